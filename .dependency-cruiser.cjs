@@ -1,0 +1,43 @@
+// Imports go one way: core <- engine <- services <- transports <- app <- main. The client and the CLI stand outside:
+// the client may use core alone (it runs in a browser), the CLI may use the client, config, core and app.
+const layer = (name, from, allowed) => ({
+  name,
+  severity: 'error',
+  from: { path: from },
+  to: { path: '^src/', pathNot: allowed },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    layer('core-imports-core-only', '^src/core/', ['^src/core/']),
+    { name: 'core-is-pure', severity: 'error', from: { path: '^src/core/' }, to: { dependencyTypes: ['core'] } },
+    layer('config-imports-core', '^src/config/', ['^src/core/', '^src/config/']),
+    layer('logging-imports-config', '^src/logging', ['^src/core/', '^src/config/', '^src/logging']),
+    layer('engine-imports-core', '^src/engine/', ['^src/core/', '^src/engine/']),
+    layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
+    layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),
+    layer('client-imports-core', '^src/client(/|\\.ts$)', ['^src/core/', '^src/client(/|\\.ts$)']),
+    {
+      name: 'client-is-browser-safe',
+      severity: 'error',
+      from: { path: '^src/client(/|\\.ts$)' },
+      to: { dependencyTypes: ['core'] },
+    },
+    layer('app-knows-no-cli', '^src/app\\.ts$', ['^src/(core|config|engine|services|transports)/', '^src/logging']),
+    layer('cli-stands-outside', '^src/cli/', [
+      '^src/(core|config|cli)/',
+      '^src/client(/|\\.ts$)',
+      '^src/(app|logging)\\.ts$',
+      '^src/engine/doctor',
+      '^src/services/doctor',
+    ]),
+    { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main\\.ts$' } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node'] },
+  },
+};

@@ -1,0 +1,42 @@
+import { defineConfig } from 'vitest/config';
+
+/** Real shells on a shared machine: generous bounds, so that only a hang trips them. */
+const PROCESS_TEST_TIMEOUT_MS = 60_000;
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts', 'test/contract/**/*.test.ts'],
+          sequence: { groupOrder: 1 },
+          testTimeout: PROCESS_TEST_TIMEOUT_MS,
+          hookTimeout: PROCESS_TEST_TIMEOUT_MS,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          sequence: { groupOrder: 2 },
+          testTimeout: PROCESS_TEST_TIMEOUT_MS,
+          hookTimeout: PROCESS_TEST_TIMEOUT_MS,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          sequence: { groupOrder: 3 },
+          testTimeout: PROCESS_TEST_TIMEOUT_MS,
+          hookTimeout: PROCESS_TEST_TIMEOUT_MS,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});
