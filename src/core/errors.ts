@@ -1,0 +1,54 @@
+/**
+ * Every error code a client can meet, with the sentence that documents it. Codes are never renamed or reused:
+ * `test/unit/core/errors.test.ts` pins the list in both directions.
+ */
+export const ERROR_CODES = {
+  INVALID_REQUEST: 'The request does not fit its schema, or asks for what the configuration does not allow.',
+  UNKNOWN_REQUEST: 'There is no request of that name.',
+  SESSION_NOT_FOUND: 'No such session, or it has ended: `details` says why and when, for ten minutes.',
+  COMMAND_NOT_FOUND: 'No such command, or its record has been dropped to bound memory.',
+  SESSION_BUSY: "The session's queue is full; `details.running_command_id` names what it is doing.",
+  SESSION_LIMIT: 'As many sessions or one-shot commands as the configuration allows are open.',
+  NO_RUNNING_COMMAND: 'Nothing runs there that could take the input or the signal.',
+  INPUT_FULL: 'The program does not read its input and the buffer for it is full; nothing of this request was taken.',
+  SHELL_NOT_FOUND: 'The shell is not installed, or is not one that the adapter can drive.',
+  SHELL_FAILED: 'The shell could not be started, or did not answer in time.',
+  BAD_DIRECTORY: 'The directory does not exist, is not a directory, or may not be entered.',
+  OUTPUT_EXPIRED: 'That part of the output was not kept: `details` says which part is still there.',
+  RESOURCE_EXHAUSTED: 'The machine is out of processes, descriptors, terminals or memory. Try again later.',
+  PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
+  FORBIDDEN: 'The connection may not do that.',
+  SHUTTING_DOWN: 'The daemon is ending and takes no new work.',
+  INTERNAL: 'A fault in the adapter. The session and the daemon go on; the log has the details.',
+} as const;
+
+/** One of the catalogue's codes. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Facts about an error, as they go over the wire: snake_case keys, JSON values. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+/** An error as a client sees it. */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: ErrorDetails;
+}
+
+/** The one error class of the adapter. An expected outcome (exit code, time-out) is a value, never one of these. */
+export class AdapterError extends Error {
+  override readonly name = 'AdapterError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+  }
+
+  /** The error as it goes over the wire, inside `{ error: … }`. */
+  toBody(): ErrorBody {
+    return { code: this.code, message: this.message, ...(this.details && { details: this.details }) };
+  }
+}

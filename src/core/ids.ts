@@ -1,0 +1,16 @@
+import { AdapterError } from './errors.js';
+import { base64Url } from './output/base64.js';
+
+/** Random bytes that an id is made of: as many as in a UUID, too many to guess or to meet twice. */
+export const ID_BYTES = 16;
+
+function idFrom(prefix: string, random: Uint8Array): string {
+  if (random.length !== ID_BYTES) throw new AdapterError('INTERNAL', `an id needs ${ID_BYTES} random bytes`);
+  return `${prefix}_${base64Url(random)}`;
+}
+
+/** Id of a session, `session_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+export const sessionIdFrom = (random: Uint8Array): string => idFrom('session', random);
+
+/** Id of a command, `command_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+export const commandIdFrom = (random: Uint8Array): string => idFrom('command', random);

@@ -1,0 +1,75 @@
+import { countCharacters, MAX_BYTES_PER_CHARACTER } from './utf8.js';
+
+const ESC = '\u001b';
+const BEL = '\u0007';
+
+/**
+ * Longest escape sequence, in characters, that trimming keeps whole. Real ones are shorter, but for images and
+ * clipboard contents; without a bound a stray introducer would swallow the output around it.
+ */
+const MAX_SEQUENCE_CHARACTERS = 256;
+
+/** The same in bytes: what must be seen on both sides of a cut to know whether it falls inside a sequence. */
+export const MAX_SEQUENCE_BYTES = MAX_SEQUENCE_CHARACTERS * MAX_BYTES_PER_CHARACTER;
+
+/** ESC [ parameters intermediates final (ECMA-48, 5.4). */
+const CONTROL_SEQUENCE = `${ESC}\\[[0-?]*[ -/]*[@-~]`;
+
+/**
+ * OSC, DCS, SOS, PM and APC strings up to ST, or up to BEL as xterm takes it. A line feed ends the search: strings with
+ * one in them are in practice titles that were never terminated.
+ */
+const CONTROL_STRING = `${ESC}[\\]PX^_][^${BEL}${ESC}\\n]*(?:${BEL}|${ESC}\\\\)`;
+
+/** ESC intermediates final, like the character set switch in `tput sgr0` (ECMA-35, 13.2). */
+const DESIGNATION = `${ESC}[ -/]+[0-~]`;
+
+/** ESC and one more character: all that introduce nothing longer. */
+const TWO_CHARACTERS = `${ESC}[0-OQ-WYZ\\\\\`-~]`;
+
+/**
+ * Source of a regular expression for one complete 7-bit escape sequence, without capturing groups. No part of it can
+ * match across another ESC but ST, which keeps every search linear.
+ */
+export const SEQUENCE_PATTERN = [CONTROL_SEQUENCE, CONTROL_STRING, DESIGNATION, TWO_CHARACTERS].join('|');
+
+/** What a sequence looks like before its end has come. */
+const UNFINISHED_PATTERN = [
+  `${ESC}\\[[0-?]*[ -/]*$`,
+  `${ESC}[\\]PX^_][^${BEL}${ESC}\\n]{0,${MAX_SEQUENCE_CHARACTERS}}${ESC}?$`,
+  `${ESC}[ -/]*$`,
+].join('|');
+
+const STRIPPED = new RegExp(`${SEQUENCE_PATTERN}|${UNFINISHED_PATTERN}|${ESC}`, 'gu');
+
+/**
+ * The text without ANSI escape sequences, one that is unfinished at the end of the text included. An ESC that starts no
+ * sequence goes alone: the result never contains one. 8-bit controls (U+0080 to U+009F) are left as they are.
+ */
+export function stripAnsi(text: string): string {
+  return text.includes(ESC) ? text.replace(STRIPPED, '') : text;
+}
+
+/** Where something is in an array of bytes: from `start` up to, not including, `end`. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The complete escape sequence of at most 256 characters that a cut before byte `cut` would tear apart.
+ * `bytes` must hold `MAX_SEQUENCE_BYTES` on both sides of the cut, or all that there is.
+ */
+export function sequenceAround(bytes: Uint8Array, cut: number): ByteRange | undefined {
+  const from = Math.max(0, cut - MAX_SEQUENCE_BYTES);
+  // One code unit per byte: all that the grammar speaks of is ASCII, and positions stay byte offsets.
+  const text = String.fromCharCode(...bytes.subarray(from, cut + MAX_SEQUENCE_BYTES));
+  for (const match of text.matchAll(new RegExp(SEQUENCE_PATTERN, 'g'))) {
+    const start = from + match.index;
+    const end = start + match[0].length;
+    if (start >= cut) return undefined;
+    if (end <= cut) continue;
+    return countCharacters(bytes.subarray(start, end)) > MAX_SEQUENCE_CHARACTERS ? undefined : { start, end };
+  }
+  return undefined;
+}

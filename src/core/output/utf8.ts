@@ -1,0 +1,194 @@
+/** What a run of bytes is. The engine passes the vectorized functions of `node:buffer`. */
+export interface ByteScanner {
+  readonly isAscii: (bytes: Uint8Array) => boolean;
+  readonly isUtf8: (bytes: Uint8Array) => boolean;
+}
+
+/** Most bytes that decode to one character, valid or not. */
+export const MAX_BYTES_PER_CHARACTER = 4;
+
+/** Below this many bytes a loop is faster than a call into native code. */
+const SMALL_CHUNK_BYTES = 48;
+
+/** States of the decoder: which continuation bytes it still takes. */
+const READY = 0;
+const NEEDS_1 = 1;
+const NEEDS_2 = 2;
+const NEEDS_3 = 3;
+const AFTER_E0 = 4;
+const AFTER_ED = 5;
+const AFTER_F0 = 6;
+const AFTER_F4 = 7;
+
+const STATE_COUNT = 8;
+const STATE_MASK = STATE_COUNT - 1;
+
+/** Set in a transition when the byte starts a character; the byte's bit position, so that it can be added up. */
+const STARTS_BIT = 3;
+const STARTS = 1 << STARTS_BIT;
+
+/** Set in a transition when something became U+FFFD: the byte itself, or the sequence that it cut short. */
+const INVALID = 1 << 4;
+
+/** For each state but READY: the lowest and highest byte that continues it, and the state after that byte. */
+const CONTINUATIONS: readonly (readonly [low: number, high: number, next: number])[] = [
+  [1, 0, READY],
+  [0x80, 0xbf, READY],
+  [0x80, 0xbf, NEEDS_1],
+  [0x80, 0xbf, NEEDS_2],
+  [0xa0, 0xbf, NEEDS_1],
+  [0x80, 0x9f, NEEDS_1],
+  [0x90, 0xbf, NEEDS_2],
+  [0x80, 0x8f, NEEDS_2],
+];
+
+function startCharacter(byte: number): number {
+  if (byte < 0x80) return READY;
+  if (byte < 0xc2 || byte > 0xf4) return READY | INVALID;
+  if (byte < 0xe0) return NEEDS_1;
+  if (byte === 0xe0) return AFTER_E0;
+  if (byte === 0xed) return AFTER_ED;
+  if (byte < 0xf0) return NEEDS_2;
+  if (byte === 0xf0) return AFTER_F0;
+  return byte === 0xf4 ? AFTER_F4 : NEEDS_3;
+}
+
+/**
+ * The UTF-8 decoder of the WHATWG Encoding Standard as a table, index `state << 8 | byte`. A sequence that breaks off
+ * counts as one U+FFFD and the byte that broke it starts anew (the "maximal subpart" rule), so the characters of a
+ * stream are exactly the transitions with STARTS: a sequence still open at the end is counted too, as the U+FFFD
+ * that it would become.
+ */
+function buildTransitions(): Uint8Array {
+  const transitions = new Uint8Array(STATE_COUNT << 8);
+  CONTINUATIONS.forEach(([low, high, next], state) => {
+    const cutShort = state === READY ? 0 : INVALID;
+    for (let byte = 0; byte < 256; byte++) {
+      const continues = byte >= low && byte <= high;
+      transitions[(state << 8) | byte] = continues ? next : startCharacter(byte) | STARTS | cutShort;
+    }
+  });
+  return transitions;
+}
+
+const TRANSITIONS = buildTransitions();
+
+/** The table is total for a state and a byte; the fallbacks are for the type checker and never taken. */
+const step = (state: number, byte: number | undefined): number => TRANSITIONS[(state << 8) | (byte ?? 0)] ?? 0;
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** Counts the characters of bytes known to be valid UTF-8, four bytes at a time. */
+function countValid(bytes: Uint8Array): number {
+  const prologue = Math.min(-bytes.byteOffset & 3, bytes.length);
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + prologue, (bytes.length - prologue) >> 2);
+  let continuations = 0;
+  for (let i = 0; i < prologue; i++) if (isContinuation(bytes[i])) continuations++;
+  for (let i = prologue + words.length * 4; i < bytes.length; i++) if (isContinuation(bytes[i])) continuations++;
+  for (let block = 0; block < words.length; block += 255) {
+    // Each byte of `lanes` counts its own column, so 255 words fit before one could overflow.
+    const end = Math.min(block + 255, words.length);
+    let lanes = 0;
+    for (let i = block; i < end; i++) {
+      const word = words[i] ?? 0;
+      lanes = (lanes + ((word >>> 7) & ~(word >>> 6) & 0x01010101)) | 0;
+    }
+    continuations += (lanes & 0xff) + ((lanes >>> 8) & 0xff) + ((lanes >>> 16) & 0xff) + (lanes >>> 24);
+  }
+  return bytes.length - continuations;
+}
+
+/** Number of characters that the bytes decode to. */
+export function countCharacters(bytes: Uint8Array): number {
+  let state = READY;
+  let count = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const transition = step(state, bytes[i]);
+    state = transition & STATE_MASK;
+    count += (transition >> STARTS_BIT) & 1;
+  }
+  return count;
+}
+
+/** Offset of the byte at which character `index` starts (the first is 0), or the length when there are not so many. */
+export function characterOffset(bytes: Uint8Array, index: number): number {
+  let state = READY;
+  let started = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const transition = step(state, bytes[i]);
+    state = transition & STATE_MASK;
+    started += (transition >> STARTS_BIT) & 1;
+    if (started > index) return i;
+  }
+  return bytes.length;
+}
+
+/** Length without the sequence at the end, of at most three bytes, that more bytes could complete. */
+export function completeLength(bytes: Uint8Array): number {
+  let start = bytes.length - 1;
+  const earliest = Math.max(0, bytes.length - (MAX_BYTES_PER_CHARACTER - 1));
+  while (start > earliest && isContinuation(bytes[start])) start--;
+  let state = READY;
+  for (let i = start; i < bytes.length; i++) state = step(state, bytes[i]) & STATE_MASK;
+  return state === READY ? bytes.length : start;
+}
+
+/**
+ * Counts the characters (code points) of a stream that comes in chunks, as the WHATWG decoder would give them: invalid
+ * bytes count as the U+FFFD they become, a byte order mark counts as a character.
+ */
+export class Utf8Counter {
+  readonly #scanner: ByteScanner;
+  #state = READY;
+  #characters = 0;
+  #invalid = 0;
+
+  constructor(scanner: ByteScanner) {
+    this.#scanner = scanner;
+  }
+
+  /** Characters so far, an unfinished one at the end included. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Whether bytes so far, an unfinished character at the end included, decode to U+FFFD for not being UTF-8. */
+  get lossy(): boolean {
+    return this.#invalid !== 0 || this.#state !== READY;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (bytes.length < SMALL_CHUNK_BYTES) {
+      this.#walk(bytes, 0, bytes.length);
+      return;
+    }
+    let start = 0;
+    while (this.#state !== READY && start < bytes.length) this.#walk(bytes, start, ++start);
+    const rest = start === 0 ? bytes : bytes.subarray(start);
+    if (this.#scanner.isAscii(rest)) this.#characters += rest.length;
+    else this.#pushMixed(rest);
+  }
+
+  #pushMixed(bytes: Uint8Array): void {
+    const end = completeLength(bytes);
+    const complete = end === bytes.length ? bytes : bytes.subarray(0, end);
+    if (this.#scanner.isUtf8(complete)) this.#characters += countValid(complete);
+    else this.#walk(bytes, 0, end);
+    this.#walk(bytes, end, bytes.length);
+  }
+
+  #walk(bytes: Uint8Array, from: number, to: number): void {
+    let state = this.#state;
+    let started = 0;
+    let flags = 0;
+    for (let i = from; i < to; i++) {
+      const transition = step(state, bytes[i]);
+      state = transition & STATE_MASK;
+      started += (transition >> STARTS_BIT) & 1;
+      flags |= transition;
+    }
+    this.#state = state;
+    this.#characters += started;
+    this.#invalid |= flags & INVALID;
+  }
+}

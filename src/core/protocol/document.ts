@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+
+import { ERROR_CODES } from '../errors.js';
+import { requestExamples } from './examples.js';
+import { type FieldRow, listFields } from './field-table.js';
+import { PROTOCOL_VERSION } from './fields.js';
+import { type RequestName, requests } from './requests.js';
+import { commandResult, events, sessionInfo } from './results.js';
+import { RULES } from './rules.js';
+
+/** Schemas that several messages are made of: described once. */
+const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; readonly text: string }[] = [
+  {
+    title: 'Command result',
+    schema: commandResult,
+    text: 'The answer to `execute_command` and `wait_command`, and the payload of `command_finished`.',
+  },
+  { title: 'Session', schema: sessionInfo, text: 'The answer to `get_session`, and an entry of `list_sessions`.' },
+];
+
+/** Renders `docs/protocol.md` from the tables of requests, events and errors: Markdown, ending with a newline. */
+export function renderProtocolDocument(): string {
+  const sections = [
+    `# The wire protocol, version ${PROTOCOL_VERSION}`,
+    '<!-- Generated from src/core/protocol by `npm run docs`. Change it there. -->',
+    RULES.trim(),
+    '## Requests',
+    renderIndex(),
+    ...requestNames().map(renderRequest),
+    '## Shapes',
+    ...SHAPES.map(({ title, schema, text }) => `### ${title}\n\n${text}\n\n${renderFields(schema, 'always there')}`),
+    '## Events',
+    ...Object.entries(events).map(([name, { summary, schema }]) => {
+      return `### \`${name}\`\n\n${summary}\n\n${renderPayload(schema)}`;
+    }),
+    '## Error codes',
+    'Codes are never renamed, and never used for something else.',
+    table(
+      ['code', 'meaning'],
+      Object.entries(ERROR_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
+    ),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+const requestNames = () => Object.keys(requests) as RequestName[];
+
+function renderIndex(): string {
+  const rows = requestNames().map((name) => [`[\`${name}\`](#${name})`, requests[name].summary]);
+  return table(['request', 'what it does'], rows);
+}
+
+function renderRequest(name: RequestName): string {
+  const { summary, input, output } = requests[name];
+  return [
+    `### \`${name}\``,
+    summary,
+    `Takes:\n\n${renderFields(input, 'required')}`,
+    `Gives:\n\n${renderPayload(output)}`,
+    `Example:\n\n\`\`\`json\n${JSON.stringify(requestExamples[name])}\n\`\`\``,
+  ].join('\n\n');
+}
+
+/** The fields of an answer or event; a link where it is one of the shapes. */
+function renderPayload(schema: z.ZodType): string {
+  const shape = SHAPES.find((candidate) => candidate.schema === schema);
+  if (!shape) return renderFields(schema, 'always there', listedShapes(schema));
+  return `A ${linkTo(shape.title)}.`;
+}
+
+function renderFields(schema: z.ZodType, certainty: string, listed: readonly ListedShape[] = []): string {
+  const rows = listFields(schema).filter(({ name }) => !listed.some(({ prefix }) => name.startsWith(prefix)));
+  if (rows.length === 0) return 'Nothing: `{}`.';
+  return table(
+    ['field', 'type', certainty, 'what it is'],
+    rows.map((row) => renderRow(row, listed)),
+  );
+}
+
+function renderRow({ name, type, isRequired, description }: FieldRow, listed: readonly ListedShape[]): string[] {
+  const shape = listed.find(({ prefix }) => prefix === `${name}[].`);
+  const text = shape ? `Each is a ${linkTo(shape.title)}` : description;
+  return [`\`${name}\``, type, isRequired ? 'yes' : '', text];
+}
+
+/** A field that is a list of one of the shapes, and what the names of their fields begin with. */
+interface ListedShape {
+  readonly prefix: string;
+  readonly title: string;
+}
+
+function listedShapes(schema: z.ZodType): readonly ListedShape[] {
+  const fields = 'shape' in schema ? Object.entries(schema.shape as Record<string, { element?: unknown }>) : [];
+  return fields.flatMap(([name, { element }]) => {
+    const shape = SHAPES.find((candidate) => candidate.schema === element);
+    return shape ? [{ prefix: `${name}[].`, title: shape.title }] : [];
+  });
+}
+
+const linkTo = (title: string): string => `[${title.toLowerCase()}](#${title.toLowerCase().replaceAll(' ', '-')})`;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

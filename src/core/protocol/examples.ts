@@ -1,0 +1,18 @@
+import type { RequestInput, RequestName } from './requests.js';
+
+/** An example of each request, for the documentation. The types keep them right; a test parses them too. */
+export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } = {
+  open_session: { cwd: '/srv/project', env: { CI: '1' }, label: 'build' },
+  execute_command: { command: 'make test', session_id: 'session_ID', timeout_ms: 60_000, stream: true },
+  close_session: { session_id: 'session_ID' },
+  shell_metadata: {},
+  send_input: { session_id: 'session_ID', data: 'yes\n' },
+  signal_command: { session_id: 'session_ID', signal: 'SIGINT' },
+  wait_command: { command_id: 'command_ID', timeout_ms: 5000 },
+  read_output: { command_id: 'command_ID', stream: 'stdout', offset: 0, length: 65_536 },
+  list_sessions: {},
+  get_session: { session_id: 'session_ID' },
+  reset_session: { session_id: 'session_ID' },
+  resize_terminal: { session_id: 'session_ID', cols: 120, rows: 40 },
+  attach_session: { session_id: 'session_ID', from_seq: 17 },
+};

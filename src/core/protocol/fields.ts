@@ -1,0 +1,93 @@
+import { z } from 'zod';
+
+/** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
+export const PROTOCOL_VERSION = 1;
+
+/** Longest timer that Node can hold, in milliseconds (a 32-bit signed integer): the ceiling of every time-out. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** Most bytes that one `read_output` gives. */
+export const MAX_READ_BYTES = 1024 * 1024;
+
+/** Most characters of an output that a client may ask for in a result: the daemon keeps them in memory. */
+export const MAX_RESULT_CHARACTERS = 16 * 1024 * 1024;
+
+/** Longest name or id a client may choose, in characters. */
+const MAX_NAME_LENGTH = 128;
+
+/** Terminal dimensions: node-pty takes 1e9 silently, so the bound is ours. */
+const MAX_TERMINAL_CELLS = 1000;
+
+const withoutNul = (what: string) => (text: string, context: z.RefinementCtx) => {
+  if (text.includes('\0')) context.addIssue({ code: 'custom', message: `${what} cannot contain a NUL character` });
+};
+
+/** Text that ends up in an argument vector, an environment or a path, none of which can hold a NUL. */
+export const textWithoutNul = (what: string) => z.string().superRefine(withoutNul(what));
+
+/** An optional field. `null` counts as absent, for clients in languages whose optionals are sent as null. */
+export const optional = <T extends z.ZodType>(schema: T) =>
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional();
+
+export const sessionId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a session, from `open_session`');
+
+export const commandId = z
+  .string()
+  .regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits or any of . _ : -')
+  .describe('Id of a command');
+
+export const environmentVariables = z
+  .record(
+    z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name: letters, digits and _, not starting with a digit'),
+    textWithoutNul('a variable'),
+  )
+  .describe('Environment variables, name to value');
+
+export const directory = textWithoutNul('a directory')
+  .min(1)
+  .describe('A directory: absolute, or relative to the current one');
+
+export const timeoutMs = z.int().min(1).max(MAX_TIMER_MS);
+
+export const waitMs = z.int().min(0).max(MAX_TIMER_MS);
+
+export const terminalCells = z.int().min(1).max(MAX_TERMINAL_CELLS);
+
+export const label = z.string().max(MAX_NAME_LENGTH).describe('A name for people');
+
+/** A moment, as ISO 8601 in UTC with milliseconds. */
+export const timestamp = z.iso.datetime();
+
+/** Which of a command's outputs: `terminal` is what programs write to /dev/tty, and all output of a `tty` command is `stdout`. */
+export const outputStream = z.enum(['stdout', 'stderr']);
+
+/** One of a command's two output streams. */
+export type OutputStreamName = z.infer<typeof outputStream>;
+
+/** Signals that a client may send; the names are POSIX's. */
+export const signalName = z.enum([
+  'SIGINT',
+  'SIGTERM',
+  'SIGKILL',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGTSTP',
+  'SIGSTOP',
+  'SIGCONT',
+  'SIGWINCH',
+]);
+
+/** A signal by its POSIX name. */
+export type SignalName = z.infer<typeof signalName>;
+
+/** Raw bytes: a Socket.IO binary attachment. Node gives a Buffer, browsers an ArrayBuffer, which the client wraps. */
+export const bytes = z
+  .custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes')
+  .describe('Bytes, sent as a binary attachment');

@@ -1,0 +1,208 @@
+import { z } from 'zod';
+
+import * as field from './fields.js';
+import { commandResult, processInfo, sessionInfo } from './results.js';
+
+const { optional } = field;
+
+/** The command a request is about: by its own id, or as what runs in a session. */
+const target = {
+  session_id: optional(field.sessionId),
+  command_id: optional(field.commandId),
+};
+
+const namesATarget = (request: { session_id?: string | undefined; command_id?: string | undefined }) =>
+  request.session_id !== undefined || request.command_id !== undefined;
+
+const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
+
+const outputOptions = z
+  .strictObject({
+    max_size: optional(z.int().min(0).max(field.MAX_RESULT_CHARACTERS)).describe(
+      'Most characters of each stream in the result',
+    ),
+    begin_size: optional(z.int().min(0)).describe('Characters kept from the beginning of a longer output'),
+    end_size: optional(z.int().min(0)).describe('Characters kept from its end'),
+    encoding: optional(z.enum(['utf8', 'base64'])).describe('`base64` gives the exact bytes'),
+    strip_ansi: optional(z.boolean()).describe('Leave out ANSI escape sequences'),
+    collapse_cr: optional(z.boolean()).describe('Show lines overwritten by carriage returns as they end up'),
+  })
+  .describe('How output is returned; the defaults are the configuration’s');
+
+/**
+ * Every request of the protocol: what it takes and what it gives. Server and client types, the documentation and
+ * the tool schemas are derived from this table alone.
+ */
+export const requests = {
+  open_session: {
+    summary: 'Opens a persistent shell session.',
+    input: z.strictObject({
+      cwd: optional(field.directory),
+      env: optional(field.environmentVariables),
+      shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh or sh, or the path of one'),
+      label: optional(field.label),
+      sandbox: optional(z.enum(['none'])).describe('Sandbox profile'),
+      cols: optional(field.terminalCells).describe('Terminal width; 200 by default'),
+      rows: optional(field.terminalCells).describe('Terminal height; 50 by default'),
+    }),
+    output: z.object({
+      session_id: field.sessionId,
+      shell: z.string(),
+      working_directory: z.string(),
+      expires_at: field.timestamp,
+      sandbox: z.enum(['none']),
+    }),
+  },
+  execute_command: {
+    summary: 'Runs a command: in a session, or without one in a fresh environment.',
+    input: z.strictObject({
+      command: field.textWithoutNul('a command').describe('Shell text; with `args`, the program to run'),
+      session_id: optional(field.sessionId),
+      args: optional(z.array(field.textWithoutNul('an argument'))).describe(
+        'Run `command` as a program with exactly these arguments, without shell parsing',
+      ),
+      cwd: optional(field.directory).describe('Directory for this command alone'),
+      env: optional(field.environmentVariables).describe('Variables for this command alone'),
+      stdin: optional(z.string()).describe('Text on standard input; by default the terminal, for one-shots nothing'),
+      timeout_ms: optional(field.timeoutMs).describe(
+        'Most time the command may take; by default `command_max_lifetime`',
+      ),
+      no_output_timeout_ms: optional(field.timeoutMs).describe('Most time it may take without printing anything'),
+      tty: optional(z.boolean()).describe('Put stdout and stderr on the terminal; both come back as stdout'),
+      stream: optional(z.boolean()).describe('Send `command_output` events while it runs'),
+      background: optional(z.boolean()).describe('Answer at once with `status: "running"`'),
+      output: optional(outputOptions),
+      command_id: optional(field.commandId).describe('Chosen by the client, it makes a repeated request idempotent'),
+    }),
+    output: commandResult,
+  },
+  close_session: {
+    summary: 'Ends a session and every process in it.',
+    input: z.strictObject({ session_id: field.sessionId }),
+    output: z.object({ session_id: field.sessionId }),
+  },
+  shell_metadata: {
+    summary: 'Tells what machine and shell commands run on.',
+    input: z.strictObject({}),
+    output: z.object({
+      operating_system: z.string(),
+      shell: z.string().describe('The default shell and its version'),
+      workspace_directory: z.string(),
+      architecture: z.string(),
+      kernel: z.string(),
+      hostname: z.string(),
+      user: z.string(),
+      cpus: z.int(),
+      memory_bytes: z.int(),
+      memory_available_bytes: z.int(),
+      disk_bytes: z.int().nullable().describe('Size of the file system of the workspace'),
+      disk_free_bytes: z.int().nullable(),
+      shells: z.array(z.object({ name: z.string(), path: z.string(), version: z.string() })),
+      limits: z.object({
+        command_max_lifetime_ms: z.int(),
+        session_max_lifetime_ms: z.int(),
+        max_sessions: z.int(),
+        queue_limit: z.int(),
+        max_output_size: z.int(),
+        begin_output_size: z.int(),
+        end_output_size: z.int(),
+        max_message_bytes: z.int(),
+      }),
+      sandbox: z.object({ profile: z.enum(['none']), available: z.array(z.string()) }),
+      instance_id: z.string().describe('Names this run of the daemon: sessions and commands of another one are gone'),
+      adapter_version: z.string(),
+      protocol_version: z.int(),
+    }),
+  },
+  send_input: {
+    summary: 'Types into the terminal of a running command. Input never becomes a command.',
+    input: z
+      .strictObject({
+        ...target,
+        data: optional(z.string()).describe('Text to type; control characters act as keys'),
+        eof: optional(z.boolean()).describe('Then signal end of input'),
+      })
+      .refine(namesATarget, TARGET_MISSING),
+    output: z.object({ accepted_bytes: z.int() }),
+  },
+  signal_command: {
+    summary: 'Sends a signal to what a running command has in the foreground.',
+    input: z.strictObject({ ...target, signal: field.signalName }).refine(namesATarget, TARGET_MISSING),
+    output: z.object({ signalled: z.array(processInfo) }),
+  },
+  wait_command: {
+    summary: 'Waits for a command and gives its result, or what has come so far.',
+    input: z.strictObject({
+      command_id: field.commandId,
+      timeout_ms: optional(field.waitMs).describe('How long to wait; 0 asks without waiting; by default until the end'),
+    }),
+    output: commandResult,
+  },
+  read_output: {
+    summary: 'Reads exact bytes of a command’s output.',
+    input: z.strictObject({
+      command_id: field.commandId,
+      stream: optional(field.outputStream).describe('stdout by default'),
+      offset: optional(z.int().min(0)).describe('In bytes; 0 by default'),
+      length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('In bytes; 65536 by default'),
+    }),
+    output: z.object({
+      data: field.bytes,
+      offset: z.int(),
+      size: z.int().describe('Bytes the stream has so far'),
+      eof: z.boolean().describe('Nothing follows, now or later'),
+    }),
+  },
+  list_sessions: {
+    summary: 'Lists the sessions.',
+    input: z.strictObject({}),
+    output: z.object({ sessions: z.array(sessionInfo) }),
+  },
+  get_session: {
+    summary: 'Describes one session.',
+    input: z.strictObject({ session_id: field.sessionId }),
+    output: sessionInfo,
+  },
+  reset_session: {
+    summary: 'Ends everything in a session and gives it a fresh shell under the same id.',
+    input: z.strictObject({
+      session_id: field.sessionId,
+      cwd: optional(field.directory).describe('By default where the session was opened'),
+      env: optional(field.environmentVariables).describe('By default what the session was opened with'),
+    }),
+    output: z.object({ session_id: field.sessionId, shell: z.string(), working_directory: z.string() }),
+  },
+  resize_terminal: {
+    summary: 'Sets the size of the session’s terminal.',
+    input: z.strictObject({ session_id: field.sessionId, cols: field.terminalCells, rows: field.terminalCells }),
+    output: z.object({ cols: field.terminalCells, rows: field.terminalCells }),
+  },
+  attach_session: {
+    summary: 'Subscribes to a session and replays its output from a sequence number, before the answer.',
+    input: z.strictObject({
+      session_id: field.sessionId,
+      from_seq: optional(z.int().min(0)).describe('First event wanted; by default only what comes from now on'),
+    }),
+    output: z.object({
+      session_id: field.sessionId,
+      next_seq: z.int().describe('`seq` of the next event'),
+      replayed: z.int().describe('How many events were sent again'),
+      gap: z
+        .object({ from_seq: z.int(), to_seq: z.int() })
+        .nullable()
+        .describe('The wanted events that are no longer kept, both ends included'),
+    }),
+  },
+} as const;
+
+/** Name of a request. */
+export type RequestName = keyof typeof requests;
+
+/** What a client sends. */
+export type RequestInput<N extends RequestName> = z.input<(typeof requests)[N]['input']>;
+
+/** A request after parsing: what handlers get. */
+export type Request<N extends RequestName> = z.output<(typeof requests)[N]['input']>;
+
+/** Answer to a request. */
+export type Answer<N extends RequestName> = z.output<(typeof requests)[N]['output']>;

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+
+import { bytes, commandId, label, optional, outputStream, sessionId, terminalCells, timestamp } from './fields.js';
+
+/** How a command stands: the last three are ends. `denied` is kept for the policy gate. */
+const commandStatus = z.enum(['running', 'completed', 'timed_out', 'interrupted', 'killed', 'denied']);
+
+/** What ended a command before its time. */
+const killedBy = z.enum(['timeout', 'memory', 'cpu', 'processes', 'disk', 'signal', 'client', 'shutdown']);
+
+/** Whether the command left its session as it was, behind a new shell, or ended. */
+const sessionState = z.enum(['alive', 'restarted', 'closed']);
+
+export const processInfo = z.object({
+  pid: z.int().describe('Process id'),
+  command: z.string().describe('Command line, at most 200 characters'),
+});
+
+const warning = z.object({
+  code: z.string().describe('Stable name of the warning'),
+  message: z.string().describe('What happened and what to do'),
+});
+
+/** Result of a command: the five fields of the source document first. */
+export const commandResult = z.object({
+  stdout: z.string().describe('Standard output, trimmed to `output.max_size` characters'),
+  stderr: z.string().describe('Standard error, trimmed likewise'),
+  exit_code: z.int().nullable().describe('128+n for signal n, 124 for a time-out, null while running'),
+  original_stdout_size: z.int().describe('Size of stdout before trimming, in characters (code points)'),
+  original_stderr_size: z.int().describe('Size of stderr before trimming, in characters (code points)'),
+  command_id: commandId,
+  session_id: sessionId.nullable().describe('The session, or null for a one-shot command'),
+  status: commandStatus,
+  signal: z.string().nullable().describe('Name of the signal that ended the command, as its exit code tells'),
+  timed_out: z.boolean(),
+  killed_by: killedBy.nullable().describe('What ended the command before its time'),
+  duration_ms: z.number().describe('Wall time from start to end (or so far), in milliseconds, on a monotonic clock'),
+  working_directory: z.string().nullable().describe('Directory of the shell after the command'),
+  stdout_truncated: z.boolean(),
+  stderr_truncated: z.boolean(),
+  stdout_bytes: z.int().describe('Size of stdout before trimming, in bytes'),
+  stderr_bytes: z.int().describe('Size of stderr before trimming, in bytes'),
+  encoding: z.enum(['utf8', 'base64']).describe('Encoding of stdout and stderr, as asked'),
+  lossy: z.boolean().describe('Some bytes were not UTF-8 and show as U+FFFD; `output.encoding: "base64"` gives them'),
+  session_state: sessionState.nullable().describe('Null for a one-shot command'),
+  background_processes: z.array(processInfo).describe('What the session (or the one-shot) left running'),
+  survivors: optional(z.array(processInfo)).describe('Processes that were to be ended and could not be'),
+  spool_error: optional(z.string()).describe('Why the middle of a long output could not be kept'),
+  warnings: z.array(warning),
+});
+
+/** Result of a command, as it goes over the wire. */
+export type CommandResult = z.output<typeof commandResult>;
+
+export const sessionInfo = z.object({
+  session_id: sessionId,
+  label: label.nullable(),
+  shell: z.string().describe('bash, zsh or sh'),
+  state: z.enum(['idle', 'busy']),
+  working_directory: z.string(),
+  created_at: timestamp,
+  last_used_at: timestamp,
+  expires_at: timestamp,
+  cols: terminalCells,
+  rows: terminalCells,
+  running_command: z.object({ command_id: commandId, command: z.string(), started_at: timestamp }).nullable(),
+  queued_commands: z.int(),
+  next_seq: z.int().describe('`seq` of the next `command_output`'),
+  restarts: z.int().describe('How often the shell was replaced'),
+  attached_clients: z.int(),
+  background_processes: z.array(processInfo),
+});
+
+/** A session as `list_sessions` and `get_session` describe it. */
+export type SessionInfo = z.output<typeof sessionInfo>;
+
+export const events = {
+  command_output: {
+    summary: 'Output of a running command, or of a background job of one that has ended.',
+    schema: z.object({
+      command_id: commandId,
+      session_id: sessionId.nullable(),
+      stream: outputStream,
+      seq: z.int().describe('Rises by one per session (per command for one-shots); a gap is announced by `output_gap`'),
+      offset: z.int().describe('Position of the first byte in the stream: `read_output` takes the same offsets'),
+      data: z
+        .union([z.string(), bytes])
+        .describe('Text, never cut inside a character; bytes where they are not UTF-8 or base64 was asked for'),
+    }),
+  },
+  output_gap: {
+    summary: 'The client was too slow: these events were left out. `read_output` has the bytes.',
+    schema: z.object({
+      session_id: sessionId.nullable(),
+      from_seq: z.int(),
+      to_seq: z.int().describe('The last one left out'),
+    }),
+  },
+  command_finished: { summary: 'A command has ended; the fields are those of its result.', schema: commandResult },
+  awaiting_input: {
+    summary: 'A command is blocked in a read from its terminal.',
+    schema: z.object({
+      command_id: commandId,
+      session_id: sessionId,
+      prompt: z.string().describe('The last unfinished line it printed, at most 200 characters'),
+    }),
+  },
+  session_closed: {
+    summary: 'A session has ended.',
+    schema: z.object({
+      session_id: sessionId,
+      reason: z.enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'shutdown']),
+      detail: z.string(),
+    }),
+  },
+  server_shutdown: {
+    summary: 'The daemon is ending; every command and session ends with it.',
+    schema: z.object({ reason: z.string(), grace_ms: z.int() }),
+  },
+} as const;
+
+/** Name of an event that the daemon sends. */
+export type EventName = keyof typeof events;
+
+/** Payload of an event. */
+export type EventPayload<N extends EventName> = z.output<(typeof events)[N]['schema']>;
+
+/** Reason for the end of a session. */
+export type SessionEndReason = EventPayload<'session_closed'>['reason'];

@@ -1,0 +1,73 @@
+/** What holds for all requests and events and stands in no schema. The beginning of `docs/protocol.md`. */
+export const RULES = `
+Programs speak to the daemon over [Socket.IO](https://socket.io) 4 (Engine.IO protocol 4), in the namespace \`/\`, by
+WebSocket or HTTP long-polling. This page is for everybody who writes a client; for JavaScript there is one ready, \`shell-adapter/client\`.
+
+## Connecting
+
+The daemon listens on a loopback address, by default \`http://127.0.0.1:8087\`, and asks for no token. A request with an
+\`Origin\` header, which is what web pages send, or with a \`Host\` that is not this machine is refused with status 403.
+
+## Asking and answering
+
+A request is an event with one object as its payload. The answer comes through the acknowledgement callback. A client that
+passes none gets it as the event \`<request>_result\`. A field \`request_id\` of the payload, any JSON value, is echoed in the
+answer.
+
+An answer is the object described below, or an error:
+
+\`\`\`json
+{ "error": { "code": "SESSION_NOT_FOUND", "message": "there is no session session_ID", "details": { "session_id": "session_ID" } } }
+\`\`\`
+
+\`code\` is one of the [error codes](#error-codes), \`message\` is for people, \`details\` has facts and may be absent.
+
+In requests, \`null\` counts as absent, and a field that is not in the table is an error. Answers and events may get new
+fields at any time: ignore what you do not know. The version rises only when an existing client would misunderstand the
+daemon.
+
+A message that is larger than \`max_message_bytes\` of the configuration (\`shell_metadata\` tells it) ends the connection.
+
+## Sessions and one-shot commands
+
+With \`session_id\`, a command runs in the session's shell and what it changes stays: the directory, variables, functions,
+options, background jobs. The commands of a session run one after another, in the order in which they came. Without
+\`session_id\`, a command runs in a fresh environment of its own, beside all others, and nothing of it stays.
+
+A session belongs to no connection. When its last client has gone it waits for \`reconnect_grace\`, and any client may
+\`attach_session\` to it. It also ends after \`session_max_lifetime\`, and after \`session_idle_timeout\` without a command.
+For ten minutes afterwards, \`SESSION_NOT_FOUND\` says why it ended.
+
+A command may end the shell itself (\`exec\`, \`set -e\`, \`kill -9 $$\`). The session then goes on with a new shell under
+the same id, in the last directory and with the exported variables. The result says so: \`session_state\` is
+\`restarted\`, and \`warnings\` tells what was lost.
+
+## Exit codes
+
+| exit code | meaning |
+| --- | --- |
+| 0 to 123 | the command's own |
+| 124 | the command ran into its time-out: \`status\` is \`timed_out\`. Without that status it is the command's own |
+| 126, 127 | the program could not be run, or was not found, as shells say it; \`warnings\` tells when the fault is the daemon's |
+| 128 + n | ended by signal n: 130 for SIGINT, 137 for SIGKILL, 143 for SIGTERM |
+| \`null\` | it is still running |
+
+## Sizes and output
+
+Sizes are in characters (Unicode code points) where they are not named \`…_bytes\`. An output of up to \`max_size\`
+characters comes whole; of a longer one, the beginning and the end, with a line between that tells how much was left out.
+\`read_output\` gives every byte of it until the session ends (for a one-shot: until newer ones have taken its place).
+
+Bytes that are not UTF-8 come as U+FFFD, and \`lossy\` is true; with \`output.encoding: "base64"\` they come as they are.
+
+With \`stream: true\` the output also comes as \`command_output\` events while the command runs. Their \`seq\` rises by one
+for each event of a session, so that a client can tell what it has missed, and ask for it again with \`attach_session\` and
+\`from_seq\`. What is no longer kept, and what a client was too slow to take, is announced as a gap. stdout and stderr are
+each in order; between the two, the order is exact to within one batch of a few milliseconds. Output of background jobs that
+comes after their command has ended carries that command's id.
+
+## Asking twice
+
+\`command_id\` may be chosen by the client. A request with an id that is known runs nothing: it gives the result of that
+command, and waits for it if need be. So a client that has lost its connection can send its request again.
+`;

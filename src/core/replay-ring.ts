@@ -1,0 +1,63 @@
+/** What `ReplayRing.since` gives. */
+export interface Replay<T> {
+  /** The kept events, in order. */
+  readonly events: readonly { readonly seq: number; readonly event: T }[];
+  /** The events before them that were asked for and are no longer kept, both ends included. */
+  readonly gap: { readonly fromSeq: number; readonly toSeq: number } | null;
+}
+
+/**
+ * Numbers the events of a session and keeps the newest of them, up to a budget, for clients that come back. What is kept
+ * is always an unbroken run up to the newest: an event larger than the budget leaves nothing.
+ */
+export class ReplayRing<T> {
+  readonly #maxBytes: number;
+  readonly #kept = new Map<number, { readonly event: T; readonly bytes: number }>();
+  #keptBytes = 0;
+  #nextSeq = 0;
+
+  /** `maxBytes` is the budget for all kept events; with 0 nothing is kept. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Number that the next event will get; the first gets 0. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /**
+   * Takes an event and gives its number. `bytes` is what keeping it costs, its own overhead included if the budget is to
+   * bound memory; it counts as at least 1.
+   */
+  push(event: T, bytes: number): number {
+    const seq = this.#nextSeq++;
+    const cost = Math.max(1, bytes);
+    this.#kept.set(seq, { event, bytes: cost });
+    this.#keptBytes += cost;
+    while (this.#keptBytes > this.#maxBytes) this.#dropOldest();
+    return seq;
+  }
+
+  /** Gives the kept events numbered `fromSeq` and up. From a number that is still to come there are none, and no gap. */
+  since(fromSeq: number): Replay<T> {
+    const oldest = this.#oldestSeq;
+    const events: { seq: number; event: T }[] = [];
+    for (let seq = Math.max(fromSeq, oldest); seq < this.#nextSeq; seq++) {
+      const entry = this.#kept.get(seq);
+      if (entry) events.push({ seq, event: entry.event });
+    }
+    return { events, gap: fromSeq < oldest ? { fromSeq, toSeq: oldest - 1 } : null };
+  }
+
+  get #oldestSeq(): number {
+    return this.#nextSeq - this.#kept.size;
+  }
+
+  /** By number: iterating a Map from its start walks over everything that was deleted there before. */
+  #dropOldest(): void {
+    const seq = this.#oldestSeq;
+    this.#keptBytes -= this.#kept.get(seq)?.bytes ?? 0;
+    this.#kept.delete(seq);
+  }
+}

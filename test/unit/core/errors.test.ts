@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+
+import { AdapterError, ERROR_CODES } from '../../../src/core/errors.js';
+
+/** The published codes. One may be added here; none may be renamed, removed or given another meaning. */
+const PUBLISHED = [
+  'INVALID_REQUEST',
+  'UNKNOWN_REQUEST',
+  'SESSION_NOT_FOUND',
+  'COMMAND_NOT_FOUND',
+  'SESSION_BUSY',
+  'SESSION_LIMIT',
+  'NO_RUNNING_COMMAND',
+  'INPUT_FULL',
+  'SHELL_NOT_FOUND',
+  'SHELL_FAILED',
+  'BAD_DIRECTORY',
+  'OUTPUT_EXPIRED',
+  'RESOURCE_EXHAUSTED',
+  'PAYLOAD_TOO_LARGE',
+  'FORBIDDEN',
+  'SHUTTING_DOWN',
+  'INTERNAL',
+];
+
+describe('ERROR_CODES', () => {
+  it('has every published code', () => {
+    expect(PUBLISHED.filter((code) => !(code in ERROR_CODES))).toEqual([]);
+  });
+
+  it('has no code that is not published', () => {
+    expect(Object.keys(ERROR_CODES).filter((code) => !PUBLISHED.includes(code))).toEqual([]);
+  });
+
+  it('explains each code in a sentence', () => {
+    for (const [code, meaning] of Object.entries(ERROR_CODES)) {
+      expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/u);
+      expect(meaning).toMatch(/^[A-Z].*\.$/u);
+    }
+  });
+});
+
+describe('AdapterError', () => {
+  it('goes over the wire as code, message and details, without its cause', () => {
+    const cause = new Error('ENOENT');
+    const error = new AdapterError('BAD_DIRECTORY', 'no such directory: /x', { details: { path: '/x' }, cause });
+    expect(error.toBody()).toEqual({
+      code: 'BAD_DIRECTORY',
+      message: 'no such directory: /x',
+      details: { path: '/x' },
+    });
+    expect(error.cause).toBe(cause);
+    expect(error).toBeInstanceOf(Error);
+  });
+
+  it('has no details and no cause unless given', () => {
+    const error = new AdapterError('INTERNAL', 'a fault');
+    expect(error.toBody()).toEqual({ code: 'INTERNAL', message: 'a fault' });
+    expect('cause' in error).toBe(false);
+  });
+});

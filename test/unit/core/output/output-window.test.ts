@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+
+import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../../src/core/output/output-window.js';
+import {
+  BEL,
+  chunksOf,
+  decodeAll,
+  ESC,
+  nodeScanner,
+  plainScanner,
+  splits,
+  streams,
+  ST,
+  toBytes,
+} from './byte-streams.js';
+import { referenceCut } from './reference-cut.js';
+
+const RAW: RenderOptions = { encoding: 'utf8', stripAnsi: false, collapseCr: false, hint: 'ask' };
+
+const windowOf = (output: string | Uint8Array, limits: OutputLimits) => {
+  const window = new OutputWindow(limits, nodeScanner);
+  window.push(typeof output === 'string' ? toBytes(output) : output);
+  return window;
+};
+
+const render = (output: string | Uint8Array, limits: OutputLimits, options: Partial<RenderOptions> = {}) =>
+  windowOf(output, limits).render({ ...RAW, ...options }).text;
+
+const limitsArbitrary = fc
+  .record({ beginSize: fc.nat(30), endSize: fc.nat(30), between: fc.nat(20) })
+  .map(({ beginSize, endSize, between }) => ({ beginSize, endSize, maxSize: beginSize + endSize + between }));
+
+describe('an output up to the limit', () => {
+  const limits = { maxSize: 10, beginSize: 3, endSize: 4 };
+
+  test.each(['', 'a', '0123456789', 'é漢😀é漢😀é漢😀é', '\ufeffbom', 'a\0b\n', '  x\r\n\ty'])(
+    '%j is untouched',
+    (text) => {
+      expect(windowOf(text, limits).render(RAW)).toEqual({ text, truncated: false });
+    },
+  );
+
+  it('is given again, and more of it, while it grows', () => {
+    const window = new OutputWindow(limits, nodeScanner);
+    window.push(toBytes('one '));
+    expect(window.render(RAW).text).toBe('one ');
+    expect(window.render(RAW).text).toBe('one ');
+    window.push(toBytes('two'));
+    expect(window.render(RAW).text).toBe('one two');
+    window.push(toBytes(' three'));
+    expect(window.render(RAW)).toEqual({
+      text: 'one\n[... 6 of 13 characters left out; ask ...]\nhree',
+      truncated: true,
+    });
+  });
+});
+
+describe('a longer output', () => {
+  test.each([
+    {
+      output: '0123456789X',
+      text: '012\n[... 4 of 11 characters left out; ask ...]\n789X',
+      title: 'beginning and end',
+    },
+    {
+      output: '01\n3456789X',
+      text: '01\n[... 4 of 11 characters left out; ask ...]\n789X',
+      title: 'a line end suffices',
+    },
+    {
+      output: '😀'.repeat(11),
+      text: '😀😀😀\n[... 4 of 11 characters left out; ask ...]\n😀😀😀😀',
+      title: 'whole characters',
+    },
+    {
+      output: '',
+      repeat: 1_288_895,
+      text: 'xxx\n[... 1,288,888 of 1,288,895 characters left out; ask ...]\nxxxx',
+      title: 'large',
+    },
+  ])('comes as $title', ({ output, repeat, text }) => {
+    expect(render(repeat ? 'x'.repeat(repeat) : output, { maxSize: 10, beginSize: 3, endSize: 4 })).toBe(text);
+  });
+
+  test.each([
+    { limits: { maxSize: 0, beginSize: 0, endSize: 0 }, text: '[... 5 of 5 characters left out; ask ...]\n' },
+    { limits: { maxSize: 2, beginSize: 0, endSize: 2 }, text: '[... 3 of 5 characters left out; ask ...]\nde' },
+    { limits: { maxSize: 2, beginSize: 2, endSize: 0 }, text: 'ab\n[... 3 of 5 characters left out; ask ...]\n' },
+    { limits: { maxSize: 4, beginSize: 0, endSize: 0 }, text: '[... 5 of 5 characters left out; ask ...]\n' },
+  ])('comes as $text with $limits', ({ limits, text }) => {
+    expect(render('abcde', limits)).toBe(text);
+  });
+
+  it('needs no hint', () => {
+    expect(render('abc', { maxSize: 1, beginSize: 1, endSize: 0 }, { hint: '' })).toBe(
+      'a\n[... 2 of 3 characters left out ...]\n',
+    );
+  });
+});
+
+describe('a cut inside an escape sequence', () => {
+  const red = `${ESC}[31m`;
+  const title = `${ESC}]0;title${BEL}`;
+  const link = `${ESC}]8;;u${ST}`;
+
+  test.each([red, title, link, `${ESC}(B`, `${ESC}7`])('moves outward: %j', (sequence) => {
+    const output = `ab${sequence}${'-'.repeat(50)}${sequence}yz`;
+    for (let inside = 1; inside < sequence.length; inside++) {
+      const sizes = { beginSize: 2 + inside, endSize: 2 + inside };
+      const leftOut = output.length - 4;
+      expect(render(output, { maxSize: 50, ...sizes })).toBe(
+        `ab\n[... ${leftOut} of ${output.length} characters left out; ask ...]\nyz`,
+      );
+    }
+  });
+
+  test.each([
+    ['unterminated', `${ESC}]0;${'t'.repeat(300)}`],
+    ['absurdly long', `${ESC}]0;${'t'.repeat(300)}${BEL}`],
+  ])('stays where it is when the sequence is %s', (_name, sequence) => {
+    const output = `${sequence}${'-'.repeat(50)}${sequence}`;
+    const [head, , tail] = render(output, { maxSize: 40, beginSize: 20, endSize: 20 }).split('\n');
+    expect([head, tail]).toEqual([output.slice(0, 20), output.slice(-20)]);
+  });
+});
+
+describe('filters', () => {
+  const limits = { maxSize: 20, beginSize: 8, endSize: 8 };
+
+  it('strip_ansi is applied to what is kept', () => {
+    const output = `${ESC}[31mred${'.'.repeat(50)}blue${ESC}[0m`;
+    expect(render(output, limits, { stripAnsi: true })).toBe('red\n[... 50 of 66 characters left out; ask ...]\nblue');
+    expect(render(`${ESC}[1mbold${ESC}[0m\n`, limits, { stripAnsi: true })).toBe('bold\n');
+  });
+
+  it('collapse_cr shows a progress display as it ends up', () => {
+    const output = Array.from({ length: 100 }, (_, i) => `\r${String(i + 1).padStart(3)}%`).join('') + '\n';
+    expect(render(output, { maxSize: 1000, beginSize: 0, endSize: 0 }, { collapseCr: true })).toBe('100%\n');
+    expect(render(output, { maxSize: 1000, beginSize: 0, endSize: 0 })).toBe(output);
+  });
+
+  it('both: erasing takes effect, colours go', () => {
+    const output = `long\r${ESC}[K${ESC}[1mok${ESC}[0m\n`;
+    expect(render(output, { ...limits, maxSize: 99 }, { collapseCr: true, stripAnsi: true })).toBe('ok\n');
+  });
+});
+
+describe('against decoding everything and cutting it', () => {
+  const push = (bytes: Uint8Array, fractions: readonly number[], limits: OutputLimits, scanner = nodeScanner) => {
+    const window = new OutputWindow(limits, scanner);
+    for (const chunk of chunksOf(bytes, fractions)) window.push(chunk);
+    return window;
+  };
+
+  it.each([
+    ['node', nodeScanner],
+    ['plain', plainScanner],
+  ])('gives the same sizes, text and bytes (%s scanner)', (_name, scanner) => {
+    fc.assert(
+      fc.property(streams, splits, limitsArbitrary, (bytes, fractions, limits) => {
+        const window = push(bytes, fractions, limits, scanner);
+        const expected = referenceCut(bytes, limits, RAW.hint);
+        expect(window.bytes).toBe(bytes.length);
+        expect(window.characters).toBe(Array.from(decodeAll(bytes)).length);
+        expect(window.lossy).toBe(!plainScanner.isUtf8(bytes));
+        expect(window.render(RAW)).toEqual({ text: expected.text, truncated: expected.truncated });
+        const encoded = window.render({ ...RAW, encoding: 'base64', stripAnsi: true, collapseCr: true });
+        expect(Buffer.from(encoded.text, 'base64').toString('latin1')).toBe(
+          Buffer.from(expected.bytes).toString('latin1'),
+        );
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('says exactly how many characters it left out', () => {
+    // Without line feeds in the output, the one before the marker is the marker's own.
+    const withoutLineFeeds = streams.map((bytes) => bytes.map((byte) => (byte === 0x0a ? 0x2e : byte)));
+    fc.assert(
+      fc.property(withoutLineFeeds, splits, limitsArbitrary, (bytes, fractions, limits) => {
+        const window = push(bytes, fractions, limits);
+        const { text, truncated } = window.render(RAW);
+        fc.pre(truncated);
+        const [, head, leftOut, tail] = /^(.*?)\n?\[\.{3} ([\d,]+) of .*; ask \.{3}\]\n(.*)$/su.exec(text)!;
+        const kept = Array.from(head! + tail!).length;
+        expect(kept + Number(leftOut!.replaceAll(',', ''))).toBe(window.characters);
+      }),
+    );
+  });
+
+  it('gives at any time what it would give if the stream ended there', () => {
+    fc.assert(
+      fc.property(streams, splits, limitsArbitrary, (bytes, fractions, limits) => {
+        const window = new OutputWindow(limits, nodeScanner);
+        for (const chunk of chunksOf(bytes, fractions)) {
+          window.push(chunk);
+          const { text } = window.render(RAW);
+          expect(text).toBe(referenceCut(bytes.subarray(0, window.bytes), limits, RAW.hint).text);
+        }
+      }),
+    );
+  });
+
+  it('keeps head and tail of megabytes that came in large chunks', () => {
+    const bytes = toBytes(Array.from({ length: 60_000 }, (_, i) => `line ${i} – 漢字 😀\n`).join(''));
+    const limits = { maxSize: 5000, beginSize: 2000, endSize: 3000 };
+    const window = new OutputWindow(limits, nodeScanner);
+    for (let at = 0; at < bytes.length; at += 65_536) window.push(bytes.subarray(at, at + 65_536));
+    const { text } = window.render(RAW);
+    expect(text).toBe(referenceCut(bytes, limits, RAW.hint).text);
+  });
+});
