@@ -1,0 +1,79 @@
+import type { LogFormat } from './log-format.js';
+import type { LOG_LEVELS } from './sections/logging.js';
+
+/** One of Python's level names. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Shells, commands and what is kept of their output. Sizes of output are in characters (code points). */
+export interface AdapterConfiguration {
+  readonly adapterType: 'shell';
+  /** Absolute. Not created yet: see `ensureWorkspace`. */
+  readonly workspaceDirectory: string;
+  /** `bash`, `zsh`, `sh`, or an absolute path. */
+  readonly shell: string;
+  readonly connectionCheckIntervalMs: number;
+  readonly sessionMaxLifetimeMs: number;
+  readonly sessionIdleTimeoutMs: number;
+  readonly reconnectGraceMs: number;
+  /** The longest a command may run, and its default time-out. */
+  readonly commandMaxLifetimeMs: number;
+  readonly killGraceMs: number;
+  readonly wedgeTimeoutMs: number;
+  /** `beginOutputSize + endOutputSize <= maxOutputSize` holds. */
+  readonly maxOutputSize: number;
+  readonly beginOutputSize: number;
+  readonly endOutputSize: number;
+  /** Output on disk, per session. */
+  readonly spoolMaxBytes: number;
+  /** Latest output in memory, per session. */
+  readonly replayMaxBytes: number;
+  /** Percent of one core; undefined for no limit. */
+  readonly cpuPercentLimit: number | undefined;
+  /** Undefined for no limit. */
+  readonly memoryMaxBytes: number | undefined;
+  readonly maxSessions: number;
+  /** Commands that may wait in a session. */
+  readonly queueLimit: number;
+  /** Shells kept started; 0 for none. */
+  readonly prewarm: { readonly sessions: number; readonly oneShots: number };
+  /** Absolute. Not created yet. */
+  readonly stateDirectory: string;
+}
+
+/** What is logged, and where. */
+export interface LoggingConfiguration {
+  /** The least grave level that is written. */
+  readonly level: LogLevel;
+  /** Absolute. */
+  readonly filePath: string;
+  readonly format: LogFormat;
+  /** A log file that would grow beyond this is rotated. */
+  readonly maxFileBytes: number;
+  /** Rotated files that are kept; with 0 a full file is begun anew. */
+  readonly backupCount: number;
+}
+
+/** Where the daemon listens, and to whom. */
+export interface SocketioConfiguration {
+  /** A loopback address, or `localhost`. */
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** `*` for any origin. */
+  readonly corsAllowedOrigins: '*' | readonly string[];
+  readonly maxMessageBytes: number;
+  readonly maxConnections: number;
+  readonly pingIntervalMs: number;
+  readonly pingTimeoutMs: number;
+}
+
+/** All that can be configured: checked, with defaults, in the units that the names say, with absolute paths. */
+export interface Configuration {
+  /** The file it came from; undefined when there was none. */
+  readonly file: string | undefined;
+  readonly adapter: AdapterConfiguration;
+  readonly logging: LoggingConfiguration;
+  readonly socketio: SocketioConfiguration;
+  /** What every shell starts with, and nothing else of the daemon's environment. */
+  readonly childEnvironment: Readonly<Record<string, string>>;
+}

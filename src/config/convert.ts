@@ -1,0 +1,110 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { buildChildEnvironment } from './child-environment.js';
+import type {
+  AdapterConfiguration,
+  Configuration,
+  LoggingConfiguration,
+  SocketioConfiguration,
+} from './configuration.js';
+import { UNIT_MS } from './fields.js';
+import { chooseOutputSizes } from './output-sizes.js';
+import type { CheckedConfiguration } from './schema.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** What the values of the file depend on. */
+export interface ConversionContext {
+  readonly file: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** The daemon's current directory. */
+  readonly cwd: string;
+  /** The directory that a relative path of this key is relative to. */
+  baseOf(path: readonly string[]): string;
+}
+
+/** The one place where sections, units and paths of the file become those of the code. */
+export function toConfiguration(checked: CheckedConfiguration, context: ConversionContext): Configuration {
+  return {
+    file: context.file,
+    adapter: toAdapter(checked.adapter, context),
+    logging: toLogging(checked.logging, context),
+    socketio: toSocketio(checked.socketio),
+    childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
+  };
+}
+
+function toAdapter(adapter: CheckedConfiguration['adapter'], context: ConversionContext): AdapterConfiguration {
+  const { env, cwd } = context;
+  const sizes = chooseOutputSizes(adapter.max_output_size, adapter.begin_output_size, adapter.end_output_size);
+  const pathOf = (key: 'workspace_directory' | 'state_directory' | 'shell', fallback: string): string =>
+    resolvePath(adapter[key] ?? fallback, context.baseOf(['adapter', key]), env);
+  return {
+    adapterType: adapter.adapter_type,
+    workspaceDirectory: pathOf('workspace_directory', cwd),
+    shell: adapter.shell.includes('/') ? pathOf('shell', '') : adapter.shell,
+    connectionCheckIntervalMs: toMs(adapter.connection_check_interval, 'seconds'),
+    sessionMaxLifetimeMs: toMs(adapter.session_max_lifetime, 'minutes'),
+    sessionIdleTimeoutMs: toMs(adapter.session_idle_timeout, 'minutes'),
+    reconnectGraceMs: toMs(adapter.reconnect_grace, 'seconds'),
+    commandMaxLifetimeMs: toMs(adapter.command_max_lifetime, 'seconds'),
+    killGraceMs: toMs(adapter.kill_grace, 'seconds'),
+    wedgeTimeoutMs: toMs(adapter.wedge_timeout, 'seconds'),
+    maxOutputSize: sizes.max,
+    beginOutputSize: sizes.begin,
+    endOutputSize: sizes.end,
+    spoolMaxBytes: adapter.spool_mb_limit * MIB,
+    replayMaxBytes: adapter.replay_kb * KIB,
+    cpuPercentLimit: adapter.cpu_percent_limit,
+    memoryMaxBytes: adapter.memory_mb_limit === undefined ? undefined : Math.ceil(adapter.memory_mb_limit * MIB),
+    maxSessions: adapter.max_sessions,
+    queueLimit: adapter.queue_limit,
+    prewarm: { sessions: adapter.prewarm.sessions, oneShots: adapter.prewarm.one_shots },
+    stateDirectory: pathOf('state_directory', defaultStateDirectory(env)),
+  };
+}
+
+function toLogging(logging: CheckedConfiguration['logging'], context: ConversionContext): LoggingConfiguration {
+  const base = context.baseOf(['logging', 'log_file_path']);
+  return {
+    level: logging.logging_level,
+    filePath: resolvePath(logging.log_file_path ?? 'logs/shell_adapter.log', base, context.env),
+    format: logging.log_format,
+    maxFileBytes: logging.max_log_size,
+    backupCount: logging.backup_count,
+  };
+}
+
+function toSocketio(socketio: CheckedConfiguration['socketio']): SocketioConfiguration {
+  const origins = [socketio.cors_allowed_origins].flat();
+  return {
+    host: socketio.host,
+    port: socketio.port,
+    corsAllowedOrigins: origins.includes('*') ? '*' : origins,
+    maxMessageBytes: socketio.max_message_bytes,
+    maxConnections: socketio.max_connections,
+    pingIntervalMs: toMs(socketio.ping_interval, 'seconds'),
+    pingTimeoutMs: toMs(socketio.ping_timeout, 'seconds'),
+  };
+}
+
+/** Whole milliseconds, and at least one: a time that was asked for is never none at all. */
+function toMs(value: number, unit: keyof typeof UNIT_MS): number {
+  return Math.max(1, Math.round(value * UNIT_MS[unit]));
+}
+
+function resolvePath(path: string, base: string, env: NodeJS.ProcessEnv): string {
+  const expanded = path === '~' || path.startsWith('~/') ? join(homeOf(env), path.slice(1)) : path;
+  return resolve(base, expanded);
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string {
+  return env['HOME'] || homedir();
+}
+
+/** Source: https://specifications.freedesktop.org/basedir-spec/latest/ (a relative path there is to be ignored). */
+function defaultStateDirectory(env: NodeJS.ProcessEnv): string {
+  const stateHome = env['XDG_STATE_HOME'] ?? '';
+  return join(isAbsolute(stateHome) ? stateHome : join(homeOf(env), '.local/state'), 'shell-adapter');
+}

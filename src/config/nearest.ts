@@ -1,0 +1,43 @@
+/** How many letters a suggestion may be away from what was written: more than a third of it is another word. */
+const MAX_RELATIVE_DISTANCE = 1 / 3;
+
+/**
+ * The candidate that was most likely meant by `written`, or undefined when none is close. Letter case and the choice of
+ * `-`, `_` or nothing between words do not count.
+ */
+export function findNearest(written: string, candidates: Iterable<string>): string | undefined {
+  const wanted = simplify(written);
+  let nearest: string | undefined;
+  let least = Math.max(1, Math.floor(wanted.length * MAX_RELATIVE_DISTANCE)) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, simplify(candidate));
+    if (distance < least) {
+      least = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+function simplify(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_ ]/g, '');
+}
+
+/** Levenshtein distance: how many letters must be inserted, removed or replaced to get from `a` to `b`. */
+export function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = at(previous, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(replaced, at(previous, j) + 1, at(row, j - 1) + 1));
+    }
+    previous = row;
+  }
+  return at(previous, b.length);
+}
+
+/** The rows above are complete: the fallback is there for the type alone. */
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { adapterSection } from './sections/adapter.js';
+import { loggingSection } from './sections/logging.js';
+import { socketioSection } from './sections/socketio.js';
+
+/** What the configuration file may hold: three sections, every key with a default. */
+export const configurationSchema = z.strictObject({
+  adapter: adapterSection.prefault({}),
+  logging: loggingSection.prefault({}),
+  socketio: socketioSection.prefault({}),
+});
+
+/** The configuration as it stands in a file: snake_case, every key optional. */
+export type ConfigurationInput = z.input<typeof configurationSchema>;
+
+/** The configuration as the schema leaves it: snake_case, units of the file, defaults filled in. */
+export type CheckedConfiguration = z.output<typeof configurationSchema>;

@@ -1,0 +1,49 @@
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import { count, duration } from '../fields.js';
+
+const MIB = 1024 * 1024;
+
+/** `scheme://host[:port]`, as browsers send it: no path, no trailing slash. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/*]+$/i;
+
+const originsError = 'must be "*" or origins such as "https://example.org:8443", without a path';
+const origin = z.string({ error: originsError }).regex(ORIGIN, { error: originsError });
+
+/** `socketio`: where the daemon listens, and to whom. */
+export const socketioSection = z.strictObject({
+  host: z
+    .string({ error: 'must be an address' })
+    .refine(isLoopback, {
+      error: 'must be a loopback address (127.0.0.0/8, ::1 or localhost): the adapter serves no other machine',
+    })
+    .default('127.0.0.1')
+    .describe('The address to listen on, of the loopback alone. Default: 127.0.0.1.'),
+  port: count({ unit: 'port', min: 0, max: 65_535 }, 8087, 'The port to listen on; 0 takes any free one.'),
+  cors_allowed_origins: z
+    .union([z.literal('*'), origin, z.array(z.union([z.literal('*'), origin], { error: originsError }))], {
+      error: originsError,
+    })
+    .default('*')
+    .describe('The web origins whose pages may connect: one, a list, or "*" for any. Default: "*".'),
+  max_message_bytes: count(
+    { unit: 'bytes', min: 1024, max: 64 * MIB },
+    MIB,
+    'The largest message that a client may send, a command with its standard input included.',
+  ),
+  max_connections: count(
+    { unit: 'connections', min: 1, max: 65_535 },
+    1024,
+    'Clients that may be connected at a time.',
+  ),
+  ping_interval: duration('seconds', 10, 'How often a client is asked whether it is still there.'),
+  ping_timeout: duration('seconds', 10, 'How long the answer may take before the client counts as gone.'),
+});
+
+function isLoopback(host: string): boolean {
+  const loopback = new BlockList();
+  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+  loopback.addAddress('::1', 'ipv6');
+  const family = isIP(host);
+  return family === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}

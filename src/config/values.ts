@@ -1,0 +1,52 @@
+import { type Document, isNode, parseDocument, visit } from 'yaml';
+
+/** A mapping as YAML and JSON give it. */
+export type Mapping = Readonly<Record<string, unknown>>;
+
+/** How YAML is read everywhere: YAML 1.2's core schema, in which nothing but plain data can be written. */
+export const YAML_OPTIONS = {
+  schema: 'core',
+  strict: true,
+  uniqueKeys: true,
+  resolveKnownTags: false,
+  prettyErrors: false,
+  logLevel: 'error',
+} as const;
+
+/** True for a mapping, false for lists and all else. */
+export function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The value that a text from a variable means when it stands where no text belongs: what YAML would read there, so that
+ * `8087` is a number and `[a, b]` a list. What is no YAML stays text.
+ */
+export function readValue(text: string): unknown {
+  const document = parseDocument(text, YAML_OPTIONS);
+  if (document.errors.length > 0 || document.warnings.length > 0 || !isNode(document.contents)) return text;
+  return hasAlias(document) ? text : document.toJS();
+}
+
+function hasAlias(document: Document): boolean {
+  const aliases: unknown[] = [];
+  visit(document, { Alias: (_key, node) => void aliases.push(node) });
+  return aliases.length > 0;
+}
+
+/** What a message says was found: `the text "abc"`, `the number 5`, `a list`. */
+export function describeValue(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'string') return `the text ${quote(value)}`;
+  if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`;
+  if (typeof value === 'boolean') return String(value);
+  return Array.isArray(value) ? 'a list' : 'a mapping';
+}
+
+/** Longest quotation in a message, in characters. */
+const MAX_QUOTED = 80;
+
+/** A text as it is shown in a message: on one line, without control characters, not too long. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
+}

@@ -1,0 +1,142 @@
+import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Node, Pair, Scalar, YAMLError } from 'yaml';
+import { isMapping, type Mapping, YAML_OPTIONS } from './values.js';
+
+/** A place in a file, from 1. */
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A fault found while reading, before any key is checked. */
+interface YamlProblem {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** Undefined when the file as a whole is meant. */
+  readonly position: Position | undefined;
+}
+
+/** What a configuration file holds. */
+export interface YamlFile {
+  readonly tree: Mapping;
+  readonly problems: readonly YamlProblem[];
+  /** Where a path stands: its key, or its value. What is not in the file is where the nearest part of its path is. */
+  locate(path: readonly PropertyKey[], part: 'key' | 'value'): Position | undefined;
+}
+
+/** What a text of the file stands for, or why it stands for nothing. */
+export type ReadText = (text: string, path: readonly PropertyKey[]) => { value: unknown } | { problem: string };
+
+/** Parses the text of a file. Every text value goes through `readText`. */
+export function parseYamlFile(text: string, readText: ReadText): YamlFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines });
+  const toPosition: ToPosition = (offset) => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const faults = findFaults(document, toPosition);
+  const problems = faults.length > 0 ? faults : replaceTexts(document, readText, toPosition);
+  return {
+    tree: faults.length > 0 ? {} : toTree(document, problems),
+    problems,
+    locate: (path, part) => {
+      const offset = findOffset(document, path, part);
+      return offset === undefined ? undefined : toPosition(offset);
+    },
+  };
+}
+
+/** The value of a document with nothing in it. */
+export const EMPTY_YAML_FILE: YamlFile = { tree: {}, problems: [], locate: () => undefined };
+
+type ToPosition = (offset: number) => Position;
+
+/** What makes the text no YAML, or more than plain data. */
+function findFaults(document: Document, toPosition: ToPosition): YamlProblem[] {
+  const faults = [...document.errors, ...document.warnings].map((error): YamlProblem => {
+    return { path: [], message: explainYamlError(error), position: toPosition(error.pos[0]) };
+  });
+  visit(document, {
+    Alias(_key, node) {
+      if (node.resolve(document) !== undefined) return;
+      const message = `there is no anchor &${node.source} before this`;
+      faults.push({ path: [], message, position: toPosition(node.range?.[0] ?? 0) });
+    },
+  });
+  return faults;
+}
+
+function explainYamlError(error: YAMLError): string {
+  switch (error.code) {
+    case 'DUPLICATE_KEY':
+      return 'this key is there twice';
+    case 'MULTIPLE_DOCS':
+      return 'a second document begins here; the file may hold one';
+    case 'TAG_RESOLVE_FAILED':
+      return `tags that make other than plain data are refused (${error.message})`;
+    default:
+      return error.message;
+  }
+}
+
+function replaceTexts(document: Document, readText: ReadText, toPosition: ToPosition): YamlProblem[] {
+  const problems: YamlProblem[] = [];
+  visit(document, {
+    Scalar(key, node: Scalar, ancestors) {
+      if (key === 'key' || typeof node.value !== 'string') return;
+      const path = pathTo(node, ancestors);
+      const read = readText(node.value, path);
+      if ('value' in read) node.value = read.value;
+      else problems.push({ path, message: read.problem, position: toPosition(node.range?.[0] ?? 0) });
+    },
+  });
+  return problems;
+}
+
+function pathTo(node: Scalar, ancestors: readonly (Document | Node | Pair)[]): PropertyKey[] {
+  return ancestors.flatMap((ancestor, index): PropertyKey[] => {
+    if (isPair(ancestor)) return [keyOf(ancestor)];
+    return isSeq(ancestor) ? [ancestor.items.indexOf(ancestors[index + 1] ?? node)] : [];
+  });
+}
+
+function keyOf(pair: Pair): string {
+  return String(isScalar(pair.key) ? pair.key.value : pair.key);
+}
+
+function toTree(document: Document, problems: YamlProblem[]): Mapping {
+  let tree: unknown;
+  try {
+    tree = document.toJS();
+  } catch (error) {
+    // Aliases of aliases that would make more nodes than yaml's limit: a file nobody has written by hand.
+    problems.push({ path: [], message: error instanceof Error ? error.message : String(error), position: undefined });
+    return {};
+  }
+  if (tree === null || tree === undefined) return {};
+  if (isMapping(tree)) return tree;
+  problems.push({ path: [], message: 'must be a mapping with sections', position: { line: 1, column: 1 } });
+  return {};
+}
+
+function findOffset(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const [index, step] of path.entries()) {
+    if (isAlias(node)) node = node.resolve(document);
+    const pair = isMap(node) ? node.items.find((candidate) => keyOf(candidate) === step) : undefined;
+    const child: unknown = isSeq(node) && typeof step === 'number' ? node.items[step] : pair?.value;
+    if (pair === undefined && child === undefined) break;
+    const isWanted = index === path.length - 1 && part === 'value' && isNode(child) && isPresent(child);
+    const target = isWanted || pair === undefined ? child : pair.key;
+    offset = isNode(target) ? (target.range?.[0] ?? offset) : offset;
+    node = child;
+  }
+  return offset;
+}
+
+/** An empty value has no text of its own: its key is the place to point at. */
+function isPresent(node: Node): boolean {
+  return node.range !== undefined && node.range !== null && node.range[0] < node.range[1];
+}

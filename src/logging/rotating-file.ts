@@ -1,0 +1,208 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, rename, stat, truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { makeDirectory } from '../config/make-directory.js';
+
+/** How much may wait for a slow disk before lines are dropped: bounds the daemon's memory. */
+const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
+
+/** Records tell what was run: they are their owner's. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o755;
+
+/** O_NONBLOCK: opening a named pipe that nobody reads must fail, not wait. It changes nothing for files. */
+const OPEN_FLAGS =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOCTTY | constants.O_NONBLOCK;
+
+const NEWLINE = 0x0a;
+
+/** Which file, and what to do when it is full or cannot be written. */
+export interface RotatingFileOptions {
+  /** Absolute; its folder is created. */
+  readonly path: string;
+  /** A file that would grow beyond this is rotated. */
+  readonly maxBytes: number;
+  /** Rotated files that are kept: `path.1` is the newest. With 0, a full file is emptied. */
+  readonly backupCount: number;
+  /** Called when writing begins to fail, once until it works again. */
+  onFailure(error: unknown): void;
+  /** The line that tells, once writing works again, how many lines were lost. */
+  describeLoss(lostLines: number): string;
+}
+
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly identity: string;
+  /** Regular files are rotated; devices and pipes are not. */
+  readonly isRotated: boolean;
+  /** In bytes. */
+  size: number;
+}
+
+/**
+ * A log file that is rotated as Python's RotatingFileHandler does it. Writing never throws and never waits: lines go to
+ * the file one after another in the background, and those that cannot be written are dropped and counted. Every line in
+ * the file is whole. A file that was removed or renamed by somebody else is begun again.
+ *
+ * winston's own file transport names the files otherwise (`shell_adapter1.log`), and once a write has failed it writes
+ * nothing any more.
+ */
+export class RotatingFile {
+  readonly #options: RotatingFileOptions;
+  readonly #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #writing: Promise<void> | undefined;
+  #file: OpenFile | undefined;
+  #lostLines = 0;
+  #hasFailed = false;
+  #isClosed = false;
+
+  constructor(options: RotatingFileOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a line, without its end. After `close` it is ignored. */
+  write(line: string): void {
+    if (!this.#isClosed) this.#enqueue(line);
+  }
+
+  /** Resolves when all that was taken has been written or dropped, and the file is closed. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writing;
+    await this.#closeFile();
+  }
+
+  #enqueue(line: string): void {
+    const bytes = Buffer.from(`${line}\n`);
+    if (this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES) {
+      this.#lostLines += 1;
+      return;
+    }
+    this.#queue.push(bytes);
+    this.#queuedBytes += bytes.length;
+    this.#writing ??= this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      try {
+        await this.#writeNext();
+      } catch (error) {
+        // Whatever the file system refuses with: the disk is full, the folder is gone or may not be written.
+        await this.#closeFile();
+        this.#fail(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #writeNext(): Promise<void> {
+    let file = await this.#openFile();
+    if (this.#countFitting(file) === 0) {
+      await this.#rotate();
+      file = await this.#openFile();
+    }
+    await this.#writeLines(file, Math.max(1, this.#countFitting(file)));
+  }
+
+  /** How many lines at the head of the queue still fit. One that is too long for any file fits into an empty one. */
+  #countFitting(file: OpenFile): number {
+    if (!file.isRotated) return this.#queue.length;
+    let size = file.size;
+    const firstOver = this.#queue.findIndex((line) => {
+      const isOver = size > 0 && size + line.length > this.#options.maxBytes;
+      size += line.length;
+      return isOver;
+    });
+    return firstOver === -1 ? this.#queue.length : firstOver;
+  }
+
+  async #writeLines(file: OpenFile, count: number): Promise<void> {
+    const bytes = Buffer.concat(this.#queue.slice(0, count));
+    let written = 0;
+    try {
+      while (written < bytes.length) written += (await file.handle.write(bytes, written)).bytesWritten;
+    } catch (error) {
+      // A full disk takes a part. The whole lines of it stay, the torn one goes.
+      const whole = bytes.subarray(0, written).lastIndexOf(NEWLINE) + 1;
+      if (whole < written && file.isRotated) await file.handle.truncate(file.size + whole).catch(ignore);
+      this.#forget(bytes.subarray(0, whole).filter((byte) => byte === NEWLINE).length);
+      throw error;
+    }
+    this.#forget(count);
+    this.#recover();
+  }
+
+  /** The file, opened again if it is no longer the one that the path names. */
+  async #openFile(): Promise<OpenFile> {
+    const { path } = this.#options;
+    if (this.#file !== undefined) {
+      const there = await stat(path).catch(ignore);
+      if (there !== undefined && identify(there) === this.#file.identity) {
+        this.#file.size = there.size;
+        return this.#file;
+      }
+      await this.#closeFile();
+    }
+    await makeDirectory(dirname(path), FOLDER_MODE);
+    const handle = await open(path, OPEN_FLAGS, FILE_MODE);
+    const facts = await handle.stat();
+    this.#file = { handle, identity: identify(facts), isRotated: facts.isFile(), size: facts.size };
+    return this.#file;
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, backupCount } = this.#options;
+    await this.#closeFile();
+    if (backupCount === 0) return truncate(path);
+    for (let number = backupCount - 1; number >= 1; number -= 1) {
+      await renameIfThere(`${path}.${number}`, `${path}.${number + 1}`);
+    }
+    await renameIfThere(path, `${path}.1`);
+  }
+
+  #forget(count: number): void {
+    for (const line of this.#queue.splice(0, count)) this.#queuedBytes -= line.length;
+  }
+
+  #fail(error: unknown): void {
+    this.#lostLines += this.#queue.length;
+    this.#forget(this.#queue.length);
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#options.onFailure(error);
+  }
+
+  #recover(): void {
+    if (!this.#hasFailed && this.#lostLines === 0) return;
+    const lostLines = this.#lostLines;
+    this.#hasFailed = false;
+    this.#lostLines = 0;
+    this.#enqueue(this.#options.describeLoss(lostLines));
+  }
+
+  async #closeFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    // Closing may report what an earlier write on a network file system met: nothing is left to be done about it.
+    await file?.handle.close().catch(ignore);
+  }
+}
+
+/** What tells one file from another. */
+function identify({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}
+
+function ignore(): undefined {
+  return undefined;
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfiguration } from '../../../src/config/load.js';
+import { BARE_ENV, CWD, catchError, load, makeDirectory, problemsOf, writeConfig } from './support.js';
+
+describe('an unknown key', () => {
+  it.each([
+    [
+      'adapter:\n  sesion_max_lifetime: 5\n',
+      '2:3 adapter.sesion_max_lifetime: unknown key; did you mean "session_max_lifetime"?',
+    ],
+    ['adapter:\n  maxSessions: 5\n', '2:3 adapter.maxSessions: unknown key; did you mean "max_sessions"?'],
+    ['adapter: { prewarm: { oneshots: 1 } }', '1:23 adapter.prewarm.oneshots: unknown key; did you mean "one_shots"?'],
+    ['adapter: { port: 1 }', '1:12 adapter.port: unknown key; did you mean "socketio.port"?'],
+    ['sockeito: {}', '1:1 sockeito: unknown key; did you mean "socketio"?'],
+    ['zebra: 1', '1:1 zebra: unknown key. The sections are adapter, logging, socketio'],
+    [
+      'adapter: { prewarm: { zebra: 1 } }',
+      '1:23 adapter.prewarm.zebra: unknown key. The keys of adapter.prewarm are sessions, one_shots',
+    ],
+    ['adapter: { __proto__: { x: 1 } }', expect.stringContaining('1:12 adapter.__proto__: unknown key.')],
+    ['adapter: { 7: 1 }', expect.stringContaining('1:12 adapter.7: unknown key.')],
+    ['adapter: { <<: { kill_grace: 1 } }', expect.stringContaining('1:12 adapter.<<: unknown key.')],
+  ])('in %j is refused, with its place and the nearest valid one', (text, expected) => {
+    expect(problemsOf(text)).toEqual([expected]);
+  });
+});
+
+describe('a wrong value', () => {
+  const seconds = 'must be a number of seconds above 0 and at most 2147483';
+  it.each([
+    ['adapter: { kill_grace: soon }', `1:24 adapter.kill_grace: ${seconds}; got the text "soon"`],
+    ['adapter: { kill_grace: "2" }', `1:24 adapter.kill_grace: ${seconds}; got the text "2", write it without quotes`],
+    ['adapter: { kill_grace: 0 }', `1:24 adapter.kill_grace: ${seconds}; got the number 0`],
+    ['adapter: { kill_grace: -1 }', `1:24 adapter.kill_grace: ${seconds}; got the number -1`],
+    ['adapter: { kill_grace: .inf }', `1:24 adapter.kill_grace: ${seconds}; got the number Infinity`],
+    ['adapter: { kill_grace: .nan }', `1:24 adapter.kill_grace: ${seconds}; got the number NaN`],
+    ['adapter: { kill_grace: 2147484 }', `1:24 adapter.kill_grace: ${seconds}; got the number 2147484`],
+    ['adapter: { kill_grace: true }', `1:24 adapter.kill_grace: ${seconds}; got true`],
+    ['adapter: { kill_grace: [1] }', `1:24 adapter.kill_grace: ${seconds}; got a list`],
+    [
+      'adapter:\n  kill_grace:\n',
+      `2:3 adapter.kill_grace: ${seconds}; there is nothing, leave the key out for its default`,
+    ],
+    [
+      'socketio: { port: 65536 }',
+      '1:19 socketio.port: must be a whole number (port) from 0 to 65535; got the number 65536',
+    ],
+    [
+      'socketio: { port: 80.5 }',
+      '1:19 socketio.port: must be a whole number (port) from 0 to 65535; got the number 80.5',
+    ],
+    ['adapter: { memory_mb_limit: 0 }', expect.stringContaining('must be a number (MB) above 0')],
+    ['adapter: { adapter_type: python }', '1:26 adapter.adapter_type: must be "shell"; got the text "python"'],
+    [
+      'adapter: { shell: fish }',
+      '1:19 adapter.shell: must be bash, zsh, sh, or the path of one of them; got the text "fish"',
+    ],
+    ['adapter: { workspace_directory: 5 }', '1:33 adapter.workspace_directory: must be a path; got the number 5'],
+    ['adapter: { workspace_directory: "" }', expect.stringContaining('must be a path, not an empty text')],
+    ['adapter: { workspace_directory: "a\\0b" }', expect.stringContaining('without null characters')],
+    ['adapter: { workspace_directory: ~bob/x }', expect.stringContaining('only "~" and "~/…"')],
+    ['adapter: 5', '1:10 adapter: must be a mapping of keys to values; got the number 5'],
+    ['adapter: { prewarm: 4 }', '1:21 adapter.prewarm: must be a mapping of keys to values; got the number 4'],
+    ['adapter: { environment: { pass: PATH } }', expect.stringContaining('must be a list of variable names')],
+    [
+      'adapter: { environment: { pass: [A, "B*C"] } }',
+      '1:37 adapter.environment.pass[1]: must be a list of variable names, each of which may end in "*"; got the text "B*C"',
+    ],
+    [
+      'adapter: { environment: { set: [A] } }',
+      expect.stringContaining('must be a mapping of variable names to texts; got a list'),
+    ],
+    [
+      'adapter: { environment: { set: { A: 1 } } }',
+      '1:37 adapter.environment.set.A: must be a text; write numbers and true or false in quotes; got the number 1',
+    ],
+    [
+      'adapter: { environment: { set: { "A-B": x } } }',
+      '1:34 adapter.environment.set.A-B: is not the name of a variable',
+    ],
+    [
+      'logging: { logging_level: loud }',
+      '1:27 logging.logging_level: must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL; got the text "loud"',
+    ],
+    [
+      'logging: { log_format: "%(msg)s" }',
+      expect.stringContaining('1:24 logging.log_format: has the unknown field "msg". The fields are %(asctime),'),
+    ],
+    ['socketio: { cors_allowed_origins: [https://example.org/] }', expect.stringContaining('must be "*" or origins')],
+    ['socketio: { cors_allowed_origins: https://*.example.org }', expect.stringContaining('must be "*" or origins')],
+    ['socketio: { max_message_bytes: 67108865 }', expect.stringContaining('from 1024 to 67108864')],
+  ])('in %j is refused with what is there and what would be right', (text, expected) => {
+    expect(problemsOf(text)).toEqual([expected]);
+  });
+
+  it.each(['0.0.0.0', '192.168.1.1', '::', 'example.org', '128.0.0.1', '127.1', ''])(
+    'for the host, %j, is refused',
+    (host) => {
+      expect(problemsOf(`socketio: { host: "${host}" }`)).toEqual([
+        `1:19 socketio.host: must be a loopback address (127.0.0.0/8, ::1 or localhost): the adapter serves no other machine; got the text "${host}"`,
+      ]);
+    },
+  );
+
+  it.each([
+    [
+      'max_output_size: 500, begin_output_size: 300, end_output_size: 201',
+      '1:75 adapter.end_output_size: begin_output_size (300) and end_output_size (201)',
+    ],
+    [
+      'max_output_size: 500, begin_output_size: 501',
+      '1:53 adapter.begin_output_size: begin_output_size (501) and end_output_size (0)',
+    ],
+    ['end_output_size: 30001', '1:29 adapter.end_output_size: begin_output_size (0) and end_output_size (30001)'],
+  ])('for the output sizes, { %s }, is refused at its place', (text, expected) => {
+    expect(problemsOf(`adapter: { ${text} }`)).toEqual([expect.stringContaining(expected)]);
+  });
+});
+
+describe('a file that is not a plain YAML mapping', () => {
+  it.each([
+    ['adapter:\n  shell: bash\n  shell: zsh\n', '3:3 : this key is there twice'],
+    ['adapter: {}\n---\nlogging: {}\n', '2:1 : a second document begins here; the file may hold one'],
+    ['adapter: !!js/function "x"', expect.stringContaining('1:10 : tags that make other than plain data are refused')],
+    [
+      'adapter: { shell: !sh bash }',
+      expect.stringContaining('1:19 : tags that make other than plain data are refused'),
+    ],
+    ['adapter: !!set { a }', expect.stringContaining('tags that make other than plain data are refused')],
+    [
+      '%YAML 1.1\n---\nadapter: !!binary aGk=',
+      expect.stringContaining('tags that make other than plain data are refused'),
+    ],
+    ['- adapter', '1:1 : must be a mapping with sections'],
+    ['just text', '1:1 : must be a mapping with sections'],
+    ['adapter: *nowhere', '1:10 : there is no anchor &nowhere before this'],
+    ['adapter: [1', expect.stringMatching(/^1:12 : /)],
+    ['adapter:\n\tshell: bash', expect.stringMatching(/^2:1 : .*[Tt]abs/)],
+  ])('%j is refused with its place', (text, expected) => {
+    expect(problemsOf(text)).toContainEqual(expected);
+  });
+
+  it('cannot grow without bound through aliases', () => {
+    const levels = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const text = levels.map(
+      (name, i) =>
+        `${name}: &${name} [${
+          i === 0
+            ? 'x'
+            : Array(9)
+                .fill(`*${levels[i - 1]!}`)
+                .join(', ')
+        }]`,
+    );
+    expect(problemsOf(text.join('\n'))).toContainEqual(expect.stringContaining('alias'));
+  });
+});
+
+describe('a file that cannot be read', () => {
+  it.each([
+    ['that is missing', () => '/nowhere/x.yaml', '/nowhere/x.yaml: cannot be read: ENOENT: no such file or directory'],
+    ['that is a directory', makeDirectory, 'cannot be read: EISDIR'],
+    [
+      'that is not UTF-8',
+      () => writeConfig(Buffer.from([0x61, 0xff, 0xfe])),
+      'cannot be read: The encoded data was not valid',
+    ],
+  ])('is said: one %s', (_name, file, expected) => {
+    const error = catchError(() => loadConfiguration({ file: file(), env: BARE_ENV, cwd: CWD }));
+    expect(error.message).toContain(expected);
+  });
+});
+
+describe('all errors', () => {
+  const text =
+    'adapter:\n  kill_grace: no\n  zebra: 1\n  max_output_size: 5\n  end_output_size: 6\nsocketio:\n  port: -1\n  host: ${NOPE}\n';
+
+  it('are said at once', () => {
+    expect(problemsOf(text).map((problem) => problem.split(' ', 2).join(' '))).toEqual([
+      '2:15 adapter.kill_grace:',
+      '3:3 adapter.zebra:',
+      '5:20 adapter.end_output_size:',
+      '7:9 socketio.port:',
+      '8:9 socketio.host:',
+    ]);
+  });
+
+  it('print well, one to a line, with file, line and column', () => {
+    const file = writeConfig('adapter:\n  zebre: 1\n  kill_grace: 0\n');
+    const error = catchError(() => loadConfiguration({ file, env: BARE_ENV, cwd: CWD }));
+    const [head, ...lines] = error.message.split('\n');
+    expect(head).toBe('2 problems in the configuration:');
+    expect(lines).toEqual([
+      expect.stringContaining(`  ${file}:2:3: adapter.zebre: unknown key.`),
+      `  ${file}:3:15: adapter.kill_grace: must be a number of seconds above 0 and at most 2147483; got the number 0`,
+    ]);
+  });
+
+  it('print on one line when there is one', () => {
+    const file = writeConfig('socketio: { port: x }');
+    const error = catchError(() => loadConfiguration({ file, env: BARE_ENV, cwd: CWD }));
+    expect(error.message).toBe(
+      `${file}:1:19: socketio.port: must be a whole number (port) from 0 to 65535; got the text "x"`,
+    );
+  });
+
+  it('keep control characters of the file off the terminal', () => {
+    const error = catchError(() => load('adapter: { shell: "\\e[31m" }'));
+    // eslint-disable-next-line no-control-regex -- it is what must not be there
+    expect(error.message).not.toMatch(/\u001b/);
+  });
+});
