@@ -1,0 +1,290 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { SignalName } from '../core/protocol/fields.js';
+import { type Command, type EndReason, graceFor } from './command.js';
+import { Deferred } from './deferred.js';
+import { hasProgramInForeground, interruptForeground, type SentSignal, signalForeground } from './foreground.js';
+import { PipeFeed } from './pipe-feed.js';
+import { descriptorTarget, isAlive, type ProcessEntry } from './process-table.js';
+import {
+  type ReportedProcess,
+  endProcesses,
+  findCommandProcesses,
+  sendSignal,
+  signalProcesses,
+} from './process-tree.js';
+import type { ShellProcess, Slot } from './shell-process.js';
+import { TerminalFence } from './terminal-fence.js';
+
+/** How long Ctrl-C alone gets before the command's processes are asked by SIGTERM. */
+const INTERRUPT_MS = 150;
+/** How long after SIGKILL the shell gets to report before it is killed itself. */
+const REPORT_AFTER_KILL_MS = 150;
+/** Longest that a shell takes from fork(2) to handing its terminal over, on a busy machine. */
+const FORK_SETTLE_MS = 80;
+/** Nobody types into a program that ends before this. */
+const INTERACTIVE_MS = 50;
+/** Longest wait for the shell to take up a command before it is signalled all the same. */
+const UNDER_WAY_MS = 100;
+/** Longest wait for the closing fence of a terminal whose program has already ended. */
+const FENCE_MS = 500;
+
+/** What a run asks of its session. */
+export interface RunOptions {
+  readonly shell: ShellProcess;
+  readonly slot: Slot;
+  readonly number: number;
+  readonly nonce: string;
+  readonly killGraceMs: number;
+  /** Called at every sign of life of the command. */
+  readonly onOutput: () => void;
+}
+
+/** A command in flight in a shell: leads its output, keeps its time, and ends it when asked. */
+export class CommandRun {
+  readonly command: Command;
+  readonly nonce: string;
+  readonly #options: RunOptions;
+  readonly #out: PipeFeed;
+  readonly #err: PipeFeed;
+  readonly #fence: TerminalFence | undefined;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #reported = new Deferred<'reported' | 'exited'>();
+  #quietTimer: NodeJS.Timeout | undefined;
+  #isSettled = false;
+  #isTerminating = false;
+  #onFenceClosed: (() => void) | undefined;
+  #survivors: readonly ProcessEntry[] = [];
+  #termination: Promise<void> | undefined;
+  /** When politeness ends, on the monotonic clock. */
+  #killAt = 0;
+
+  constructor(command: Command, options: RunOptions) {
+    this.command = command;
+    this.nonce = options.nonce;
+    this.#options = options;
+    const onBytes = () => {
+      this.#noteOutput();
+    };
+    this.#out = new PipeFeed(options.slot.out, command.stdout, onBytes);
+    this.#err = new PipeFeed(options.slot.err, command.stderr, onBytes);
+    this.#fence = command.spec.tty ? new TerminalFence(options.nonce) : undefined;
+  }
+
+  get slot(): Slot {
+    return this.#options.slot;
+  }
+
+  /** What could not be ended; known once `settle` has resolved. */
+  get survivors(): readonly ProcessEntry[] {
+    return this.#survivors;
+  }
+
+  /** Whether the driver has reported its end, or the shell has exited. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Whether it took as long as programs do that change the terminal's modes for a person. */
+  get hasLingered(): boolean {
+    return this.command.ageMs > INTERACTIVE_MS;
+  }
+
+  /** Takes what the terminal gave. */
+  onTerminalData(chunk: Buffer): void {
+    if (!this.#fence) return;
+    const data = this.#fence.push(chunk);
+    if (data.length > 0) {
+      this.command.stdout.write(data);
+      this.#noteOutput();
+    }
+    if (this.#fence.isClosed) this.#onFenceClosed?.();
+  }
+
+  /** Stops or goes on reading the command's output. */
+  holdForClient(isHeld: boolean): void {
+    this.#out.holdForClient(isHeld);
+    this.#err.holdForClient(isHeld);
+    if (this.#fence) this.#options.shell.terminal.setPaused(isHeld);
+  }
+
+  /** Ends the command: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. The first reason wins. */
+  terminate(reason: EndReason): void {
+    if (!this.command.requestEnd(reason) || this.#isTerminating) return;
+    this.#isTerminating = true;
+    this.holdForClient(false);
+    this.#killAt = performance.now() + graceFor(reason, this.#options.killGraceMs);
+    this.#termination = this.#climbLadder();
+  }
+
+  /**
+   * Resolves when the shell has begun with the command, or is done with it. A signal before that would hit the driver
+   * while it reads its request, and lose it.
+   */
+  async whenUnderWay(): Promise<void> {
+    const { shell } = this.#options;
+    const { requestFd } = shell.installed.shell;
+    const deadline = performance.now() + UNDER_WAY_MS;
+    while (!this.#isSettled && performance.now() < deadline) {
+      if (descriptorTarget(shell.pid, requestFd) !== shell.requestPath) return;
+      await sleep(1);
+    }
+  }
+
+  /** Signals what the command has in the foreground. Gives the processes that got the signal. */
+  async signal(signal: SignalName): Promise<ReportedProcess[]> {
+    const { shell } = this.#options;
+    await this.whenUnderWay();
+    if (this.isSettled) return [];
+    const first = this.#signalOnce(signal);
+    if (first.sent !== 'SIGINT' || first.processes[0]?.pid !== shell.pid) return first.processes;
+    // The shell's own loop ends by an interrupt, unless it is ignored; SIGKILL is not to be ignored.
+    if (signal === 'SIGKILL') this.terminate({ status: 'killed', killedBy: 'signal' });
+    // Or it was about to put a program into the foreground, which then has not got the signal.
+    for (let pause = 10; pause <= FORK_SETTLE_MS; pause *= 2) {
+      await sleep(pause);
+      // Once the command has ended, what has the foreground is the next one's.
+      if (this.#hasEnded()) break;
+      if (hasProgramInForeground(shell.pid)) return this.#signalOnce(signal).processes;
+    }
+    return first.processes;
+  }
+
+  #hasEnded(): boolean {
+    return this.#isSettled;
+  }
+
+  #signalOnce(signal: SignalName): SentSignal {
+    const { shell } = this.#options;
+    const signalled = signalForeground(shell.pid, signal, shell.hasDriver);
+    if (signalled.sent) this.command.noteSignal(signalled.sent);
+    return signalled;
+  }
+
+  /** Forgets the command, which has not begun. */
+  abandon(): void {
+    this.#isSettled = true;
+    this.#clearTimers();
+    this.#out.release();
+    this.#err.release();
+  }
+
+  /**
+   * Reads the rest of the output, once the driver has reported or the shell has exited. When the command was to be
+   * ended, resolves only after the last of its processes has gone.
+   */
+  settle(how: 'reported' | 'exited'): Promise<void> | undefined {
+    this.#isSettled = true;
+    this.#clearTimers();
+    this.#reported.resolve(how);
+    if (this.#termination) return this.#settleTerminated(this.#termination, how);
+    return this.#endTerminalOutput(how);
+  }
+
+  /**
+   * Reads what has come through the pipes. What background jobs still hold is read on until they end; `onFree` tells
+   * that the slot can serve another command. Gives whether they hold it.
+   */
+  finishOutput(onFree: () => void): boolean {
+    const feeds = [this.#out, this.#err].filter((feed) => feed.drain() === 'held');
+    const free = [this.#out, this.#err].filter((feed) => !feeds.includes(feed));
+    for (const feed of free) feed.release();
+    let open = feeds.length;
+    for (const feed of feeds) {
+      feed.release();
+      feed.listen(() => {
+        open -= 1;
+        if (open === 0) onFree();
+      });
+    }
+    if (open === 0) onFree();
+    return open > 0;
+  }
+
+  #noteOutput(): void {
+    this.#quietTimer?.refresh();
+    this.#options.onOutput();
+  }
+
+  /** Called when the command has not ended within a moment: only now are streams and timers worth their cost. */
+  linger(): void {
+    if (this.#isSettled) return;
+    this.#out.listen();
+    this.#err.listen();
+    const { timeoutMs, noOutputTimeoutMs } = this.command.spec;
+    const timeOut = () => {
+      this.terminate({ status: 'timed_out', killedBy: 'timeout' });
+    };
+    this.#timers.add(setTimeout(timeOut, timeoutMs - this.command.ageMs));
+    if (noOutputTimeoutMs !== undefined) {
+      this.#quietTimer = setTimeout(timeOut, noOutputTimeoutMs);
+      this.#timers.add(this.#quietTimer);
+    }
+  }
+
+  #clearTimers(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /** Waits for the closing fence, which comes by another way than the report. */
+  #endTerminalOutput(how: 'reported' | 'exited'): Promise<void> | undefined {
+    if (!this.#fence || this.#fence.isClosed) return undefined;
+    if (how === 'exited') {
+      this.command.stdout.write(this.#fence.flush());
+      return undefined;
+    }
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        if (this.#fence) this.command.stdout.write(this.#fence.flush());
+        resolve();
+      };
+      const timer = setTimeout(done, FENCE_MS);
+      this.#onFenceClosed = done;
+    });
+  }
+
+  readonly #find = (): ProcessEntry[] => {
+    const { shell, number } = this.#options;
+    return findCommandProcesses({ tag: shell.commandTag(number), shellPid: shell.pid, ageMs: this.command.ageMs });
+  };
+
+  /** Time left before processes are killed. */
+  get #politeMs(): number {
+    return Math.max(0, this.#killAt - performance.now());
+  }
+
+  async #reportedWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(resolve, ms, false);
+    });
+    const inTime = await Promise.race([this.#reported.promise.then(() => true), late]);
+    clearTimeout(timer);
+    return inTime;
+  }
+
+  async #climbLadder(): Promise<void> {
+    const { shell } = this.#options;
+    await this.whenUnderWay();
+    if (this.#isSettled) return;
+    interruptForeground(shell.pid);
+    if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#politeMs))) return;
+    signalProcesses(this.#find(), 'SIGTERM');
+    // A shell that handles the interrupt slowly, or was between two children, gets it once more.
+    interruptForeground(shell.pid);
+    if (await this.#reportedWithin(this.#politeMs)) return;
+    signalProcesses(this.#find(), 'SIGKILL');
+    interruptForeground(shell.pid);
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    sendSignal(shell.pid, 'SIGKILL');
+  }
+
+  async #settleTerminated(termination: Promise<void>, how: 'reported' | 'exited'): Promise<void> {
+    await termination;
+    const survivors = await endProcesses(this.#find, this.#politeMs);
+    this.#survivors = survivors.filter(isAlive);
+    await this.#endTerminalOutput(how);
+  }
+}

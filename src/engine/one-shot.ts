@@ -1,0 +1,299 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Log } from '../core/log.js';
+import type { SignalName } from '../core/protocol/fields.js';
+import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
+import { OneShotProcess, requestFile } from './one-shot-process.js';
+import { PendingWork } from './pending-work.js';
+import { PipeFeed } from './pipe-feed.js';
+import { type PipeSet, PipeSets } from './pipe-sets.js';
+import type { ProcessEnd, ProcessStarter } from './process-starter.js';
+import { isAlive, type ProcessEntry, readProcess } from './process-table.js';
+import {
+  endProcesses,
+  findSessionProcesses,
+  findTaggedWith,
+  type ReportedProcess,
+  reportProcesses,
+  sendSignal,
+} from './process-tree.js';
+import { randomBytes } from './random.js';
+import type { RuntimeDirectory } from './runtime-directory.js';
+import type { InstalledShell } from './shells/list.js';
+import { oneShotText } from './shells/one-shot-text.js';
+
+/** Commands shorter than this never get a stream: making one costs more than they take. */
+const STREAM_AFTER_MS = 5;
+/** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
+const SWEEP_AFTER_MS = 400;
+/** How often pipes are tried again that a process of an ended one-shot still holds. */
+const PIPE_RETRY_MS = 50;
+
+/** What one-shot commands run with. */
+export interface OneShotOptions {
+  readonly runtime: RuntimeDirectory;
+  readonly starter: ProcessStarter;
+  readonly shell: InstalledShell;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly killGraceMs: number;
+  /** Shells to start ahead of need, each used once. */
+  readonly prewarm: number;
+  readonly log: Log;
+}
+
+/** A one-shot command in flight. */
+interface Flight {
+  readonly command: Command;
+  readonly process: OneShotProcess;
+  readonly feeds: readonly PipeFeed[];
+  readonly timers: NodeJS.Timeout[];
+  termination: Promise<unknown> | undefined;
+}
+
+/** Runs commands without a session: each in a process of its own and a fresh environment, nothing left behind. */
+export class OneShotRunner implements AsyncDisposable {
+  readonly #options: OneShotOptions;
+  readonly #pipes: PipeSets;
+  readonly #flights = new Map<Command, Flight>();
+  readonly #warm: OneShotProcess[] = [];
+  readonly #toSweep: string[] = [];
+  readonly #ending = new PendingWork();
+  #sweepTimer: NodeJS.Timeout | undefined;
+  #filling: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: OneShotOptions) {
+    this.#options = options;
+    const directory = join(options.runtime.path, 'one-shots');
+    mkdirSync(directory, { mode: 0o700 });
+    this.#pipes = new PipeSets(join(directory, 'pipes'));
+  }
+
+  /** Commands in flight. */
+  get running(): number {
+    return this.#flights.size;
+  }
+
+  /** Starts the shells that are to be ready. */
+  fill(): Promise<void> {
+    this.#filling ??= this.#fill().finally(() => {
+      this.#filling = undefined;
+    });
+    return this.#filling;
+  }
+
+  /** Runs a command; its `finished` tells the end. */
+  async run(command: Command): Promise<void> {
+    command.start();
+    try {
+      this.#follow(command, command.spec.args ? await this.#startProgram(command) : await this.#startText(command));
+    } catch (error) {
+      command.finish(failedStart(command, error as NodeJS.ErrnoException));
+    }
+  }
+
+  /** Ends a command with all its processes. */
+  terminate(command: Command, reason: EndReason): void {
+    const flight = this.#flights.get(command);
+    if (!flight || !command.requestEnd(reason) || flight.process.hasEnded) return;
+    for (const feed of flight.feeds) feed.holdForClient(false);
+    flight.termination = flight.process.started.then(() =>
+      endProcesses(() => this.#find(flight.process), graceFor(reason, this.#options.killGraceMs)),
+    );
+  }
+
+  /** Signals the process group of a command. */
+  signal(command: Command, signal: SignalName): ReportedProcess[] {
+    const process = this.#flights.get(command)?.process;
+    if (!process?.pid || process.hasEnded) return [];
+    command.noteSignal(signal);
+    const entry = readProcess(process.pid);
+    const reported = entry ? reportProcesses([entry]) : [];
+    return sendSignal(-process.pid, signal) ? reported : [];
+  }
+
+  /** Makes a command wait for a slow client, or lets it go on. */
+  holdForClient(command: Command, isHeld: boolean): void {
+    for (const feed of this.#flights.get(command)?.feeds ?? []) feed.holdForClient(isHeld);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const command of this.#flights.keys()) this.terminate(command, { status: 'killed', killedBy: 'shutdown' });
+    await Promise.all([...this.#flights.keys()].map((command) => command.finished));
+    await this.#filling?.catch(() => undefined);
+    const warm = this.#warm.splice(0);
+    for (const process of warm) process.dismiss();
+    await Promise.all(warm.map((process) => process.ended));
+    clearTimeout(this.#sweepTimer);
+    await this.#sweep();
+    await Promise.all(this.#ending.all);
+    this.#pipes[Symbol.dispose]();
+  }
+
+  // --- starting ---------------------------------------------------------------------------------------------------
+
+  async #fill(): Promise<void> {
+    while (!this.#isClosed && this.#warm.length < this.#options.prewarm) {
+      this.#warm.push(this.#startShell(await this.#pipes.take()));
+    }
+  }
+
+  async #startProgram({ spec }: Command): Promise<OneShotProcess> {
+    const { starter, cwd, env } = this.#options;
+    const pipes = await this.#pipes.take();
+    const program = { file: spec.command, args: spec.args ?? [], cwd: spec.cwd ?? cwd, env: { ...env, ...spec.env } };
+    return new OneShotProcess(
+      starter,
+      { ...program, tag: this.#newTag(), stdin: spec.stdin, takesRequest: false },
+      pipes,
+    );
+  }
+
+  async #startText({ spec }: Command): Promise<OneShotProcess> {
+    const process = this.#takeWarm() ?? this.#startShell(await this.#pipes.take());
+    const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
+    process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
+    this.fill().catch((error: unknown) => {
+      this.#options.log.warn('a shell could not be started ahead of need', { error: String(error) });
+    });
+    return process;
+  }
+
+  #takeWarm(): OneShotProcess | undefined {
+    for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
+      if (!process.hasEnded) return process;
+      this.#releasePipes(process.pipes);
+    }
+    return undefined;
+  }
+
+  #startShell(pipes: PipeSet): OneShotProcess {
+    const { starter, shell, cwd, env } = this.#options;
+    const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
+    const program = { file: shell.path, args, cwd, env: { ...env, ...extra }, tag: this.#newTag(), takesRequest: true };
+    return new OneShotProcess(starter, program, pipes);
+  }
+
+  #newTag(): string {
+    return `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
+  }
+
+  // --- in flight ----------------------------------------------------------------------------------------------------
+
+  #follow(command: Command, process: OneShotProcess): void {
+    const { spec } = command;
+    const timeOut = () => {
+      this.terminate(command, { status: 'timed_out', killedBy: 'timeout' });
+    };
+    const quiet = spec.noOutputTimeoutMs === undefined ? undefined : setTimeout(timeOut, spec.noOutputTimeoutMs);
+    const onBytes = () => {
+      quiet?.refresh();
+    };
+    const { out, err } = process.pipes;
+    const feeds = [new PipeFeed(out, command.stdout, onBytes), new PipeFeed(err, command.stderr, onBytes)];
+    const listen = () => {
+      for (const feed of feeds) feed.listen();
+    };
+    const timers = [
+      setTimeout(timeOut, spec.timeoutMs),
+      setTimeout(listen, STREAM_AFTER_MS),
+      ...(quiet ? [quiet] : []),
+    ];
+    const flight: Flight = { command, process, feeds, timers, termination: undefined };
+    this.#flights.set(command, flight);
+    void process.ended.then((end) => this.#land(flight, end));
+  }
+
+  async #land(flight: Flight, end: ProcessEnd): Promise<void> {
+    const { command, process, feeds, timers } = flight;
+    for (const timer of timers) clearTimeout(timer);
+    let survivors: ProcessEntry[] = [];
+    if (command.endReason) {
+      await flight.termination;
+      survivors = await endProcesses(() => this.#find(process), 0);
+    }
+    const isHeld = feeds.map((feed) => feed.drain()).includes('held');
+    const left = isHeld ? this.#find(process) : [];
+    for (const feed of feeds) feed.release();
+    this.#flights.delete(command);
+    command.finish({ ...commandEnd(end, command), survivors: reportProcesses(survivors), ...reportLeft(left) });
+    if (command.spec.stdin !== undefined) process.removeFiles();
+    this.#endLeftovers(process);
+    this.#releasePipes(process.pipes);
+  }
+
+  /** Ends what a one-shot has left: its process group at once, what has left the group with the next sweep. */
+  #endLeftovers({ pid, tag }: OneShotProcess): void {
+    if (pid === undefined) return;
+    if (sendSignal(-pid, 'SIGTERM')) {
+      this.#ending.add(endProcesses(() => findSessionProcesses(tag, pid), this.#options.killGraceMs));
+    }
+    this.#toSweep.push(tag);
+    this.#sweepTimer ??= setTimeout(() => {
+      this.#sweepTimer = undefined;
+      this.#ending.add(this.#sweep());
+    }, SWEEP_AFTER_MS).unref();
+  }
+
+  /** Gives pipes back once nobody holds them. */
+  #releasePipes(pipes: PipeSet): void {
+    if (this.#pipes.give(pipes)) return;
+    setTimeout(() => {
+      this.#releasePipes(pipes);
+    }, PIPE_RETRY_MS).unref();
+  }
+
+  async #sweep(): Promise<void> {
+    const tags = new Set(this.#toSweep.splice(0));
+    if (tags.size === 0) return;
+    const { runtime, killGraceMs } = this.#options;
+    await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
+  }
+
+  #find(process: OneShotProcess): ProcessEntry[] {
+    const { pid, tag } = process;
+    const root = pid === undefined || process.hasEnded ? undefined : readProcess(pid);
+    const others = findSessionProcesses(tag, pid);
+    return root && isAlive(root) ? [root, ...others] : others;
+  }
+}
+
+function commandEnd(end: ProcessEnd, command: Command): CommandEnd {
+  if (end.kind === 'failed') return failedStart(command, end);
+  const exitCode = end.kind === 'exited' ? end.exitCode : exitCodeOfSignal(end.signal);
+  return { exitCode, sessionState: null, workingDirectory: null };
+}
+
+/** The machine has no more processes, descriptors or memory at the moment. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+/** As shells do: 127 for a program that is not there, 126 for one that cannot be run. */
+function failedStart(
+  command: Command,
+  { code = '', message }: { code?: string | undefined; message: string },
+): CommandEnd {
+  const isMissing = code === 'ENOENT';
+  const reason = isMissing ? 'command not found' : code === 'EACCES' ? 'Permission denied' : message;
+  command.stderr.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
+  const isProgramsFault = isMissing || code === 'EACCES' || code === 'ENOEXEC' || code === 'E2BIG';
+  const warnings: Warning[] = isProgramsFault
+    ? []
+    : [
+        {
+          code: EXHAUSTED.has(code) ? 'RESOURCE_EXHAUSTED' : 'NOT_STARTED',
+          message: `The command was not run: ${message}`,
+        },
+      ];
+  return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
+}
+
+function reportLeft(left: readonly ProcessEntry[]): Partial<CommandEnd> {
+  if (left.length === 0) return {};
+  const message =
+    'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
+  return { backgroundProcesses: reportProcesses(left), warnings: [{ code: 'BACKGROUND_ENDED', message }] };
+}

@@ -1,0 +1,82 @@
+import { closeSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { drain, makeFifos, openBoth } from './fifo.js';
+import { OutputPipe } from './output-pipe.js';
+
+/** Sets made by one process. */
+const SETS_AT_ONCE = 8;
+
+/** Pipes of one process: its two outputs, and a way to tell a waiting shell that its request is there. */
+export interface PipeSet {
+  /** Files that belong to the set begin with this. */
+  readonly path: string;
+  readonly out: OutputPipe;
+  readonly err: OutputPipe;
+  /** Both ends of `PATH.req`. */
+  readonly requestFd: number;
+}
+
+/** Keeps named pipes for one-shot commands, each used by one command after another. */
+export class PipeSets implements Disposable {
+  readonly #directory: string;
+  readonly #free: PipeSet[] = [];
+  readonly #all: PipeSet[] = [];
+  #made = 0;
+  #making: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    mkdirSync(directory, { mode: 0o700 });
+  }
+
+  /** Gives a set that nobody holds. */
+  async take(): Promise<PipeSet> {
+    for (;;) {
+      const set = this.#free.pop();
+      if (set) return set;
+      this.#making ??= this.#make().finally(() => {
+        this.#making = undefined;
+      });
+      await this.#making;
+    }
+  }
+
+  /** Takes a set back, once no process has it open for writing any more; false while one has. */
+  give(set: PipeSet): boolean {
+    if (this.#isClosed) return true;
+    const ignore = () => undefined;
+    if (set.out.drain(ignore) === 'held' || set.err.drain(ignore) === 'held') return false;
+    // A request that its shell never read must not reach the next one.
+    drain(set.requestFd, ignore);
+    this.#free.push(set);
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    this.#free.length = 0;
+    for (const { out, err, requestFd } of this.#all.splice(0)) {
+      out.close();
+      err.close();
+      closeSync(requestFd);
+    }
+  }
+
+  async #make(): Promise<void> {
+    const paths = Array.from({ length: SETS_AT_ONCE }, () => join(this.#directory, String(this.#made++)));
+    await makeFifos(paths.flatMap((path) => [`${path}.out`, `${path}.err`, `${path}.req`]));
+    if (this.#isClosed) return;
+    for (const path of paths) {
+      const set = {
+        path,
+        out: new OutputPipe(`${path}.out`),
+        err: new OutputPipe(`${path}.err`),
+        requestFd: openBoth(`${path}.req`),
+      };
+      this.#all.push(set);
+      this.#free.push(set);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** Name of the variable by which processes of the adapter are recognised: `instance.session.command`. */
+export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
+
+/** Longest command line that is reported, in characters. */
+const MAX_COMMAND_LINE = 200;
+
+/** A process at one moment, from /proc/PID/stat (proc(5)). `startTicks` tells it from a later one of the same pid. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly name: string;
+  /** R, S, D, Z (zombie), T (stopped), … */
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** Foreground process group of its terminal, -1 without one. */
+  readonly foregroundGroup: number;
+  /** Moment of its start, in clock ticks since boot. */
+  readonly startTicks: number;
+}
+
+const readProc = (pid: number, file: string): string | undefined => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    // ENOENT, ESRCH: it has gone. EACCES: not ours.
+    return undefined;
+  }
+};
+
+/** Reads one process; undefined when there is none. */
+export function readProcess(pid: number): ProcessEntry | undefined {
+  const stat = readProc(pid, 'stat');
+  if (!stat) return undefined;
+  // The name stands in parentheses and may hold anything, parentheses and blanks included.
+  const end = stat.lastIndexOf(')');
+  const fields = stat.slice(end + 2).split(' ');
+  const number = (index: number) => Number(fields[index]);
+  return {
+    pid,
+    name: stat.slice(stat.indexOf('(') + 1, end),
+    state: fields[0] ?? '?',
+    parent: number(1),
+    group: number(2),
+    session: number(3),
+    foregroundGroup: number(5),
+    startTicks: number(19),
+  };
+}
+
+/** Reads every process of the machine. About 20 µs each. */
+export function listProcesses(): ProcessEntry[] {
+  const entries: ProcessEntry[] = [];
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const entry = readProcess(pid);
+    if (entry) entries.push(entry);
+  }
+  return entries;
+}
+
+/** The tag in the environment that a process was started with; undefined for a foreign process. */
+export function readTag(pid: number): string | undefined {
+  const environment = readProc(pid, 'environ');
+  if (!environment) return undefined;
+  const start = environment.startsWith(`${TAG_VARIABLE}=`) ? 0 : environment.indexOf(`\0${TAG_VARIABLE}=`) + 1;
+  if (start === 0 && !environment.startsWith(`${TAG_VARIABLE}=`)) return undefined;
+  const end = environment.indexOf('\0', start);
+  return environment.slice(start + TAG_VARIABLE.length + 1, end === -1 ? undefined : end);
+}
+
+/** The command line of a process, as people know it. */
+export function commandLine(entry: ProcessEntry): string {
+  const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');
+  return Buffer.from(args ? args : `[${entry.name}]`, 'latin1')
+    .toString()
+    .slice(0, MAX_COMMAND_LINE);
+}
+
+/** Bit of SIGKILL in the masks of /proc/PID/status. */
+const SIGKILL_BIT = 0x100n;
+
+/** Whether a process is just ending: its command line is gone already, or it has been sent a SIGKILL. */
+export function isEnding({ pid }: ProcessEntry): boolean {
+  if (!readProc(pid, 'cmdline')) return true;
+  const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
+  return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);
+}
+
+/** Whether this very process still runs: not another one under its number, not a zombie. */
+export function isAlive(process: Pick<ProcessEntry, 'pid' | 'startTicks'>): boolean {
+  const now = readProcess(process.pid);
+  return now !== undefined && now.startTicks === process.startTicks && now.state !== 'Z' && now.state !== 'X';
+}
+
+/** Where a descriptor of a process leads; undefined when it has no such descriptor. */
+export function descriptorTarget(pid: number, fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    // ENOENT: closed, or the process has gone.
+    return undefined;
+  }
+}
+
+/** The file that a process is blocked in a read(2) from; undefined when it is not, or the kernel does not tell. */
+export function fileBeingRead(pid: number): string | undefined {
+  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
+  if (number !== READ_SYSCALL[process.arch] || descriptor === undefined) return undefined;
+  return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
+}
+
+/** Whether any descriptor of a process leads to this path. */
+export function holdsDescriptorOf(pid: number, path: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => descriptorTarget(pid, Number(fd)) === path);
+  } catch {
+    // The process has gone.
+    return false;
+  }
+}
+
+/**
+ * Whether a process is blocked in a read from a terminal, as the kernel tells: the function it waits in (wchan), or
+ * where that is hidden, a read(2) from a descriptor that leads to a terminal.
+ */
+export function isReadingTerminal(pid: number): boolean {
+  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
+  if (number !== undefined && descriptor !== undefined) {
+    if (number !== READ_SYSCALL[process.arch]) return isPollingTerminal(pid, number);
+    return isTerminal(descriptorTarget(pid, Number(descriptor)));
+  }
+  return readProc(pid, 'wchan') === 'n_tty_read';
+}
+
+const isTerminal = (path: string | undefined): boolean => path === '/dev/tty' || path?.startsWith('/dev/pts/') === true;
+
+/** Numbers of read(2) and of the calls that wait for several descriptors, by architecture. */
+const READ_SYSCALL: Partial<Record<NodeJS.Architecture, string>> = { x64: '0', arm64: '63' };
+const SELECT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
+  x64: ['7', '23', '270', '271'],
+  arm64: ['72', '73'],
+};
+
+/** Programs with line editing wait in select(2) or poll(2): then the terminal on their stdin decides. */
+function isPollingTerminal(pid: number, syscall: string): boolean {
+  if (SELECT_SYSCALLS[process.arch]?.includes(syscall) !== true) return false;
+  return isTerminal(descriptorTarget(pid, 0)) && readProc(pid, 'wchan') !== 'hrtimer_nanosleep';
+}

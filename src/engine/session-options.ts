@@ -1,0 +1,25 @@
+import type { Log } from '../core/log.js';
+import type { Command } from './command.js';
+import type { ShellPool } from './shell-pool.js';
+import type { InstalledShell } from './shells/list.js';
+
+/** What a session is opened with. */
+export interface SessionOptions {
+  readonly installed: InstalledShell;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cols: number;
+  readonly rows: number;
+  readonly killGraceMs: number;
+  readonly wedgeTimeoutMs: number;
+  readonly pool: ShellPool;
+  readonly log: Log;
+}
+
+/** Who is told what happens in a session outside of a command's own result. */
+export interface SessionListener {
+  /** A command waits for its terminal. */
+  onAwaitingInput(command: Command): void;
+  /** The shell has ended and no other could be started: the session is of no more use. */
+  onFailed(error: Error): void;
+}

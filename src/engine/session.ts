@@ -1,0 +1,391 @@
+import type { SignalName } from '../core/protocol/fields.js';
+import { BackgroundJobs } from './background-jobs.js';
+import { CommandRun } from './command-run.js';
+import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
+import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
+import { describeLoss } from './shell-loss.js';
+import type { SessionListener, SessionOptions } from './session-options.js';
+import type { ShellReport, Slot } from './shell-process.js';
+import { ShellSeat, type TerminalSize } from './shell-seat.js';
+import { ShellWatch } from './shell-watch.js';
+import type { TerminalExit } from './terminal.js';
+
+/** Terminal of a command that has one to itself. */
+const TTY_TERM = 'xterm-256color';
+/** Commands shorter than this get no streams, timers or watch: making them costs more than the command takes. */
+const LINGER_MS = 5;
+/** Exit code of a command that could not be started, as shells give. */
+const NOT_STARTED = 126;
+
+/**
+ * A persistent shell under one id: runs commands one after another, survives the end of its shell by starting another
+ * one with the last directory and exported environment, and ends with nothing left behind.
+ */
+export class Session {
+  readonly options: SessionOptions;
+  readonly #listener: SessionListener;
+  readonly #queue: Command[] = [];
+  readonly #jobs = new BackgroundJobs();
+  #seat!: ShellSeat;
+  /** Fires a moment after the start of the newest command, whether it still runs or not: clearing it would cost more. */
+  readonly #lingerTimer: NodeJS.Timeout;
+  #run: CommandRun | undefined;
+  #watch: ShellWatch | undefined;
+  /** A new shell is on its way, or pipes for the next command are. */
+  #preparing: Promise<void> | undefined;
+  #isClosed = false;
+  #restarts = 0;
+  /** What the next result has to tell of the time before it. */
+  #pendingWarnings: Warning[] = [];
+  #wedge: string | undefined;
+
+  private constructor(options: SessionOptions, listener: SessionListener) {
+    this.options = options;
+    this.#listener = listener;
+    this.#lingerTimer = setTimeout(() => {
+      if (!this.#run || this.#run.isSettled) return;
+      this.#run.linger();
+      this.#watch ??= this.#watchOver(this.#run.command);
+    }, LINGER_MS).unref();
+  }
+
+  /**
+   * Opens a session.
+   * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY
+   */
+  static async open(options: SessionOptions, listener: SessionListener): Promise<Session> {
+    const session = new Session(options, listener);
+    session.#seat = await ShellSeat.open(options, options, {
+      onReport: session.#onReport,
+      onTerminalData: (chunk) => session.#run?.onTerminalData(chunk),
+      onExit: session.#onExit,
+    });
+    return session;
+  }
+
+  /** Directory of the shell after its last command. */
+  get workingDirectory(): string {
+    return this.#seat.workingDirectory;
+  }
+
+  /** How often the shell was replaced. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** Terminal size, in characters. */
+  get size(): TerminalSize {
+    return this.#seat.size;
+  }
+
+  /** The command in the shell. */
+  get running(): Command | undefined {
+    return this.#run?.command;
+  }
+
+  /** Commands that wait. */
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  /** Process id of the shell. */
+  get pid(): number {
+    return this.#seat.shell.pid;
+  }
+
+  /** What earlier commands have left running. */
+  get backgroundProcesses(): ReportedProcess[] {
+    return this.#jobs.report(this.#seat.shell);
+  }
+
+  /** Runs the command when those before it have ended. */
+  enqueue(command: Command): void {
+    this.#queue.push(command);
+    this.#next();
+  }
+
+  /** Ends a command of this session that runs or waits. */
+  cancel(command: Command, reason: EndReason): void {
+    if (this.#run?.command === command) {
+      this.#run.terminate(reason);
+      return;
+    }
+    const index = this.#queue.indexOf(command);
+    if (index === -1) return;
+    this.#queue.splice(index, 1);
+    command.requestEnd(reason);
+    command.finish({ ...this.#unrun(), exitCode: exitCodeOfSignal('SIGINT') });
+  }
+
+  /** Makes the running command wait for a slow client, or lets it go on. */
+  holdForClient(command: Command, isHeld: boolean): void {
+    if (this.#run?.command === command) this.#run.holdForClient(isHeld);
+  }
+
+  /**
+   * Types into the terminal of the running command; gives the bytes taken.
+   * @throws AdapterError INPUT_FULL
+   */
+  sendInput(data: string, isEndOfFile: boolean): number {
+    const { terminal } = this.#seat.shell;
+    const accepted = terminal.write(data);
+    if (isEndOfFile) terminal.writeEndOfFile();
+    this.#watch?.noteActivity();
+    return accepted;
+  }
+
+  /** Signals what the running command has in the foreground. Gives the processes that got the signal. */
+  async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
+    return this.#run?.command === command ? this.#run.signal(signal) : [];
+  }
+
+  /** Sets the terminal's size, in characters. */
+  resize(cols: number, rows: number): void {
+    this.#seat.resize(cols, rows);
+  }
+
+  /**
+   * Ends everything in the session and starts a fresh shell; commands that wait go on in it.
+   * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY: the session has ended then.
+   */
+  async reset(cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
+    await this.#replaceShell(async () => {
+      this.#run?.terminate({ status: 'killed', killedBy: 'client' });
+      await this.#run?.command.finished;
+      await this.#seat.reset({ cwd, env });
+      this.#pendingWarnings = [];
+    });
+  }
+
+  /** Ends the session: its EXIT trap runs, then every process is ended. Gives what could not be. */
+  async close(reason: EndReason): Promise<ReportedProcess[]> {
+    if (this.#isClosed) return [];
+    this.#isClosed = true;
+    clearTimeout(this.#lingerTimer);
+    for (const command of this.#queue.splice(0)) {
+      command.requestEnd(reason);
+      command.finish({ exitCode: exitCodeOfSignal('SIGHUP'), sessionState: 'closed', workingDirectory: null });
+    }
+    const run = this.#run;
+    if (run) {
+      run.terminate(reason);
+      await run.command.finished;
+    }
+    await this.#preparing;
+    await this.#seat.letExit();
+    return this.#seat.close(graceFor(reason, this.options.killGraceMs));
+  }
+
+  // --- a command's way ------------------------------------------------------------------------------------------------
+
+  #next(): void {
+    if (this.#run || this.#preparing || this.#isClosed) return;
+    const command = this.#queue.shift();
+    if (!command) return;
+    const slot = this.#seat.shell.takeSlot();
+    if (slot instanceof Promise) this.#startWhenReady(command, slot);
+    else this.#start(command, slot);
+  }
+
+  #startWhenReady(command: Command, slot: Promise<Slot>): void {
+    this.#preparing = slot
+      .then(
+        (made) => {
+          this.#preparing = undefined;
+          this.#start(command, made);
+        },
+        (error: unknown) => {
+          this.#preparing = undefined;
+          command.finish(this.#notStarted(error));
+        },
+      )
+      .then(() => {
+        this.#next();
+      });
+  }
+
+  #start(command: Command, slot: Slot): void {
+    const { spec } = command;
+    const { installed, killGraceMs } = this.options;
+    const { shell } = this.#seat;
+    const number = this.#seat.nextNumber();
+    const env = spec.tty ? { TERM: TTY_TERM, ...spec.env } : spec.env;
+    const surroundings = env || spec.cwd !== undefined ? installed.shell.surround({ env, cwd: spec.cwd }) : undefined;
+    if (spec.tty) shell.terminal.holdOpen();
+    shell.terminal.discardInput();
+    if (command.mayEndShell) this.#seat.saveNow();
+    command.start();
+    let nonce: string;
+    try {
+      const request = {
+        slot,
+        text: command.shellText,
+        number,
+        stdin: spec.stdin,
+        isOnTerminal: spec.tty,
+        surroundings,
+      };
+      nonce = shell.send(request);
+    } catch (error) {
+      shell.returnSlot(slot);
+      command.finish(this.#notStarted(error));
+      this.#next();
+      return;
+    }
+    const onOutput = () => this.#watch?.noteActivity();
+    this.#run = new CommandRun(command, { shell, slot, number, nonce, killGraceMs, onOutput });
+    this.#lingerTimer.refresh();
+  }
+
+  #watchOver(command: Command): ShellWatch {
+    const { shell } = this.#seat;
+    return new ShellWatch(shell, this.options.wedgeTimeoutMs, {
+      onAwaitingInput: () => {
+        this.#listener.onAwaitingInput(command);
+      },
+      onRecall: () => shell.terminal.write(shell.installed.shell.recall),
+      onWedged: (why) => {
+        this.#giveUp(command, why);
+      },
+    });
+  }
+
+  /** Ends a shell that is of no more use; its end settles the command. */
+  #giveUp(command: Command, why: string): void {
+    this.#wedge ??= why;
+    command.requestEnd({ status: 'killed', killedBy: 'signal' });
+    sendSignal(this.pid, 'SIGKILL');
+  }
+
+  readonly #onReport = (report: ShellReport): void => {
+    const run = this.#run;
+    // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
+    if (run?.nonce !== report.nonce || run.isSettled) return;
+    this.#watch?.stop();
+    const settled = run.settle('reported');
+    if (settled) void settled.then(() => this.#finish(run, report));
+    else void this.#finish(run, report);
+  };
+
+  #finish(run: CommandRun, report: ShellReport): Promise<void> | undefined {
+    const { shell } = this.#seat;
+    if (report.exitCode !== 0 && !shell.hasItsFiles) {
+      this.#giveUp(run.command, 'The files of the shell in the runtime directory were removed');
+      return undefined;
+    }
+    const isHeld = run.finishOutput(() => {
+      shell.returnSlot(run.slot);
+    });
+    const { mayDisturbTerminal } = run.command;
+    this.#seat.noteReport(report, run.hasLingered || mayDisturbTerminal);
+    if (mayDisturbTerminal) this.#seat.saveNow();
+    const settle = () => {
+      this.#settle(run, report.exitCode, this.#isClosed ? 'closed' : 'alive', []);
+    };
+    if (this.#jobs.hasNew(report.backgroundPid, isHeld)) return this.#jobs.look(shell).then(settle);
+    settle();
+    return undefined;
+  }
+
+  #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {
+    this.#run = undefined;
+    this.#watch = undefined;
+    this.#seat.shell.terminal.discardInput();
+    const earlier = this.#pendingWarnings.splice(0);
+    run.command.finish({
+      exitCode,
+      // A shell that ended between two commands is told with the next one.
+      sessionState: state === 'alive' && earlier.length > 0 ? 'restarted' : state,
+      workingDirectory: this.workingDirectory,
+      backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
+      survivors: reportProcesses(run.survivors),
+      warnings: [...earlier, ...warnings],
+    });
+    this.#next();
+  }
+
+  #unrun(): Omit<CommandEnd, 'exitCode'> {
+    return { sessionState: this.#isClosed ? 'closed' : 'alive', workingDirectory: this.workingDirectory };
+  }
+
+  #notStarted(error: unknown): CommandEnd {
+    const message = `The command was not run: ${(error as Error).message}`;
+    this.options.log.warn('a command could not be started', { error: String(error) });
+    return { ...this.#unrun(), exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message }] };
+  }
+
+  // --- the shell's end, and a new one ---------------------------------------------------------------------------------
+
+  readonly #onExit = (exit: TerminalExit): void => {
+    const isReplaced = !this.#isClosed;
+    if (isReplaced && !this.#preparing) this.#takeBack();
+    const run = this.#run;
+    const warnings = isReplaced ? describeLoss(this.#seat.shell, exit, this.#wedge, this.options.log) : [];
+    this.#wedge = undefined;
+    const finished = run
+      ? this.#finishExited(run, exit, isReplaced ? 'restarted' : 'closed', warnings)
+      : Promise.resolve();
+    // A reset is under way, and sees to the new shell itself.
+    if (!isReplaced || this.#preparing) return;
+    if (!run) this.#pendingWarnings.push(...warnings);
+    this.#replaceShell(async () => {
+      await finished;
+      await this.#seat.restore(this.options);
+    }).catch((error: unknown) => {
+      this.options.log.error('a session could not be restarted', { error: String(error) });
+    });
+  };
+
+  /** A command that the shell has not read before it ended runs in the next one. */
+  #takeBack(): void {
+    const run = this.#run;
+    if (!run || run.command.endReason || !this.#seat.shell.takeBackRequest(run.nonce)) return;
+    run.abandon();
+    this.#watch?.stop();
+    this.#watch = undefined;
+    this.#run = undefined;
+    this.#queue.unshift(run.command);
+  }
+
+  async #finishExited(
+    run: CommandRun,
+    exit: TerminalExit,
+    state: 'restarted' | 'closed',
+    warnings: Warning[],
+  ): Promise<void> {
+    this.#watch?.stop();
+    await run.settle('exited');
+    run.finishOutput(() => undefined);
+    if (this.#run !== run) return;
+    this.#settle(run, exit.signal > 0 ? 128 + exit.signal : exit.exitCode, state, warnings);
+  }
+
+  /** Runs no command until a new shell sits there. When none can be had, the session fails. */
+  async #replaceShell(replace: () => Promise<void>): Promise<void> {
+    const earlier = this.#preparing;
+    const replacing = (async () => {
+      await earlier;
+      await replace();
+    })();
+    this.#preparing = replacing.catch(() => undefined);
+    this.#restarts += 1;
+    try {
+      await replacing;
+      this.#preparing = undefined;
+      this.#jobs.clear();
+      this.#next();
+    } catch (error) {
+      this.#preparing = undefined;
+      this.#fail(error as Error);
+      throw error;
+    }
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    for (const command of this.#queue.splice(0)) {
+      command.finish({ ...this.#notStarted(error), sessionState: 'closed' });
+    }
+    this.#listener.onFailed(error);
+  }
+}

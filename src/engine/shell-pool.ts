@@ -1,0 +1,182 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AdapterError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { makeFifos } from './fifo.js';
+import { endProcesses, findSessionProcesses } from './process-tree.js';
+import { randomBytes } from './random.js';
+import type { RuntimeDirectory } from './runtime-directory.js';
+import { shellFifos, ShellProcess } from './shell-process.js';
+import type { InstalledShell } from './shells/list.js';
+
+/** Directories whose FIFOs are made by one process. */
+const DIRECTORIES_AT_ONCE = 4;
+/** Longest that a shell may take to come up; a loaded machine needs seconds. */
+const START_TIMEOUT_MS = 15_000;
+/** Terminal size of sessions that ask for none, in characters. */
+const DEFAULT_COLS = 200;
+const DEFAULT_ROWS = 50;
+
+/** What every shell of the daemon starts with. */
+export interface ShellPoolOptions {
+  readonly runtime: RuntimeDirectory;
+  /** The shell that is started ahead of need. */
+  readonly defaultShell: InstalledShell;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Shells to keep ready. */
+  readonly size: number;
+  readonly log: Log;
+}
+
+/** Starts shells, some of them before they are asked for: a session then opens without waiting for one. */
+export class ShellPool implements AsyncDisposable {
+  readonly #options: ShellPoolOptions;
+  readonly #warm: ShellProcess[] = [];
+  readonly #directories: string[] = [];
+  #makingDirectories: Promise<void> | undefined;
+  #refilling: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: ShellPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Environment of a shell that was given none. */
+  get env(): Readonly<Record<string, string>> {
+    return this.#options.env;
+  }
+
+  /** Directory that shells start in. */
+  get cwd(): string {
+    return this.#options.cwd;
+  }
+
+  get defaultShell(): InstalledShell {
+    return this.#options.defaultShell;
+  }
+
+  /**
+   * Gives a shell that waits for its first command, started ahead of need if it is of the default kind.
+   * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
+   */
+  async take(installed: InstalledShell): Promise<ShellProcess> {
+    if (installed.path === this.#options.defaultShell.path) {
+      for (let shell = this.#warm.shift(); shell; shell = this.#warm.shift()) {
+        this.#refillSoon();
+        if (!shell.terminal.hasExited) return shell;
+        this.discard(shell);
+      }
+    }
+    const shell = await this.#start(installed);
+    this.#refillSoon();
+    return shell;
+  }
+
+  /** Starts the shells that are to be ready. */
+  async fill(): Promise<void> {
+    this.#refilling ??= this.#refill().finally(() => {
+      this.#refilling = undefined;
+    });
+    await this.#refilling;
+  }
+
+  /** Closes a shell and removes its directory. Its processes are ended before. */
+  discard(shell: ShellProcess): void {
+    shell.close();
+    rmSync(shell.directory, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.#refilling?.catch(() => undefined);
+    await Promise.all(
+      this.#warm.splice(0).map(async (shell) => {
+        const { pid } = shell;
+        this.discard(shell);
+        await endProcesses(() => findSessionProcesses(shell.tag, undefined).filter((entry) => entry.pid === pid), 0);
+      }),
+    );
+  }
+
+  #refillSoon(): void {
+    if (this.#isClosed || this.#warm.length >= this.#options.size) return;
+    setImmediate(() => {
+      this.fill().catch((error: unknown) => {
+        this.#options.log.warn('a shell could not be started ahead of need', { error: String(error) });
+      });
+    });
+  }
+
+  async #refill(): Promise<void> {
+    while (!this.#isClosed && this.#warm.length < this.#options.size) {
+      this.#warm.push(await this.#start(this.#options.defaultShell));
+    }
+  }
+
+  async #start(installed: InstalledShell): Promise<ShellProcess> {
+    const { runtime, cwd, env } = this.#options;
+    const directory = await this.#takeDirectory();
+    const shell = new ShellProcess({
+      installed,
+      directory,
+      tag: `${runtime.instance}.${randomBytes(6).toString('hex')}`,
+      cwd,
+      env,
+      cols: DEFAULT_COLS,
+      rows: DEFAULT_ROWS,
+    });
+    try {
+      await withTimeout(
+        shell.ready,
+        START_TIMEOUT_MS,
+        `${installed.path} did not come up in ${START_TIMEOUT_MS / 1000} s`,
+      );
+    } catch (error) {
+      this.discard(shell);
+      throw error;
+    }
+    return shell;
+  }
+
+  async #takeDirectory(): Promise<string> {
+    for (;;) {
+      const directory = this.#directories.pop();
+      if (directory !== undefined) return directory;
+      this.#makingDirectories ??= this.#makeDirectories().finally(() => {
+        this.#makingDirectories = undefined;
+      });
+      await this.#makingDirectories;
+    }
+  }
+
+  async #makeDirectories(): Promise<void> {
+    const directories = Array.from({ length: DIRECTORIES_AT_ONCE }, () =>
+      join(this.#options.runtime.path, `s${randomBytes(6).toString('hex')}`),
+    );
+    for (const directory of directories) mkdirSync(directory, { mode: 0o700 });
+    try {
+      await makeFifos(directories.flatMap(shellFifos));
+    } catch (error) {
+      throw new AdapterError('RESOURCE_EXHAUSTED', `named pipes could not be made: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+    this.#directories.push(...directories);
+  }
+}
+
+async function withTimeout(promise: Promise<void>, ms: number, message: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new AdapterError('SHELL_FAILED', message));
+    }, ms);
+  });
+  try {
+    await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

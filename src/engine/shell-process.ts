@@ -1,0 +1,337 @@
+import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+
+import { AdapterError } from '../core/errors.js';
+import { closeAll, drain, makeFifos, openBoth, sharedReadBuffer } from './fifo.js';
+import { OutputPipe } from './output-pipe.js';
+import { randomBytes } from './random.js';
+import { holdsDescriptorOf, TAG_VARIABLE } from './process-table.js';
+import type { InstalledShell } from './shells/list.js';
+import type { SurroundingText } from './shells/shell.js';
+import { Terminal, type TerminalExit } from './terminal.js';
+
+/** Slots whose FIFOs are made with the directory: one for the command, one for the next beside a background job. */
+const FIRST_SLOTS = 2;
+const MAX_SLOTS = 1000;
+const NONCE_BYTES = 16;
+/** Stands in the place of the nonce, of 22 characters, where no report is awaited. */
+const NO_NONCE = '0'.repeat(22);
+/** Longest report that is believed: a directory name and some numbers. Longer ones are not from the driver. */
+const MAX_REPORT_BYTES = 16 * 1024;
+
+/** Files of one command in flight: its text, and the pipes that its output comes through. */
+export interface Slot {
+  readonly name: string;
+  readonly textFd: number;
+  /** Bytes in the file. */
+  textLength: number;
+  readonly out: OutputPipe;
+  readonly err: OutputPipe;
+}
+
+/** What the driver reports when a command has ended. */
+export interface ShellReport {
+  readonly nonce: string;
+  readonly exitCode: number;
+  /** `$!`: the newest background process of the shell itself, 0 for none. */
+  readonly backgroundPid: number;
+  readonly workingDirectory: string;
+}
+
+/** What is handed to the driver. */
+export interface ShellRequest {
+  readonly slot: Slot;
+  readonly text: string;
+  /** Counts the session's commands; part of their processes' tag. */
+  readonly number: number;
+  readonly stdin?: string | undefined;
+  readonly isOnTerminal: boolean;
+  readonly surroundings?: SurroundingText | undefined;
+}
+
+/** Who is told what a shell does. Replaced when the shell passes from the pool to a session. */
+export interface ShellListener {
+  onReport(report: ShellReport): void;
+  onTerminalData(chunk: Buffer): void;
+  onExit(exit: TerminalExit): void;
+}
+
+/** What a shell is started with. */
+export interface ShellProcessOptions {
+  readonly installed: InstalledShell;
+  /** Directory with the FIFOs `cmd`, `ctl` and those of the first slots. */
+  readonly directory: string;
+  readonly tag: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** FIFOs that a shell's directory needs before the shell starts. */
+export function shellFifos(directory: string): string[] {
+  const names = ['cmd', 'ctl'];
+  for (let slot = 0; slot < FIRST_SLOTS; slot++) names.push(`${slotName(slot)}.out`, `${slotName(slot)}.err`);
+  return names.map((name) => join(directory, name));
+}
+
+const slotName = (index: number): string => String(index).padStart(3, '0');
+
+/** One interactive shell on a terminal of its own, run by its driver: takes requests, gives reports. */
+export class ShellProcess {
+  readonly installed: InstalledShell;
+  readonly directory: string;
+  readonly tag: string;
+  readonly terminal: Terminal;
+  /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
+  readonly ready: Promise<void>;
+  readonly #requests: number | undefined;
+  readonly #reports: Socket | undefined;
+  readonly #freeSlots: Slot[] = [];
+  readonly #slots: Slot[] = [];
+  #listener: ShellListener | undefined;
+  #partialReport = '';
+  #isClosed = false;
+  #settleReady!: (error?: Error) => void;
+
+  constructor(options: ShellProcessOptions) {
+    const { installed, directory, tag } = options;
+    this.installed = installed;
+    this.directory = directory;
+    this.tag = tag;
+    this.ready = new Promise((resolve, reject) => {
+      this.#settleReady = (error) => {
+        if (error) reject(error);
+        else resolve();
+      };
+    });
+    // Whoever waits for it gets the error; nobody has to.
+    this.ready.catch(() => undefined);
+    try {
+      this.#requests = openBoth(join(directory, 'cmd'));
+      this.#reports = this.#openReports(join(directory, 'ctl'));
+      for (let index = 0; index < FIRST_SLOTS; index++) this.#addSlot(index);
+      this.terminal = this.#startTerminal(options);
+    } catch (error) {
+      // Out of descriptors: the ones that were had are needed elsewhere.
+      this.#closeDescriptors();
+      throw error;
+    }
+  }
+
+  get pid(): number {
+    return this.terminal.pid;
+  }
+
+  /**
+   * Whether the shell still holds its driver's FIFOs, or one of them, as it does even while a command runs. A program
+   * that has replaced it does not.
+   */
+  get hasDriver(): boolean {
+    return holdsDescriptorOf(this.pid, this.reportPath) || holdsDescriptorOf(this.pid, this.requestPath);
+  }
+
+  /** Whether the pipes that commands need are still where they were. */
+  get hasItsFiles(): boolean {
+    return existsSync(this.requestPath);
+  }
+
+  /** Path of the FIFO on which the driver waits for requests. */
+  get requestPath(): string {
+    return join(this.directory, 'cmd');
+  }
+
+  /** Path of the FIFO that a driver in charge always holds open. */
+  get reportPath(): string {
+    return join(this.directory, 'ctl');
+  }
+
+  /** Sets who is told from now on. */
+  set listener(listener: ShellListener) {
+    this.#listener = listener;
+  }
+
+  /** Gives a free slot at once, or makes one more. */
+  takeSlot(): Slot | Promise<Slot> {
+    return this.#freeSlots.pop() ?? this.#makeSlot();
+  }
+
+  /** Gives a slot back when nobody holds its pipes any more. */
+  returnSlot(slot: Slot): void {
+    if (!this.#isClosed) this.#freeSlots.push(slot);
+  }
+
+  /** Hands a command to the driver. Gives the nonce by which its report is known. */
+  send(request: ShellRequest): string {
+    const { slot, surroundings, stdin } = request;
+    const path = join(this.directory, slot.name);
+    let mode = stdin === undefined ? (request.isOnTerminal ? 't' : 'o') : request.isOnTerminal ? 'u' : 'i';
+    if (stdin !== undefined) writeFileSync(`${path}.in`, stdin, { mode: 0o600 });
+    if (surroundings) {
+      writeFileSync(`${path}.pre`, surroundings.before, { mode: 0o600 });
+      writeFileSync(`${path}.post`, surroundings.after, { mode: 0o600 });
+      mode = mode.toUpperCase();
+    }
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    const { shell } = this.installed;
+    const driverRequest = { mode, slot: slot.name, number: commandNumber(request.number), nonce };
+    writeText(slot, shell.commandFile(request.text, driverRequest));
+    this.#write(shell.request(driverRequest));
+    return nonce;
+  }
+
+  /** Asks the shell to save what a new one would need, and to tidy its terminal, once it has nothing else to do. */
+  askToSave(mustTidy: boolean): void {
+    this.#ask(mustTidy ? 'r' : 's');
+  }
+
+  /** Asks the shell to end by itself, so that its EXIT trap runs. */
+  askToExit(): void {
+    this.#ask('q');
+  }
+
+  /** Tag of the processes of one command. */
+  commandTag(number: number): string {
+    return `${this.tag}.${commandNumber(number)}`;
+  }
+
+  /** Closes the terminal and every descriptor; the processes are the caller's to end. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.terminal.close();
+    this.#closeDescriptors();
+  }
+
+  /**
+   * Takes back a request that the shell has not read, because it had ended already.
+   * @returns whether there was one: its command has not run then, and can run elsewhere.
+   */
+  takeBackRequest(nonce: string): boolean {
+    let unread = '';
+    if (!this.#isClosed && this.#requests !== undefined) {
+      drain(this.#requests, (chunk) => {
+        unread += chunk.toString('latin1');
+      });
+    }
+    return unread.includes(nonce);
+  }
+
+  #closeDescriptors(): void {
+    this.#reports?.destroy();
+    closeAll([this.#requests]);
+    for (const slot of this.#slots) {
+      slot.out.close();
+      slot.err.close();
+      closeSync(slot.textFd);
+    }
+  }
+
+  #write(request: string): void {
+    if (this.#requests !== undefined && !this.terminal.hasExited) writeSync(this.#requests, request);
+  }
+
+  #ask(mode: 's' | 'r' | 'q'): void {
+    if (this.terminal.hasExited) return;
+    const request = { mode, slot: slotName(0), number: commandNumber(0), nonce: NO_NONCE };
+    this.#write(this.installed.shell.request(request));
+  }
+
+  #startTerminal({ installed, directory, tag, cwd, env, cols, rows }: ShellProcessOptions): Terminal {
+    const invocation = installed.shell.session(directory);
+    const program = {
+      file: installed.path,
+      args: invocation.args,
+      cwd,
+      env: { ...env, ...invocation.env, [TAG_VARIABLE]: tag },
+      cols,
+      rows,
+    };
+    const onData = (chunk: Buffer) => this.#listener?.onTerminalData(chunk);
+    const onExit = (exit: TerminalExit) => {
+      this.#settleReady(
+        new AdapterError('SHELL_FAILED', `${installed.path} ended with code ${exit.exitCode} at its start`),
+      );
+      this.#listener?.onExit(exit);
+    };
+    return new Terminal(program, onData, onExit);
+  }
+
+  #openReports(path: string): Socket {
+    const onread = {
+      buffer: sharedReadBuffer,
+      callback: (length: number) => {
+        this.#takeReports(sharedReadBuffer.toString('utf8', 0, length));
+        return true;
+      },
+    };
+    const options = { fd: openBoth(path), readable: true, writable: false, onread };
+    const reports = new Socket(options);
+    // Both ends are open here, so no read can fail before close(), which destroys the socket.
+    reports.on('error', () => reports.destroy());
+    return reports;
+  }
+
+  #takeReports(text: string): void {
+    const parts = (this.#partialReport + text).split('\0');
+    const rest = parts.pop() ?? '';
+    this.#partialReport = rest.length > MAX_REPORT_BYTES ? '' : rest;
+    for (const part of parts) this.#takeReport(part);
+  }
+
+  #takeReport(text: string): void {
+    const [nonce = '', exitCode = '', backgroundPid = ''] = text.split(' ', 3);
+    const workingDirectory = text.slice(nonce.length + exitCode.length + backgroundPid.length + 3);
+    if (nonce === 'ready') this.#settleReady();
+    else if (nonce === 'idle') this.terminal.write('\n');
+    else {
+      const report = { nonce, exitCode: Number(exitCode), backgroundPid: Number(backgroundPid), workingDirectory };
+      this.#listener?.onReport(report);
+    }
+  }
+
+  async #makeSlot(): Promise<Slot> {
+    const index = this.#slots.length;
+    if (index >= MAX_SLOTS) {
+      throw new AdapterError(
+        'RESOURCE_EXHAUSTED',
+        `${MAX_SLOTS} commands of this session have left background processes`,
+      );
+    }
+    const path = join(this.directory, slotName(index));
+    await makeFifos([`${path}.out`, `${path}.err`]);
+    this.#addSlot(index);
+    return this.takeSlot();
+  }
+
+  #addSlot(index: number): void {
+    const path = join(this.directory, slotName(index));
+    const closers: (() => void)[] = [];
+    try {
+      const textFd = openSync(`${path}.cmd`, 'w', 0o600);
+      closers.push(() => {
+        closeSync(textFd);
+      });
+      const out = new OutputPipe(`${path}.out`);
+      closers.push(() => {
+        out.close();
+      });
+      const slot = { name: slotName(index), textFd, textLength: 0, out, err: new OutputPipe(`${path}.err`) };
+      this.#slots.push(slot);
+      this.#freeSlots.push(slot);
+    } catch (error) {
+      for (const close of closers) close();
+      throw error;
+    }
+  }
+}
+
+const commandNumber = (number: number): string => String(number % 1_000_000).padStart(6, '0');
+
+/** Replaces the text in a slot's file, which stays open. */
+function writeText(slot: Slot, text: string): void {
+  const written = writeSync(slot.textFd, text, 0);
+  if (written < slot.textLength) ftruncateSync(slot.textFd, written);
+  slot.textLength = written;
+}

@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+
+import { fixedRequest, quote, type Shell, type SurroundingText } from './shell.js';
+import { insteadOfCommand, surroundByDirectory } from './surround.js';
+
+const DRIVER = fileURLToPath(new URL('./drivers/driver.bash', import.meta.url));
+
+/** Waits for its request and runs it as `bash -c` would. */
+const ONE_SHOT = [
+  'builtin read -r __sa <&3 || exit 0',
+  'exec 3<&-',
+  '[[ $__sa == go ]] || exit 0',
+  'builtin mapfile -d "" -t -n 1 __sa <"$1"',
+  'shift',
+  'builtin eval "$__sa"',
+].join('; ');
+
+/** Exports a variable for one command; `builtin NAME=value` would not do for the command's own children. */
+function surroundByVariable(name: string, value: string, index: number): SurroundingText {
+  const failure = `builtin printf 'bash: %s: readonly variable\\n' ${name} >&2; __sa_rc 1`;
+  return {
+    before: [
+      `__sa_h${index}=\${${name}+s} __sa_v${index}=\${${name}-} __sa_e${index}=`,
+      `[[ -n $__sa_h${index} && \${${name}@a} == *x* ]] && __sa_e${index}=1`,
+      `builtin export ${name}=${quote(value)} || ${insteadOfCommand(failure)}`,
+    ].join('\n'),
+    after: [
+      `if [[ -z $__sa_h${index} ]]; then builtin unset -v ${name}`,
+      `else builtin printf -v ${name} %s "$__sa_v${index}"; [[ -n $__sa_e${index} ]] || builtin export -n ${name}; fi`,
+    ].join('\n'),
+  };
+}
+
+/** GNU bash, 4.4 or later. */
+export const bash: Shell = {
+  name: 'bash',
+  programs: ['bash'],
+  versionArgs: ['--version'],
+  requestFd: 100,
+  session: (directory) => ({
+    args: ['--noprofile', '--noediting', '--rcfile', DRIVER, '-i'],
+    env: { __SA_DIR: directory },
+  }),
+  oneShot: (requestFile) => ({ args: ['--noprofile', '--norc', '-c', ONE_SHOT, 'bash', requestFile], env: {} }),
+  request: (request) => `>${fixedRequest(request)}`,
+  commandFile: (text) => text,
+  surround: ({ cwd, env = {} }) => {
+    const directory = surroundByDirectory(cwd, 'builtin cd');
+    const variables = Object.entries(env).map(([name, value], index) => surroundByVariable(name, value, index));
+    return {
+      before: [...variables.map(({ before }) => before), directory.before].join('\n'),
+      after: [...variables.map(({ after }) => after), directory.after].join('\n'),
+    };
+  },
+  restore: (stateFile) => `builtin . ${quote(stateFile)}`,
+  recall: '__sa_code=${__sa_code:-$?} PROMPT_COMMAND=$__sa_prompt\n',
+};

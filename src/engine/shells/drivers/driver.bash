@@ -1,0 +1,187 @@
+# The driver that an interactive bash runs instead of reading commands from its terminal. Read by bash as its --rcfile.
+#
+#   __sa_dir holds two FIFOs: `cmd` (requests in, fd 100) and `ctl` (reports out, fd 101), and per slot N the files
+#   N.cmd (the command's text), N.pre and N.post (text around it), N.in (its stdin) and the FIFOs N.out and N.err.
+#   A request is 33 characters: `>`, one for the mode, 3 for the slot, 6 for the command's number, 22 for a nonce.
+#   A report is `nonce exit_code last_background_pid directory`, ended by a NUL.
+#
+# The user's text is evaluated here at top level, never in a function: `declare` must stay global. Redirections stand
+# on the `eval` itself, so that traps and traces of the driver's own commands go to the terminal, where nobody reads.
+# What the driver needs is in functions, parsed once, before a user could alias a word of it; builtins are called
+# through `builtin`, and a user's function of that name is taken away again (see __sa_end).
+
+PS1='' PS2='' PS4='+ '
+shopt -s expand_aliases execfail
+shopt -u checkwinsize
+set +o history +o histexpand
+unset HISTFILE
+# node-pty lets some descriptors of other sessions through: their terminals are nobody else's business.
+for __sa_fd in /proc/$$/fd/*; do
+  __sa_fd=${__sa_fd##*/}
+  if ((__sa_fd > 2 && __sa_fd != 255)); then exec {__sa_fd}>&-; fi
+done
+unset __sa_fd
+exec 100<"$__SA_DIR/cmd" 101>"$__SA_DIR/ctl"
+__sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
+unset __SA_DIR
+__sa_in='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases=''
+
+# `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
+# A user's trap on INT is put aside for that moment.
+exit() {
+  __sa_code=$?
+  if [[ $BASHPID != "$$" || -z ${__sa_nonce-} ]]; then builtin exit "${@-$__sa_code}"; fi
+  if (($# > 1)); then
+    builtin printf 'bash: exit: too many arguments\n' >&2
+    __sa_code=
+    return 1
+  elif (($#)); then
+    if [[ $1 == ?([-+])+([0-9]) ]]; then
+      __sa_code=$(($1 & 255))
+    else
+      builtin printf 'bash: exit: %s: numeric argument required\n' "$1" >&2
+      __sa_code=2
+    fi
+  fi
+  [[ $__sa_mode != [tuTU] ]] || __sa_close
+  builtin trap -p INT >|"$__sa_dir/trap"
+  __sa_int=1
+  builtin trap - INT
+  builtin kill -INT "$$"
+  # Still here: inside a trap on INT there is no unwinding. Then the shell ends, and the daemon starts another.
+  builtin exit "$__sa_code"
+}
+
+__sa_rc() { builtin return "$1"; }
+
+# Marks the end of a command's output on the terminal.
+__sa_close() { builtin printf '\e]7711;z%s\a' "$__sa_nonce" >/dev/tty; }
+
+# Puts the terminal's modes in order, whatever a program has left; `jobs` forgets that it was run.
+__sa_tidy() {
+  builtin command -p stty sane iutf8
+  builtin jobs
+} 2>/dev/null
+
+# Holds options back that would show in the driver's own doing, or in the environment: they come back with the next
+# command.
+__sa_hold_options() {
+  builtin set -- "${-//[!ax]/}"
+  builtin set "+$1"
+  __sa_set="{ builtin set -$1; __sa_rc \"\$__sa_st\" && builtin true; } 2>/dev/null; "
+}
+
+# After a command: undo what was for it alone, and tell the daemon.
+__sa_end() {
+  if [[ $- == *[ax]* ]]; then __sa_hold_options 2>/dev/null; else __sa_set=; fi
+  __sa_st=${__sa_code:-$1} __sa_k=
+  if [[ $__sa_mode == [tuTU] ]]; then
+    __sa_close
+    __sa_tidy
+  fi
+  builtin printf -v __sa_k k
+  if [[ $__sa_k != k ]]; then
+    # In POSIX mode a special builtin comes before a function of its name: the one sure way to call unset.
+    POSIXLY_CORRECT=1
+    \unset -f builtin enable
+    \unset POSIXLY_CORRECT
+    \enable builtin printf
+  fi
+  if [[ -n $__sa_int ]]; then
+    __sa_int=
+    builtin . "$__sa_dir/trap"
+  fi
+  if [[ -n $__sa_post ]]; then
+    builtin . "$__sa_post"
+    __sa_post=
+  fi
+  # An assignment to a variable that the user has made readonly would end this function.
+  [[ ${PROMPT_COMMAND-} == "$__sa_prompt" ]] || builtin printf -v PROMPT_COMMAND %s "$__sa_prompt"
+  [[ -z ${PS1-}${PS2-} ]] || { builtin printf -v PS1 ''; builtin printf -v PS2 ''; }
+  builtin printf '%s %d %s %s\0' "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >&101
+  __sa_nonce= __sa_code=
+  # Forgets finished jobs, as an interactive shell does before its prompt; what it prints goes to the terminal.
+  builtin jobs
+  # Whatever the command may have disabled.
+  [[ $__sa_cmd != *enable* ]] ||
+    builtin enable alias builtin command declare enable eval exit export jobs kill mapfile printf read return set shopt trap
+}
+
+# Saves what a new shell would need, under one of two names in turn, so that one of them is always whole.
+__sa_save() {
+  __sa_state=$((1 - __sa_state))
+  { builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#end\n'; } >|"$__sa_dir/state.$__sa_state"
+}
+
+# Waits for the next command and reads it; ends the shell when the daemon is gone. The state is saved when the daemon
+# asks for it: after every command it would cost as much as the command.
+__sa_next() {
+  # A `break` or `continue` of the command has taken the driver's own loop on.
+  [[ -z $__sa_nonce ]] || __sa_end 0
+  while ((1)); do
+    # An interrupt may have come between the reading of a request and its taking.
+    if [[ -z $__sa_in ]]; then
+      builtin read -r -N 33 -u 100 __sa_in || builtin exit 0
+      if [[ $__sa_in != '>'* ]]; then
+        # Or during the reading: see __sa_hook.
+        __sa_in=">$__sa_in"
+        builtin read -r -N 32 -u 100 __sa_cmd
+      fi
+    fi
+    __sa_mode=${__sa_in:1:1}
+    [[ $__sa_mode == [sr] ]] || break
+    __sa_in=
+    [[ $__sa_mode == s ]] || __sa_tidy
+    __sa_save
+  done
+  __sa_slot=$__sa_dir/${__sa_in:2:3}
+  builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"
+  __sa_nonce=${__sa_in:11:22} __sa_in=
+  __sa_cmd=
+  builtin mapfile -d '' -t -n 1 __sa_cmd <"$__sa_slot.cmd"
+  if [[ $__sa_mode == [A-Z] ]]; then
+    __sa_post=$__sa_slot.post
+    builtin . "$__sa_slot.pre"
+  fi
+  if [[ -n $__sa_aliases ]]; then
+    __sa_aliases=
+    builtin shopt -s expand_aliases execfail
+  fi
+}
+
+# The prompt hook: at the start, and again whenever an interrupt has unwound the shell to its prompt. The loop must be
+# parsed without the user's aliases, which could stand for its keywords.
+__sa_hook() {
+  if [[ -n ${__sa_nonce-} ]]; then
+    __sa_end "$1"
+  elif [[ $1 == 130 ]]; then
+    # Interrupted at rest. If a request came at the same moment, `read` has lost its first character, and keeps the others
+    # for the next `read`: which must not wait for more, so here is another request, to save the state.
+    builtin printf '>s%031d' 0 >"$__sa_dir/cmd"
+  fi
+  if builtin shopt -q expand_aliases; then
+    __sa_aliases=1
+    builtin shopt -u expand_aliases
+  fi
+}
+
+# Modes, in capitals when there is text around the command: o stdout and stderr apart, i the same with a given stdin,
+# t everything on the terminal, u the same with a given stdin, q end the shell. (s save the state, r tidy the
+# terminal too: see __sa_next.)
+# On one line, the second: the line numbers in messages count on from there. `&& true` keeps the status from before, and
+# `set -e` from ending the shell for it.
+__sa_loop='
+while ((1)); do while __sa_next; do case $__sa_mode in '\
+'[oO]) __sa_rc "$__sa_st" && \builtin true; '\
+'\builtin eval "$__sa_set$__sa_cmd" >"$__sa_slot.out" 2>"$__sa_slot.err" 101>&- 100<&- ;; '\
+'[iI]) __sa_rc "$__sa_st" && \builtin true; '\
+'\builtin eval "$__sa_set$__sa_cmd" <"$__sa_slot.in" >"$__sa_slot.out" 2>"$__sa_slot.err" 101>&- 100<&- ;; '\
+'[tT]) \builtin printf "\e]7711;a%s\a" "$__sa_nonce"; __sa_rc "$__sa_st" && \builtin true; '\
+'\builtin eval "$__sa_set$__sa_cmd" 1>&2 2>&1 101>&- 100<&-; { __sa_end "$?"; } 2>/dev/null; \builtin continue ;; '\
+'[uU]) \builtin printf "\e]7711;a%s\a" "$__sa_nonce"; __sa_rc "$__sa_st" && \builtin true; '\
+'\builtin eval "$__sa_set$__sa_cmd" <"$__sa_slot.in" 1>&2 2>&1 101>&- 100<&-; { __sa_end "$?"; } 2>/dev/null; \builtin continue ;; '\
+'q) \builtin exit 0 101>&- 100<&- ;; esac; __sa_end "$?"; done; done; __sa_code=${__sa_code:-0}'
+# A `break 9` leaves both loops: the daemon then types a newline, which brings the prompt, and this hook, back.
+__sa_prompt='\__sa_hook "$?"; \builtin eval "$__sa_loop"; \builtin printf "idle 0 0 /\0" >&101'
+PROMPT_COMMAND=$__sa_prompt
+builtin printf 'ready 0 0 %s\0' "$PWD" >&101

@@ -1,0 +1,145 @@
+# The driver that an interactive POSIX sh (dash, BusyBox ash) runs instead of reading commands from its terminal: its
+# standard input becomes the FIFO `cmd`, and every request is a line of shell text. Whatever ends a command, the shell
+# comes back to its own command loop and reads the next line there; so no line may be needed to bring it back.
+#
+#   A request's line sources N.cmd, a file of one line (see sh.ts): __sa_in, the command, __sa_end. Before the command
+#   runs, __sa_in writes a line to `cmd` itself. The shell reads it next, and reports if __sa_end has not.
+#   __sa_dir, the files N.* in it and the report, written to the FIFO `ctl`, are those of driver.bash.
+#
+# The command is evaluated at top level, so that `set --` stays, and in a sourced file, so that `return` ends no more
+# than it. An interrupt while a line is read would lose it: SIGINT is ignored but while a command runs, and what traps
+# the user has set is kept in a file meanwhile.
+# No descriptor is held: sh can name only 0 to 9, which are the user's.
+
+PS1='' PS2='' PS4='+ '
+__sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
+unset __SA_DIR
+__sa_mode='' __sa_slot='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_set='' __sa_env='' __sa_post='' __sa_int='' __sa_state=0
+
+# The alias `exit` ends the command, not the session: it notes the code, then unwinds as Ctrl-C does, from any depth. A
+# user's trap on INT is put aside for that moment. In a subshell, whose process id only /proc tells, it is the builtin.
+__sa_exit() {
+  __sa_code=$?
+  command read -r __sa_pid </proc/self/stat || __sa_pid=$(exec sh -c 'echo $PPID')
+  case $__sa_nonce/${__sa_pid%% *} in
+    ?*/"$$") ;;
+    *) exit "${1-$__sa_code}" ;;
+  esac
+  case ${1-$__sa_code} in
+    '' | *[!0-9]*)
+      command printf 'sh: exit: Illegal number: %s\n' "$1" >&2
+      __sa_code=2
+      ;;
+    *) __sa_code=$((${1-$__sa_code} & 255)) ;;
+  esac
+  command trap >|"$__sa_dir/trap"
+  __sa_int=1
+  # The shell prints a newline when it is interrupted, which is not the command's.
+  case $__sa_mode in [tuTU]) __sa_close ;; esac
+  trap - INT
+  command kill -INT "$$"
+  # Still here: a trap on INT does not unwind. Then the shell ends, and the daemon starts another.
+  exit "$__sa_code"
+}
+
+__sa_rc() { return "$1"; }
+
+# Marks the end of a command's output on the terminal.
+__sa_close() { command printf '\033]7711;z%s\007' "$__sa_nonce" >/dev/tty; }
+
+# Puts the terminal's modes in order, whatever a program has left.
+__sa_tidy() { command -p stty sane iutf8 <&1 || :; } 2>/dev/null
+
+# Before a command: takes mode, slot, number and nonce.
+__sa_in() {
+  command printf '%s\n' '\__sa_late "$?"' >"$__sa_dir/cmd"
+  __sa_mode=$1 __sa_slot=$__sa_dir/$2 __sa_nonce=$4 __sa_code=''
+  command export "SHELL_ADAPTER_TAG=$__sa_tag.$3"
+  case $1 in [OITU])
+    __sa_post=$__sa_slot.post
+    . "$__sa_slot.pre"
+    ;;
+  esac
+  case $1 in [tuTU]) command printf '\033]7711;a%s\007' "$__sa_nonce" ;; esac
+  trap - INT
+  if [ -s "$__sa_dir/trap" ]; then . "$__sa_dir/trap"; fi
+}
+
+# After a command: undo what was for it alone, tell the daemon, and make the shell deaf to interrupts again.
+__sa_end() {
+  unset -f command
+  case $- in *[ax]*) __sa_hold_options ;; *) __sa_set='' ;; esac
+  __sa_st=${__sa_code:-$1}
+  case $__sa_mode in [tuTU])
+    __sa_close
+    __sa_tidy
+    ;;
+  esac
+  case $__sa_int in ?*)
+    __sa_int=''
+    . "$__sa_dir/trap"
+    ;;
+  esac
+  case $__sa_post in ?*)
+    . "$__sa_post"
+    __sa_post='' __sa_env=''
+    ;;
+  esac
+  command printf '%s %s %s %s\0' "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >"$__sa_dir/ctl"
+  __sa_nonce='' __sa_code=''
+  command trap >|"$__sa_dir/trap"
+  trap '' INT
+  command alias exit=__sa_exit
+  PS1='' PS2=''
+}
+
+# Options that would show in the driver's own doing, or in the environment: they come back with the next command.
+__sa_hold_options() {
+  case $- in
+    *a*x* | *x*a*) set -- ax ;;
+    *a*) set -- a ;;
+    *) set -- x ;;
+  esac
+  set "+$1"
+  __sa_set="{ \\set -$1; \\__sa_rc \"\$__sa_st\" && :; } 2>/dev/null; "
+}
+
+# At the beginning of every line: reports if the last command was cut short.
+__sa_late() {
+  case $__sa_nonce in ?*) __sa_end "$1" ;; esac
+}
+
+# Saves what a new shell would need, under one of two names in turn, so that one of them is always whole. There is no
+# way to list functions.
+__sa_save() {
+  __sa_state=$((1 - __sa_state))
+  {
+    command export -p
+    command printf '%s\n' "__sa_take_aliases <<'#end'"
+    command alias
+    command printf '#end\n'
+  } >|"$__sa_dir/state.$__sa_state"
+}
+
+# Takes a list of aliases as `alias` prints it, name='value', where a value may have several lines.
+__sa_take_aliases() {
+  __sa_alias=''
+  while IFS='' command read -r __sa_line; do
+    __sa_alias="$__sa_alias$__sa_line"
+    if command eval "command alias -- $__sa_alias" 2>/dev/null; then
+      __sa_alias=''
+    else
+      __sa_alias="$__sa_alias
+"
+    fi
+  done
+}
+
+# Files that are written under whatever umask the user sets later.
+: >|"$__sa_dir/state.0"
+: >|"$__sa_dir/state.1"
+: >|"$__sa_dir/trap"
+command alias exit=__sa_exit
+trap '' INT
+exec <"$__sa_dir/cmd"
+command printf 'ready 0 0 %s\0' "$PWD" >"$__sa_dir/ctl"

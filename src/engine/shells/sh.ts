@@ -1,0 +1,64 @@
+import { fileURLToPath } from 'node:url';
+
+import { type DriverRequest, quote, type Shell } from './shell.js';
+import { surroundByPrefix } from './surround.js';
+
+const DRIVER = fileURLToPath(new URL('./drivers/driver.sh', import.meta.url));
+
+/** Waits for its request and runs it as `sh -c` would. */
+const ONE_SHOT = 'read -r __sa <&3 || exit 0; exec 3<&-; [ "$__sa" = go ] || exit 0; __sa=$1; shift; . "$__sa"';
+
+/** Where the command's input and outputs lead. The shell's own stand on the terminal, except for its input. */
+const REDIRECTIONS: Readonly<Record<string, string>> = {
+  o: '<&1 >"$__sa_slot.out" 2>"$__sa_slot.err"',
+  i: '<"$__sa_slot.in" >"$__sa_slot.out" 2>"$__sa_slot.err"',
+  t: '<&1 1>&2 2>&1',
+  u: '<"$__sa_slot.in" 1>&2 2>&1',
+};
+
+const EVALUATE = '\\eval "$__sa_set$__sa_cmd"';
+/** The variables for this command alone stand in front of it: `command` makes them temporary. */
+const EVALUATE_WITH = `\\eval "$__sa_env"' \\command ${EVALUATE}'`;
+
+function commandFile(text: string, { mode, slot, number, nonce }: DriverRequest): string {
+  const channel = mode.toLowerCase();
+  const isOnTerminal = channel === 't' || channel === 'u';
+  return [
+    `__sa_cmd=${quote(text)}`,
+    `\\__sa_in ${mode} ${slot} ${number} ${nonce}`,
+    // `&& :` keeps the status, and keeps `set -e` from ending the shell for it.
+    '\\__sa_rc "$__sa_st" && :',
+    `${mode === channel ? EVALUATE : EVALUATE_WITH} ${REDIRECTIONS[channel] ?? ''}`,
+    isOnTerminal ? '{ \\__sa_end "$?"; } 2>/dev/null' : '\\__sa_end "$?"',
+    // From the report on the file may be written anew: the shell must not look for more in it.
+    '\\return',
+  ].join('; ');
+}
+
+/** A line for the shell's own command loop. It names the nonce, by which a line that was never read can be told. */
+function requestLine({ mode, slot, nonce }: DriverRequest): string {
+  const steps: Readonly<Record<string, string>> = {
+    s: '\\__sa_save',
+    r: '\\__sa_tidy; \\__sa_save',
+    q: '\\exit 0',
+  };
+  return `\\__sa_late "$?"; ${steps[mode] ?? `\\. "$__sa_dir/${slot}.cmd"`} # ${nonce}\n`;
+}
+
+/** POSIX sh as Debian (dash) and BusyBox (ash) have it. Where `sh` is bash in POSIX mode, use bash. */
+export const sh: Shell = {
+  name: 'sh',
+  programs: ['dash', 'sh'],
+  versionArgs: [],
+  requestFd: 0,
+  session: (directory) => ({
+    args: ['-i', '-s', '-c', `. ${quote(DRIVER)}`, 'sh'],
+    env: { __SA_DIR: directory },
+  }),
+  oneShot: (requestFile) => ({ args: ['-c', ONE_SHOT, 'sh', requestFile], env: {} }),
+  request: requestLine,
+  commandFile,
+  surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'command cd' }),
+  restore: (stateFile) => `\\. ${quote(stateFile)}`,
+  recall: '',
+};

@@ -1,0 +1,39 @@
+import { quote, type CommandSurroundings, type SurroundingText } from './shell.js';
+
+/** Text that makes the driver run something else in the command's place. */
+export const insteadOfCommand = (text: string): string => `__sa_cmd=${quote(text)}`;
+
+/**
+ * Enters a directory for one command. The driver has the command in `__sa_cmd`, and `__sa_rc N` gives the status N.
+ * @param cd the shell's own cd, whatever functions of that name there are
+ */
+export function surroundByDirectory(cwd: string | undefined, cd: string): SurroundingText {
+  if (cwd === undefined) return { before: '', after: '' };
+  const failure = `printf '%s: cannot enter the directory\\n' ${quote(cwd)} >&2; __sa_rc 126`;
+  return {
+    before: `__sa_pwd=\${PWD-} __sa_old=\${OLDPWD-}; ${cd} -- ${quote(cwd)} || ${insteadOfCommand(failure)}`,
+    after: `${cd} -- "$__sa_pwd"; OLDPWD=$__sa_old`,
+  };
+}
+
+/** How a shell says what `surroundByPrefix` needs. */
+export interface PrefixDialect {
+  /** The shell's own cd, whatever functions of that name there are. */
+  readonly cd: string;
+  /** Exports variables within the command, for shells that do not export those in front of a builtin. */
+  readonly export?: string;
+}
+
+/**
+ * Text around a command for shells in which `NAME=value builtin` sets a variable for that builtin alone: the driver puts
+ * `__sa_env` in front of the command's `eval`, and `__sa_set` in front of its text.
+ */
+export function surroundByPrefix({ cwd, env = {} }: CommandSurroundings, dialect: PrefixDialect): SurroundingText {
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${quote(value)}`);
+  const steps = [`__sa_env=${quote(assignments.join(' '))}`];
+  if (dialect.export !== undefined && assignments.length > 0) {
+    steps.push(`__sa_set="${dialect.export} ${Object.keys(env).join(' ')}; $__sa_set"`);
+  }
+  const { before, after } = surroundByDirectory(cwd, dialect.cd);
+  return { before: [...steps, before].join('\n'), after };
+}

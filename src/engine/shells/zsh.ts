@@ -1,0 +1,31 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { fixedRequest, quote, type Shell } from './shell.js';
+import { surroundByPrefix } from './surround.js';
+
+const DRIVER = fileURLToPath(new URL('./drivers/driver.zsh', import.meta.url));
+
+/** Waits for its request and runs it as `zsh -c` would. */
+const ONE_SHOT =
+  'read -r __sa <&3 || exit 0; exec 3<&-; [[ $__sa == go ]] || exit 0; __sa=$(<"$1"); shift; eval "$__sa"';
+
+/** zsh, 5.1 or later. */
+export const zsh: Shell = {
+  name: 'zsh',
+  programs: ['zsh'],
+  versionArgs: ['--version'],
+  requestFd: 0,
+  session: (directory) => {
+    // Without start-up files of the user's or the system's, zsh has but one way to be told of a driver.
+    symlinkSync(DRIVER, join(directory, '.zshrc'));
+    return { args: ['-o', 'no_global_rcs', '-i', '-s'], env: { __SA_DIR: directory, ZDOTDIR: directory } };
+  },
+  oneShot: (requestFile) => ({ args: ['-f', '-c', ONE_SHOT, 'zsh', requestFile], env: {} }),
+  request: fixedRequest,
+  commandFile: (text) => text,
+  surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'builtin cd -q', export: 'builtin export' }),
+  restore: (stateFile) => `builtin . ${quote(stateFile)}`,
+  recall: '',
+};

@@ -1,0 +1,219 @@
+import { close, constants, openSync, read, rmSync, write } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { randomBytes } from './random.js';
+
+const writeAt = promisify(write);
+const readAt = promisify(read);
+const closeFd = promisify(close);
+
+/** Up to this size an output stays in memory: most outputs never touch the disk. */
+const IN_MEMORY_BYTES = 32 * 1024;
+/** Size of one write to the file. */
+const BLOCK_BYTES = 256 * 1024;
+/** Blocks that may wait for a slow disk before the command has to. */
+const MAX_QUEUED_BLOCKS = 8;
+
+/** Bytes that the spools of one session may keep together. */
+export class SpoolBudget {
+  #left: number;
+
+  constructor(maxBytes: number) {
+    this.#left = maxBytes;
+  }
+
+  /** Takes up to `bytes` from the budget and says how many it got. */
+  take(bytes: number): number {
+    const granted = Math.min(bytes, this.#left);
+    this.#left -= granted;
+    return granted;
+  }
+
+  give(bytes: number): void {
+    this.#left += bytes;
+  }
+}
+
+/**
+ * Keeps the whole output of one stream, from its beginning up to what the session's budget allows: the first bytes in
+ * memory, the rest in a file (0600). A disk that fails or fills up costs the rest of the copy, never the command.
+ */
+export class Spool {
+  readonly #directory: string;
+  #path = '';
+  readonly #budget: SpoolBudget;
+  #memory: Buffer<ArrayBuffer> | undefined;
+  /** Bytes taken, whether still in memory, queued or written. */
+  #kept = 0;
+  /** Bytes at the beginning of the file that have reached it. */
+  #written = 0;
+  #block: Buffer | undefined;
+  #blockLength = 0;
+  readonly #queue: Buffer[] = [];
+  #fd: number | undefined;
+  #writing: Promise<void> | undefined;
+  #onUncongested: (() => void) | undefined;
+  /** Takes no more: the budget is used up, or the file has failed. */
+  #isFull = false;
+  #hasFailed = false;
+  #isDisposed = false;
+  #error: string | undefined;
+
+  constructor(directory: string, budget: SpoolBudget) {
+    this.#directory = directory;
+    this.#budget = budget;
+  }
+
+  /** Bytes kept, always the first ones of the stream. */
+  get keptBytes(): number {
+    return this.#kept;
+  }
+
+  /** Bytes of memory that this spool holds on to. */
+  get memoryBytes(): number {
+    return (this.#memory?.length ?? 0) + this.#queue.length * BLOCK_BYTES + (this.#block?.length ?? 0);
+  }
+
+  /** Why the copy is not whole. */
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  /** Takes a copy of the chunk. */
+  write(chunk: Uint8Array): void {
+    if (this.#isFull) return;
+    const granted = this.#budget.take(chunk.length);
+    if (granted < chunk.length) {
+      this.#isFull = true;
+      this.#error ??= 'the spool limit of the session (spool_mb_limit) is reached';
+    }
+    this.#keep(granted === chunk.length ? chunk : chunk.subarray(0, granted));
+  }
+
+  /** Whether the disk is behind; `onUncongested` is then called once when it has caught up. */
+  isCongested(onUncongested: () => void): boolean {
+    if (this.#queue.length < MAX_QUEUED_BLOCKS) return false;
+    this.#onUncongested = onUncongested;
+    return true;
+  }
+
+  /** Reads what is kept between two positions; shorter where it ends. Waits for what is on its way to the file. */
+  async read(offset: number, length: number): Promise<Buffer> {
+    if (this.#memory) return Buffer.from(this.#memory.subarray(offset, Math.min(offset + length, this.#kept)));
+    if (offset + length > this.#written) await this.flush();
+    if (this.#fd === undefined || offset >= this.#written) return Buffer.alloc(0);
+    const buffer = Buffer.allocUnsafe(Math.min(length, this.#written - offset));
+    const { bytesRead } = await readAt(this.#fd, buffer, 0, buffer.length, offset);
+    return buffer.subarray(0, bytesRead);
+  }
+
+  /** Waits until what was kept has reached the file, or could not: then `error` is final. Nothing for small outputs. */
+  flush(): Promise<void> | undefined {
+    if (this.#fd === undefined) return undefined;
+    this.#flushBlock();
+    return this.#writing;
+  }
+
+  /** Forgets everything and removes the file. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#isFull = true;
+    this.#memory = undefined;
+    this.#queue.length = 0;
+    this.#budget.give(this.#kept);
+    await this.#writing;
+    if (this.#fd === undefined) return;
+    await closeFd(this.#fd);
+    this.#fd = undefined;
+    rmSync(this.#path, { force: true });
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const total = this.#kept + bytes.length;
+    if (this.#fd === undefined && total <= IN_MEMORY_BYTES) {
+      this.#growMemory(total).set(bytes, this.#kept);
+    } else {
+      if (this.#fd === undefined) this.#moveToFile();
+      if (this.#hasFailed) return;
+      this.#append(bytes);
+    }
+    this.#kept = total;
+  }
+
+  #growMemory(needed: number): Buffer {
+    const memory = this.#memory ?? Buffer.alloc(0);
+    if (memory.length >= needed) return memory;
+    const grown = Buffer.allocUnsafeSlow(Math.min(IN_MEMORY_BYTES, Math.max(needed, memory.length * 2)));
+    grown.set(memory.subarray(0, this.#kept));
+    this.#memory = grown;
+    return grown;
+  }
+
+  #moveToFile(): void {
+    const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    this.#path = join(this.#directory, randomBytes(12).toString('hex'));
+    try {
+      this.#fd = openSync(this.#path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    } catch (error) {
+      // Without a file the beginning stays in memory, and the rest is lost.
+      this.#fail(error);
+      return;
+    }
+    const memory = this.#memory;
+    this.#memory = undefined;
+    if (memory) this.#append(memory.subarray(0, this.#kept));
+  }
+
+  #append(bytes: Uint8Array): void {
+    let rest = bytes;
+    while (rest.length > 0) {
+      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const part = rest.subarray(0, BLOCK_BYTES - this.#blockLength);
+      this.#block.set(part, this.#blockLength);
+      this.#blockLength += part.length;
+      rest = rest.subarray(part.length);
+      if (this.#blockLength === BLOCK_BYTES) this.#flushBlock();
+    }
+  }
+
+  #flushBlock(): void {
+    if (!this.#block || this.#blockLength === 0) return;
+    this.#queue.push(this.#block.subarray(0, this.#blockLength));
+    this.#block = undefined;
+    this.#blockLength = 0;
+    this.#writing ??= this.#writeQueue();
+  }
+
+  async #writeQueue(): Promise<void> {
+    const fd = this.#fd;
+    while (fd !== undefined) {
+      const block = this.#queue[0];
+      if (!block) break;
+      try {
+        let done = 0;
+        while (done < block.length) {
+          const { bytesWritten } = await writeAt(fd, block, done, block.length - done, this.#written);
+          done += bytesWritten;
+          this.#written += bytesWritten;
+        }
+      } catch (error) {
+        this.#fail(error);
+      }
+      this.#queue.shift();
+      this.#onUncongested?.();
+      this.#onUncongested = undefined;
+    }
+    this.#writing = undefined;
+  }
+
+  #fail(error: unknown): void {
+    this.#isFull = true;
+    this.#hasFailed = true;
+    this.#error ??= (error as Error).message;
+    this.#queue.length = 0;
+    // What is in memory stays; of a file, what has reached it.
+    if (!this.#memory) this.#kept = this.#written;
+  }
+}

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+
+import { LineReader, type StarterReport, type StartMessage } from './messages.js';
+
+/*
+ * The starter: a small process that starts one-shot processes for the daemon. fork(2) copies the page tables of whoever
+ * calls it and stops it meanwhile: in the daemon that would be milliseconds, for every command and for all clients.
+ * It reads StartMessages on stdin and writes StarterReports on stdout, and ends when stdin does: with the daemon.
+ */
+
+const running = new Set<number>();
+
+/** The daemon's terminals have no close-on-exec flag: what is started here must not get hold of a session's terminal. */
+function closeInheritedTerminals(): void {
+  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
+    if (fd > 2 && isTerminal(fd)) closeSync(fd);
+  }
+}
+
+function isTerminal(fd: number): boolean {
+  try {
+    return /^\/dev\/(ptmx|pts\/)/.test(readlinkSync(`/proc/self/fd/${fd}`));
+  } catch {
+    // ENOENT: the descriptor of the listing itself.
+    return false;
+  }
+}
+
+if (existsSync('/proc/self/fd')) closeInheritedTerminals();
+
+const report = (message: StarterReport) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+function open(message: StartMessage): (number | 'ignore')[] {
+  const fds: (number | 'ignore')[] = [];
+  try {
+    // Without a reader there the daemon has ended, and an open that blocks would wait for ever.
+    closeSync(openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK));
+    fds.push(message.stdin === null ? 'ignore' : openSync(message.stdin, constants.O_RDONLY));
+    fds.push(openSync(message.stdout, constants.O_WRONLY), openSync(message.stderr, constants.O_WRONLY));
+    if (message.request !== null) fds.push(openSync(message.request, constants.O_RDONLY));
+    return fds;
+  } catch (error) {
+    close(fds);
+    throw error;
+  }
+}
+
+function close(fds: readonly (number | 'ignore')[]): void {
+  for (const fd of fds) if (fd !== 'ignore') closeSync(fd);
+}
+
+function fail(id: number, error: unknown): void {
+  const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
+  report({ id, kind: 'failed', code, message });
+}
+
+function start(message: StartMessage): void {
+  const { id, file, args, cwd, env } = message;
+  let fds: (number | 'ignore')[] = [];
+  try {
+    fds = open(message);
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: fds });
+    child.on('error', (error) => {
+      fail(id, error);
+    });
+    const { pid } = child;
+    if (pid === undefined) return;
+    running.add(pid);
+    report({ id, kind: 'started', pid });
+    child.on('exit', (exitCode, signal) => {
+      running.delete(pid);
+      report(signal ? { id, kind: 'signalled', signal } : { id, kind: 'exited', exitCode: exitCode ?? 0 });
+    });
+  } catch (error) {
+    fail(id, error);
+  } finally {
+    close(fds);
+  }
+}
+
+const lines = new LineReader((line) => {
+  start(JSON.parse(line) as StartMessage);
+});
+process.stdin.setEncoding('utf8').on('data', (text: string) => {
+  lines.push(text);
+});
+process.stdin.on('end', () => {
+  // The daemon has ended, perhaps by SIGKILL: what runs for it ends too.
+  for (const pid of running) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // ESRCH: it has just ended.
+    }
+  }
+  process.exitCode = 0;
+});
+// Ctrl-C in the daemon's terminal reaches this process too; the daemon decides what it means.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.stdout.on('error', () => {
+  // EPIPE: the daemon has ended; stdin tells the same.
+});

@@ -1,0 +1,36 @@
+/** Asks the starter to start a process. One JSON line each. */
+export interface StartMessage {
+  readonly id: number;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Paths for descriptors 0 to 2, and 3 if there is one. Null is /dev/null. */
+  readonly stdin: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly request: string | null;
+}
+
+/** What the starter tells of a process: that it runs, that it has ended, or that it could not be started. */
+export type StarterReport =
+  | { readonly id: number; readonly kind: 'started'; readonly pid: number }
+  | { readonly id: number; readonly kind: 'exited'; readonly exitCode: number }
+  | { readonly id: number; readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
+  | { readonly id: number; readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+/** Splits a stream into its lines; gives what is left over with the next chunk. */
+export class LineReader {
+  #rest = '';
+  readonly #onLine: (line: string) => void;
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  push(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#onLine(line);
+  }
+}

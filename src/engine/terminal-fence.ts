@@ -1,0 +1,66 @@
+/**
+ * Cuts a command's output out of the stream of its terminal: what stands between two marks that the driver prints, which
+ * carry the command's 128-bit nonce. Used for `tty` commands alone; all others have pipes of their own.
+ */
+export class TerminalFence {
+  readonly #opening: Buffer;
+  readonly #closing: Buffer;
+  #held: Buffer = Buffer.alloc(0);
+  #state: 'before' | 'inside' | 'after' = 'before';
+
+  constructor(nonce: string) {
+    this.#opening = Buffer.from(fenceMark('a', nonce));
+    this.#closing = Buffer.from(fenceMark('z', nonce));
+  }
+
+  /** Whether the closing mark has been seen. */
+  get isClosed(): boolean {
+    return this.#state === 'after';
+  }
+
+  /** Takes what the terminal gave, and gives what belongs to the command. */
+  push(chunk: Buffer): Buffer {
+    const nothing = chunk.subarray(0, 0);
+    if (this.#state === 'after') return nothing;
+    let data = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
+    if (this.#state === 'before') {
+      const start = data.indexOf(this.#opening);
+      if (start === -1) {
+        this.#held = Buffer.from(data.subarray(-this.#opening.length));
+        return nothing;
+      }
+      this.#state = 'inside';
+      data = data.subarray(start + this.#opening.length);
+    }
+    return this.#untilClosing(data);
+  }
+
+  /** Gives what was held back in case it was the beginning of the closing mark. */
+  flush(): Buffer {
+    const held = this.#state === 'inside' ? this.#held : Buffer.alloc(0);
+    this.#state = 'after';
+    return held;
+  }
+
+  #untilClosing(data: Buffer): Buffer {
+    const end = data.indexOf(this.#closing);
+    if (end !== -1) {
+      this.#state = 'after';
+      return data.subarray(0, end);
+    }
+    const kept = partialMatch(data, this.#closing);
+    this.#held = Buffer.from(data.subarray(data.length - kept));
+    return data.subarray(0, data.length - kept);
+  }
+}
+
+/** The mark is an OSC string, which terminals do not show. */
+const fenceMark = (side: 'a' | 'z', nonce: string): string => `\x1b]7711;${side}${nonce}\x07`;
+
+/** Length of the longest end of `data` with which `mark` begins. */
+function partialMatch(data: Buffer, mark: Buffer): number {
+  for (let length = Math.min(data.length, mark.length - 1); length > 0; length--) {
+    if (data.subarray(data.length - length).equals(mark.subarray(0, length))) return length;
+  }
+  return 0;
+}
