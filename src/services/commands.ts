@@ -1,0 +1,334 @@
+import { AdapterError } from '../core/errors.js';
+import { commandIdFrom, ID_BYTES } from '../core/ids.js';
+import type { SignalName } from '../core/protocol/fields.js';
+import type { Answer, Request } from '../core/protocol/requests.js';
+import type { CommandResult } from '../core/protocol/results.js';
+import { Command, ENDING_SIGNALS, type Warning } from '../engine/command.js';
+import type { OneShotRunner } from '../engine/one-shot.js';
+import { randomBytes } from '../engine/random.js';
+import { SpoolBudget } from '../engine/spool.js';
+import type { EventSink } from './audience.js';
+import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
+import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
+import type { CommandRegistry } from './command-registry.js';
+import type { CommandGate } from './gate.js';
+import { OutputChannel } from './output-channel.js';
+import type { SessionRecord } from './session-registry.js';
+import { existingDirectory, type Sessions } from './sessions.js';
+
+/** Bytes that `read_output` gives by default. */
+const DEFAULT_READ_BYTES = 64 * 1024;
+
+/** What the command service is made of. */
+export interface CommandsOptions {
+  readonly sessions: Sessions;
+  readonly registry: CommandRegistry;
+  readonly oneShots: OneShotRunner;
+  readonly gate: CommandGate;
+  readonly limits: () => CommandLimits;
+  readonly workspace: string;
+  readonly spoolDirectory: string;
+}
+
+/** Runs commands: the one way to execution for every transport. */
+export class Commands {
+  readonly #options: CommandsOptions;
+  readonly #oneShotChannels = new Map<Command, OutputChannel>();
+
+  constructor(options: CommandsOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a command, or gives the result of the one that was asked for under the same id. */
+  async execute(request: Request<'execute_command'>, sink: EventSink | undefined): Promise<CommandResult> {
+    const known = request.command_id === undefined ? undefined : this.#options.registry.find(request.command_id);
+    if (known) return this.#repeat(known, request, sink);
+    this.#refuseForgotten(request.command_id);
+    const session =
+      request.session_id === undefined ? undefined : this.#options.sessions.registry.get(request.session_id);
+    const verdict = this.#options.gate(request);
+    const { action } = verdict instanceof Promise ? await verdict : verdict;
+    if (action === 'deny') throw new AdapterError('FORBIDDEN', 'the command is denied');
+    const record = this.#accept(request, session);
+    if (session) this.#runInSession(record, session, request, sink);
+    else if (request.tty === true) this.#runOnOwnTerminal(record, request, sink);
+    else this.#runAlone(record, request, sink);
+    return this.#answer(record, request);
+  }
+
+  /** Waits for a command; gives its result, or what has come so far. */
+  async wait({ command_id, timeout_ms }: Request<'wait_command'>): Promise<CommandResult> {
+    const record = this.#options.registry.get(command_id);
+    if (timeout_ms === undefined) await settled(record.command);
+    else if (timeout_ms > 0) await settledWithin(settled(record.command), timeout_ms);
+    return renderResult(record);
+  }
+
+  /** Reads exact bytes of an output. */
+  async readOutput(request: Request<'read_output'>): Promise<Answer<'read_output'>> {
+    const { command } = this.#options.registry.get(request.command_id);
+    const output = command[request.stream ?? 'stdout'];
+    const offset = request.offset ?? 0;
+    const size = output.bytes;
+    const { keptBytes } = output.spool;
+    if (offset >= keptBytes && offset < size) {
+      throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${size} bytes were kept`, {
+        details: { kept_bytes: keptBytes, size, why: output.spool.error ?? '' },
+      });
+    }
+    const data = await output.spool.read(offset, request.length ?? DEFAULT_READ_BYTES);
+    const eof = command.outcome !== undefined && offset + data.length >= output.bytes;
+    return { data, offset, size: output.bytes, eof };
+  }
+
+  /** Types into a running command's terminal. */
+  sendInput(request: Request<'send_input'>): Answer<'send_input'> {
+    const { session } = this.#running(request);
+    const accepted = session.session.sendInput(request.data ?? '', request.eof === true);
+    return { accepted_bytes: accepted };
+  }
+
+  /** Signals a running command. */
+  async signal(request: Request<'signal_command'>): Promise<Answer<'signal_command'>> {
+    const queued = this.#queued(request);
+    if (queued) return this.#cancelQueued(queued, request.signal);
+    const { command, session } = this.#target(request);
+    const signalled = session
+      ? await session.session.signal(command, request.signal)
+      : this.#options.oneShots.signal(command, request.signal);
+    if (signalled.length > 0) return { signalled };
+    throw new AdapterError(
+      'NO_RUNNING_COMMAND',
+      `command ${command.id} has no process that could take ${request.signal}`,
+    );
+  }
+
+  // --- accepting --------------------------------------------------------------------------------------------------
+
+  #accept(request: Request<'execute_command'>, session: SessionRecord | undefined): CommandRecord {
+    const { registry, workspace, spoolDirectory } = this.#options;
+    const limits = this.#options.limits();
+    this.#checkRoom(session, limits);
+    const base = session?.session.workingDirectory ?? workspace;
+    const id = request.command_id ?? commandIdFrom(randomBytes(ID_BYTES));
+    const spec = {
+      id,
+      command: request.command,
+      args: request.args,
+      cwd: request.cwd === undefined ? undefined : existingDirectory(request.cwd, base),
+      env: request.env,
+      stdin: request.stdin,
+      timeoutMs: timeoutOf(request, limits),
+      noOutputTimeoutMs: request.no_output_timeout_ms,
+      tty: request.tty ?? false,
+      limits: outputLimitsOf(request, limits.output),
+    };
+    const budget = session?.budget ?? new SpoolBudget(limits.spoolMaxBytes);
+    const command = new Command(spec, spoolDirectory, budget);
+    const record: CommandRecord = {
+      command,
+      sessionId: session?.id ?? null,
+      style: styleOf(request.output),
+      fingerprint: fingerprintOf(request),
+      warnings: [],
+    };
+    registry.add(record);
+    return record;
+  }
+
+  #checkRoom(session: SessionRecord | undefined, { queueLimit, maxOneShots }: CommandLimits): void {
+    if (session && session.session.queued >= queueLimit) {
+      throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
+        details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued },
+      });
+    }
+    if (!session && this.#options.oneShots.running >= maxOneShots) {
+      throw new AdapterError('SESSION_LIMIT', `${maxOneShots} one-shot commands run already (max_sessions)`, {
+        details: { max_one_shots: maxOneShots },
+      });
+    }
+  }
+
+  /** A command that has run, and whose result is gone, is not run again. */
+  #refuseForgotten(commandId: string | undefined): void {
+    if (commandId === undefined || !this.#options.registry.hasForgotten(commandId)) return;
+    throw new AdapterError('COMMAND_NOT_FOUND', `command ${commandId} has run, and its result is no longer kept`, {
+      details: { command_id: commandId },
+    });
+  }
+
+  async #repeat(
+    record: CommandRecord,
+    request: Request<'execute_command'>,
+    sink: EventSink | undefined,
+  ): Promise<CommandResult> {
+    if (record.fingerprint !== fingerprintOf(request)) {
+      throw new AdapterError(
+        'INVALID_REQUEST',
+        `command_id ${record.command.id} belongs to another command; choose a new one`,
+        {
+          details: { field: 'command_id' },
+        },
+      );
+    }
+    // Over a new connection, after the old one was lost: the rest of the output goes there.
+    if (request.stream === true && sink) this.#channelOf(record)?.follow(sink);
+    return this.#answer(record, request);
+  }
+
+  #channelOf({ command, sessionId }: CommandRecord): OutputChannel | undefined {
+    if (sessionId === null) return this.#oneShotChannels.get(command);
+    return this.#options.sessions.registry.find(sessionId)?.channel;
+  }
+
+  async #answer(record: CommandRecord, request: Request<'execute_command'>): Promise<CommandResult> {
+    if (request.background !== true) await settled(record.command);
+    return renderResult(record);
+  }
+
+  // --- running ----------------------------------------------------------------------------------------------------
+
+  #runInSession(
+    record: CommandRecord,
+    session: SessionRecord,
+    request: Request<'execute_command'>,
+    sink: EventSink | undefined,
+  ): void {
+    const { command } = record;
+    const { channel } = session;
+    this.#options.sessions.touch(session);
+    channel.begin(command);
+    if (request.stream === true && sink) channel.follow(sink);
+    // Those who have attached follow whatever runs.
+    if (request.stream === true || channel.hasOthersThan(sink)) channel.open(command, record.style.encoding);
+    const isAnnounced = request.stream === true || request.background === true;
+    void command.finished.then(() => {
+      this.#options.sessions.touch(session);
+      // Whoever waits for the answer needs no event; others who follow the session do.
+      if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
+      // What background jobs print later still belongs to this command, and no result tells it any more.
+      channel.open(command, record.style.encoding);
+    });
+    session.session.enqueue(command);
+  }
+
+  #runAlone(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
+    const { command } = record;
+    const { oneShots } = this.#options;
+    const isFollowed = sink !== undefined && (request.stream === true || request.background === true);
+    if (isFollowed) {
+      const channel = new OutputChannel(null, 0, (held, isHeld) => {
+        oneShots.holdForClient(held, isHeld);
+      });
+      channel.follow(sink);
+      channel.begin(command);
+      if (request.stream === true) channel.open(command, record.style.encoding);
+      this.#oneShotChannels.set(command, channel);
+      void command.finished.then(() => {
+        channel.announce('command_finished', renderResult(record));
+        channel[Symbol.dispose]();
+        this.#oneShotChannels.delete(command);
+      });
+    }
+    void oneShots.run(command);
+  }
+
+  /** A one-shot on a terminal runs in a session that is opened for it and closed after it. */
+  #runOnOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
+    const { sessions } = this.#options;
+    const run = async () => {
+      const session = await sessions.open({}, sink, true);
+      this.#runInSession(record, session, request, sink);
+      await record.command.finished;
+      await sessions.close(session.id, 'client', 'its one-shot command has ended');
+    };
+    run().catch((error: unknown) => {
+      const message = (error as Error).message;
+      const warnings: Warning[] = [{ code: 'NOT_STARTED', message }];
+      record.command.finish({ exitCode: 126, sessionState: null, workingDirectory: null, warnings });
+    });
+  }
+
+  // --- finding ----------------------------------------------------------------------------------------------------
+
+  /** The running command that a request is about. */
+  #target(request: { session_id?: string | undefined; command_id?: string | undefined }): {
+    command: Command;
+    session: SessionRecord | undefined;
+  } {
+    if (request.command_id === undefined) return this.#running(request);
+    const { command, sessionId } = this.#options.registry.get(request.command_id);
+    if (command.outcome || !command.hasStarted) {
+      const state = command.outcome ? 'has ended' : 'has not started';
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
+        details: { command_id: command.id },
+      });
+    }
+    return { command, session: sessionId === null ? undefined : this.#options.sessions.registry.get(sessionId) };
+  }
+
+  /** A command that still waits in its session's queue. */
+  #queued({
+    command_id,
+  }: {
+    command_id?: string | undefined;
+  }): { command: Command; session: SessionRecord } | undefined {
+    if (command_id === undefined) return undefined;
+    const { command, sessionId } = this.#options.registry.get(command_id);
+    if (command.outcome || command.hasStarted || sessionId === null) return undefined;
+    return { command, session: this.#options.sessions.registry.get(sessionId) };
+  }
+
+  /** A signal that would end the command takes it out of the queue: it has no process yet. */
+  #cancelQueued(
+    { command, session }: { command: Command; session: SessionRecord },
+    signal: SignalName,
+  ): Answer<'signal_command'> {
+    if (!ENDING_SIGNALS.has(signal)) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} waits for its turn`, {
+        details: { command_id: command.id },
+      });
+    }
+    session.session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
+    return { signalled: [] };
+  }
+
+  /** The command that runs in a session. */
+  #running(request: { session_id?: string | undefined; command_id?: string | undefined }): {
+    command: Command;
+    session: SessionRecord;
+  } {
+    if (request.command_id !== undefined) {
+      const { command, session } = this.#target(request);
+      if (session) return { command, session };
+      throw new AdapterError(
+        'NO_RUNNING_COMMAND',
+        'a one-shot command has no terminal: give `stdin`, or use a session',
+      );
+    }
+    const session = this.#options.sessions.registry.get(request.session_id ?? '');
+    const command = session.session.running;
+    if (!command) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {
+        details: { session_id: session.id },
+      });
+    }
+    return { command, session };
+  }
+}
+
+/** Waits for a command's end and for the disk, so that the result can tell whether its output was kept. */
+async function settled({ finished, stdout, stderr }: Command): Promise<void> {
+  await finished;
+  const writing = [stdout.spool.flush(), stderr.spool.flush()].filter((promise) => promise !== undefined);
+  if (writing.length > 0) await Promise.all(writing);
+}
+
+async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

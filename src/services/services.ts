@@ -1,0 +1,12 @@
+import type { Commands } from './commands.js';
+import type { Metadata } from './metadata.js';
+import type { Sessions } from './sessions.js';
+
+/** The use-cases that transports call. */
+export interface Services {
+  readonly sessions: Sessions;
+  readonly commands: Commands;
+  readonly metadata: Metadata;
+  /** Whether the daemon takes new work. */
+  readonly isClosing: () => boolean;
+}

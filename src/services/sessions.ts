@@ -1,0 +1,319 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { AdapterError } from '../core/errors.js';
+import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
+import type { Log } from '../core/log.js';
+import type { Answer, Request } from '../core/protocol/requests.js';
+import type { SessionEndReason, SessionInfo } from '../core/protocol/results.js';
+import type { EndReason } from '../engine/command.js';
+import { randomBytes } from '../engine/random.js';
+import { Session } from '../engine/session.js';
+import type { SessionListener } from '../engine/session-options.js';
+import type { ShellPool } from '../engine/shell-pool.js';
+import { findShell } from '../engine/shells/list.js';
+import { SpoolBudget } from '../engine/spool.js';
+import type { EventSink } from './audience.js';
+import type { CommandRegistry } from './command-registry.js';
+import { OutputChannel } from './output-channel.js';
+import { type SessionRecord, SessionRegistry } from './session-registry.js';
+
+/** Terminal size of sessions that ask for none, in characters: wide, so that tools do not wrap their output. */
+const DEFAULT_COLS = 200;
+const DEFAULT_ROWS = 50;
+
+/** Bounds of sessions, from the configuration. Times in milliseconds. */
+export interface SessionLimits {
+  readonly maxSessions: number;
+  readonly maxLifetimeMs: number;
+  readonly idleTimeoutMs: number;
+  readonly reconnectGraceMs: number;
+  readonly checkIntervalMs: number;
+  readonly killGraceMs: number;
+  readonly wedgeTimeoutMs: number;
+  readonly spoolMaxBytes: number;
+  readonly replayMaxBytes: number;
+}
+
+/** What the session service is made of. */
+export interface SessionsOptions {
+  readonly pool: ShellPool;
+  readonly commands: CommandRegistry;
+  readonly limits: () => SessionLimits;
+  readonly log: Log;
+}
+
+const REASONS: Record<Exclude<SessionEndReason, 'client' | 'failed' | 'shutdown'>, string> = {
+  lifetime: 'it reached its maximum lifetime (session_max_lifetime)',
+  idle: 'nothing was run in it for too long (session_idle_timeout)',
+  disconnected: 'no client was connected to it for too long (reconnect_grace)',
+};
+
+/** Opens, finds and ends sessions, and keeps their time. */
+export class Sessions implements AsyncDisposable {
+  readonly registry = new SessionRegistry();
+  readonly #options: SessionsOptions;
+  readonly #closing = new Map<string, Promise<void>>();
+  #opening = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens a session, and lets the client follow it.
+   * @param isHidden it belongs to a one-shot command, and lives as long as that
+   */
+  async open(request: Request<'open_session'>, sink: EventSink | undefined, isHidden = false): Promise<SessionRecord> {
+    const { pool, log } = this.#options;
+    const limits = this.#options.limits();
+    if (this.registry.size + this.#opening + this.#closing.size >= limits.maxSessions) {
+      throw new AdapterError(
+        'SESSION_LIMIT',
+        `${limits.maxSessions} sessions are open already (max_sessions); close one`,
+        {
+          details: { max_sessions: limits.maxSessions },
+        },
+      );
+    }
+    const installed =
+      request.shell === undefined ? pool.defaultShell : findShell(request.shell, pool.env['PATH'] ?? '');
+    const cwd = existingDirectory(request.cwd ?? pool.cwd, pool.cwd);
+    const id = sessionIdFrom(randomBytes(ID_BYTES));
+    this.#opening += 1;
+    try {
+      const { killGraceMs, wedgeTimeoutMs } = limits;
+      const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {} } = request;
+      const session = await Session.open(
+        { installed, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, pool, log },
+        this.#listen(id),
+      );
+      return this.#register(id, session, request.label, sink, isHidden);
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  /** Ends a session with all its processes. */
+  async close(id: string, reason: SessionEndReason, detail: string): Promise<void> {
+    const record = this.registry.get(id);
+    this.registry.remove(id, reason, detail);
+    const closing = this.#end(record, reason, detail).finally(() => this.#closing.delete(id));
+    this.#closing.set(id, closing);
+    await closing;
+  }
+
+  /** Gives a session a fresh shell under the same id. */
+  async reset(request: Request<'reset_session'>): Promise<Answer<'reset_session'>> {
+    const record = this.registry.get(request.session_id);
+    const { options } = record.session;
+    const cwd = existingDirectory(request.cwd ?? options.cwd, record.session.workingDirectory);
+    await record.session.reset(cwd, request.env ?? options.env);
+    touch(record);
+    return {
+      session_id: record.id,
+      shell: options.installed.shell.name,
+      working_directory: record.session.workingDirectory,
+    };
+  }
+
+  /** Lets a client follow a session and sends it what it missed. */
+  attach(request: Request<'attach_session'>, sink: EventSink): Answer<'attach_session'> {
+    const record = this.registry.get(request.session_id);
+    const { channel } = record;
+    const { running } = record.session;
+    if (running) channel.open(running);
+    const replay = request.from_seq === undefined ? undefined : channel.replay(sink, request.from_seq);
+    channel.follow(sink);
+    record.abandonedSince = undefined;
+    return {
+      session_id: record.id,
+      next_seq: channel.nextSeq,
+      replayed: replay?.events.length ?? 0,
+      gap: replay?.gap ? { from_seq: replay.gap.fromSeq, to_seq: replay.gap.toSeq } : null,
+    };
+  }
+
+  /** A connection has ended: its sessions wait for it to come back. */
+  detach(sink: EventSink): void {
+    for (const record of this.registry.all()) {
+      const isLast = record.channel.unfollow(sink) && record.channel.followers === 0;
+      if (isLast && !record.isHidden) record.abandonedSince = performance.now();
+    }
+    this.#schedule();
+  }
+
+  /** Describes a session for the wire. */
+  describe(record: SessionRecord): SessionInfo {
+    const { session, channel } = record;
+    const { running } = session;
+    return {
+      session_id: record.id,
+      label: record.label ?? null,
+      shell: session.options.installed.shell.name,
+      state: running ? 'busy' : 'idle',
+      working_directory: session.workingDirectory,
+      created_at: record.createdAt.toISOString(),
+      last_used_at: record.lastUsedAt.toISOString(),
+      expires_at: record.expiresAt.toISOString(),
+      cols: session.size.cols,
+      rows: session.size.rows,
+      running_command: running
+        ? { command_id: running.id, command: running.spec.command, started_at: running.acceptedAt.toISOString() }
+        : null,
+      queued_commands: session.queued,
+      next_seq: channel.nextSeq,
+      restarts: session.restarts,
+      attached_clients: channel.followers,
+      background_processes: session.backgroundProcesses,
+    };
+  }
+
+  /** A command was run or has ended: the idle time begins anew. */
+  touch(record: SessionRecord): void {
+    touch(record);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer);
+    const open = this.registry.all();
+    await Promise.all(open.map(({ id }) => this.close(id, 'shutdown', 'the daemon was stopped')));
+    await Promise.all(this.#closing.values());
+  }
+
+  #register(
+    id: string,
+    session: Session,
+    label: string | undefined,
+    sink: EventSink | undefined,
+    isHidden: boolean,
+  ): SessionRecord {
+    const limits = this.#options.limits();
+    const now = performance.now();
+    const createdAt = new Date();
+    const record: SessionRecord = {
+      id,
+      label,
+      session,
+      channel: new OutputChannel(id, limits.replayMaxBytes, (command, isHeld) => {
+        session.holdForClient(command, isHeld);
+      }),
+      budget: new SpoolBudget(limits.spoolMaxBytes),
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + limits.maxLifetimeMs),
+      lastUsedAt: createdAt,
+      isHidden,
+      abandonedSince: sink || isHidden ? undefined : now,
+      createdTicks: now,
+      lastUsedTicks: now,
+    };
+    if (sink) record.channel.follow(sink);
+    this.registry.add(record);
+    this.#schedule();
+    this.#options.log.info('session opened', {
+      session_id: id,
+      shell: session.options.installed.shell.name,
+      pid: session.pid,
+    });
+    return record;
+  }
+
+  #listen(id: string): SessionListener {
+    return {
+      onAwaitingInput: (command) => {
+        const prompt = command.stderr.prompt() || command.stdout.prompt();
+        this.registry.find(id)?.channel.announce('awaiting_input', { command_id: command.id, session_id: id, prompt });
+      },
+      onFailed: (error) => {
+        if (!this.registry.find(id)) return;
+        this.close(id, 'failed', `its shell could not be started again: ${error.message}`).catch((cause: unknown) => {
+          this.#options.log.error('a failed session could not be closed', { session_id: id, error: String(cause) });
+        });
+      },
+    };
+  }
+
+  async #end(record: SessionRecord, reason: SessionEndReason, detail: string): Promise<void> {
+    const { id, session, channel } = record;
+    const survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
+    channel.announce('session_closed', { session_id: id, reason, detail });
+    channel[Symbol.dispose]();
+    await this.#options.commands.forgetSession(id);
+    this.#options.log.info('session closed', { session_id: id, reason });
+    if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
+  }
+
+  /** Sets the timer to the next moment at which a session may have to end. No timer without a session. */
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    const deadlines = this.registry.all().map((record) => this.#deadline(record).at);
+    if (deadlines.length === 0) return;
+    const { checkIntervalMs } = this.#options.limits();
+    const wait = Math.min(checkIntervalMs, Math.max(0, Math.min(...deadlines) - performance.now()) + 1);
+    this.#timer = setTimeout(() => {
+      this.#closeDue();
+    }, wait).unref();
+  }
+
+  #deadline(record: SessionRecord): { at: number; reason: keyof typeof REASONS } {
+    const { maxLifetimeMs, idleTimeoutMs, reconnectGraceMs } = this.#options.limits();
+    const candidates = [
+      { at: record.createdTicks + maxLifetimeMs, reason: 'lifetime' as const },
+      { at: record.lastUsedTicks + idleTimeoutMs, reason: 'idle' as const },
+      { at: (record.abandonedSince ?? Infinity) + reconnectGraceMs, reason: 'disconnected' as const },
+    ];
+    return candidates.reduce((first, next) => (next.at < first.at ? next : first));
+  }
+
+  #closeDue(): void {
+    for (const record of this.registry.all()) {
+      const { at, reason } = this.#deadline(record);
+      if (at > performance.now()) continue;
+      // A session ends between commands; a running one has its own time-out.
+      if (record.session.running && reason !== 'disconnected') {
+        void record.session.running.finished.then(() => {
+          this.#schedule();
+        });
+        continue;
+      }
+      this.close(record.id, reason, REASONS[reason]).catch((error: unknown) => {
+        this.#options.log.error('a session could not be closed', { session_id: record.id, error: String(error) });
+      });
+    }
+    this.#schedule();
+  }
+}
+
+const END_REASONS: Partial<Record<SessionEndReason, EndReason>> = {
+  shutdown: { status: 'killed', killedBy: 'shutdown' },
+};
+
+function touch(record: SessionRecord): void {
+  record.lastUsedAt = new Date();
+  // A client that uses the session without following it is there all the same.
+  if (record.abandonedSince !== undefined) {
+    record.abandonedSince = record.channel.followers > 0 ? undefined : performance.now();
+  }
+  record.lastUsedTicks = performance.now();
+}
+
+/**
+ * Resolves a directory that a client named, and sees that it can be entered.
+ * @throws AdapterError BAD_DIRECTORY
+ */
+export function existingDirectory(wanted: string, base: string): string {
+  const path = resolve(base, wanted);
+  const refuse = (why: string): never => {
+    throw new AdapterError('BAD_DIRECTORY', `${path} ${why}`, { details: { directory: path } });
+  };
+  try {
+    if (!statSync(path).isDirectory()) refuse('is not a directory');
+    accessSync(path, constants.X_OK);
+  } catch (error) {
+    if (error instanceof AdapterError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    refuse(code === 'ENOENT' ? 'does not exist' : `cannot be entered (${code ?? 'unknown error'})`);
+  }
+  return path;
+}
