@@ -1,0 +1,220 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Configuration } from './config/configuration.js';
+import { ensureWorkspace } from './config/workspace.js';
+import type { Log } from './core/log.js';
+import type { Answer } from './core/protocol/requests.js';
+import { OneShotRunner } from './engine/one-shot.js';
+import {
+  findDeadInstances,
+  makeRuntimeDirectory,
+  removeRuntimeDirectory,
+  type RuntimeDirectory,
+} from './engine/runtime-directory.js';
+import { ProcessStarter } from './engine/process-starter.js';
+import { endProcesses, findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
+import { ShellPool } from './engine/shell-pool.js';
+import { findShell } from './engine/shells/list.js';
+import { CommandRegistry } from './services/command-registry.js';
+import type { CommandLimits } from './services/command-limits.js';
+import { Commands } from './services/commands.js';
+import { allowAll } from './services/gate.js';
+import { Metadata } from './services/metadata.js';
+import type { Services } from './services/services.js';
+import { type SessionLimits, Sessions } from './services/sessions.js';
+import { SocketIoServer } from './transports/socketio/server.js';
+
+/** What the daemon needs from its surroundings. */
+export interface AppOptions {
+  readonly configuration: Configuration;
+  readonly version: string;
+  /** Gives a log for a part of the daemon. */
+  readonly log: (component: string) => Log;
+}
+
+/** A running daemon. */
+export interface App extends AsyncDisposable {
+  /** `http://HOST:PORT`. */
+  readonly url: string;
+  /** Takes a new configuration: limits, sizes and times apply from now on, the rest from the next start. */
+  reconfigure(configuration: Configuration): void;
+  /** Ends every process at once and removes the files, without waiting for anything. For a second signal. */
+  readonly abandon: () => void;
+  /** Ends everything: clients are told, processes ended, files removed. Safe to call twice. */
+  close(reason: string): Promise<void>;
+}
+
+/** How long clients get to read that the daemon is ending, in milliseconds. */
+const SHUTDOWN_GRACE_MS = 3000;
+
+/** Builds the daemon and starts it. Nothing else constructs services; what was built is closed in reverse order. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const closers: Closers = [];
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return await build(options, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function build(options: AppOptions, closers: Closers, closeAll: () => Promise<void>): Promise<App> {
+  const { log } = options;
+  let { configuration } = options;
+  let closing: Promise<void> | undefined;
+  await ensureWorkspace(configuration);
+  const engine = await buildEngine(configuration, log, closers);
+  const services = buildServices(engine, options.version, log, closers, {
+    configuration: () => configuration,
+    isClosing: () => closing !== undefined,
+  });
+  const server = new SocketIoServer({ services, log: log('socketio'), ...configuration.socketio });
+  closers.push(() => server[Symbol.asyncDispose]());
+  await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
+  const { address, family, port } = await server.listen();
+
+  const close = (reason: string) => {
+    closing ??= (async () => {
+      server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
+      // Sessions and commands end first, while their clients are still connected and get the results.
+      await Promise.all([services.sessions[Symbol.asyncDispose](), engine.oneShots[Symbol.asyncDispose]()]);
+      await closeAll();
+    })();
+    return closing;
+  };
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    reconfigure: (next) => {
+      configuration = next;
+    },
+    close,
+    abandon: () => {
+      signalProcesses(findInstanceProcesses(engine.instance), 'SIGKILL');
+      removeRuntimeDirectory(engine.runtimePath);
+      rmSync(engine.spoolDirectory, { recursive: true, force: true });
+    },
+    [Symbol.asyncDispose]: () => close('the daemon was stopped'),
+  };
+}
+
+/** What is to be closed, in the order in which it was built. */
+type Closers = (() => void | Promise<void>)[];
+
+interface Engine {
+  readonly pool: ShellPool;
+  readonly oneShots: OneShotRunner;
+  readonly spoolDirectory: string;
+  readonly instance: string;
+  readonly runtimePath: string;
+}
+
+async function buildEngine(
+  { adapter, childEnvironment: env }: Configuration,
+  log: AppOptions['log'],
+  closers: Closers,
+): Promise<Engine> {
+  const shell = findShell(adapter.shell, env['PATH'] ?? '');
+  const runtime = makeRuntimeDirectory();
+  closers.push(() => {
+    removeRuntimeDirectory(runtime.path);
+  });
+  const spoolRoot = join(adapter.stateDirectory, 'spool');
+  await sweep(runtime, spoolRoot, log('recovery'));
+  const spoolDirectory = makeSpoolDirectory(spoolRoot, runtime);
+  closers.push(() => {
+    rmSync(spoolDirectory, { recursive: true, force: true });
+  });
+  const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
+  const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
+  closers.push(() => starter[Symbol.asyncDispose]());
+  starter.warmUp();
+  const pool = new ShellPool({ runtime, defaultShell: shell, cwd, env, size: prewarm.sessions, log: log('pool') });
+  closers.push(() => pool[Symbol.asyncDispose]());
+  const common = { runtime, starter, shell, cwd, env, killGraceMs };
+  const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
+  closers.push(() => oneShots[Symbol.asyncDispose]());
+  return { pool, oneShots, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
+}
+
+function buildServices(
+  { pool, oneShots, spoolDirectory, instance }: Engine,
+  version: string,
+  log: AppOptions['log'],
+  closers: Closers,
+  { configuration, isClosing }: { configuration: () => Configuration; isClosing: () => boolean },
+): Services {
+  const registry = new CommandRegistry();
+  closers.push(() => registry.clear());
+  const sessions = new Sessions({
+    pool,
+    commands: registry,
+    limits: () => sessionLimits(configuration()),
+    log: log('sessions'),
+  });
+  closers.push(() => sessions[Symbol.asyncDispose]());
+  const workspace = pool.cwd;
+  const limits = () => commandLimits(configuration());
+  const commands = new Commands({ sessions, registry, oneShots, gate: allowAll, limits, workspace, spoolDirectory });
+  const metadata = new Metadata({
+    workspace,
+    env: pool.env,
+    defaultShell: pool.defaultShell,
+    instanceId: instance,
+    adapterVersion: version,
+    limits: () => reportedLimits(configuration()),
+  });
+  return { sessions, commands, metadata, isClosing };
+}
+
+const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
+  maxSessions: adapter.maxSessions,
+  maxLifetimeMs: adapter.sessionMaxLifetimeMs,
+  idleTimeoutMs: adapter.sessionIdleTimeoutMs,
+  reconnectGraceMs: adapter.reconnectGraceMs,
+  checkIntervalMs: adapter.connectionCheckIntervalMs,
+  killGraceMs: adapter.killGraceMs,
+  wedgeTimeoutMs: adapter.wedgeTimeoutMs,
+  spoolMaxBytes: adapter.spoolMaxBytes,
+  replayMaxBytes: adapter.replayMaxBytes,
+});
+
+const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
+  maxLifetimeMs: adapter.commandMaxLifetimeMs,
+  queueLimit: adapter.queueLimit,
+  maxOneShots: adapter.maxSessions,
+  output: { maxSize: adapter.maxOutputSize, beginSize: adapter.beginOutputSize, endSize: adapter.endOutputSize },
+  spoolMaxBytes: adapter.spoolMaxBytes,
+  replayMaxBytes: adapter.replayMaxBytes,
+});
+
+const reportedLimits = ({ adapter, socketio }: Configuration): Answer<'shell_metadata'>['limits'] => ({
+  command_max_lifetime_ms: adapter.commandMaxLifetimeMs,
+  session_max_lifetime_ms: adapter.sessionMaxLifetimeMs,
+  max_sessions: adapter.maxSessions,
+  queue_limit: adapter.queueLimit,
+  max_output_size: adapter.maxOutputSize,
+  begin_output_size: adapter.beginOutputSize,
+  end_output_size: adapter.endOutputSize,
+  max_message_bytes: socketio.maxMessageBytes,
+});
+
+/** Ends and removes what daemons have left that were killed. */
+async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Promise<void> {
+  for (const { instance, path } of findDeadInstances(runtime)) {
+    const survivors = await endProcesses(() => findInstanceProcesses(instance), 0);
+    removeRuntimeDirectory(path);
+    rmSync(join(spoolRoot, instance), { recursive: true, force: true });
+    log.warn('what a killed daemon had left was removed', { instance, survivors: survivors.length });
+  }
+}
+
+/** Outputs are kept here; without the directory the beginning of each is kept in memory. */
+function makeSpoolDirectory(spoolRoot: string, runtime: RuntimeDirectory): string {
+  const directory = join(spoolRoot, runtime.instance);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}

@@ -1,0 +1,13 @@
+/** How long something at an address may take to say what it is, in milliseconds. */
+const PROBE_MS = 1000;
+
+/** Whether a daemon of this kind answers at an address. */
+export async function probeDaemon(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS), redirect: 'manual' });
+    return (await response.text()).startsWith('shell-adapter');
+  } catch {
+    // Nobody listens, or it does not speak HTTP, or it is too slow.
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+import { type Command, CommanderError } from 'commander';
+
+import { attachSubcommand } from './attach.js';
+import { closeSubcommand } from './close.js';
+import { configSubcommand } from './config.js';
+import type { Context } from './context.js';
+import { doctorSubcommand } from './doctor.js';
+import { execSubcommand } from './exec.js';
+import { EXIT, reportFailure } from './failure.js';
+import { metadataSubcommand } from './metadata.js';
+import { openSubcommand } from './open.js';
+import { protocolSubcommand } from './protocol.js';
+import { serveSubcommand } from './serve.js';
+import { sessionsSubcommand } from './sessions.js';
+import { createCommand, examples, type Subcommand } from './subcommand.js';
+
+/** Every subcommand. A new one is a file beside this one, and a line here. */
+const SUBCOMMANDS: readonly Subcommand[] = [
+  serveSubcommand,
+  execSubcommand,
+  openSubcommand,
+  sessionsSubcommand,
+  attachSubcommand,
+  closeSubcommand,
+  metadataSubcommand,
+  doctorSubcommand,
+  configSubcommand,
+  protocolSubcommand,
+];
+
+/** Runs the command line. Never rejects: what goes wrong is said on standard error and in the exit code. */
+export async function runCommandLine(args: readonly string[], context: Context): Promise<void> {
+  const isExec = args.find((arg) => !arg.startsWith('-')) === 'exec';
+  try {
+    await createProgram(context).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has said it. Asking for help is no error; a bare `shell-adapter` prints the help and is one.
+      if (error.exitCode !== 0) context.exitWith(isExec ? EXIT.execFailed : EXIT.usage);
+      return;
+    }
+    await reportFailure(error, context.stderr);
+    context.exitWith(isExec ? EXIT.execFailed : EXIT.failed);
+  }
+}
+
+function createProgram(context: Context): Command {
+  const program = createCommand(context, 'shell-adapter')
+    .description('Runs shell commands for programs: persistent sessions, exact output, nothing left behind.')
+    .version(context.version, '-V, --version', 'print the version')
+    .showHelpAfterError(`(${context.programName} --help lists the commands)`)
+    .helpCommand('help [command]', 'explain a command')
+    .enablePositionalOptions()
+    .addHelpText('after', HELP);
+  for (const subcommand of SUBCOMMANDS) program.addCommand(subcommand(context));
+  return program;
+}
+
+const HELP = `${examples(
+  'shell-adapter serve                      start the daemon, in the foreground',
+  "shell-adapter exec 'make test 2>&1'      run a command through it",
+  'shell-adapter doctor                     see what this machine can do',
+)}
+
+The daemon is found by --url, the variable SHELL_ADAPTER_URL, or the configuration file:
+--config, SHELL_ADAPTER_CONFIG, config/shell_adapter.yaml below the current directory.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage. \`exec\` gives the command's own, see its help.`;

@@ -1,0 +1,159 @@
+import { constants } from 'node:os';
+import { resolve } from 'node:path';
+
+import type { AdapterClient, ClientCommand, ClientSession, CommandResult, ExecuteOptions } from '../client.js';
+import { CommandSignals } from './command-signals.js';
+import type { Context } from './context.js';
+import type { DaemonOptions } from './daemon-address.js';
+import { CommandLineError, EXIT } from './failure.js';
+import { connectTerminal } from './interactive-terminal.js';
+import { readStandardInput } from './standard-input.js';
+import { paint } from './style.js';
+import { withDaemon } from './with-daemon.js';
+
+/** What `exec` takes beside the command. */
+export interface ExecOptions extends DaemonOptions {
+  readonly session?: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** In seconds. */
+  readonly timeout?: number;
+  readonly tty?: boolean;
+  /** False when standard input is not to be read. */
+  readonly stdin: boolean;
+  readonly json?: boolean;
+}
+
+/** What a program gets whose reader has gone: 128 + SIGPIPE. */
+const BROKEN_PIPE_EXIT_CODE = 128 + constants.signals.SIGPIPE;
+/** What a command gets that a person has left: 128 + SIGINT, as if by Ctrl-C. */
+const LEFT_EXIT_CODE = 128 + constants.signals.SIGINT;
+
+/** The result of a command, or the exit code when nobody waited for it. */
+type Outcome = CommandResult | number;
+
+/** Where a command runs. */
+type Runner = Pick<AdapterClient | ClientSession, 'execute'>;
+
+/**
+ * Runs a command and passes everything through: input, output, signals, exit code.
+ * @throws CommandLineError, ConfigurationError, ClientError
+ */
+export async function runCommand(
+  context: Context,
+  words: readonly [string, ...string[]],
+  options: ExecOptions,
+): Promise<void> {
+  const signals = new CommandSignals(context);
+  const isInteractive = options.tty === true && options.stdin && context.stdin.isTTY;
+  const outcome = await withDaemon(options, context, async (client) => {
+    const stdin = options.stdin && !context.stdin.isTTY ? await readStandardInput(context) : undefined;
+    const request = requestOf(context, words, { ...options, ...(stdin !== undefined && { text: stdin }) });
+    if (isInteractive) return runOnTerminal(context, client, options, signals, request);
+    const runner = options.session === undefined ? client : await client.attachSession(options.session);
+    const stopHinting = hintAtInput(context, client);
+    try {
+      return await follow(context, runner.execute(...request), options.json ?? false, signals);
+    } finally {
+      stopHinting();
+    }
+  });
+  if (typeof outcome === 'number') context.exitWith(outcome);
+  else await conclude(context, outcome, options);
+}
+
+type ExecuteRequest = [command: string, options: ExecuteOptions];
+
+function requestOf(
+  { cwd, stdout }: Context,
+  [first, ...rest]: readonly [string, ...string[]],
+  options: ExecOptions & { readonly text?: string },
+): ExecuteRequest {
+  const gone = new AbortController();
+  void stdout.broken.then(() => {
+    gone.abort(new BrokenOutput());
+  });
+  const { env, timeout, tty, json } = options;
+  return [
+    first,
+    {
+      args: rest.length === 0 ? undefined : rest,
+      cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
+      env,
+      stdin: options.text,
+      timeoutMs: timeout === undefined ? undefined : Math.ceil(timeout * 1000),
+      tty,
+      stream: json !== true,
+      // The output is passed on as it comes: the result need not bring it again.
+      output: json === true ? undefined : { maxSize: 0 },
+      signal: gone.signal,
+    },
+  ];
+}
+
+/** Nobody reads standard output any more: reason enough to end the command, and none to complain. */
+class BrokenOutput extends Error {}
+
+/** Passes the output on while the command runs. */
+async function follow(
+  { stdout, stderr }: Context,
+  command: ClientCommand,
+  isQuiet: boolean,
+  signals: CommandSignals,
+): Promise<Outcome> {
+  signals.sendTo(command);
+  try {
+    if (!isQuiet) {
+      for await (const { stream, data } of command) await (stream === 'stdout' ? stdout : stderr).write(data);
+    }
+    return await command;
+  } catch (error) {
+    if (error instanceof BrokenOutput) return BROKEN_PIPE_EXIT_CODE;
+    throw error;
+  }
+}
+
+/** Runs the command on a terminal that is this one: in a session of its own, unless one is named. */
+async function runOnTerminal(
+  context: Context,
+  client: AdapterClient,
+  { session: id }: ExecOptions,
+  signals: CommandSignals,
+  request: ExecuteRequest,
+): Promise<Outcome> {
+  const { columns: cols, rows } = context.stdout.size ?? {};
+  const session = id === undefined ? await client.openSession({ cols, rows }) : await client.attachSession(id);
+  const runner: Runner = session;
+  try {
+    const command = runner.execute(...request);
+    await using terminal = connectTerminal(context, session, command);
+    return await Promise.race([follow(context, command, false, signals), terminal.left.then(() => LEFT_EXIT_CODE)]);
+  } finally {
+    if (id === undefined) await session.close();
+  }
+}
+
+/** Says to a person who waits that the command waits too. */
+function hintAtInput({ stderr }: Context, client: AdapterClient): () => void {
+  if (!stderr.isTerminal) return () => undefined;
+  return client.on('awaiting_input', () => {
+    void stderr.write(paint(stderr, 'dim', 'shell-adapter: the command waits for input; --tty lets you type it\n'));
+  });
+}
+
+async function conclude(context: Context, result: CommandResult, options: ExecOptions): Promise<void> {
+  const { stdout, stderr } = context;
+  if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  else if (result.timed_out) {
+    const seconds = (result.duration_ms / 1000).toFixed(1);
+    await stderr.write(`shell-adapter: the command ran into its time-out and was ended after ${seconds} s\n`);
+  }
+  if (stderr.isTerminal && !options.json) {
+    for (const { message } of result.warnings)
+      await stderr.write(paint(stderr, 'yellow', `shell-adapter: ${message}\n`));
+  }
+  if (result.exit_code === null) {
+    throw new CommandLineError(`the command still runs as ${result.command_id}`);
+  }
+  context.exitWith(result.timed_out ? EXIT.execTimedOut : result.exit_code);
+}

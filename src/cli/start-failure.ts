@@ -1,0 +1,40 @@
+import type { Configuration } from '../config/configuration.js';
+import { ConfigurationError } from '../config/problems.js';
+import { AdapterError } from '../core/errors.js';
+import { CommandLineError } from './failure.js';
+import { probeDaemon } from './probe.js';
+
+/** Says why the daemon could not start, and what to do. */
+export async function explainStartFailure(error: unknown, { socketio, file }: Configuration): Promise<unknown> {
+  if (error instanceof ConfigurationError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const place = `${socketio.host}:${socketio.port}`;
+  const elsewhere = `Take another port with --port (0 for any that is free), or socketio.port in ${file ?? 'a configuration file'}.`;
+  const fail = (text: string, hint?: string) => new CommandLineError(text, { hint, cause: error });
+  switch (code) {
+    case 'EADDRINUSE': {
+      const url = `http://${socketio.host.includes(':') ? `[${socketio.host}]` : socketio.host}:${socketio.port}`;
+      if (await probeDaemon(url)) {
+        return fail(
+          `a shell-adapter daemon listens on ${place} already`,
+          `Use that one (${url}), or stop it first. ${elsewhere}`,
+        );
+      }
+      const who = `See which program that is: ss -ltnp 'sport = :${socketio.port}'`;
+      return fail(`port ${place} is taken by another program`, `${who}\n${elsewhere}`);
+    }
+    case 'EACCES':
+      return fail(message, socketio.port < 1024 ? `Ports below 1024 are root's. ${elsewhere}` : undefined);
+    case 'EADDRNOTAVAIL':
+      return fail(`${socketio.host} is not an address of this machine`, 'Set socketio.host, or --host, to 127.0.0.1.');
+    case 'SHELL_NOT_FOUND':
+      return fail(
+        message,
+        'Install it, or set adapter.shell to another one. `shell-adapter doctor` lists what is there.',
+      );
+    default:
+      if (error instanceof AdapterError)
+        return fail(`${message} (${error.code})`, '`shell-adapter doctor` looks for the cause.');
+      return fail(`the daemon could not start: ${message}`, '`shell-adapter doctor` looks for the cause.');
+  }
+}

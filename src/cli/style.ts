@@ -1,0 +1,46 @@
+import util from 'node:util';
+
+import type { Output } from './context.js';
+
+/** Node has it since 20.12: before that there are no colours. */
+const styleText = util.styleText as typeof util.styleText | undefined;
+
+/** A text in a colour, where colours are wanted. */
+export function paint(output: Output, style: Parameters<typeof util.styleText>[0], text: string): string {
+  return output.isColoured && styleText ? styleText(style, text) : text;
+}
+
+/** In code points: good enough for columns, as long as nobody sets labels in Chinese. */
+const lengthOf = (text: string): number => Array.from(text).length;
+
+/** Space between two columns. */
+const GAP = '  ';
+
+/** Rows as lines with aligned columns; the last column is not padded. Cells are measured in characters. */
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, lengthOf(cell))));
+  return rows.map((row) => {
+    const cells = row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - lengthOf(cell)));
+    return cells.join(GAP).trimEnd();
+  });
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\x1b': '\\e' };
+
+/** A text of a stranger as it can be shown on one line: control characters cannot move the cursor or colour the rest. */
+export function onOneLine(text: string, maxCharacters: number): string {
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  const visible = text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, (control) => ESCAPES[control] ?? '\u{fffd}');
+  const characters = Array.from(visible);
+  return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : visible;
+}
+
+/** A time span for people: `42s`, `7m`, `3h`, `2d`. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 100) return `${seconds}s`;
+  if (seconds < 100 * 60) return `${Math.round(seconds / 60)}m`;
+  return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)}h` : `${Math.round(seconds / 86_400)}d`;
+}

@@ -1,0 +1,42 @@
+import { Command, InvalidArgumentError } from 'commander';
+
+import type { Context } from './context.js';
+
+/** Makes one subcommand. What it needs beyond commander it loads when it is run: most calls need little of it. */
+export type Subcommand = (context: Context) => Command;
+
+/** A command that prints through the context and leaves exiting to `main.ts`. */
+export function createCommand(context: Context, name: string): Command {
+  return new Command(name)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.stdout.write(text),
+      writeErr: (text) => void context.stderr.write(text),
+      outputError: (text, write) => {
+        write(text.replace(/^error: /, 'shell-adapter: '));
+      },
+      getOutHelpWidth: () => context.stdout.size?.columns ?? HELP_COLUMNS,
+      getErrHelpWidth: () => context.stderr.size?.columns ?? HELP_COLUMNS,
+    })
+    .showHelpAfterError(`(${context.programName} ${name} --help explains it)`)
+    .helpOption('-h, --help', 'explain this command');
+}
+
+/** Width of help texts that go to no terminal, in characters. */
+const HELP_COLUMNS = 110;
+
+/** The end of a help text: lines to try. */
+export const examples = (...lines: readonly string[]): string =>
+  ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
+
+/** Reads a number of a flag, for commander. */
+export function readNumber(range: { readonly min: number; readonly max: number; readonly isWhole: boolean }) {
+  return (text: string): number => {
+    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+    const isRight = value >= range.min && value <= range.max && (!range.isWhole || Number.isInteger(value));
+    if (isRight) return value;
+    throw new InvalidArgumentError(
+      `It must be a ${range.isWhole ? 'whole ' : ''}number from ${range.min} to ${range.max}.`,
+    );
+  };
+}

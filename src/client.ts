@@ -1,0 +1,18 @@
+export { AdapterClient, type ConnectionState } from './client/adapter-client.js';
+export { ClientCommand } from './client/command.js';
+export { connect } from './client/connect.js';
+export { CLIENT_ERROR_CODES, ClientError, type ClientErrorCode } from './client/errors.js';
+export type { EventListener } from './client/listeners.js';
+export type {
+  ConnectOptions,
+  ExecuteOptions,
+  OpenSessionOptions,
+  OutputOptions,
+  RequestOptions,
+} from './client/options.js';
+export type { OutputChunk } from './client/output-queue.js';
+export { ClientSession, type SessionEnd, type SessionEventName } from './client/session.js';
+export type { ErrorCode, ErrorDetails } from './core/errors.js';
+export type { OutputStreamName, SignalName } from './core/protocol/fields.js';
+export type { Answer, RequestInput, RequestName } from './core/protocol/requests.js';
+export type { CommandResult, EventName, EventPayload, SessionInfo } from './core/protocol/results.js';

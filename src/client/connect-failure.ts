@@ -1,0 +1,59 @@
+import { ClientError } from './errors.js';
+
+/** How long the daemon has to say why it did not let the client in, in milliseconds. */
+const PROBE_TIMEOUT_MS = 2000;
+
+/**
+ * Finds out why no connection came about, and says what to do. A WebSocket does not tell; a plain request does.
+ * @param isRefused whether the daemon itself has turned the client away
+ */
+export async function explainFailure(url: string, error: Error, isRefused: boolean): Promise<ClientError> {
+  if (isRefused) return refused(url, error.message, error);
+  if (error.message === 'timeout') {
+    return failed(`what listens at ${url} does not answer: see whether the daemon is stopped or overloaded`, error);
+  }
+  let response: Response;
+  try {
+    response = await fetch(new URL('/socket.io/?EIO=4&transport=polling', url), {
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    });
+  } catch (cause) {
+    // Nothing listens, the name is unknown, or there is no way to it.
+    return failed(
+      `no daemon answers at ${url}${whyOf(cause)}: start one with "shell-adapter serve", or give the address of one that runs`,
+      cause,
+    );
+  }
+  const answer = await response.text();
+  const reason = reasonOf(answer);
+  if (!response.ok && reason !== undefined) return refused(url, reason, error);
+  if (response.ok)
+    return failed(`the daemon at ${url} answers, but no WebSocket to it comes about: ${error.message}`, error);
+  return failed(
+    `what answers at ${url} (HTTP ${response.status}) is no shell-adapter daemon: check host and port`,
+    error,
+  );
+}
+
+const failed = (message: string, cause: unknown): ClientError =>
+  new ClientError('CONNECTION_FAILED', message, { cause });
+
+const refused = (url: string, reason: string, cause: unknown): ClientError =>
+  new ClientError('REFUSED', `the daemon at ${url} refuses this client: ${reason}`, { cause });
+
+/** The system's name of what went wrong, where there is one: browsers tell nothing. */
+function whyOf(error: unknown): string {
+  const { code } = ((error as Error).cause ?? {}) as { readonly code?: unknown };
+  return typeof code === 'string' ? ` (${code})` : '';
+}
+
+/** Engine.IO refuses with a JSON object. */
+function reasonOf(answer: string): string | undefined {
+  try {
+    const { message } = JSON.parse(answer) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    // Not JSON: not the daemon.
+    return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+import type { SignalName } from '../core/protocol/fields.js';
+import type { Answer, RequestInput } from '../core/protocol/requests.js';
+import type { EventName, EventPayload, SessionInfo } from '../core/protocol/results.js';
+import { ClientCommand } from './command.js';
+import { hasCode } from './errors.js';
+import type { ClientLink } from './link.js';
+import type { EventListener } from './listeners.js';
+import { type ExecuteOptions, executeRequest } from './options.js';
+import { randomCommandId } from './random-id.js';
+import { SequenceTracker } from './sequence-tracker.js';
+
+/** Why a session has ended. */
+export type SessionEnd = Omit<EventPayload<'session_closed'>, 'session_id'>;
+
+/** The events that belong to a session. */
+export type SessionEventName = {
+  [N in EventName]: EventPayload<N> extends { readonly session_id: string | null } ? N : never;
+}[EventName];
+
+/** What is known of a session when a client begins to follow it. */
+interface SessionStart {
+  readonly id: string;
+  readonly shell: string;
+  readonly workingDirectory: string;
+  /** Number of the first event that the client has not seen. */
+  readonly nextSeq: number | undefined;
+}
+
+/** A persistent shell session. Disposing of it closes it, unless it was detached. */
+export class ClientSession implements AsyncDisposable {
+  readonly id: string;
+  /** `bash`, `zsh` or `sh`. */
+  readonly shell: string;
+  readonly #link: ClientLink;
+  #workingDirectory: string;
+  #end: SessionEnd | undefined;
+  #isDetached = false;
+  readonly #ignoreEnd: () => void;
+
+  constructor(link: ClientLink, { id, shell, workingDirectory, nextSeq }: SessionStart) {
+    this.id = id;
+    this.shell = shell;
+    this.#link = link;
+    this.#workingDirectory = workingDirectory;
+    link.router.followSession({ id, sequence: link.router.session(id)?.sequence ?? new SequenceTracker(nextSeq) });
+    this.#ignoreEnd = this.on('session_closed', ({ reason, detail }) => {
+      this.#noteEnd({ reason, detail });
+    });
+  }
+
+  /** Directory of the shell after the last command of this client. */
+  get workingDirectory(): string {
+    return this.#workingDirectory;
+  }
+
+  /** Why it has ended; undefined while it is there. */
+  get end(): SessionEnd | undefined {
+    return this.#end;
+  }
+
+  /** Runs a command; those of one session run one after another. */
+  execute(command: string, options: ExecuteOptions = {}): ClientCommand {
+    const ids = { commandId: options.commandId ?? randomCommandId(), sessionId: this.id };
+    const running = new ClientCommand(this.#link, executeRequest(command, options, ids), options.signal);
+    running.result.then(
+      ({ working_directory: directory }) => {
+        this.#workingDirectory = directory ?? this.#workingDirectory;
+      },
+      () => undefined,
+    );
+    return running;
+  }
+
+  /** Types into the terminal of the running command; `eof` then signals the end of input. */
+  sendInput(data: string, options: { readonly eof?: boolean | undefined } = {}): Promise<Answer<'send_input'>> {
+    return this.#link.request('send_input', { session_id: this.id, data, eof: options.eof });
+  }
+
+  /** Sends a signal to what the running command has in the foreground. */
+  signal(signal: SignalName): Promise<Answer<'signal_command'>> {
+    return this.#link.request('signal_command', { session_id: this.id, signal });
+  }
+
+  /** Sets the size of the terminal, in characters. */
+  resize(cols: number, rows: number): Promise<Answer<'resize_terminal'>> {
+    return this.#link.request('resize_terminal', { session_id: this.id, cols, rows });
+  }
+
+  /** Ends everything in the session and gives it a fresh shell, by default as it was opened. */
+  async reset(options: Omit<RequestInput<'reset_session'>, 'session_id'> = {}): Promise<Answer<'reset_session'>> {
+    const answer = await this.#link.request('reset_session', { session_id: this.id, ...options });
+    this.#workingDirectory = answer.working_directory;
+    return answer;
+  }
+
+  /** How it stands. */
+  info(): Promise<SessionInfo> {
+    return this.#link.request('get_session', { session_id: this.id });
+  }
+
+  /** Adds a listener for the session's own events; gives what removes it. */
+  on<N extends SessionEventName>(event: N, listener: EventListener<N>): () => void {
+    return this.#link.router.listeners.add(event, (payload) => {
+      if (payload.session_id === this.id) listener(payload);
+    });
+  }
+
+  /**
+   * Stops following the session and leaves it open: after the next reconnection its events no longer come, and disposing
+   * of it does nothing.
+   */
+  detach(): Promise<void> {
+    this.#isDetached = true;
+    this.#leave();
+    return Promise.resolve();
+  }
+
+  /** Ends the session and every process in it. Closing it twice is harmless. */
+  async close(): Promise<void> {
+    if (this.#end) return;
+    try {
+      await this.#link.request('close_session', { session_id: this.id });
+    } catch (error) {
+      if (!hasCode(error, 'SESSION_NOT_FOUND')) throw error;
+    }
+    this.#noteEnd({ reason: 'client', detail: 'this client closed it' });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDetached) return;
+    try {
+      await this.close();
+    } catch (error) {
+      // Without a connection nothing can be done: the daemon closes what nobody comes back to.
+      if (!hasCode(error, 'CLIENT_CLOSED', 'CONNECTION_LOST', 'SHUTTING_DOWN')) throw error;
+    }
+  }
+
+  #noteEnd(end: SessionEnd): void {
+    this.#end ??= end;
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#ignoreEnd();
+    this.#link.router.leaveSession(this.id);
+  }
+}

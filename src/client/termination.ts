@@ -1,0 +1,41 @@
+import type { SignalName } from '../core/protocol/fields.js';
+import type { Timer } from './timer.js';
+
+/** The signals that end a command, one after the other. The last is repeated. */
+const LADDER: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGKILL'];
+
+/** How long a command has to end after a signal, in milliseconds. */
+const PAUSE_MS = 1000;
+/** Pause after a signal that reached nobody, in milliseconds: the command may have only just been accepted. */
+const RETRY_MS = 50;
+
+/**
+ * Ends a command: asks, urges, forces, a second apart, until it has ended.
+ * @param send sends a signal; gives whether it reached something
+ * @param ended settles when the command has ended
+ */
+export async function terminate(
+  send: (signal: SignalName) => Promise<boolean>,
+  ended: Promise<unknown>,
+): Promise<void> {
+  const rungs = [...LADDER];
+  const end = ended.then(
+    () => true as const,
+    () => true as const,
+  );
+  for (let hasEnded = false; !hasEnded;) {
+    const reached = await send(rungs[0] ?? 'SIGKILL');
+    if (reached && rungs.length > 1) rungs.shift();
+    hasEnded = await within(end, reached ? PAUSE_MS : RETRY_MS);
+  }
+}
+
+async function within(end: Promise<true>, ms: number): Promise<boolean> {
+  let timer: Timer | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  const inTime = await Promise.race([end, late]);
+  clearTimeout(timer);
+  return inTime;
+}

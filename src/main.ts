@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
+
+import type { Context } from './cli/context.js';
+import { ProcessOutput } from './cli/process-output.js';
+import { runCommandLine } from './cli/program.js';
+
+const { env } = process;
+const stdout = new ProcessOutput(process.stdout, env);
+const stderr = new ProcessOutput(process.stderr, env);
+const faultListeners = new Set<(error: unknown) => void>();
+
+const context: Context = {
+  programName: findProgramName(),
+  version: readVersion(),
+  env,
+  cwd: process.cwd(),
+  stdin: process.stdin,
+  stdout,
+  stderr,
+  exitWith: (code) => {
+    process.exitCode = code;
+  },
+  exitNow: (code) => process.exit(code),
+  onSignal: (signals, listener) => {
+    for (const signal of signals) process.on(signal, listener);
+    return {
+      [Symbol.dispose]: () => {
+        for (const signal of signals) process.off(signal, listener);
+      },
+    };
+  },
+  onFault: (listener) => {
+    faultListeners.add(listener);
+    return { [Symbol.dispose]: () => void faultListeners.delete(listener) };
+  },
+};
+
+process.on('uncaughtException', takeFault);
+process.on('unhandledRejection', takeFault);
+await runCommandLine(process.argv.slice(2), context);
+await Promise.all([stdout.flush(), stderr.flush()]);
+process.exit();
+
+function takeFault(error: unknown): void {
+  for (const listener of faultListeners) listener(error);
+  if (faultListeners.size > 0) return;
+  process.stderr.write(`shell-adapter: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+}
+
+/** How a person would call this program again from here. */
+function findProgramName(): string {
+  const script = process.argv[1] ?? '';
+  if (basename(script) === 'main.js') return `node ${relative(process.cwd(), script)}`;
+  return env['npm_command'] === 'exec' ? 'npx shell-adapter' : 'shell-adapter';
+}
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}

@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+
+import { AdapterError, type ErrorBody } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
+import type { EventSink } from '../services/audience.js';
+import type { Services } from '../services/services.js';
+import { handlers } from './handlers.js';
+
+/** Requests that are answered while the daemon is ending. */
+const ALLOWED_WHILE_CLOSING: ReadonlySet<RequestName> = new Set([
+  'wait_command',
+  'read_output',
+  'list_sessions',
+  'get_session',
+]);
+
+/** What goes back to a client. */
+export type Reply<N extends RequestName = RequestName> = Answer<N> | { readonly error: ErrorBody };
+
+/** Whether a name is that of a request. */
+export const isRequestName = (name: string): name is RequestName => Object.hasOwn(requests, name);
+
+/**
+ * Parses a request, has it handled, and turns whatever happens into a reply. Never throws: a fault in a handler is the
+ * client's `INTERNAL` and a line in the log, and nothing else.
+ */
+export async function dispatch(
+  services: Services,
+  name: RequestName,
+  payload: unknown,
+  client: EventSink,
+  log: Log,
+): Promise<Reply> {
+  try {
+    if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {
+      throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+    }
+    const request = parse(name, payload);
+    // The table's types fit each name to its request; over all names TypeScript cannot follow that.
+    const handle = handlers[name] as (
+      services: Services,
+      request: unknown,
+      client: EventSink,
+    ) => Promise<Answer<RequestName>>;
+    return await handle(services, request, client);
+  } catch (error) {
+    return { error: bodyOf(error, name, log) };
+  }
+}
+
+function parse(name: RequestName, payload: unknown): unknown {
+  const parsed = requests[name].input.safeParse(payload ?? {});
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => describeIssue(issue, Object.keys(requests[name].input.shape)));
+  throw new AdapterError('INVALID_REQUEST', `${name}: ${problems.map(({ message }) => message).join('; ')}`, {
+    details: { problems },
+  });
+}
+
+interface Problem {
+  readonly field: string;
+  readonly message: string;
+}
+
+function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): Problem {
+  const path = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const field = [path, issue.keys[0]].filter(Boolean).join('.');
+    const there = path === '' ? `; there are ${known.join(', ') || 'none'}` : '';
+    return { field, message: `there is no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}${there}` };
+  }
+  const [inner] = issue.code === 'invalid_key' ? issue.issues : [];
+  return { field: path, message: `${path === '' ? 'the payload' : path}: ${inner?.message ?? issue.message}` };
+}
+
+function bodyOf(error: unknown, name: RequestName, log: Log): ErrorBody {
+  if (error instanceof AdapterError) {
+    if (error.code === 'INTERNAL') log.error('a request failed', { request: name, error: error.message });
+    return error.toBody();
+  }
+  const { code, message, stack }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
+  if (code !== undefined && EXHAUSTED.has(code)) {
+    return {
+      code: 'RESOURCE_EXHAUSTED',
+      message: `the machine is out of resources: ${message}`,
+      details: { errno: code },
+    };
+  }
+  log.error('a request failed unexpectedly', { request: name, error: stack ?? String(error) });
+  return { code: 'INTERNAL', message: `a fault in the adapter: ${message}; the log has the details` };
+}
+
+/** Errors of the system that pass: descriptors, processes, memory, disk. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'ENOSPC']);

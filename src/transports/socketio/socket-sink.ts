@@ -1,0 +1,36 @@
+import type { Socket } from 'socket.io';
+
+import type { EventName, EventPayload } from '../../core/protocol/results.js';
+import type { EventSink } from '../../services/audience.js';
+
+/** The parts of engine.io's socket that tell what has not been sent; its types leave some out. */
+interface Connection {
+  readonly writeBuffer: readonly { readonly data?: string | { readonly length: number } | undefined }[];
+  readonly transport: { readonly socket?: { readonly bufferedAmount?: number } };
+}
+
+/** A Socket.IO connection as a destination of events. */
+export class SocketSink implements EventSink {
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  get id(): string {
+    return this.#socket.id;
+  }
+
+  send<N extends EventName>(event: N, payload: EventPayload<N>): void {
+    if (this.#socket.connected) this.#socket.emit(event, payload);
+  }
+
+  /** What waits in engine.io's queue and in the WebSocket's: TCP's own buffers are not seen. */
+  pendingBytes(): number {
+    if (!this.#socket.connected) return 0;
+    const { writeBuffer, transport } = this.#socket.conn as unknown as Connection;
+    let bytes = transport.socket?.bufferedAmount ?? 0;
+    for (const { data } of writeBuffer) bytes += data?.length ?? 0;
+    return bytes;
+  }
+}
