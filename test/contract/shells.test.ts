@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { SHELL_NAMES, ShellBench, type ShellName } from './shells/bench.js';
+import { HOSTILE_ROWS } from './shells/hostile-rows.js';
+import { inputTests } from './shells/input-tests.js';
+import { interruptTests } from './shells/interrupt-tests.js';
+import { endTests, jobTests } from './shells/job-tests.js';
+import { oneShotTests } from './shells/one-shot-tests.js';
+import { OUTPUT_ROWS } from './shells/output-rows.js';
+import { STATE_ROWS } from './shells/state-rows.js';
+import { check, type Row, titleFor } from './shells/table.js';
+
+describe.each(SHELL_NAMES)('%s', (shell) => {
+  let bench: ShellBench;
+  beforeAll(() => {
+    bench = new ShellBench(shell);
+  });
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]();
+    expect(await bench.leftovers()).toEqual({ processes: [], descriptors: 0 });
+  });
+  const open = () => bench.openSession();
+
+  describe('output and text', () => {
+    tableTests(OUTPUT_ROWS, shell);
+  });
+  describe('state and the ends of commands', () => {
+    tableTests(STATE_ROWS, shell);
+  });
+  describe('hostile commands', () => {
+    tableTests(HOSTILE_ROWS, shell);
+  });
+  describe('interrupts', () => {
+    interruptTests(shell, open);
+  });
+  describe('input', () => {
+    inputTests(shell, open);
+  });
+  describe('background jobs', () => {
+    jobTests(shell, open);
+  });
+  describe('resources and the end', () => {
+    endTests(shell, open);
+  });
+
+  describe('one-shots', () => {
+    oneShotTests(() => bench.installed);
+  });
+
+  function tableTests(rows: readonly Row[], name: ShellName): void {
+    for (const row of rows) {
+      if (row.only?.includes(name) === false) continue;
+      test(titleFor(row, name), async () => {
+        await using session = await bench.openSession();
+        await check(row, name, session);
+      });
+    }
+  }
+});

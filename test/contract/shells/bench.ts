@@ -1,0 +1,98 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Log } from '../../../src/core/log.js';
+import { findInstanceProcesses } from '../../../src/engine/process-tree.js';
+import {
+  makeRuntimeDirectory,
+  removeRuntimeDirectory,
+  type RuntimeDirectory,
+} from '../../../src/engine/runtime-directory.js';
+import { Session } from '../../../src/engine/session.js';
+import { ShellPool } from '../../../src/engine/shell-pool.js';
+import { findShell, type InstalledShell } from '../../../src/engine/shells/list.js';
+import { TestSession } from './test-session.js';
+
+/** The shells that must all keep the contract. */
+export const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
+export type ShellName = (typeof SHELL_NAMES)[number];
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+/** As short as a test can wait for a shell that will not come back. */
+const WEDGE_TIMEOUT_MS = 300;
+const KILL_GRACE_MS = 1000;
+/** How long the kernel and Node may take to close what was closed. */
+const SETTLE_MS = 5000;
+
+const ignore = () => undefined;
+const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
+
+/** The engine without a daemon around it: a runtime directory and a pool, from which sessions of one shell are opened. */
+export class ShellBench implements AsyncDisposable {
+  readonly installed: InstalledShell;
+  /** A directory for the test's files. */
+  readonly root: string;
+  readonly #runtime: RuntimeDirectory;
+  readonly #pool: ShellPool;
+  readonly #descriptorsBefore: number;
+
+  constructor(name: ShellName) {
+    this.#descriptorsBefore = openDescriptors();
+    this.root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
+    this.installed = findShell(name, PATH);
+    this.#runtime = makeRuntimeDirectory(this.root);
+    const env = { PATH, HOME: this.root, LANG: 'C.UTF-8', TERM: 'dumb', PAGER: 'cat' };
+    this.#pool = new ShellPool({
+      runtime: this.#runtime,
+      defaultShell: this.installed,
+      cwd: this.root,
+      env,
+      size: 0,
+      log: QUIET,
+    });
+  }
+
+  /** Opens a session in a directory of its own. */
+  async openSession(): Promise<TestSession> {
+    const directory = mkdtempSync(join(this.root, 'w'));
+    return TestSession.open(directory, this.root, (listener) =>
+      Session.open(
+        {
+          installed: this.installed,
+          cwd: directory,
+          env: {},
+          cols: 80,
+          rows: 24,
+          killGraceMs: KILL_GRACE_MS,
+          wedgeTimeoutMs: WEDGE_TIMEOUT_MS,
+          pool: this.#pool,
+          log: QUIET,
+        },
+        listener,
+      ),
+    );
+  }
+
+  /** What is left when everything was closed: processes with the bench's tag, and descriptors of this process. */
+  async leftovers(): Promise<{ processes: number[]; descriptors: number }> {
+    const deadline = performance.now() + SETTLE_MS;
+    for (;;) {
+      const processes = findInstanceProcesses(this.#runtime.instance).map(({ pid }) => pid);
+      const descriptors = openDescriptors() - this.#descriptorsBefore;
+      if ((processes.length === 0 && descriptors <= 0) || performance.now() > deadline) {
+        return { processes, descriptors: Math.max(0, descriptors) };
+      }
+      await sleep(5);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+    removeRuntimeDirectory(this.#runtime.path);
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,197 @@
+import { alive, allBut, type Row, run, runWith } from './table.js';
+
+const NO_FUNCTION_LIST = 'it has no way to list its functions';
+const RETURN_NEEDS_FUNCTION = 'return belongs in functions and sourced files';
+const OWN_CODE = 'its code for errors in expansions is 2';
+
+/** What lasts from one command to the next, what does not, and what outlives the shell. */
+export const STATE_ROWS: readonly Row[] = [
+  {
+    title: 'directory, variables, functions, aliases, parameters and options last',
+    steps: [
+      run('mkdir sub && cd sub', { workingDirectory: '/sub' }),
+      run('X=1; export Y=2; pwd', { stdout: /\/sub\n$/, workingDirectory: '/sub' }),
+      run('f() { echo "f $1 $X"; }; alias hi="echo hello"; set -- a "b c"; umask 027; set -o noglob'),
+      run('f 3; hi; echo "$# $2"; umask; echo *; sh -c \'echo "$X-$Y"\'', {
+        stdout: /^f 3 1\nhello\n2 b c\n0?0?27\n\*\n-2\n$/,
+      }),
+      run('cd -', { stdout: /^.*\n$/, workingDirectory: '' }),
+    ],
+  },
+  {
+    title: 'variables declared with typeset are global, arrays too',
+    only: allBut('sh'),
+    steps: [
+      run('typeset -i n=3; typeset -a list; list=(a b c)'),
+      run('n=n+1; echo $n ${#list[@]}', { stdout: '4 3\n' }),
+    ],
+  },
+  {
+    title: 'variables and directory for one command',
+    steps: [
+      run('export K=old; L=local'),
+      runWith(
+        { env: { K: "v'1\n2", L: 'w', M: '' }, cwd: '/usr' },
+        'printf "%s|" "$K" "$L" "${M-unset}" "$(pwd)" "$(sh -c \'echo "$K,$L,${M-unset}"\')"; K=changed; cd /',
+        { stdout: "v'1\n2|w||/usr|v'1\n2,w,|" },
+      ),
+      run('echo "$K $L ${M-unset}"; sh -c \'echo "$K ${L-unset}"\'', {
+        stdout: 'old local unset\nold unset\n',
+        workingDirectory: '',
+      }),
+      runWith({ env: { PATH: '/nowhere' } }, 'ls', { stderr: /not found|No such file/, exitCode: 127 }),
+      run('ls -d /', { stdout: '/\n' }),
+    ],
+  },
+  {
+    title: 'variables and directory are put back however the command ends',
+    steps: [
+      run('K=old'),
+      runWith({ env: { K: 'new' }, cwd: '/usr' }, 'exit 4', { exitCode: 4 }),
+      run('echo $K', { stdout: 'old\n', workingDirectory: '' }),
+      runWith(
+        { env: { K: 'new' }, cwd: '/usr' },
+        'echo "',
+        { stderr: /./, exitCode: 2 },
+        {
+          zsh: { stderr: /./, exitCode: 1, because: 'its code for syntax errors is 1' },
+        },
+      ),
+      run('echo $K', { stdout: 'old\n', workingDirectory: '' }),
+      runWith(
+        { env: { K: 'new' }, cwd: '/usr' },
+        'set -u; echo $undefined_xyz',
+        { stderr: /undefined_xyz/, exitCode: 1 },
+        {
+          sh: { stderr: /undefined_xyz/, exitCode: 2, because: OWN_CODE },
+        },
+      ),
+      run('set +u; echo $K', { stdout: 'old\n', workingDirectory: '' }),
+    ],
+  },
+  {
+    title: 'a command for which its surroundings cannot be had is not run',
+    steps: [
+      runWith({ cwd: '/no/such/directory' }, 'echo ran', { stderr: /^\/no\/such\/directory: /, exitCode: 126 }),
+      run('readonly FIXED=1'),
+      runWith(
+        { env: { FIXED: '2' } },
+        'echo ran',
+        { stderr: /FIXED/, exitCode: 1 },
+        {
+          sh: { stderr: /FIXED/, exitCode: 2, because: OWN_CODE },
+        },
+      ),
+      run('echo $FIXED', { stdout: '1\n', workingDirectory: '' }),
+    ],
+  },
+  {
+    title: 'exit ends the command, from any depth, and not the session',
+    steps: [
+      run('echo $$ >pid; exit 3; echo no', { exitCode: 3 }),
+      run('echo $?', { stdout: '3\n' }),
+      run('f() { exit 4; echo no; }; f; echo no', { exitCode: 4 }),
+      run('echo "exit 5; echo no" >file; . ./file; echo no', { exitCode: 5 }),
+      run("eval 'exit 6'; echo no", { exitCode: 6 }),
+      run('while true; do for i in 1 2; do exit 7; done; done; echo no', { exitCode: 7 }),
+      run('{ exit 8; } >redirected; echo no', { exitCode: 8 }),
+      run('false; exit', { exitCode: 1 }),
+      run('exit 300', { exitCode: 44 }),
+      run('exit 9 && echo no', { exitCode: 9 }),
+      run('(exit 5); echo $?; x=$(exit 7); echo $?; exit 6 | cat; echo $?', { stdout: '5\n7\n0\n' }),
+      run('test "$(cat pid)" = $$ && echo same', { stdout: 'same\n' }),
+    ],
+  },
+  {
+    title: 'exit without a number',
+    steps: [
+      run(
+        'exit word',
+        { stderr: /umeric argument|llegal number/, exitCode: 2 },
+        {
+          zsh: { because: 'the argument is an arithmetic expression' },
+        },
+      ),
+      alive,
+    ],
+  },
+  {
+    title: 'break, continue and return outside of what they are for',
+    steps: [
+      run('break', {}, { zsh: { stderr: /not in/, exitCode: 1, because: 'it refuses them outside of loops' } }),
+      run('continue', {}, { zsh: { stderr: /not in/, exitCode: 1, because: 'it refuses them outside of loops' } }),
+      run(
+        'return 5',
+        { exitCode: 5 },
+        {
+          bash: { stderr: /can only/, exitCode: 2, because: RETURN_NEEDS_FUNCTION },
+        },
+      ),
+      run(
+        'for i in 1 2; do continue 5; done; echo end',
+        { stdout: 'end\n' },
+        {
+          bash: { because: 'leaving more loops than there are leaves the driver’s too, and with it the command' },
+        },
+      ),
+      run('while true; do break; done; echo end', { stdout: 'end\n' }),
+      alive,
+    ],
+  },
+  {
+    title: 'an error in an expansion ends the command',
+    steps: [
+      run(
+        'set -u; echo $undefined_xyz; echo no',
+        { stderr: /undefined_xyz/, exitCode: 1 },
+        {
+          sh: { stderr: /undefined_xyz/, exitCode: 2, because: OWN_CODE },
+        },
+      ),
+      run(
+        'echo ${x:?message}; echo no',
+        { stderr: /message/, exitCode: 1 },
+        {
+          sh: { stderr: /message/, exitCode: 2, because: OWN_CODE },
+        },
+      ),
+      alive,
+    ],
+  },
+  {
+    title: 'set -e ends the shell; a new one has directory, exported variables, functions and aliases',
+    steps: [
+      run('mkdir sub; cd sub; export KEPT="a\nb"; LOST=1; f() { echo kept; }; alias hi="echo hi \\"x\ny\\""'),
+      run('set -e; false; echo no', { exitCode: 1, sessionState: 'restarted', workingDirectory: '/sub' }),
+      run('echo "$KEPT ${LOST-lost}"; hi', { stdout: 'a\nb lost\nhi x\ny\n', workingDirectory: '/sub' }),
+      run('f', { stdout: 'kept\n' }, { sh: { stderr: /not found/, exitCode: 127, because: NO_FUNCTION_LIST } }),
+    ],
+  },
+  {
+    title: 'set -e does not end the shell for the status of the command before',
+    steps: [run('set -e'), run('exit 3', { exitCode: 3 }), run('echo $?; set +e', { stdout: '3\n' })],
+  },
+  {
+    title: 'exec of a program that is not there',
+    steps: [
+      run(
+        'exec no_such_program_xyz; echo on',
+        { stderr: /not found/, exitCode: 127, sessionState: 'restarted' },
+        {
+          bash: { stdout: 'on\n', stderr: /not found/, because: 'the driver sets execfail' },
+        },
+      ),
+      alive,
+    ],
+  },
+  {
+    title: 'what replaces or kills the shell is survived',
+    steps: [
+      run('cd /usr; export KEPT=1'),
+      run('exec true', { sessionState: 'restarted' }),
+      run('exec sh -c "echo out; exit 3"', { stdout: 'out\n', exitCode: 3, sessionState: 'restarted' }),
+      run('kill -9 $$', { exitCode: 137, sessionState: 'restarted' }),
+      run('echo $KEPT; pwd', { stdout: '1\n/usr\n' }),
+    ],
+  },
+];

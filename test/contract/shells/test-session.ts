@@ -1,0 +1,172 @@
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { SignalName } from '../../../src/core/protocol/fields.js';
+import { Command, type CommandOutcome } from '../../../src/engine/command.js';
+import { fileBeingRead, listProcesses, readProcess } from '../../../src/engine/process-table.js';
+import type { ReportedProcess } from '../../../src/engine/process-tree.js';
+import type { Session } from '../../../src/engine/session.js';
+import type { SessionListener } from '../../../src/engine/session-options.js';
+import { SpoolBudget } from '../../../src/engine/spool.js';
+
+/** Room for every output of the suite, untrimmed. */
+const OUTPUT_SIZE = 4_000_000;
+/** Long enough that only a hang trips it. */
+const TIMEOUT_MS = 20_000;
+const POLL_MS = 2;
+
+/** What a command may be given besides its text. */
+export interface CommandOptions {
+  /** Makes the command a program. */
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly tty?: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** How a command ended, and what it printed. */
+export interface Result extends CommandOutcome {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command on its way. */
+export class RunningCommand {
+  readonly command: Command;
+  readonly #awaitsInput: Promise<void>;
+  #output = '';
+  #wake: () => void = () => undefined;
+
+  constructor(command: Command, awaitsInput: Promise<void>) {
+    this.command = command;
+    this.#awaitsInput = awaitsInput;
+    command.stdout.follow('utf8', ({ data }) => {
+      this.#output += data as string;
+      this.#wake();
+    });
+  }
+
+  /** Waits until the command has printed a text on stdout, after its end too. */
+  async prints(text: string): Promise<void> {
+    while (!this.#output.includes(text)) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Waits until the command waits for its terminal. */
+  async awaitsInput(): Promise<void> {
+    await this.#awaitsInput;
+  }
+
+  async result(): Promise<Result> {
+    const outcome = await this.command.finished;
+    const render = (stream: Command['stdout']) =>
+      stream.render({ encoding: 'utf8', stripAnsi: false, collapseCr: false, hint: '' }).text;
+    return { ...outcome, stdout: render(this.command.stdout), stderr: render(this.command.stderr) };
+  }
+}
+
+/** A session of the engine, as tests use it. */
+export class TestSession implements AsyncDisposable {
+  /** Where it was opened. */
+  readonly directory: string;
+  readonly #spools: string;
+  readonly #budget = new SpoolBudget(100_000_000);
+  readonly #waiting = new Map<Command, () => void>();
+  #session!: Session;
+  #commands = 0;
+
+  private constructor(directory: string, spools: string) {
+    this.directory = directory;
+    this.#spools = spools;
+  }
+
+  static async open(
+    directory: string,
+    spools: string,
+    open: (listener: SessionListener) => Promise<Session>,
+  ): Promise<TestSession> {
+    const session = new TestSession(directory, spools);
+    session.#session = await open({
+      onAwaitingInput: (command) => session.#waiting.get(command)?.(),
+      onFailed: (error) => {
+        throw error;
+      },
+    });
+    return session;
+  }
+
+  /** Process id of the shell. */
+  get pid(): number {
+    return this.#session.pid;
+  }
+
+  /** How many descriptors the shell has open while it waits for its next command. */
+  async descriptorsAtRest(): Promise<number> {
+    while (fileBeingRead(this.pid)?.endsWith('/cmd') !== true) await sleep(POLL_MS);
+    return readdirSync(`/proc/${this.pid}/fd`).length;
+  }
+
+  /** Starts a command, or queues it. */
+  start(text: string, options: CommandOptions = {}): RunningCommand {
+    this.#commands += 1;
+    const command = new Command(
+      {
+        id: String(this.#commands),
+        command: text,
+        timeoutMs: TIMEOUT_MS,
+        tty: false,
+        limits: { maxSize: OUTPUT_SIZE, beginSize: OUTPUT_SIZE / 2, endSize: OUTPUT_SIZE / 2 },
+        ...options,
+      },
+      this.#spools,
+      this.#budget,
+    );
+    const awaitsInput = new Promise<void>((resolve) => this.#waiting.set(command, resolve));
+    const running = new RunningCommand(command, awaitsInput);
+    this.#session.enqueue(command);
+    return running;
+  }
+
+  /** Runs a command to its end. */
+  async run(text: string, options?: CommandOptions): Promise<Result> {
+    return this.start(text, options).result();
+  }
+
+  /** Waits until a program of that name has the terminal: a signal before would hit the shell that starts it. */
+  async runsProgram(name: string): Promise<void> {
+    for (;;) {
+      const group = readProcess(this.pid)?.foregroundGroup;
+      const names = listProcesses().filter((entry) => entry.group === group);
+      if (names.some((entry) => entry.name === name)) return;
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** Signals the foreground, as a client would. */
+  async signal({ command }: RunningCommand, signal: SignalName): Promise<ReportedProcess[]> {
+    return this.#session.signal(command, signal);
+  }
+
+  /** Types into the terminal. */
+  type(data: string, isEndOfFile = false): void {
+    this.#session.sendInput(data, isEndOfFile);
+  }
+
+  /** Closes the session; gives what could not be ended. */
+  async close(): Promise<ReportedProcess[]> {
+    return this.#session.close({ status: 'killed', killedBy: 'client' });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+    for (const { stdout, stderr } of this.#waiting.keys()) {
+      await stdout.spool[Symbol.asyncDispose]();
+      await stderr.spool[Symbol.asyncDispose]();
+    }
+  }
+}

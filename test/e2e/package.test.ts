@@ -1,0 +1,127 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { makeFolder } from './cli-support.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Manifest {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+const folder = makeFolder();
+const installed = join(folder.path, 'node_modules/shell-adapter');
+const BIN = join(folder.path, 'node_modules/.bin/shell-adapter');
+let packed: readonly string[];
+
+// The package as npm would install it, with its own dependencies and no others beside it; they are linked, so that the
+// test needs no registry.
+beforeAll(() => {
+  const report = execFileSync('npm', ['pack', '--json', '--pack-destination', folder.path], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ filename, files }] = JSON.parse(report) as [{ filename: string; files: readonly { path: string }[] }];
+  packed = files.map(({ path }) => path);
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', join(folder.path, filename), '--strip-components=1', '-C', installed]);
+  for (const name of Object.keys(manifest.dependencies)) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder.path, 'node_modules', name));
+  }
+  mkdirSync(join(folder.path, 'node_modules/.bin'));
+  symlinkSync(join(installed, manifest.bin['shell-adapter'] ?? ''), BIN);
+});
+afterAll(() => {
+  folder[Symbol.dispose]();
+});
+
+const environment = () => ({
+  PATH: process.env['PATH'],
+  HOME: join(folder.path, 'home'),
+  SHELL_ADAPTER_SOCKETIO_PORT: '0',
+});
+
+describe('the package', () => {
+  it('holds what it needs, and nothing of its making', () => {
+    for (const path of [
+      'dist/main.js',
+      'dist/index.js',
+      'dist/index.d.ts',
+      'dist/client.js',
+      'dist/client.d.ts',
+      'dist/engine/shells/drivers/driver.bash',
+      'config/shell_adapter.yaml',
+      'config/seed.yaml',
+      'docs/protocol.md',
+      'README.md',
+      'CHANGELOG.md',
+      'LICENSE',
+      'package.json',
+    ]) {
+      expect(packed).toContain(path);
+    }
+    expect(
+      packed.filter((path) => !/^(?:dist|config)\/|^docs\/protocol\.md$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(path)),
+    ).toEqual([]);
+    expect(packed.filter((path) => /(?:\.test\.|\.map$|\.tsbuildinfo$|\.log$)/.test(path))).toEqual([]);
+  });
+
+  it('has a program that starts where it is installed', () => {
+    const version = execFileSync(BIN, ['--version'], { encoding: 'utf8', env: environment() });
+    expect(version.trim()).toBe(manifest.version);
+  });
+
+  it('runs a daemon from an empty folder, and writes nothing where it is installed', async () => {
+    const cwd = join(folder.path, 'empty');
+    mkdirSync(cwd);
+    const before = readdirSync(installed, { recursive: true }).length;
+    const daemon = spawn(BIN, ['serve'], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = once(daemon, 'exit');
+    try {
+      const [line] = (await Promise.race([once(daemon.stdout, 'data'), ended])) as [Buffer];
+      const [, url = ''] = /^listening on (\S+)\n/.exec(line.toString()) ?? [];
+      const script = `
+        import { connect } from 'shell-adapter/client';
+        import { ERROR_CODES, loadConfiguration, startApp } from 'shell-adapter';
+        const client = await connect(${JSON.stringify(url)});
+        const { stdout, working_directory } = await (await client.openSession()).execute('echo "$((6 * 7))"');
+        console.log(stdout.trim(), working_directory, typeof startApp, typeof loadConfiguration, ERROR_CODES.INTERNAL !== '');
+        await client.close();`;
+      writeFileSync(join(folder.path, 'use.mjs'), script);
+      const output = execFileSync(process.execPath, [join(folder.path, 'use.mjs')], { encoding: 'utf8' });
+      expect(output).toBe(`42 ${cwd} function function true\n`);
+      const viaCli = execFileSync(BIN, ['exec', '--url', url, '-n', 'pwd'], { encoding: 'utf8', env: environment() });
+      expect(viaCli).toBe(`${cwd}\n`);
+    } finally {
+      daemon.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
+    expect(readdirSync(installed, { recursive: true })).toHaveLength(before);
+    expect(existsSync(join(cwd, 'logs/shell_adapter.log'))).toBe(true);
+  });
+
+  it('has a client that needs nothing of Node.js', () => {
+    const reached = new Set<string>();
+    const visit = (file: string) => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      const text = readFileSync(file, 'utf8');
+      for (const [, target = ''] of text.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+        expect(target, file).not.toMatch(/^node:/);
+        if (target.startsWith('.')) visit(join(file, '..', target));
+        else expect(['socket.io-client', 'zod']).toContain(target);
+      }
+    };
+    visit(join(installed, 'dist/client.js'));
+    expect(reached.size).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { stringify } from 'yaml';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+/** A shutdown must take less than this, in milliseconds: the fault matrix allows 5 s. */
+const STOP_TIMEOUT_MS = 8000;
+
+/** A configuration file's content: sections, keys, values. */
+export type DaemonSettings = Partial<Record<'adapter' | 'logging' | 'socketio', Record<string, unknown>>>;
+
+/** How to start a daemon for a test. */
+export interface DaemonOptions {
+  readonly settings?: DaemonSettings;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Command line in front of `node dist/main.js`, such as `['prlimit', '--nofile=60']`. */
+  readonly launcher?: readonly string[];
+}
+
+/** A daemon process of a test's own: the built one, on a port of its own, in folders of its own. */
+export class TestDaemon implements AsyncDisposable {
+  readonly url: string;
+  readonly pid: number;
+  /** Holds `config.yaml`, `workspace`, `state` and `log`. */
+  readonly directory: string;
+  /** Resolves with the exit code, or the signal, when the daemon has ended. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  readonly #child: ChildProcess;
+  readonly #output: () => string;
+
+  private constructor(child: ChildProcess, url: string, directory: string, output: () => string) {
+    this.#child = child;
+    this.#output = output;
+    this.url = url;
+    this.directory = directory;
+    this.pid = child.pid!;
+    // A test that hangs is ended with its worker: the daemon must not stay.
+    process.once('exit', () => child.kill('SIGKILL'));
+    this.exited = new Promise((resolve) => {
+      child.on('exit', (code, signal) => {
+        resolve(signal ?? code ?? 0);
+      });
+    });
+  }
+
+  /** Starts a daemon and waits until it listens. */
+  static async start(
+    options: DaemonOptions = {},
+    directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-')),
+  ): Promise<TestDaemon> {
+    const { settings = {}, launcher = [], env = {} } = options;
+    const config = join(directory, 'config.yaml');
+    writeFileSync(
+      config,
+      stringify({
+        adapter: {
+          workspace_directory: join(directory, 'workspace'),
+          state_directory: join(directory, 'state'),
+          ...settings.adapter,
+        },
+        logging: { log_file_path: join(directory, 'log'), ...settings.logging },
+        socketio: { port: 0, ...settings.socketio },
+      }),
+    );
+    const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    let output = '';
+    const url = await new Promise<string>((resolve, reject) => {
+      const take = (chunk: Buffer) => {
+        output += chunk.toString();
+        const [, found] = /listening on (http:\/\/\S+)/.exec(output) ?? [];
+        if (found !== undefined) resolve(found);
+      };
+      child.stdout.on('data', take);
+      child.stderr.on('data', take);
+      child.on('exit', (code) => {
+        reject(new Error(`the daemon ended with ${code ?? 'a signal'} at its start:\n${output}`));
+      });
+    });
+    return new TestDaemon(child, url, directory, () => output);
+  }
+
+  /** What it has printed on stdout and stderr. */
+  get output(): string {
+    return this.#output();
+  }
+
+  get workspace(): string {
+    return join(this.directory, 'workspace');
+  }
+
+  /** Signals the daemon. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Ends it by SIGTERM (SIGKILL if that takes too long) and keeps its folders. */
+  async stop(): Promise<number | NodeJS.Signals> {
+    this.signal('SIGTERM');
+    const timer = setTimeout(() => {
+      this.signal('SIGKILL');
+    }, STOP_TIMEOUT_MS);
+    const code = await this.exited;
+    clearTimeout(timer);
+    return code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,87 @@
+import { EventEmitter, once } from 'node:events';
+
+import { io, type Socket } from 'socket.io-client';
+
+import type { Answer, RequestInput, RequestName } from '../../src/core/protocol/requests.js';
+import type { ErrorBody } from '../../src/core/errors.js';
+import type { EventName, EventPayload } from '../../src/core/protocol/results.js';
+
+/** An answer as it comes over the wire. */
+export type WireAnswer<N extends RequestName> = Answer<N> & { readonly error?: ErrorBody };
+
+/** A plain socket.io-client, as any program would use it: what the tests of the wire protocol speak with. */
+export class WireClient implements AsyncDisposable {
+  readonly socket: Socket;
+  /** Every event so far, in order. */
+  readonly events: { readonly name: string; readonly payload: unknown }[] = [];
+  readonly #arrivals = new EventEmitter();
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.onAny((name: string, payload: unknown) => {
+      this.events.push({ name, payload });
+      this.#arrivals.emit('event');
+    });
+  }
+
+  /** Connects; rejects when the daemon refuses. */
+  static async connect(url: string, transports: ('websocket' | 'polling')[] = ['websocket']): Promise<WireClient> {
+    const socket = io(url, { transports, reconnection: false, forceNew: true });
+    const client = new WireClient(socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('connect_error', reject);
+    });
+    return client;
+  }
+
+  /** Sends a request and gives its answer, errors included. */
+  async request<N extends RequestName>(name: N, payload?: RequestInput<N>): Promise<WireAnswer<N>> {
+    return (await this.socket.emitWithAck(name, payload)) as WireAnswer<N>;
+  }
+
+  /** Opens a session; gives its id. */
+  async openSession(options: RequestInput<'open_session'> = {}): Promise<string> {
+    const answer = await this.request('open_session', options);
+    if (answer.error) throw new Error(`open_session: ${answer.error.code}: ${answer.error.message}`);
+    return answer.session_id;
+  }
+
+  /** Runs a command, in a session when an id is given. */
+  async run(
+    command: string,
+    sessionId?: string,
+    options: Partial<RequestInput<'execute_command'>> = {},
+  ): Promise<WireAnswer<'execute_command'>> {
+    return this.request('execute_command', { command, session_id: sessionId, ...options });
+  }
+
+  /** The payloads of one kind of event so far. */
+  all<N extends EventName>(name: N): EventPayload<N>[] {
+    return this.events.filter((event) => event.name === name).map(({ payload }) => payload as EventPayload<N>);
+  }
+
+  /** Waits until `find` gives something, looking at every event that comes. */
+  async until<T>(find: () => T | undefined, timeoutMs = 10_000): Promise<T> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    for (let found = find(); ; found = find()) {
+      if (found !== undefined) return found;
+      await once(this.#arrivals, 'event', { signal });
+    }
+  }
+
+  /** Waits for an event of a kind, past or to come. */
+  async event<N extends EventName>(
+    name: N,
+    matches: (payload: EventPayload<N>) => boolean = () => true,
+  ): Promise<EventPayload<N>> {
+    return this.until(() => this.all(name).find(matches));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.socket.connected) return;
+    const closed = new Promise((resolve) => this.socket.once('disconnect', resolve));
+    this.socket.disconnect();
+    await closed;
+  }
+}
