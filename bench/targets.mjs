@@ -1,0 +1,59 @@
+// What runs: the daemon and the floor, each a process of its own, and a Socket.IO client for each.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { io } from 'socket.io-client';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Starts a program that prints `listening on URL`, and connects to it. */
+async function start(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = await new Promise((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      const found = /listening on (\S+)/.exec(output);
+      if (found) resolve(found[1]);
+    });
+    child.on('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)));
+  });
+  const socket = io(url, { transports: ['websocket'] });
+  const request = async (name, payload = {}) => {
+    const answer = await socket.emitWithAck(name, payload);
+    if (answer.error) throw new Error(`${name}: ${answer.error.message}`);
+    return answer;
+  };
+  return {
+    request,
+    residentMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
+    async stop() {
+      socket.disconnect();
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** The barest relay. */
+export const startFloor = () => start([here('floor-relay.mjs')]);
+
+/** The built daemon, configured as shipped but in a folder of its own. */
+export async function startDaemon() {
+  const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-bench-'));
+  const config = join(directory, 'config.yaml');
+  const adapter = `adapter:\n  workspace_directory: ${directory}\n  state_directory: ${directory}/state\n`;
+  writeFileSync(config, `${adapter}logging:\n  log_file_path: ${directory}/log\n  logging_level: warning\n`);
+  const daemon = await start([here('../dist/main.js'), 'serve', '--config', config, '--port', '0']);
+  return {
+    ...daemon,
+    async stop() {
+      await daemon.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
