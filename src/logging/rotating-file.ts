@@ -14,8 +14,6 @@ const FOLDER_MODE = 0o755;
 const OPEN_FLAGS =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOCTTY | constants.O_NONBLOCK;
 
-const NEWLINE = 0x0a;
-
 /** Which file, and what to do when it is full or cannot be written. */
 export interface RotatingFileOptions {
   /** Absolute; its folder is created. */
@@ -85,12 +83,15 @@ export class RotatingFile {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
+    while (this.#queue.length > 0 || (this.#lostLines > 0 && !this.#hasFailed)) {
+      const lastTried = this.#queue.at(-1);
       try {
         await this.#writeNext();
       } catch (error) {
         // Whatever the file system refuses with: the disk is full, the folder is gone or may not be written.
         await this.#closeFile();
+        // What came in the meantime has a try of its own: there may be room by then.
+        this.#drop(this.#queue.findIndex((line) => line === lastTried) + 1);
         this.#fail(error);
       }
     }
@@ -98,40 +99,33 @@ export class RotatingFile {
   }
 
   async #writeNext(): Promise<void> {
+    const lostLines = this.#lostLines;
+    const notice = Buffer.from(lostLines > 0 ? `${this.#options.describeLoss(lostLines)}\n` : '');
     let file = await this.#openFile();
-    if (this.#countFitting(file) === 0) {
+    if (this.#countFitting(file, notice) === 0) {
       await this.#rotate();
       file = await this.#openFile();
     }
-    await this.#writeLines(file, Math.max(1, this.#countFitting(file)));
+    const lines = this.#queue.slice(0, Math.max(1, this.#countFitting(file, notice)));
+    // The notice stays if the line after it does: a disk with room for no more is still full.
+    const parts = [Buffer.concat([notice, ...lines.slice(0, 1)]), ...lines.slice(1)];
+    await appendWhole(file, parts, (count) => {
+      if (count > 0) this.#lostLines -= lostLines;
+      this.#forget(Math.min(count, lines.length));
+    });
+    this.#hasFailed = false;
   }
 
   /** How many lines at the head of the queue still fit. One that is too long for any file fits into an empty one. */
-  #countFitting(file: OpenFile): number {
-    if (!file.isRotated) return this.#queue.length;
-    let size = file.size;
+  #countFitting(file: OpenFile, notice: Buffer): number {
+    if (!file.isRotated || this.#queue.length === 0) return Math.max(1, this.#queue.length);
+    let size = file.size + notice.length;
     const firstOver = this.#queue.findIndex((line) => {
       const isOver = size > 0 && size + line.length > this.#options.maxBytes;
       size += line.length;
       return isOver;
     });
     return firstOver === -1 ? this.#queue.length : firstOver;
-  }
-
-  async #writeLines(file: OpenFile, count: number): Promise<void> {
-    const bytes = Buffer.concat(this.#queue.slice(0, count));
-    let written = 0;
-    try {
-      while (written < bytes.length) written += (await file.handle.write(bytes, written)).bytesWritten;
-    } catch (error) {
-      // A full disk takes a part. The whole lines of it stay, the torn one goes.
-      const whole = bytes.subarray(0, written).lastIndexOf(NEWLINE) + 1;
-      if (whole < written && file.isRotated) await file.handle.truncate(file.size + whole).catch(ignore);
-      this.#forget(bytes.subarray(0, whole).filter((byte) => byte === NEWLINE).length);
-      throw error;
-    }
-    this.#forget(count);
-    this.#recover();
   }
 
   /** The file, opened again if it is no longer the one that the path names. */
@@ -166,20 +160,15 @@ export class RotatingFile {
     for (const line of this.#queue.splice(0, count)) this.#queuedBytes -= line.length;
   }
 
+  #drop(count: number): void {
+    this.#lostLines += count;
+    this.#forget(count);
+  }
+
   #fail(error: unknown): void {
-    this.#lostLines += this.#queue.length;
-    this.#forget(this.#queue.length);
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     this.#options.onFailure(error);
-  }
-
-  #recover(): void {
-    if (!this.#hasFailed && this.#lostLines === 0) return;
-    const lostLines = this.#lostLines;
-    this.#hasFailed = false;
-    this.#lostLines = 0;
-    this.#enqueue(this.#options.describeLoss(lostLines));
   }
 
   async #closeFile(): Promise<void> {
@@ -187,6 +176,30 @@ export class RotatingFile {
     this.#file = undefined;
     // Closing may report what an earlier write on a network file system met: nothing is left to be done about it.
     await file?.handle.close().catch(ignore);
+  }
+}
+
+/**
+ * Appends parts, and says how many of them are there. A full disk takes some of the bytes: the part that they end in is
+ * taken back.
+ */
+async function appendWhole(
+  file: OpenFile,
+  parts: readonly Buffer[],
+  onAppended: (count: number) => void,
+): Promise<void> {
+  const bytes = Buffer.concat(parts);
+  let written = 0;
+  try {
+    while (written < bytes.length) written += (await file.handle.write(bytes, written)).bytesWritten;
+    onAppended(parts.length);
+  } catch (error) {
+    let end = 0;
+    const torn = parts.findIndex((part) => (end += part.length) > written);
+    const whole = end - (parts[torn]?.length ?? 0);
+    if (whole < written && file.isRotated) await file.handle.truncate(file.size + whole).catch(ignore);
+    onAppended(torn);
+    throw error;
   }
 }
 
