@@ -1,0 +1,29 @@
+import { forEachChild, type Function as FunctionNode, type SyntaxNode } from 'unbash';
+
+import { isNesting } from './variables.js';
+
+/** Depth of syntax that is looked at. */
+const MAX_DEPTH = 40;
+
+/**
+ * Whether a function starts itself in processes of their own, more than once or without waiting, as `:(){ :|:& };:` does:
+ * their number grows until the machine has none left.
+ */
+export function isForkBomb({ name, body }: FunctionNode): boolean {
+  let calls = 0;
+  let inBackground = 0;
+  const visit = (node: SyntaxNode, isApart: boolean, isBackground: boolean, depth: number): void => {
+    if (depth > MAX_DEPTH || isNesting(node)) return;
+    const background = isBackground || (node.type === 'Statement' && node.background === true);
+    const apart = isApart || background || (node.type === 'Pipeline' && node.commands.length > 1);
+    if (node.type === 'Command' && node.name?.value === name.value) {
+      if (apart) calls += 1;
+      if (background) inBackground += 1;
+    }
+    forEachChild(node, (child) => {
+      visit(child, apart, background, depth + 1);
+    });
+  };
+  visit(body, false, false, 0);
+  return calls > 1 || inBackground > 0;
+}

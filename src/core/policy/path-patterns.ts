@@ -1,0 +1,61 @@
+import { mayMatch } from './paths.js';
+
+/** A pattern of paths, taken apart. */
+interface CompiledPattern {
+  /** Where it begins: at the root, in any home directory, or as a name in any directory. */
+  readonly base: 'root' | 'home' | 'any';
+  readonly segments: readonly string[];
+}
+
+/** Patterns that are ready to be compared with. */
+export type PathTable = readonly CompiledPattern[];
+
+/** Takes patterns apart: `~` is a home directory, `**` any depth, `*` any name; one without a slash is a name anywhere. */
+export const compilePatterns = (patterns: readonly string[]): PathTable =>
+  patterns.map((pattern) => {
+    const base = pattern.startsWith('~') ? 'home' : pattern.includes('/') ? 'root' : 'any';
+    return { base, segments: pattern.replace(/^~/, '').split('/').filter(Boolean) };
+  });
+
+/** A path that is compared with patterns: its parts, and those below each home directory that it is in. */
+export interface ComparedPath {
+  readonly segments: readonly string[];
+  readonly belowHomes: readonly (readonly string[])[];
+}
+
+/** Takes an absolute, normalized path apart. Everybody's home is one: others' are as sensitive as one's own. */
+export function comparePath(path: string, home: string | undefined): ComparedPath {
+  const segments = path.split('/').filter(Boolean);
+  const belowHomes: string[][] = [];
+  if (home !== undefined && (path === home || path.startsWith(`${home}/`))) {
+    belowHomes.push(segments.slice(home.split('/').filter(Boolean).length));
+  }
+  if (segments[0] === 'root') belowHomes.push(segments.slice(1));
+  if (segments[0] === 'home' || segments[0] === 'Users') belowHomes.push(segments.slice(2));
+  return { segments, belowHomes };
+}
+
+/** Whether any pattern of the table fits the path. */
+export function isListed({ segments, belowHomes }: ComparedPath, table: PathTable): boolean {
+  return table.some(({ base, segments: pattern }) => {
+    if (base === 'any') return segments.length > 0 && mayMatch(pattern[0] ?? '', segments.at(-1) ?? '');
+    if (base === 'root') return fits(segments, pattern);
+    return belowHomes.some((below) => fits(below, pattern));
+  });
+}
+
+/** `**` stands for any number of parts, none included. Tables have few of them, so this does not branch much. */
+function fits(segments: readonly string[], pattern: readonly string[], from = 0, at = 0): boolean {
+  for (let index = at; index < pattern.length; index += 1, from += 1) {
+    const part = pattern[index] ?? '';
+    if (part === '**') {
+      if (index === pattern.length - 1) return true;
+      for (let rest = from; rest <= segments.length; rest += 1)
+        if (fits(segments, pattern, rest, index + 1)) return true;
+      return false;
+    }
+    const segment = segments[from];
+    if (segment === undefined || !(part === segment || (part.includes('*') && mayMatch(part, segment)))) return false;
+  }
+  return from === segments.length;
+}

@@ -1,0 +1,135 @@
+/** Patterns of paths: `~` is the home directory, `**` any depth, `*` any name, and a pattern without a slash any directory. */
+export type PathPatterns = readonly string[];
+
+/** Files that run, or decide what runs, at a later time. */
+export const STARTUP_PATHS: PathPatterns = [
+  ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv'],
+  ...['.zprofile', '.zlogin', '.zlogout', '.kshrc', '.cshrc', '.tcshrc', '.inputrc', '.xinitrc', '.xprofile'],
+  ...['.xsessionrc', '.pam_environment', '.envrc', 'authorized_keys', 'authorized_keys2', 'known_hosts'],
+  '~/.ssh/**',
+  '~/.gnupg/**',
+  '~/.aws/**',
+  '~/.kube/**',
+  '~/.docker/**',
+  '~/.gitconfig',
+  '~/.npmrc',
+  '~/.yarnrc*',
+  '~/.pypirc',
+  '~/.netrc',
+  '~/.curlrc',
+  '~/.wgetrc',
+  '~/.vimrc',
+  '~/.exrc',
+  '~/.emacs*',
+  '~/.vim/**',
+  '~/.gdbinit',
+  '~/.screenrc',
+  '~/.tmux.conf',
+  '~/.psqlrc',
+  '~/.irbrc',
+  '~/.pythonrc*',
+  '~/.local/bin/**',
+  '~/bin/**',
+  '~/.config/autostart/**',
+  '~/.config/systemd/**',
+  '~/.config/fish/**',
+  '~/.config/git/**',
+  '~/.config/pip/**',
+  '~/.config/nvim/**',
+  '~/.local/share/systemd/**',
+  '~/.local/share/applications/**',
+  '~/.bashrc.d/**',
+  '/**/.git/hooks/**',
+  '/**/.git/config',
+  '/**/.git/info/attributes',
+  '/**/.git/modules/**/config',
+  '/**/.git/modules/**/hooks/**',
+  '/**/.ssh/**',
+];
+
+/** Files that the whole machine depends on. */
+export const SYSTEM_PATHS: PathPatterns = [
+  '/etc/**',
+  '/usr/**',
+  '/bin/**',
+  '/sbin/**',
+  '/lib/**',
+  '/lib32/**',
+  '/lib64/**',
+  '/libx32/**',
+  '/boot/**',
+  '/opt/**',
+  '/var/spool/**',
+  '/var/lib/**',
+  '/var/log/**',
+  '/run/**',
+  '/proc/**',
+  '/sys/**',
+  '/Library/**',
+  '/System/**',
+];
+
+/** Files that hold credentials, or the memory of processes. */
+export const SECRET_PATHS: PathPatterns = [
+  '~/.ssh',
+  '~/.ssh/id_*',
+  '~/.ssh/*.pem',
+  '~/.ssh/*_key',
+  '~/.aws',
+  '~/.aws/credentials',
+  '~/.netrc',
+  '~/.pgpass',
+  '~/.my.cnf',
+  '~/.git-credentials',
+  '~/.config/git/credentials',
+  '~/.docker/config.json',
+  '~/.kube/config',
+  '~/.gnupg/**',
+  '~/.password-store/**',
+  '~/.config/gcloud/**',
+  '~/.config/gh/hosts.yml',
+  '~/.azure/**',
+  '~/.npmrc',
+  '~/.pypirc',
+  '/**/.ssh/id_*',
+  '/etc/shadow*',
+  '/etc/gshadow*',
+  '/etc/sudoers*',
+  '/etc/ssh/*_key',
+  '/etc/ssl/private/**',
+  '/proc/*/environ',
+  '/proc/*/mem',
+  '/proc/kcore',
+  '/run/secrets/**',
+  '/var/run/secrets/**',
+  '/dev/mem',
+  '/dev/kmem',
+];
+
+/** What of the above may be read by anybody. */
+export const PUBLIC_PATHS: PathPatterns = ['*.pub'];
+
+/** Paths that stand for the groups above when a pattern could mean any of them. */
+export const SECRET_SAMPLES: PathPatterns = [
+  ...['~/.ssh/id_rsa', '~/.ssh/id_ed25519', '~/.aws/credentials', '~/.netrc', '~/.git-credentials', '~/.pgpass'],
+  ...['~/.gnupg/secring.gpg', '~/.kube/config', '~/.docker/config.json', '/etc/shadow', '/etc/gshadow'],
+  ...['/etc/sudoers', '/proc/1/environ', '/proc/self/environ'],
+];
+
+/** Directories without which there is no machine, or no home. `~` is one of them. */
+export const CRITICAL_DIRECTORIES: PathPatterns = [
+  ...['/', '/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib32', '/lib64', '/libx32', '/media', '/mnt', '/opt'],
+  ...['/proc', '/root', '/run', '/sbin', '/srv', '/sys', '/usr', '/usr/bin', '/usr/lib', '/usr/local', '/usr/sbin'],
+  ...['/var', '/var/lib', '/Applications', '/Library', '/System', '/Users', '~'],
+];
+
+/** Devices that may be written to: nothing is kept there, or it is the terminal's. */
+export const HARMLESS_DEVICES: PathPatterns = [
+  ...['/dev/null', '/dev/zero', '/dev/full', '/dev/stdin', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/ptmx'],
+  ...['/dev/random', '/dev/urandom', '/dev/fd/*'],
+  // What a process has open was judged when it was opened.
+  ...['/proc/self/fd/*', '/proc/self/fd/**'],
+];
+
+/** Names that bash opens as connections. */
+export const NETWORK_PATHS: PathPatterns = ['/dev/tcp/**', '/dev/udp/**'];

@@ -1,0 +1,151 @@
+import { judgeGit, judgeGitCheckout, judgeGitConfig, judgeGitPush, judgeGitReset } from '../special/git.js';
+import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from './spec.js';
+
+const text = { operands: 'text' } as const;
+const show: ProgramSpec = {
+  class: 'read',
+  ...text,
+  options: {
+    '--output': { value: 'write' },
+    ...each('--ext-diff --open-files-in-pager', { class: 'obfuscated', value: 'text' }),
+  },
+};
+const change: ProgramSpec = { class: 'write', ...text };
+const destroy: ProgramSpec = { class: 'destructive', reason: 'discards work', ...text };
+const runs: ProgramSpec = {
+  class: 'execute',
+  ...text,
+  options: { ...each('-x --exec', { value: 'shell' }), ...valued('-m -F -C -s') },
+};
+const code: OptionSpec = { class: 'obfuscated', reason: 'runs another program', value: 'text' };
+const fetch: ProgramSpec = {
+  class: 'network',
+  ...text,
+  options: {
+    ...each('--upload-pack -u', { value: 'shell', class: 'execute' }),
+    ...each('-c --config', code),
+    ...valued('-b -o --depth --branch --origin -j'),
+  },
+};
+
+/** `git`, whose hooks and settings run programs: see also the start-up paths. */
+export const GIT: ProgramTable = {
+  git: {
+    class: 'execute',
+    reason: 'may run an alias',
+    ...text,
+    options: {
+      ...each('-c --config-env', { value: 'text' }),
+      ...each('--exec-path', { class: 'obfuscated', reason: 'runs other programs', value: 'text' }),
+      ...valued('-C --git-dir --work-tree --namespace'),
+    },
+    judge: judgeGit,
+    subcommands: {
+      ...each(
+        'status log diff show rev-parse rev-list ls-files ls-tree cat-file blame annotate describe shortlog name-rev merge-base for-each-ref show-ref var version help count-objects fsck whatchanged range-diff check-ignore check-attr diff-tree diff-files diff-index cherry verify-commit verify-tag show-branch --version',
+        show,
+      ),
+      grep: { ...show, options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') } },
+      ...each(
+        'add mv init notes update-index update-ref apply hash-object write-tree commit-tree symbolic-ref format-patch bundle sparse-checkout',
+        change,
+      ),
+      branch: {
+        ...change,
+        options: {
+          ...each('-d -D --delete', { class: 'destructive', reason: 'deletes a branch' }),
+          ...each('-f --force -M', { class: 'destructive' }),
+        },
+      },
+      tag: {
+        ...change,
+        options: {
+          ...each('-d --delete', { class: 'destructive', reason: 'deletes a tag' }),
+          ...each('-f --force', { class: 'destructive' }),
+          ...valued('-m -F -u'),
+        },
+      },
+      remote: {
+        ...change,
+        subcommands: {
+          ...each('show get-url -v', show),
+          ...each('update prune', fetch),
+          ...each('add set-url', { class: 'network', ...text }),
+        },
+      },
+      stash: { ...change, subcommands: { ...each('list show', show), ...each('drop clear', destroy) } },
+      reflog: { ...show, subcommands: each('expire delete', destroy) },
+      worktree: { ...change, subcommands: { list: show, ...each('remove prune', destroy) } },
+      ...each('commit merge cherry-pick am revert rebase', runs),
+      bisect: {
+        ...runs,
+        subcommands: {
+          run: {
+            class: 'execute',
+            operands: 'text',
+            judge: (subject) => {
+              subject.runWords(subject.args.slice(subject.args.findIndex(({ value }) => value === 'run') + 1));
+            },
+          },
+        },
+      },
+      ...each('checkout switch restore', {
+        ...change,
+        judge: judgeGitCheckout,
+        options: {
+          ...each('-f --force --discard-changes', { class: 'destructive', reason: 'discards changes' }),
+          ...valued('-b -B -c -C -s --source --orphan'),
+        },
+      }),
+      reset: { ...change, judge: judgeGitReset },
+      ...each('clean rm filter-repo prune replace', destroy),
+      'filter-branch': {
+        ...destroy,
+        options: each(
+          '--env-filter --tree-filter --index-filter --msg-filter --commit-filter --parent-filter --tag-name-filter --setup',
+          { value: 'shell' },
+        ),
+      },
+      gc: { ...change, options: each('--prune --aggressive', {}) },
+      config: { class: 'write', ...text, judge: judgeGitConfig },
+      ...each('clone fetch pull ls-remote', fetch),
+      submodule: {
+        class: 'network',
+        ...text,
+        subcommands: {
+          ...each('status summary', show),
+          foreach: { class: 'execute', operands: 'shell', options: each('--recursive', {}) },
+          ...each('deinit', destroy),
+        },
+      },
+      push: {
+        class: 'network',
+        ...text,
+        options: {
+          ...each('--receive-pack --exec', { value: 'shell', class: 'execute' }),
+          ...each('-f --force --force-with-lease --mirror -d --delete --prune', {
+            class: 'destructive',
+            reason: 'overwrites what others have',
+          }),
+          ...valued('-o --push-option'),
+        },
+        judge: judgeGitPush,
+      },
+      archive: {
+        ...show,
+        options: {
+          ...each('-o --output', { value: 'write' }),
+          ...each('--exec', { value: 'shell' }),
+          ...valued('--remote --format --prefix'),
+        },
+      },
+      ...each('difftool mergetool instaweb daemon shell gui gitk web--browse help--browse', {
+        class: 'obfuscated',
+        reason: 'runs other programs',
+        ...text,
+      }),
+      ...each('send-email imap-send request-pull', { class: 'exfiltration', ...text }),
+      credential: { class: 'exfiltration', reason: 'reads credentials', ...text },
+    },
+  },
+};

@@ -1,0 +1,76 @@
+import { judgeFd } from '../special/find.js';
+import { each, type ProgramTable, valued } from './spec.js';
+
+const pager = { value: 'shell', class: 'execute' } as const;
+
+/** Programs that look at things, and what turns some of them into more. */
+export const READING: ProgramTable = {
+  ...each(
+    'ls dir vdir cat tac head tail nl wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat du df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev diff cmp diff3 grep egrep fgrep zgrep zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ss ldd nm size readelf file jq locate numfmt tsort exa eza colordiff md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
+    { class: 'read' },
+  ),
+  ...each(
+    'pwd echo true false test [ seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc dc logname hostid cut ncal',
+    { class: 'read', operands: 'text' },
+  ),
+  ...each('more less most', {
+    class: 'read',
+    options: { ...each('-o -O --log-file', { value: 'write' }), '-k': { value: 'code' } },
+  }),
+  man: {
+    class: 'read',
+    operands: 'text',
+    options: { ...each('-P --pager', pager), ...each('-H --html', { class: 'execute' }), '-C': { value: 'code' } },
+  },
+  ...each('bat batcat delta', {
+    class: 'read',
+    options: { '--pager': pager, ...valued('-l -r --language --theme --style') },
+  }),
+  ...each('rg ag ack ugrep', {
+    class: 'read',
+    options: {
+      ...each('--pre --hostname-bin --pager', { value: 'shell', class: 'execute' }),
+      ...valued('-e -f -g -t -A -B -C -m --glob --type --max-count --context --regexp --iglob'),
+    },
+  }),
+  tree: { class: 'read', options: { '-o': { value: 'write' } } },
+  sort: {
+    class: 'read',
+    options: {
+      ...each('-o --output', { value: 'write' }),
+      '--compress-program': { value: 'code' },
+      ...valued('-k -t -S -T --key --field-separator --buffer-size --temporary-directory --parallel'),
+    },
+  },
+  shuf: {
+    class: 'read',
+    options: { ...each('-o --output', { value: 'write' }), ...valued('-n -i --head-count --input-range') },
+  },
+  uniq: { class: 'read', operands: 'last-written', options: valued('-f -s -w') },
+  xxd: { class: 'read', operands: 'last-written', options: valued('-l -s -c -g -o') },
+  ...each('base64 base32 basenc', { class: 'read', options: valued('-w --wrap') }),
+  yq: { class: 'read', options: each('-i --inplace', { class: 'write' }) },
+  ...each('sdiff', {
+    class: 'read',
+    options: { ...each('-o --output', { value: 'write' }), '--diff-program': { value: 'code' } },
+  }),
+  ...each('top htop btop', { class: 'read', operands: 'text' }),
+  hostname: { class: 'read', operands: 'text' },
+  date: {
+    class: 'read',
+    operands: 'text',
+    options: { ...each('-s --set', { class: 'privilege', value: 'text' }), ...valued('-d -r --date --reference') },
+  },
+  dmesg: { class: 'read', options: each('-C -c --clear --console-off', { class: 'privilege' }) },
+  journalctl: {
+    class: 'read',
+    operands: 'text',
+    options: each('--vacuum-size --vacuum-time --vacuum-files --rotate', { class: 'destructive', value: 'text' }),
+  },
+  fuser: { class: 'read', options: each('-k --kill', { class: 'destructive', reason: 'ends processes' }) },
+  ...each('fd fdfind', {
+    class: 'read',
+    options: valued('-e -t -d -E -g --extension --type --exclude --max-depth'),
+    judge: judgeFd,
+  }),
+};

@@ -1,0 +1,23 @@
+import type { Redirect } from './simple-command.js';
+import type { Subject } from './subject.js';
+
+/** Operators that open a file for writing. */
+const WRITING = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
+
+/** A descriptor's number, or its end. */
+const DESCRIPTOR = /^(?:\d+-?|-)$/;
+
+/** Judges the files that a command's redirections open. */
+export function judgeRedirects(subject: Subject, redirects: readonly Redirect[]): void {
+  for (const { operator, target } of redirects) {
+    if (!target) continue;
+    const isDuplicate = operator === '>&' || operator === '<&';
+    if (isDuplicate && target.value !== undefined && DESCRIPTOR.test(target.value)) continue;
+    // What a number stands for was judged where it was opened.
+    if (operator === '<&') continue;
+    if (WRITING.has(operator)) subject.write(target, false);
+    else if (target.value?.startsWith('/dev/tcp/') === true || target.value?.startsWith('/dev/udp/') === true) {
+      subject.findBeside('network', `opens a connection: ${target.value}`);
+    } else subject.read(target);
+  }
+}

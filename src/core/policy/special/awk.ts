@@ -1,0 +1,42 @@
+import { POLICY_LIMITS } from '../limits.js';
+import { parseArguments } from '../options.js';
+import { each, valued } from '../programs/spec.js';
+import type { Subject } from '../subject.js';
+
+const OPTIONS = {
+  ...valued('-F -v --field-separator --assign'),
+  ...each('-f --file -E --exec', { value: 'read' } as const),
+  ...each('-e --source', { value: 'text' } as const),
+  ...each('-l --load -i --include', { value: 'text' } as const),
+};
+
+/** What an awk program does beyond printing: runs commands, reads from them, writes files. Source: gawk(1). */
+const BEYOND_PRINTING =
+  /\bsystem\s*\(|\bgetline\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>|@(?:load|include)|\bclose\s*\(|\/inet|@\w+\s*\(/;
+
+/** `awk`: text processing, as long as its program only prints. */
+export function judgeAwk(subject: Subject): void {
+  const { options, operands, doubtful } = parseArguments(subject.args, { options: OPTIONS });
+  const sources = options.filter(({ name }) => name === '-e' || name === '--source').map(({ value }) => value);
+  const files = options.filter(({ spec }) => spec?.value === 'read');
+  const hasProgram = sources.length > 0 || files.length > 0;
+  for (const { value } of files) subject.find('execute', `awk runs a script: ${value?.text ?? ''}`);
+  if (options.some(({ name }) => ['-l', '--load', '-i', '--include'].includes(name))) {
+    subject.find('obfuscated', 'awk loads other code');
+  }
+  for (const program of hasProgram ? sources : operands.slice(0, 1)) {
+    if (!program) continue;
+    if (program.value === undefined) subject.findUnknown(program, 'the program that awk runs');
+    if (program.shape.length > POLICY_LIMITS.maxScriptLength) {
+      subject.find('obfuscated', 'awk runs a program that is too long to be judged');
+      continue;
+    }
+    // What stands in a pattern or a text is not run.
+    const code = program.shape
+      .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
+      .replaceAll(/(^|[~(,!&|{;\s])\/(?:\\.|[^/\\\n])+\//g, '$1');
+    if (BEYOND_PRINTING.test(code)) subject.find('obfuscated', 'awk runs commands or writes files');
+  }
+  for (const file of hasProgram ? operands : operands.slice(1)) subject.read(file);
+  for (const argument of doubtful) if (argument.maySplit) subject.findUnknown(argument, 'an option of awk');
+}

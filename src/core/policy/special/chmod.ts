@@ -1,0 +1,35 @@
+import { parseArguments } from '../options.js';
+import { isCritical, kindOf, mayBeCritical } from '../path-kinds.js';
+import { resolvePath } from '../paths.js';
+import { valued } from '../programs/spec.js';
+import type { Subject } from '../subject.js';
+
+/** Modes that have a program run with its owner's rights. */
+const SET_ID = /^(?:[0-7]?[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*)$/;
+
+/** `chmod`, `chown` and `chgrp`. */
+export function judgeChmod(subject: Subject): void {
+  const label = subject.program ?? 'it';
+  const args = subject.args.filter(({ shape }) => !/^-[rwxXstugo,+=-]+$/.test(shape) || /^-[RvfcHLP]+$/.test(shape));
+  const { options, operands } = parseArguments(args, {
+    options: { '-R': {}, '--recursive': {}, ...valued('--from --reference') },
+  });
+  const isRecursive = options.some(({ name }) => name === '-R' || name === '--recursive');
+  const hasReference = options.some(({ name }) => name === '--reference');
+  const hasMode = args.length === subject.args.length && !hasReference;
+  const [mode] = hasMode ? operands : [];
+  if (label === 'chmod' && mode?.value !== undefined && SET_ID.test(mode.value)) {
+    subject.find('privilege', 'chmod lets a program run with the rights of its owner');
+  }
+  for (const file of hasMode ? operands.slice(1) : operands) {
+    const { facts } = subject.inquiry;
+    for (const path of file.value === undefined ? [] : resolvePath(file.value, subject.scope.directories)) {
+      if (path === undefined || !isRecursive) continue;
+      const isFatal = file.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
+      if (isFatal && kindOf(path, facts) !== 'workspace') {
+        subject.findCatastrophe(`${label} changes all of a directory that everything depends on: ${path}`);
+      }
+    }
+    subject.write(file);
+  }
+}

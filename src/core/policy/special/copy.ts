@@ -1,0 +1,62 @@
+import type { Argument } from '../argument.js';
+import { parseArguments } from '../options.js';
+import { resolvePath } from '../paths.js';
+import { isCritical, isRawDevice, kindOf } from '../path-kinds.js';
+import { each, valued } from '../programs/spec.js';
+import type { Subject } from '../subject.js';
+
+const OPTIONS = {
+  ...each('-t --target-directory', { value: 'write' } as const),
+  ...valued('-S -m -o -g --suffix --mode --owner --group --backup'),
+  '-T': {},
+  '--strip-program': { value: 'code' } as const,
+};
+
+/** `cp`, `mv`, `ln` and `install`: files are read, and made at the last operand, or in the target directory. */
+export function judgeCopy(subject: Subject): void {
+  const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
+  const target = options.find(({ name }) => name === '-t' || name === '--target-directory')?.value;
+  const isDirectoryMade = subject.program === 'install' && options.some(({ name }) => name === '-d');
+  if (options.some(({ name }) => name === '--strip-program')) subject.find('obfuscated', 'install runs a program');
+  const hasTarget = target !== undefined || isDirectoryMade || operands.length < 2;
+  const sources = hasTarget ? operands : operands.slice(0, -1);
+  if (isDirectoryMade) for (const directory of operands) subject.write(directory);
+  else if (target) subject.write(target);
+  else if (operands.length > 1) writeTarget(subject, operands.at(-1), sources);
+  for (const source of sources) {
+    if (subject.program !== 'ln') subject.read(source);
+    if (subject.program === 'mv') judgeMoved(subject, source, operands.at(-1));
+  }
+}
+
+/** A directory gets files of the sources' names: those may be start-up files. */
+function writeTarget(subject: Subject, target: Argument | undefined, sources: readonly Argument[]): void {
+  if (!target) return;
+  subject.write(target);
+  for (const { value } of sources) {
+    const name = value?.replace(/\/+$/, '').split('/').pop();
+    if (name === undefined || name === '' || target.value === undefined) continue;
+    for (const path of resolvePath(`${target.value}/${name}`, subject.scope.directories)) {
+      const kind = kindOf(path, subject.inquiry.facts);
+      if (kind === 'startup' || kind === 'protected') subject.write({ ...target, value: path, shape: path ?? '' });
+    }
+  }
+}
+
+/** What is moved is gone from where it was. */
+function judgeMoved(subject: Subject, source: Argument, target: Argument | undefined): void {
+  const { facts } = subject.inquiry;
+  if (target?.value?.startsWith('/dev/') === true && !target.value.startsWith('/dev/shm')) {
+    subject.find('destructive', `mv puts a file in the place of a device: ${target.value}`);
+  }
+  if (source.value === undefined) {
+    subject.findUnknown(source, 'what mv moves');
+    return;
+  }
+  for (const path of resolvePath(source.value, subject.scope.directories)) {
+    const kind = kindOf(path, facts);
+    if (path !== undefined && (isCritical(path, facts) || isRawDevice(path))) subject.remove(source, 'mv moves', true);
+    else if (kind !== 'workspace' && kind !== 'scratch') subject.find('destructive', `mv moves ${path ?? source.text}`);
+    if (path === facts.workspace) subject.find('destructive', `mv moves the workspace: ${path}`);
+  }
+}

@@ -1,0 +1,11 @@
+import { tailOf } from '../options.js';
+import type { Subject } from '../subject.js';
+
+/** `dd`: operands are `name=value`. */
+export function judgeDd(subject: Subject): void {
+  for (const arg of subject.args) {
+    if (arg.shape.startsWith('of=')) subject.write(tailOf(arg, 'of='.length));
+    else if (arg.shape.startsWith('if=')) subject.read(tailOf(arg, 'if='.length));
+    else if (arg.value === undefined) subject.findUnknown(arg, 'what dd writes to');
+  }
+}

@@ -1,0 +1,77 @@
+import type { Argument } from '../argument.js';
+import type { Subject } from '../subject.js';
+
+/** Settings by which git runs programs, or reads other settings. Source: git-config(1). */
+const RUNNING_SETTING =
+  /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|alias\..*|pager\..*|.*\.(?:command|textconv|process|clean|smudge|driver|cmd|program|path|helper|proxy|uploadpack|receivepack|vcs|packobjectshook)|diff\.external|gpg\..*|sequence\.editor|interactive\.difffilter|include\.path|includeif\..*|url\..*|protocol\..*|init\.templatedir|browser\..*|man\..*|web\.browser|sendemail\..*|submodule\..*|trailer\..*|remote\..*|extensions\..*|safe\..*)$/i;
+
+/** What stands before git's command: settings for this once. */
+export function judgeGit(subject: Subject): void {
+  const { args } = subject;
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index];
+    const shape = arg?.shape ?? '';
+    if (shape.startsWith('ext::') || args.some((word) => word.shape.startsWith('ext::'))) {
+      subject.find('obfuscated', 'git runs a program to reach a repository');
+    }
+    if (!shape.startsWith('-')) return;
+    const attached = /^(?:-c|--config-env=?)(.+)$/s.exec(shape)?.[1];
+    const isSetting = shape === '-c' || shape === '--config-env';
+    const setting = isSetting ? args[index + 1]?.shape : attached;
+    if (setting !== undefined) judgeSetting(subject, setting);
+    if (isSetting || ['-C', '--git-dir', '--work-tree', '--namespace', '--exec-path'].includes(shape)) index += 1;
+  }
+}
+
+function judgeSetting(subject: Subject, setting: string): void {
+  const [key = '', ...rest] = setting.split('=');
+  const value = rest.join('=');
+  if (/^core\.(?:pager|editor)$/i.test(key) && /^(?:|cat|less|true|:|vi|vim|nano)$/.test(value)) return;
+  if (key.includes('\0') || RUNNING_SETTING.test(key))
+    subject.find('obfuscated', `git is told to run something by the setting ${key}`);
+  if (value.startsWith('!')) subject.inquiry.judgeText(value.slice(1).replaceAll('\0', '$unknown'), subject.scope);
+}
+
+const READING_CONFIG = /^(?:--get.*|--list|-l|get|list|--show-origin|--name-only|--show-scope)$/;
+
+/** `git config`: settings that run programs later, or that hold for all repositories. */
+export function judgeGitConfig(subject: Subject): void {
+  const words = wordsBehind(subject, 'config');
+  if (words.some(({ value }) => value !== undefined && READING_CONFIG.test(value))) return;
+  const names = words.filter(({ shape }) => !shape.startsWith('-') && !['set', 'unset'].includes(shape));
+  const [key] = names;
+  if (key?.value === undefined || RUNNING_SETTING.test(key.value)) {
+    if (names.length > 1 || words.length > names.length)
+      subject.find('persistence', `git will run something by the setting ${key?.text ?? ''}`);
+  }
+  if (words.some(({ value }) => value === '--global' || value === '--system') && names.length > 1) {
+    subject.find('persistence', 'git config changes a setting for all repositories');
+  }
+}
+
+/** `checkout`, `switch`, `restore`: of branches, or of files, whose changes are lost. */
+export function judgeGitCheckout(subject: Subject): void {
+  const words = subject.args.map(({ shape }) => shape);
+  const isRestore = words.includes('restore') && !words.includes('--staged') && !words.includes('-S');
+  if (isRestore || words.includes('--') || words.includes('.'))
+    subject.find('destructive', 'git discards changes of files');
+}
+
+/** `reset`: of the index, or of the files too. */
+export function judgeGitReset(subject: Subject): void {
+  const isHard = subject.args.some(({ shape }) => /^--(?:h|m|k)/.test(shape) && !shape.startsWith('--mi'));
+  if (isHard) subject.find('destructive', 'git discards changes of files');
+  if (subject.args.some(({ value }) => value === undefined))
+    subject.find('destructive', 'git may discard changes of files');
+}
+
+/** `push`: `+branch` forces, `:branch` deletes. */
+export function judgeGitPush(subject: Subject): void {
+  for (const { shape } of wordsBehind(subject, 'push')) {
+    if (/^[+:]./.test(shape)) subject.find('destructive', `git overwrites or deletes what others have: ${shape}`);
+  }
+}
+
+function wordsBehind({ args }: Subject, name: string): readonly Argument[] {
+  return args.slice(args.findIndex(({ value }) => value === name) + 1);
+}

@@ -1,0 +1,16 @@
+import type { Subject } from '../subject.js';
+
+/** `kill`: the own jobs and processes by number; everything at once, or the first process, is beyond repair. */
+export function judgeKill(subject: Subject): void {
+  const [first] = subject.args;
+  if (first?.shape === '-l' || first?.shape === '-L') return;
+  const hasSignal = /^-(?!-)/.test(first?.shape ?? '') && subject.args.length > 1;
+  const isNamed = first?.shape === '-s' || first?.shape === '-n';
+  const targets = subject.args.slice(hasSignal ? (isNamed ? 2 : 1) : 0).filter(({ shape }) => shape !== '--');
+  subject.find('execute', 'kill signals processes');
+  for (const target of targets) {
+    if (target.value === '-1' || target.value === '1')
+      subject.findCatastrophe(`kill ends every process, or the one that all others need: ${target.text}`);
+    if (target.hasSubstitution) subject.find('destructive', 'kill signals what another command names');
+  }
+}

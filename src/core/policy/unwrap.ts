@@ -1,0 +1,125 @@
+import { type Argument, UNKNOWN, unknownArgument } from './argument.js';
+import { judgeAssignments } from './assignments.js';
+import { type ParsedArguments, parseArguments } from './options.js';
+import type { Assignment } from './simple-command.js';
+import { shorten, type Subject } from './subject.js';
+import type { WrapperSpec } from './wrappers.js';
+
+/** Programs take other names than shells do, such as `BASH_FUNC_ls%%`. */
+const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
+
+/** Judges a program that runs another one, and has that one judged too. */
+export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec, args = subject.args): void {
+  if (spec.class) subject.find(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
+  const { stdin } = subject.command;
+  if (spec.sendsInput === true && stdin && stdin.kind !== 'text') {
+    subject.find('exfiltration', `${label} sends its input to another machine`);
+  }
+  let words = args;
+  let hasText = false;
+  // Options may stand before and behind the operands that come before the command.
+  for (let skipped = 0; skipped <= (spec.skips ?? 0); skipped += 1) {
+    const stopsAtOperand = spec.hasNoCommand !== true;
+    const parsed = parseArguments(skipped === 0 ? words : words.slice(1), {
+      options: spec.options ?? {},
+      stopsAtOperand,
+    });
+    words = parsed.operands[0] && stopsAtOperand ? [parsed.operands[0], ...parsed.rest] : [];
+    if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return;
+    hasText = judgeOptions(subject, label, parsed.options, words) || hasText;
+  }
+  const assignments = spec.takesVariables === true ? takeVariables(words) : [];
+  judgeAssignments(subject, assignments);
+  words = words.slice(assignments.length);
+  if (words.length > 0) runInner(subject, label, spec, words, args);
+  else if (!hasText) judgeBare(subject, label, spec, args);
+}
+
+/** A wrapper without a command. */
+function judgeBare(subject: Subject, label: string, { bare }: WrapperSpec, args: readonly Argument[]): void {
+  if (bare === undefined && args.length > 0) subject.find('execute', `${label} runs a program`);
+  else if (bare && bare !== 'read') subject.find(bare, `${label} runs what it is given`);
+}
+
+/** Judges the options of a wrapper; true when one of them is text that it runs. */
+function judgeOptions(
+  subject: Subject,
+  label: string,
+  options: ParsedArguments['options'],
+  words: readonly Argument[],
+): boolean {
+  let hasText = false;
+  for (const { name, spec, value } of options) {
+    if (spec?.class) subject.find(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
+    if (!spec?.value || !value) continue;
+    if (spec.value === 'write') subject.write(value);
+    else if (spec.value === 'read') subject.read(value);
+    else if (spec.value === 'shell') {
+      hasText = true;
+      runSplitText(subject, label, name, value, words);
+    }
+  }
+  return hasText;
+}
+
+/** `env -S "…"` and `flock -c "…"`: a text, and the words behind it. */
+function runSplitText(
+  subject: Subject,
+  label: string,
+  name: string,
+  value: Argument,
+  words: readonly Argument[],
+): void {
+  const text = [value, ...(label === 'env' ? words : [])].map((word) => word.value ?? word.shape).join(' ');
+  if (text.includes(UNKNOWN)) subject.findUnknown(value, `what ${label} ${name} runs`);
+  subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
+}
+
+function takeVariables(words: readonly Argument[]): readonly Assignment[] {
+  const assignments: Assignment[] = [];
+  for (const { shape, value, text } of words) {
+    const name = VARIABLE.exec(shape)?.[1];
+    if (name === undefined) break;
+    assignments.push({ name, value: value?.slice(name.length + 1), text, isPrefix: true });
+  }
+  return assignments;
+}
+
+function runInner(
+  subject: Subject,
+  label: string,
+  spec: WrapperSpec,
+  words: readonly Argument[],
+  args: readonly Argument[],
+): void {
+  const scope = spec.isElsewhere === true ? { ...subject.scope, directories: [undefined] } : subject.scope;
+  if (spec.isJoined === true) {
+    const text = words.map(({ value, text: written }) => value ?? written).join(' ');
+    const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
+    if (unknown) subject.findUnknown(unknown, `what ${label} runs`);
+    const isUnsure = spec.addsWords === true && !text.includes('{}');
+    subject.inquiry.judgeText(isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"'), scope);
+    return;
+  }
+  const added = spec.addsWords === true ? addWords(words, args) : words;
+  const [name] = added;
+  if (name?.value === undefined) {
+    subject.findUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
+  }
+  subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
+}
+
+/** `xargs` puts words in the place of its mark, or at the end. */
+function addWords(words: readonly Argument[], args: readonly Argument[]): readonly Argument[] {
+  const marks = args.flatMap(({ shape }, index) => {
+    const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
+    if (attached === undefined) return [];
+    return [attached === '' ? (shape === '-I' ? (args[index + 1]?.shape ?? '{}') : '{}') : attached];
+  });
+  const [mark] = marks;
+  if (mark === undefined || mark === '') return [...words, unknownArgument('…')];
+  return words.map((word) => {
+    if (!word.shape.includes(mark)) return word;
+    return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
+  });
+}

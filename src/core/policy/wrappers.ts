@@ -1,0 +1,169 @@
+import type { CommandClass } from './classes.js';
+import { each, type OptionSpec, valued } from './programs/spec.js';
+
+/** A program that runs another one, which is given in its arguments. */
+export interface WrapperSpec {
+  /** What it does beyond what it runs. */
+  readonly class?: CommandClass;
+  readonly reason?: string;
+  readonly options?: Readonly<Record<string, OptionSpec>>;
+  /** Operands before the command. */
+  readonly skips?: number;
+  /** `NAME=value` may stand before the command. */
+  readonly takesVariables?: boolean;
+  /** The words are joined and read by a shell. */
+  readonly isJoined?: boolean;
+  /** It adds words of its own: from its input, or of another source. */
+  readonly addsWords?: boolean;
+  /** The command runs elsewhere: in a directory that is not known. */
+  readonly isElsewhere?: boolean;
+  /** Its input goes to another machine. */
+  readonly sendsInput?: boolean;
+  /** What it does without a command. */
+  readonly bare?: CommandClass;
+  /** Options may stand behind operands, and there is no command among these. */
+  readonly hasNoCommand?: boolean;
+  /** Options with which it runs nothing. */
+  readonly asks?: readonly string[];
+}
+
+const sudo: WrapperSpec = {
+  class: 'privilege',
+  reason: 'acts as another user',
+  takesVariables: true,
+  options: {
+    ...valued('-u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --role --type --chroot'),
+    ...each('-e --edit', { class: 'persistence', reason: 'edits as another user' }),
+  },
+};
+
+const su: WrapperSpec = {
+  class: 'privilege',
+  hasNoCommand: true,
+  reason: 'acts as another user',
+  options: {
+    ...each('-c --command --session-command', { value: 'shell' }),
+    ...valued('-g -G -s -w --group --shell --whitelist-environment'),
+  },
+};
+
+const container: WrapperSpec = {
+  class: 'execute',
+  skips: 1,
+  isElsewhere: true,
+  options: valued('-e -u -w --env --user --workdir --env-file --detach-keys -n --namespace -c --container --index'),
+};
+
+const projectRunner: WrapperSpec = {
+  class: 'execute',
+  options: valued('--with --extra --group --python -p -C -n --name'),
+};
+
+/** Programs that run others, by name; with a blank, by name and first operand. */
+export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
+  ...each('nohup setsid fakeroot unbuffer caffeinate catchsegv noglob nocorrect - rlwrap dbus-run-session', {}),
+  builtin: {},
+  command: { asks: ['-v', '-V'] },
+  exec: { options: valued('-a') },
+  nice: { options: valued('-n --adjustment') },
+  ionice: { options: valued('-c -n -p -P -u --class --classdata') },
+  chrt: { skips: 1, options: valued('-T -P -D') },
+  taskset: { skips: 1 },
+  timeout: { skips: 1, options: valued('-k -s --kill-after --signal') },
+  time: { options: { ...valued('-f --format'), ...each('-o --output', { value: 'write' }) } },
+  stdbuf: { options: valued('-i -o -e --input --output --error') },
+  repeat: { skips: 1 },
+  env: {
+    takesVariables: true,
+    options: {
+      ...each('-S --split-string', { value: 'shell' }),
+      ...valued('-u -C --unset --chdir --block-signal --default-signal --ignore-signal'),
+    },
+    bare: 'read',
+  },
+  xargs: {
+    addsWords: true,
+    bare: 'read',
+    options: {
+      ...valued(
+        '-I -i -n -P -L -l -d -E -s -R -J -S --replace --max-args --max-procs --max-lines --delimiter --eof --max-chars',
+      ),
+      ...each('-a --arg-file', { value: 'read' }),
+    },
+  },
+  parallel: {
+    // Without a command it runs the lines that it reads.
+    bare: 'obfuscated',
+    isJoined: true,
+    addsWords: true,
+    options: {
+      ...valued('-j -I -N -n -L -a -S -C --jobs --arg-file --sshlogin --colsep --delay --timeout --retries --results'),
+      ...each('-S --sshlogin --slf --sshloginfile', { class: 'network', value: 'text' }),
+      ...each('--results --joblog', { value: 'write' }),
+    },
+  },
+  watch: { isJoined: true, options: valued('-n --interval -q --equexit') },
+  entr: { addsWords: true, class: 'execute' },
+  ...each('busybox toybox', { bare: 'read' }),
+  ...each('sudo doas', sudo),
+  su,
+  runuser: { ...su, hasNoCommand: false },
+  pkexec: { ...sudo, options: valued('--user') },
+  ...each('gosu su-exec setuser', { class: 'privilege', reason: 'acts as another user', skips: 1 }),
+  setpriv: { class: 'privilege', options: valued('--reuid --regid --groups --inh-caps --ambient-caps --bounding-set') },
+  chroot: { class: 'privilege', skips: 1, isElsewhere: true, options: valued('--userspec --groups') },
+  unshare: { class: 'privilege', options: valued('-S -G -R -w --setuid --setgid --root --wd') },
+  nsenter: { class: 'privilege', isElsewhere: true, options: valued('-t -S -G --target --setuid --setgid') },
+  'systemd-run': {
+    class: 'privilege',
+    options: valued('-u -p -E -M -H --unit --property --setenv --uid --gid --slice --on-calendar'),
+  },
+  ...each('bwrap firejail proot', { class: 'execute', addsWords: false }),
+  prlimit: { options: valued('-p --pid') },
+  ...each('strace ltrace', {
+    class: 'execute',
+    options: { ...valued('-e -s -p -u -E -P -a -S -I -b'), ...each('-o --output', { value: 'write' }) },
+  }),
+  perf: { class: 'execute', skips: 1 },
+  flock: {
+    skips: 1,
+    options: { ...each('-c --command', { value: 'shell' }), ...valued('-w -E --timeout --conflict-exit-code') },
+  },
+  script: {
+    class: 'write',
+    bare: 'execute',
+    options: { ...each('-c --command', { value: 'shell' }), ...valued('-O -I -B -T -E') },
+  },
+  'xvfb-run': { class: 'execute', options: valued('-e -f -n -p -s -w --server-args --server-num') },
+  setarch: { skips: 1 },
+  ssh: {
+    class: 'network',
+    reason: 'runs commands on another machine',
+    sendsInput: true,
+    skips: 1,
+    isJoined: true,
+    isElsewhere: true,
+    options: {
+      ...valued('-b -B -c -D -e -i -I -J -l -L -m -O -p -Q -R -S -w -W'),
+      ...each('-o -F', { class: 'obfuscated', reason: 'may have ssh run programs here', value: 'text' }),
+      ...each('-E', { value: 'write' }),
+      ...each('-R', { class: 'exfiltration', reason: 'opens this machine to another one', value: 'text' }),
+    },
+  },
+  'docker exec': container,
+  'podman exec': container,
+  'kubectl exec': container,
+  'lxc exec': container,
+  'docker-compose exec': container,
+  'uv run': projectRunner,
+  'poetry run': projectRunner,
+  'pipenv run': projectRunner,
+  'pdm run': projectRunner,
+  'hatch run': projectRunner,
+  'conda run': projectRunner,
+  'bundle exec': projectRunner,
+  'direnv exec': { class: 'execute', skips: 1 },
+  'npm exec': { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package -w') } },
+  npx: { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package') } },
+  ...each('bunx pnpx uvx', { class: 'network', options: valued('--from --with -p') }),
+};
