@@ -1,0 +1,118 @@
+import { type CommandClass, type PolicyAction, rankOf, stricter } from './classes.js';
+import type { PolicyFacts } from './facts.js';
+import type { Finding, JudgedCommand } from './finding.js';
+import { inspect, type PolicyRequest } from './inspect.js';
+import { POLICY_LIMITS } from './limits.js';
+import type { ClassActions } from './presets.js';
+import type { PolicyRule } from './rules.js';
+
+/** What decides over commands. */
+export interface Policy {
+  readonly actions: ClassActions;
+  readonly rules: readonly PolicyRule[];
+}
+
+/** What is said of one simple command. */
+interface CommandVerdict {
+  readonly text: string;
+  /** Undefined when it is not known before it runs, or there is none. */
+  readonly program: string | undefined;
+  readonly action: PolicyAction;
+  readonly class: CommandClass;
+  readonly reasons: readonly string[];
+}
+
+/** What is said of a request: as strict as of the worst that is in it. */
+export interface PolicyVerdict {
+  readonly action: PolicyAction;
+  readonly class: CommandClass;
+  /** For people and models; empty when there is nothing to say of a harmless command. */
+  readonly reasons: readonly string[];
+  readonly commands: readonly CommandVerdict[];
+  /** Names may mean something else in the session when it has run. */
+  readonly changesNames: boolean;
+}
+
+/** Decides over a request. Never throws. */
+export function decide(policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict {
+  const { commands, notes, changesNames } = inspect(request, facts);
+  const judged = commands.map((command) => decideCommand(policy, command));
+  const whole = combine([...notes.map((note) => weigh(policy, note)), ...matchText(policy, request)]);
+  const all = [whole, ...judged];
+  const worst = all.reduce(graverOf);
+  const reasons = all
+    .toSorted((a, b) => compare(b, a))
+    .flatMap((verdict) => verdict.reasons)
+    .filter((reason, index, list) => list.indexOf(reason) === index);
+  return {
+    action: worst.action,
+    class: worst.class,
+    reasons: reasons.slice(0, POLICY_LIMITS.maxReasons),
+    commands: judged,
+    changesNames,
+  };
+}
+
+/** A reason with what comes of it. */
+interface Weighed {
+  readonly action: PolicyAction;
+  readonly class: CommandClass;
+  readonly reasons: readonly string[];
+}
+
+const HARMLESS: Weighed = { action: 'allow', class: 'read', reasons: [] };
+
+function decideCommand({ actions, rules }: Policy, command: JudgedCommand): CommandVerdict {
+  const matches = rules.map((rule) => ({ rule, match: rule.match(command) })).filter(({ match }) => match !== 'no');
+  const allowing = matches.find(({ rule, match }) => rule.action === 'allow' && match === 'yes')?.rule;
+  const weighed = command.findings.map((finding) => {
+    const isAllowed = allowing !== undefined && finding.isOfProgram && finding.isCatastrophe !== true;
+    return isAllowed
+      ? { action: 'allow' as const, class: finding.class, reasons: [allowing.reason] }
+      : weigh({ actions, rules }, finding);
+  });
+  for (const { rule, match } of matches) {
+    if (rule.action === 'allow') continue;
+    const isSure = match === 'yes';
+    const reason = isSure ? rule.reason : `${rule.reason} (perhaps: that is known only when it runs)`;
+    const { class: commandClass } = combine(weighed);
+    // What may be forbidden is asked about.
+    weighed.push({ action: isSure ? rule.action : 'confirm', class: commandClass, reasons: [reason] });
+  }
+  return { text: command.text, program: command.program, ...combine(weighed) };
+}
+
+/** Rules that are an expression alone see the text of the whole request too: `curl … | sh`. */
+function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): readonly Weighed[] {
+  const text = [command, ...args].join(' ');
+  return rules.flatMap((rule) => {
+    const match = rule.action === 'allow' ? 'no' : rule.matchText(text);
+    if (match === 'no') return [];
+    return [
+      { action: match === 'yes' ? rule.action : ('confirm' as const), class: 'read' as const, reasons: [rule.reason] },
+    ];
+  });
+}
+
+function weigh({ actions }: Policy, finding: Finding): Weighed {
+  return {
+    action: finding.isCatastrophe === true ? 'deny' : actions[finding.class],
+    class: finding.class,
+    reasons: finding.reason === '' ? [] : [finding.reason],
+  };
+}
+
+/** The worst of all, with everybody's reasons, the worst first. */
+function combine(weighed: readonly Weighed[]): Weighed {
+  const sorted = weighed.toSorted((a, b) => compare(b, a));
+  const { action, class: commandClass } = sorted.reduce(graverOf, HARMLESS);
+  return { action, class: commandClass, reasons: [...new Set(sorted.flatMap(({ reasons }) => reasons))] };
+}
+
+/** Order by action, then by class. */
+function compare(a: Pick<Weighed, 'action' | 'class'>, b: Pick<Weighed, 'action' | 'class'>): number {
+  if (a.action !== b.action) return stricter(a.action, b.action) === a.action ? 1 : -1;
+  return rankOf(a.class) - rankOf(b.class);
+}
+
+const graverOf = <T extends Pick<Weighed, 'action' | 'class'>>(a: T, b: T): T => (compare(a, b) >= 0 ? a : b);
