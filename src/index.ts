@@ -1,7 +1,8 @@
 export { type App, type AppOptions, startApp } from './app.js';
 export type { Configuration } from './config/configuration.js';
-export { type ConfigurationRequest, loadConfiguration } from './config/load.js';
+export { loadConfiguration } from './config/load.js';
 export { ConfigurationError } from './config/problems.js';
+export type { ConfigurationRequest } from './config/read.js';
 export { AdapterError, ERROR_CODES, type ErrorBody, type ErrorCode } from './core/errors.js';
 export type { Log } from './core/log.js';
 export { createLogging, type Logging } from './logging.js';

@@ -39,15 +39,14 @@ export async function findDaemon({ url, config }: DaemonOptions, { env, cwd }: C
     return { url: checkUrl(fromEnvironment, 'SHELL_ADAPTER_URL'), source: 'SHELL_ADAPTER_URL' };
   }
   // The schemas take their time to load, and a URL needs none of them.
-  const [{ loadConfiguration }, { findConfigurationFile }] = await Promise.all([
-    import('../config/load.js'),
+  const [{ readConfiguration, withoutProof }, { findConfigurationFile }] = await Promise.all([
+    import('../config/read.js'),
     import('../config/locate.js'),
   ]);
-  const { socketio, file = 'the defaults' } = loadConfiguration({
-    ...findConfigurationFile({ flag: config, env, cwd }),
-    env,
-    cwd,
-  });
+  const { socketio, file = 'the defaults' } = readConfiguration(
+    { ...findConfigurationFile({ flag: config, env, cwd }), env, cwd },
+    withoutProof,
+  );
   const found = urlOf(socketio);
   if (found !== undefined) return { url: found, source: file };
   throw new CommandLineError(`${file} has port 0: which one the daemon took is not known`, {

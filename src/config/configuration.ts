@@ -1,4 +1,8 @@
+import type { CommandClass } from '../core/policy/classes.js';
+import type { ClassActions, PresetName } from '../core/policy/presets.js';
+import type { TestedRule } from '../core/policy/rule-tests.js';
 import type { LogFormat } from './log-format.js';
+import type { CONFIRMATION_MODES } from './sections/confirmation.js';
 import type { LOG_LEVELS } from './sections/logging.js';
 
 /** One of Python's level names. */
@@ -67,6 +71,22 @@ export interface SocketioConfiguration {
   readonly pingTimeoutMs: number;
 }
 
+/** Who confirms a command: the client that asked for it, an operator, or a reviewing model. */
+export type ConfirmationMode = (typeof CONFIRMATION_MODES)[number];
+
+/** Which commands may run, and who is asked first. */
+export interface ConfirmationConfiguration {
+  /** `off`: every command runs, and `check_command` alone says what the policy would. */
+  readonly mode: ConfirmationMode | 'off';
+  readonly preset: PresetName;
+  /** What becomes of each class: of the preset, and what the file says of single classes. */
+  readonly actions: ClassActions;
+  /** Who confirms the commands of a class, where that is not `mode`. */
+  readonly modes: Readonly<Partial<Record<CommandClass, ConfirmationMode>>>;
+  readonly rules: readonly TestedRule[];
+  readonly expiresMs: number;
+}
+
 /** All that can be configured: checked, with defaults, in the units that the names say, with absolute paths. */
 export interface Configuration {
   /** The file it came from; undefined when there was none. */
@@ -74,6 +94,7 @@ export interface Configuration {
   readonly adapter: AdapterConfiguration;
   readonly logging: LoggingConfiguration;
   readonly socketio: SocketioConfiguration;
+  readonly confirmation: ConfirmationConfiguration;
   /** What every shell starts with, and nothing else of the daemon's environment. */
   readonly childEnvironment: Readonly<Record<string, string>>;
 }

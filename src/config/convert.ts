@@ -1,9 +1,13 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { COMMAND_CLASSES, type CommandClass } from '../core/policy/classes.js';
+import { PRESETS } from '../core/policy/presets.js';
 import { buildChildEnvironment } from './child-environment.js';
 import type {
   AdapterConfiguration,
   Configuration,
+  ConfirmationConfiguration,
+  ConfirmationMode,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
@@ -31,6 +35,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     adapter: toAdapter(checked.adapter, context),
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio),
+    confirmation: toConfirmation(checked.confirmation),
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
 }
@@ -87,6 +92,21 @@ function toSocketio(socketio: CheckedConfiguration['socketio']): SocketioConfigu
     pingIntervalMs: toMs(socketio.ping_interval, 'seconds'),
     pingTimeoutMs: toMs(socketio.ping_timeout, 'seconds'),
   };
+}
+
+function toConfirmation(confirmation: CheckedConfiguration['confirmation']): ConfirmationConfiguration {
+  const { mode, preset, rules, expires } = confirmation;
+  const actions = { ...PRESETS[preset] };
+  const modes: Partial<Record<CommandClass, ConfirmationMode>> = {};
+  for (const name of COMMAND_CLASSES) {
+    const wanted = confirmation.classes[name];
+    if (wanted === undefined) continue;
+    if (wanted === 'self' || wanted === 'operator' || wanted === 'llm') {
+      actions[name] = 'confirm';
+      modes[name] = wanted;
+    } else actions[name] = wanted;
+  }
+  return { mode, preset, actions, modes, rules, expiresMs: toMs(expires, 'seconds') };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
+import { confirmationSection } from './sections/confirmation.js';
 import { loggingSection } from './sections/logging.js';
 import { socketioSection } from './sections/socketio.js';
 
-/** What the configuration file may hold: three sections, every key with a default. */
+/** What the configuration file may hold: four sections, every key with a default. */
 export const configurationSchema = z.strictObject({
   adapter: adapterSection.prefault({}),
   logging: loggingSection.prefault({}),
   socketio: socketioSection.prefault({}),
+  confirmation: confirmationSection.prefault({}),
 });
 
 /** The configuration as it stands in a file: snake_case, every key optional. */

@@ -9,6 +9,8 @@ export interface Setting {
   readonly isText: boolean;
   /** It takes several texts. */
   readonly isList: boolean;
+  /** Keys of its entries, when it takes a list of mappings. */
+  readonly entryKeys: readonly string[];
   /** What it does, with unit and default. */
   readonly description: string;
 }
@@ -18,6 +20,7 @@ interface SchemaNode {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly anyOf?: readonly SchemaNode[];
+  readonly items?: SchemaNode;
   readonly description?: string;
 }
 
@@ -42,8 +45,12 @@ export function isSection(settings: readonly Setting[], path: readonly PropertyK
   );
 }
 
-/** The keys that may stand under a section. */
+/** The keys that may stand under a section, or in an entry of a list. */
 export function listKeys(settings: readonly Setting[], section: readonly PropertyKey[]): readonly string[] {
+  const list = settings.find(
+    ({ path }) => path.length + 1 === section.length && path.every((step, index) => section[index] === step),
+  );
+  if (list) return list.entryKeys;
   const below = settings.filter((setting) => section.every((step, index) => setting.path[index] === step));
   return [...new Set(below.flatMap((setting) => setting.path[section.length] ?? []))];
 }
@@ -52,5 +59,6 @@ function collect(node: SchemaNode, path: readonly string[]): readonly Setting[] 
   if (node.properties) return Object.entries(node.properties).flatMap(([key, child]) => collect(child, [...path, key]));
   const types = node.anyOf ? node.anyOf.map((choice) => choice.type) : [node.type];
   const isText = types.every((type) => type === 'string');
-  return [{ path, isText, isList: types.includes('array'), description: node.description ?? '' }];
+  const entryKeys = Object.keys(node.items?.properties ?? {});
+  return [{ path, isText, isList: types.includes('array'), entryKeys, description: node.description ?? '' }];
 }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { Configuration } from '../../../src/config/configuration.js';
-import { type ConfigurationRequest, loadConfiguration } from '../../../src/config/load.js';
+import { loadConfiguration } from '../../../src/config/load.js';
+import type { ConfigurationRequest } from '../../../src/config/read.js';
 import { ConfigurationError, type ConfigurationProblem } from '../../../src/config/problems.js';
 
 /** The directory that the daemon of these tests was started in. */

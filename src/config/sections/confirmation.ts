@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/classes.js';
+import { PRESET_NAMES } from '../../core/policy/presets.js';
+import { duration } from '../fields.js';
+
+/** Who confirms a command. */
+export const CONFIRMATION_MODES = ['self', 'operator', 'llm'] as const;
+
+const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
+  z.enum(names, { error: `must be one of ${names.join(', ')}` });
+
+const textError = 'must be a text';
+const textsError = 'must be a text or a list of texts';
+const text = z.string({ error: textError }).min(1, { error: 'must be a text, not an empty one' });
+const texts = z
+  .union([text, z.array(text, { error: textsError })], { error: textsError })
+  .transform((value) => (typeof value === 'string' ? [value] : value));
+const tests = z.array(text, { error: 'must be a list of commands' });
+
+const rule = z.strictObject(
+  {
+    action: choice(POLICY_ACTIONS),
+    program: texts.optional(),
+    args: texts.optional(),
+    path: texts.optional(),
+    regex: text.optional(),
+    reason: text.optional(),
+    match: tests.optional(),
+    not_match: tests.optional(),
+  },
+  { error: 'must be a mapping with an action, and program, args, path or regex' },
+);
+
+/** What commands of each class do, for the documentation of its key. */
+const CLASS_TEXTS: Readonly<Record<CommandClass, string>> = {
+  read: 'Commands that only look at things',
+  write: 'Commands that change files in the workspace or in /tmp',
+  execute: 'Commands that run a program of which no more is known',
+  network: 'Commands that speak to other machines',
+  destructive: 'Commands that delete, or overwrite what is not in the workspace',
+  privilege: 'Commands that act as another user, or on the machine as a whole',
+  persistence: 'Commands that change what runs later, or the system’s files',
+  exfiltration: 'Commands that read credentials, or send local data away',
+  obfuscated: 'Commands of which nobody can tell what they will do',
+};
+
+const classAction = choice([...POLICY_ACTIONS, ...CONFIRMATION_MODES]);
+const classes = Object.fromEntries(
+  COMMAND_CLASSES.map((name) => [
+    name,
+    classAction
+      .optional()
+      .describe(`${CLASS_TEXTS[name]}: an action, or who confirms them. Default: what the preset says.`),
+  ]),
+) as Record<CommandClass, z.ZodOptional<typeof classAction>>;
+
+/** `confirmation`: which commands may run, and who is asked first. */
+export const confirmationSection = z.strictObject({
+  mode: choice([...CONFIRMATION_MODES, 'off'])
+    .default('off')
+    .describe('Who confirms commands that need it: self, operator or llm; off lets every command run. Default: off.'),
+  preset: choice(PRESET_NAMES)
+    .default('balanced')
+    .describe('What becomes of each class of commands: permissive, balanced or strict. Default: balanced.'),
+  classes: z.strictObject(classes).prefault({}),
+  rules: z
+    .array(rule, { error: 'must be a list of rules' })
+    .default([])
+    .describe('Rules for single programs, arguments, paths or texts, each with tests of its own. Default: none.'),
+  expires: duration('seconds', 60, 'How long a command waits for its confirmation.'),
+});
