@@ -1,6 +1,6 @@
 import type { SignalName } from '../core/protocol/fields.js';
 import { ENDING_SIGNALS } from './command.js';
-import { listProcesses, readProcess } from './process-table.js';
+import { argumentsOf, listProcesses, readProcess } from './process-table.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 
 /** Interrupts what a terminal's shell has in the foreground, as Ctrl-C does, whatever the terminal's modes. */
@@ -13,6 +13,26 @@ export function interruptForeground(shellPid: number): void {
 export function hasProgramInForeground(shellPid: number): boolean {
   const shell = readProcess(shellPid);
   return shell !== undefined && shell.foregroundGroup > 0 && shell.foregroundGroup !== shell.group;
+}
+
+/** A program that has the terminal. */
+export interface ForegroundProgram {
+  /** As the kernel knows it: at most 15 characters of its file's name. */
+  readonly name: string;
+  /** Its arguments, its own name first; empty when they are not told. */
+  readonly args: readonly string[];
+}
+
+/**
+ * The programs in the foreground of a shell's terminal.
+ * @param hasDriver whether the shell is still what it was started as: then it is none of them
+ */
+export function programsInForeground(shellPid: number, hasDriver: boolean): readonly ForegroundProgram[] {
+  const shell = readProcess(shellPid);
+  if (!shell || shell.foregroundGroup <= 0 || (shell.foregroundGroup === shell.group && hasDriver)) return [];
+  return listProcesses()
+    .filter(({ group }) => group === shell.foregroundGroup)
+    .map(({ pid, name }) => ({ name, args: argumentsOf(pid) }));
 }
 
 /** What came of a signal: which one was sent, and to whom. */

@@ -72,6 +72,12 @@ export function readTag(pid: number): string | undefined {
   return environment.slice(start + TAG_VARIABLE.length + 1, end === -1 ? undefined : end);
 }
 
+/** The arguments of a process, its name first; empty when they are not told. */
+export function argumentsOf(pid: number): readonly string[] {
+  const args = readProc(pid, 'cmdline')?.replace(/\0$/, '') ?? '';
+  return args === '' ? [] : Buffer.from(args, 'latin1').toString().split('\0');
+}
+
 /** The command line of a process, as people know it. */
 export function commandLine(entry: ProcessEntry): string {
   const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');

@@ -2,6 +2,7 @@ import type { SignalName } from '../core/protocol/fields.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { CommandRun } from './command-run.js';
 import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
+import { type ForegroundProgram, programsInForeground } from './foreground.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 import { describeLoss } from './shell-loss.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
@@ -96,6 +97,17 @@ export class Session {
   /** What earlier commands have left running. */
   get backgroundProcesses(): ReportedProcess[] {
     return this.#jobs.report(this.#seat.shell);
+  }
+
+  /** Exported variables, functions and aliases of the shell, as it prints them; undefined while it has other work. */
+  async readState(): Promise<string | undefined> {
+    const isIdle = !this.#run && !this.#preparing && this.#queue.length === 0 && !this.#isClosed;
+    return isIdle ? this.#seat.readState() : undefined;
+  }
+
+  /** The programs that would read what is typed now; none when the shell itself would. */
+  foregroundPrograms(): readonly ForegroundProgram[] {
+    return programsInForeground(this.pid, this.#seat.shell.hasDriver);
   }
 
   /** Runs the command when those before it have ended. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 
@@ -24,6 +24,9 @@ const EXIT_TRAP_MS = 1000;
 const INTERNAL_TIMEOUT_MS = 5000;
 /** Pause after which the shell's state is saved: long enough that commands in a row don't pay for it. */
 const SAVE_AFTER_MS = 40;
+/** Longest wait for a state that somebody wants to see, and the pause between two looks. */
+const STATE_TIMEOUT_MS = 500;
+const STATE_PAUSE_MS = 1;
 /** A machine short of processes or descriptors may have some again a moment later. */
 const START_ATTEMPTS = 3;
 const START_PAUSE_MS = 250;
@@ -132,6 +135,26 @@ export class ShellSeat {
     this.#isUnsaved = false;
     this.#shell.askToSave(this.#mustTidy);
     this.#mustTidy = false;
+  }
+
+  /**
+   * The shell's state as it is now: exported variables, functions and aliases, as the shell prints them. For a shell that
+   * waits for a command; undefined when it does not tell in time.
+   */
+  async readState(): Promise<string | undefined> {
+    const shell = this.#shell;
+    const before = readStates(shell.directory).map(({ stamp }) => stamp);
+    // A save that is under way will do too: nothing has run since it was asked for.
+    if (this.#isUnsaved) this.saveNow();
+    else shell.askToSave(false);
+    const deadline = performance.now() + STATE_TIMEOUT_MS;
+    // The shell writes the file in a few milliseconds, and tells nobody.
+    for (;;) {
+      const saved = readStates(shell.directory).find(({ stamp }) => !before.includes(stamp));
+      if (saved) return saved.text;
+      if (performance.now() > deadline || shell !== this.#shell || shell.terminal.hasExited) return undefined;
+      await sleep(STATE_PAUSE_MS);
+    }
   }
 
   /** Sets the terminal's size, for the shells that follow too. */
@@ -290,11 +313,37 @@ export class ShellSeat {
   }
 }
 
+/** Files that a shell's state is saved under, in turn. */
+const STATE_FILES = ['state.0', 'state.1'] as const;
+
+/** A saved state that is whole. */
+interface SavedState {
+  readonly path: string;
+  readonly text: string;
+  /** Tells one version of a file from the next. */
+  readonly stamp: string;
+}
+
+function readStates(directory: string): readonly SavedState[] {
+  return STATE_FILES.flatMap((name) => {
+    const path = join(directory, name);
+    const stamp = stampOf(path);
+    if (stamp === undefined) return [];
+    const text = readFileSync(path, 'utf8');
+    // The shell may be about to write it anew.
+    return text.endsWith('#end\n') && stampOf(path) === stamp ? [{ path, text, stamp }] : [];
+  });
+}
+
+function stampOf(path: string): string | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat && `${path} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.size}`;
+}
+
 /** The newer of the two saved states that is whole. */
 function newestState(directory: string): string | undefined {
-  return ['state.0', 'state.1']
-    .map((name) => join(directory, name))
-    .filter((path) => existsSync(path) && readFileSync(path, 'latin1').endsWith('#end\n'))
+  return readStates(directory)
+    .map(({ path }) => path)
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
 }
 

@@ -1,0 +1,115 @@
+import { type Command, parse, type Statement } from 'unbash';
+
+import { toArguments } from './argument.js';
+
+/** What the saved state of a shell tells of names. */
+export interface ShellNames {
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Functions with their bodies. */
+  readonly functions: ReadonlyMap<string, string>;
+  /** Exported variables. */
+  readonly variables: ReadonlyMap<string, string>;
+  /** Some names of the shell are not among these. */
+  readonly isIncomplete: boolean;
+}
+
+/** Longest state that is read, in UTF-16 units. */
+const MAX_STATE_LENGTH = 512 * 1024;
+
+/** Functions of the adapter's own. */
+const OWN_FUNCTION = /^(?:__sa_\w+|exit|bye)$/;
+
+/** What the state of a shell is of which nothing is known. */
+export const UNKNOWN_NAMES: ShellNames = {
+  aliases: new Map(),
+  functions: new Map(),
+  variables: new Map(),
+  isIncomplete: true,
+};
+
+/** A state that is being read. */
+interface Draft {
+  readonly aliases: Map<string, string>;
+  readonly functions: Map<string, string>;
+  readonly variables: Map<string, string>;
+  isIncomplete: boolean;
+}
+
+/**
+ * Reads what a shell has printed of its state: `export -p`, its functions, and its aliases. What cannot be read makes it
+ * incomplete: see `PolicyFacts.areNamesUnknown`.
+ */
+export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh'): ShellNames {
+  // A POSIX shell cannot list its functions.
+  const draft: Draft = { aliases: new Map(), functions: new Map(), variables: new Map(), isIncomplete: shell === 'sh' };
+  if (text.length > MAX_STATE_LENGTH) return UNKNOWN_NAMES;
+  for (const part of shell === 'zsh' ? splitZsh(text) : [text]) readPart(part, draft);
+  return draft;
+}
+
+function readPart(text: string, draft: Draft): void {
+  const script = parse(text);
+  if (script.errors) draft.isIncomplete = true;
+  for (const statement of script.commands) readStatement(statement, text, draft);
+}
+
+function readStatement({ command }: Statement, text: string, draft: Draft): void {
+  if (command.type === 'Function') {
+    const { name, body } = command;
+    if (!OWN_FUNCTION.test(name.value)) draft.functions.set(name.value, text.slice(body.pos, body.end));
+  } else if (command.type === 'Command') readCommand(command, draft);
+  else draft.isIncomplete = true;
+}
+
+function readCommand(command: Command, draft: Draft): void {
+  const name = command.name?.value;
+  if (name === '__sa_take_aliases') {
+    for (const redirect of command.redirects)
+      if (redirect.type === 'HereDoc') readAliasLines(redirect.body.text, draft);
+    return;
+  }
+  const isAlias = name === 'alias';
+  if (!isAlias && name !== 'declare' && name !== 'export' && name !== 'typeset') return;
+  for (const arg of command.args) {
+    const [word, value] = arg.type === 'Assignment' ? readAssignment(arg) : splitWord(arg.value);
+    // Global and suffix aliases of zsh stand for words in any place.
+    if (isAlias && /^-[A-Za-z]*[gs]/.test(word)) draft.isIncomplete = true;
+    if (value === undefined) continue;
+    if (!isAlias) draft.variables.set(word, value);
+    else if (word !== 'exit') draft.aliases.set(word, value);
+  }
+}
+
+function readAssignment({
+  name,
+  value,
+}: Extract<Command['args'][number], { type: 'Assignment' }>): readonly [string, string?] {
+  const [argument] = value.type === 'Word' ? toArguments(value, () => undefined) : [];
+  return argument?.value === undefined ? [name] : [name, argument.value];
+}
+
+function splitWord(word: string): readonly [string, string?] {
+  const equals = word.indexOf('=');
+  return equals > 0 ? [word.slice(0, equals), word.slice(equals + 1)] : [word];
+}
+
+/** `name='value'` in lines, as dash prints them: assignments to look at, unless the name is none of a variable. */
+function readAliasLines(text: string, draft: Draft): void {
+  const script = parse(text);
+  if (script.errors) draft.isIncomplete = true;
+  for (const { command } of script.commands) {
+    if (command.type !== 'Command' || command.name) {
+      draft.isIncomplete = true;
+      continue;
+    }
+    for (const part of command.prefix) {
+      const [name, value] = part.type === 'Assignment' ? readAssignment(part) : [''];
+      if (value !== undefined && name !== 'exit') draft.aliases.set(name, value);
+    }
+  }
+}
+
+/** zsh has syntax of its own in functions: each is read for itself, so that one that is not understood hides no other. */
+function splitZsh(text: string): readonly string[] {
+  return text.split(/\n(?=\S.* \(\) \{$|alias )/m);
+}
