@@ -2,8 +2,10 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Configuration } from './config/configuration.js';
+import { ConfigurationError } from './config/problems.js';
 import { ensureWorkspace } from './config/workspace.js';
 import type { Log } from './core/log.js';
+import { compileRule } from './core/policy/rules.js';
 import type { Answer } from './core/protocol/requests.js';
 import { OneShotRunner } from './engine/one-shot.js';
 import {
@@ -19,8 +21,9 @@ import { findShell } from './engine/shells/list.js';
 import { CommandRegistry } from './services/command-registry.js';
 import type { CommandLimits } from './services/command-limits.js';
 import { Commands } from './services/commands.js';
-import { allowAll } from './services/gate.js';
+import { CommandGate, type GateSettings, nobodyConfirms } from './services/gate.js';
 import { Metadata } from './services/metadata.js';
+import { SessionFacts } from './services/session-facts.js';
 import type { Services } from './services/services.js';
 import { type SessionLimits, Sessions } from './services/sessions.js';
 import { SocketIoServer } from './transports/socketio/server.js';
@@ -65,11 +68,13 @@ export async function startApp(options: AppOptions): Promise<App> {
 async function build(options: AppOptions, closers: Closers, closeAll: () => Promise<void>): Promise<App> {
   const { log } = options;
   let { configuration } = options;
+  let gate = gateSettings(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const engine = await buildEngine(configuration, log, closers);
   const services = buildServices(engine, options.version, log, closers, {
     configuration: () => configuration,
+    gate: () => gate,
     isClosing: () => closing !== undefined,
   });
   const server = new SocketIoServer({ services, log: log('socketio'), ...configuration.socketio });
@@ -89,6 +94,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     reconfigure: (next) => {
+      gate = gateSettings(next);
       configuration = next;
     },
     close,
@@ -140,25 +146,44 @@ async function buildEngine(
   return { pool, oneShots, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
 }
 
+/** What changes while the daemon runs. */
+interface CurrentState {
+  readonly configuration: () => Configuration;
+  readonly gate: () => GateSettings;
+  readonly isClosing: () => boolean;
+}
+
 function buildServices(
   { pool, oneShots, spoolDirectory, instance }: Engine,
   version: string,
   log: AppOptions['log'],
   closers: Closers,
-  { configuration, isClosing }: { configuration: () => Configuration; isClosing: () => boolean },
+  { configuration, gate, isClosing }: CurrentState,
 ): Services {
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
+  const workspace = pool.cwd;
+  const commandGate = new CommandGate({
+    settings: gate,
+    facts: new SessionFacts({
+      workspace,
+      env: pool.env,
+      shell: pool.defaultShell.shell.name,
+      protectedPaths: () => protectedPaths(configuration()),
+    }),
+    confirm: nobodyConfirms,
+    log: log('gate'),
+  });
   const sessions = new Sessions({
     pool,
+    gate: commandGate,
     commands: registry,
     limits: () => sessionLimits(configuration()),
     log: log('sessions'),
   });
   closers.push(() => sessions[Symbol.asyncDispose]());
-  const workspace = pool.cwd;
   const limits = () => commandLimits(configuration());
-  const commands = new Commands({ sessions, registry, oneShots, gate: allowAll, limits, workspace, spoolDirectory });
+  const commands = new Commands({ sessions, registry, oneShots, gate: commandGate, limits, workspace, spoolDirectory });
   const metadata = new Metadata({
     workspace,
     env: pool.env,
@@ -168,6 +193,30 @@ function buildServices(
     limits: () => reportedLimits(configuration()),
   });
   return { sessions, commands, metadata, isClosing };
+}
+
+/** Files that decide over the gate itself, or that the daemon needs. */
+const protectedPaths = ({ file, adapter, logging }: Configuration): readonly string[] => [
+  ...(file === undefined ? [] : [file]),
+  adapter.stateDirectory,
+  logging.filePath,
+];
+
+/**
+ * What the gate goes by.
+ * @throws {ConfigurationError} when a rule cannot be used; configurations that were loaded have none of these.
+ */
+function gateSettings({ confirmation, childEnvironment, file }: Configuration): GateSettings {
+  const rules = confirmation.rules.map((definition, index) => {
+    const compiled = compileRule(definition, childEnvironment['HOME']);
+    if ('rule' in compiled) return compiled.rule;
+    const { field, message } = compiled.problem;
+    const path = `confirmation.rules[${index}].${field}`;
+    throw new ConfigurationError([
+      { file: file ?? 'configuration', line: undefined, column: undefined, path, message },
+    ]);
+  });
+  return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
 }
 
 const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({

@@ -13,6 +13,8 @@ export const ERROR_CODES = {
   INPUT_FULL: 'The program does not read its input and the buffer for it is full; nothing of this request was taken.',
   SHELL_NOT_FOUND: 'The shell is not installed, or is not one that the adapter can drive.',
   SHELL_FAILED: 'The shell could not be started, or did not answer in time.',
+  COMMAND_DENIED:
+    'The policy does not let it run: `details` has action, class and reasons, as `check_command` gives them.',
   BAD_DIRECTORY: 'The directory does not exist, is not a directory, or may not be entered.',
   OUTPUT_EXPIRED: 'That part of the output was not kept: `details` says which part is still there.',
   RESOURCE_EXHAUSTED: 'The machine is out of processes, descriptors, terminals or memory. Try again later.',

@@ -44,11 +44,15 @@ export class Commands {
     const known = request.command_id === undefined ? undefined : this.#options.registry.find(request.command_id);
     if (known) return this.#repeat(known, request, sink);
     this.#refuseForgotten(request.command_id);
-    const session =
-      request.session_id === undefined ? undefined : this.#options.sessions.registry.get(request.session_id);
-    const verdict = this.#options.gate(request);
-    const { action } = verdict instanceof Promise ? await verdict : verdict;
-    if (action === 'deny') throw new AdapterError('FORBIDDEN', 'the command is denied');
+    const session = this.#sessionOf(request);
+    const admission = this.#options.gate.admit(request, session);
+    if (admission) {
+      await admission;
+      // Meanwhile the session may have ended, and the same request may have come again and been let in.
+      this.#sessionOf(request);
+      const twin = request.command_id === undefined ? undefined : this.#options.registry.find(request.command_id);
+      if (twin) return this.#repeat(twin, request, sink);
+    }
     const record = this.#accept(request, session);
     if (session) this.#runInSession(record, session, request, sink);
     else if (request.tty === true) this.#runOnOwnTerminal(record, request, sink);
@@ -82,10 +86,14 @@ export class Commands {
   }
 
   /** Types into a running command's terminal. */
-  sendInput(request: Request<'send_input'>): Answer<'send_input'> {
-    const { session } = this.#running(request);
-    const accepted = session.session.sendInput(request.data ?? '', request.eof === true);
-    return { accepted_bytes: accepted };
+  sendInput(request: Request<'send_input'>): Answer<'send_input'> | Promise<Answer<'send_input'>> {
+    const type = () => {
+      const { session } = this.#running(request).session;
+      return { accepted_bytes: session.sendInput(request.data ?? '', request.eof === true) };
+    };
+    // When the gate has taken its time, the command may have ended.
+    const admission = this.#options.gate.admitInput(this.#running(request).session, request.data ?? '');
+    return admission ? admission.then(type) : type();
   }
 
   /** Signals a running command. */
@@ -101,6 +109,11 @@ export class Commands {
       'NO_RUNNING_COMMAND',
       `command ${command.id} has no process that could take ${request.signal}`,
     );
+  }
+
+  /** What the gate would say of a command. */
+  check(request: Request<'check_command'>): Promise<Answer<'check_command'>> {
+    return this.#options.gate.check(request, this.#sessionOf(request));
   }
 
   // --- accepting --------------------------------------------------------------------------------------------------
@@ -134,6 +147,10 @@ export class Commands {
     };
     registry.add(record);
     return record;
+  }
+
+  #sessionOf({ session_id: id }: { session_id?: string | undefined }): SessionRecord | undefined {
+    return id === undefined ? undefined : this.#options.sessions.registry.get(id);
   }
 
   #checkRoom(session: SessionRecord | undefined, { queueLimit, maxOneShots }: CommandLimits): void {

@@ -15,6 +15,7 @@ import { findShell } from '../engine/shells/list.js';
 import { SpoolBudget } from '../engine/spool.js';
 import type { EventSink } from './audience.js';
 import type { CommandRegistry } from './command-registry.js';
+import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
 import { type SessionRecord, SessionRegistry } from './session-registry.js';
 
@@ -40,6 +41,7 @@ export interface SessionsOptions {
   readonly pool: ShellPool;
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
+  readonly gate: Pick<CommandGate, 'admitEnvironment'>;
   readonly log: Log;
 }
 
@@ -67,6 +69,7 @@ export class Sessions implements AsyncDisposable {
    */
   async open(request: Request<'open_session'>, sink: EventSink | undefined, isHidden = false): Promise<SessionRecord> {
     const { pool, log } = this.#options;
+    await this.#options.gate.admitEnvironment(request.env);
     const limits = this.#options.limits();
     if (this.registry.size + this.#opening + this.#closing.size >= limits.maxSessions) {
       throw new AdapterError(
@@ -106,6 +109,7 @@ export class Sessions implements AsyncDisposable {
 
   /** Gives a session a fresh shell under the same id. */
   async reset(request: Request<'reset_session'>): Promise<Answer<'reset_session'>> {
+    await this.#options.gate.admitEnvironment(request.env);
     const record = this.registry.get(request.session_id);
     const { options } = record.session;
     const cwd = existingDirectory(request.cwd ?? options.cwd, record.session.workingDirectory);

@@ -27,6 +27,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
     return { session_id };
   },
   shell_metadata: ({ metadata }) => metadata.describe(),
+  check_command: ({ commands }, request) => commands.check(request),
   send_input: ({ commands }, request) => commands.sendInput(request),
   signal_command: ({ commands }, request) => commands.signal(request),
   wait_command: ({ commands }, request) => commands.wait(request),

@@ -12,7 +12,9 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const STOP_TIMEOUT_MS = 8000;
 
 /** A configuration file's content: sections, keys, values. */
-export type DaemonSettings = Partial<Record<'adapter' | 'logging' | 'socketio', Record<string, unknown>>>;
+export type DaemonSettings = Partial<
+  Record<'adapter' | 'logging' | 'socketio' | 'confirmation', Record<string, unknown>>
+>;
 
 /** How to start a daemon for a test. */
 export interface DaemonOptions {
@@ -65,6 +67,7 @@ export class TestDaemon implements AsyncDisposable {
         },
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
         socketio: { port: 0, ...settings.socketio },
+        ...(settings.confirmation && { confirmation: settings.confirmation }),
       }),
     );
     const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];

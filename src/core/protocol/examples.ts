@@ -6,6 +6,7 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   execute_command: { command: 'make test', session_id: 'session_ID', timeout_ms: 60_000, stream: true },
   close_session: { session_id: 'session_ID' },
   shell_metadata: {},
+  check_command: { command: 'git status && rm -rf build', session_id: 'session_ID' },
   send_input: { session_id: 'session_ID', data: 'yes\n' },
   signal_command: { session_id: 'session_ID', signal: 'SIGINT' },
   wait_command: { command_id: 'command_ID', timeout_ms: 5000 },

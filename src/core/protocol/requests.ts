@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/classes.js';
 import * as field from './fields.js';
 import { commandResult, processInfo, sessionInfo } from './results.js';
 
@@ -15,6 +16,13 @@ const namesATarget = (request: { session_id?: string | undefined; command_id?: s
   request.session_id !== undefined || request.command_id !== undefined;
 
 const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
+
+/** What the policy makes of a command. */
+const judgement = {
+  action: z.enum(POLICY_ACTIONS).describe('As strict as for the worst that is in it'),
+  class: z.enum(COMMAND_CLASSES).describe('What kind of command it is, by the worst that is in it'),
+  reasons: z.array(z.string()).describe('Why, the worst first'),
+};
 
 const outputOptions = z
   .strictObject({
@@ -112,6 +120,22 @@ export const requests = {
       instance_id: z.string().describe('Names this run of the daemon: sessions and commands of another one are gone'),
       adapter_version: z.string(),
       protocol_version: z.int(),
+    }),
+  },
+  check_command: {
+    summary: 'Says what the policy makes of a command, without running it.',
+    input: z.strictObject({
+      command: field.textWithoutNul('a command').describe('As in `execute_command`'),
+      args: optional(z.array(field.textWithoutNul('an argument'))).describe('As in `execute_command`'),
+      session_id: optional(field.sessionId).describe('Where it would run: its directory, aliases and functions count'),
+      cwd: optional(field.directory).describe('Directory for this command alone; it need not exist'),
+    }),
+    output: z.object({
+      ...judgement,
+      commands: z
+        .array(z.object({ command: z.string(), program: z.string().nullable(), ...judgement }))
+        .describe('Every simple command in it, at any depth'),
+      enforced: z.boolean().describe('Whether `execute_command` acts on it; false with `confirmation.mode: off`'),
     }),
   },
   send_input: {

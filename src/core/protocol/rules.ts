@@ -66,6 +66,14 @@ for each event of a session, so that a client can tell what it has missed, and a
 each in order; between the two, the order is exact to within one batch of a few milliseconds. Output of background jobs that
 comes after their command has ended carries that command's id.
 
+## Policy
+
+With \`confirmation.mode\` of the configuration other than \`off\`, every command passes a gate before it runs, and so does what
+is typed into a shell or an interpreter by \`send_input\`. What the gate does not let pass is answered with \`COMMAND_DENIED\`,
+and nothing of it has happened. \`check_command\` says beforehand what the gate would say, whatever the mode. A command counts
+as the worst that is in it: every command of the text is looked at, those in substitutions, in texts for other shells and
+behind programs such as \`sudo\` and \`xargs\` too. What cannot be told from the text is of the class \`obfuscated\`.
+
 ## Asking twice
 
 \`command_id\` may be chosen by the client. A request with an id that is known runs nothing: it gives the result of that
