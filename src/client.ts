@@ -4,6 +4,7 @@ export { connect } from './client/connect.js';
 export { CLIENT_ERROR_CODES, ClientError, type ClientErrorCode } from './client/errors.js';
 export type { EventListener } from './client/listeners.js';
 export type {
+  CheckOptions,
   ConnectOptions,
   ExecuteOptions,
   OpenSessionOptions,

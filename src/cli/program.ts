@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 
 import { attachSubcommand } from './attach.js';
+import { checkSubcommand } from './check.js';
 import { closeSubcommand } from './close.js';
 import { configSubcommand } from './config.js';
 import type { Context } from './context.js';
@@ -18,6 +19,7 @@ import { createCommand, examples, type Subcommand } from './subcommand.js';
 const SUBCOMMANDS: readonly Subcommand[] = [
   serveSubcommand,
   execSubcommand,
+  checkSubcommand,
   openSubcommand,
   sessionsSubcommand,
   attachSubcommand,
@@ -65,4 +67,4 @@ const HELP = `${examples(
 The daemon is found by --url, the variable SHELL_ADAPTER_URL, or the configuration file:
 --config, SHELL_ADAPTER_CONFIG, config/shell_adapter.yaml below the current directory.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage. \`exec\` gives the command's own, see its help.`;
+Exit codes: 0 done, 1 failed, 2 wrong usage. \`exec\` and \`check\` have others, see their help.`;

@@ -7,6 +7,7 @@ import { EventRouter } from './event-router.js';
 import type { ClientLink } from './link.js';
 import type { EventListener } from './listeners.js';
 import {
+  type CheckOptions,
   type ConnectSettings,
   type ExecuteOptions,
   executeRequest,
@@ -110,6 +111,11 @@ export class AdapterClient implements AsyncDisposable {
   execute(command: string, options: ExecuteOptions = {}): ClientCommand {
     const ids = { commandId: options.commandId ?? randomCommandId(), sessionId: null };
     return new ClientCommand(this.#link, executeRequest(command, options, ids), options.signal);
+  }
+
+  /** What the policy makes of a command; nothing is run. `enforced` tells whether `execute` would act on it. */
+  check(command: string, { args, cwd, sessionId }: CheckOptions = {}): Promise<Answer<'check_command'>> {
+    return this.request('check_command', { command, args: args && [...args], cwd, session_id: sessionId });
   }
 
   /**

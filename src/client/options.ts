@@ -92,6 +92,15 @@ export interface ExecuteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Where a command is thought to run. */
+export interface CheckOptions {
+  /** See `ExecuteOptions`. */
+  readonly args?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  /** The session whose directory, aliases and functions count. Default: none. */
+  readonly sessionId?: string | undefined;
+}
+
 /** The request for a command, as it goes over the wire. */
 export function executeRequest(
   command: string,

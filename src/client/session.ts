@@ -5,7 +5,7 @@ import { ClientCommand } from './command.js';
 import { hasCode } from './errors.js';
 import type { ClientLink } from './link.js';
 import type { EventListener } from './listeners.js';
-import { type ExecuteOptions, executeRequest } from './options.js';
+import { type CheckOptions, type ExecuteOptions, executeRequest } from './options.js';
 import { randomCommandId } from './random-id.js';
 import { SequenceTracker } from './sequence-tracker.js';
 
@@ -69,6 +69,11 @@ export class ClientSession implements AsyncDisposable {
       () => undefined,
     );
     return running;
+  }
+
+  /** What the policy makes of a command in this session; nothing is run. */
+  check(command: string, { args, cwd }: Omit<CheckOptions, 'sessionId'> = {}): Promise<Answer<'check_command'>> {
+    return this.#link.request('check_command', { command, args: args && [...args], cwd, session_id: this.id });
   }
 
   /** Types into the terminal of the running command; `eof` then signals the end of input. */
