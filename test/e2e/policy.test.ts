@@ -1,0 +1,325 @@
+import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { connect } from '../../src/client.js';
+import type { RequestInput } from '../../src/core/protocol/requests.js';
+import { TestDaemon } from '../support/daemon.js';
+import { WireClient } from '../support/wire.js';
+
+/** What `check_command` says, in short. */
+async function check(client: WireClient, request: RequestInput<'check_command'>): Promise<string> {
+  const { action, class: commandClass, error } = await client.request('check_command', request);
+  return error ? error.code : `${action} ${commandClass}`;
+}
+
+describe('check_command', () => {
+  let daemon: TestDaemon;
+  let client: WireClient;
+  beforeAll(async () => {
+    daemon = await TestDaemon.start();
+    client = await WireClient.connect(daemon.url);
+  });
+  afterAll(async () => {
+    await client[Symbol.asyncDispose]();
+    await daemon[Symbol.asyncDispose]();
+  });
+
+  it('says what the gate would say, and runs nothing', async () => {
+    const marker = join(daemon.workspace, 'marker');
+    const command = `touch ${marker} && rm -rf ${marker}`;
+    expect(await client.request('check_command', { command })).toEqual({
+      action: 'confirm',
+      class: 'destructive',
+      reasons: [`rm deletes ${marker}`, `writes in the workspace: ${marker}`],
+      commands: [
+        {
+          command: `touch ${marker}`,
+          program: 'touch',
+          action: 'allow',
+          class: 'write',
+          reasons: [`writes in the workspace: ${marker}`],
+        },
+        {
+          command: `rm -rf ${marker}`,
+          program: 'rm',
+          action: 'confirm',
+          class: 'destructive',
+          reasons: [`rm deletes ${marker}`],
+        },
+      ],
+      enforced: false,
+    });
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it('knows a program with arguments, and a directory', async () => {
+    expect(await check(client, { command: 'echo', args: ['$(rm x)'] })).toBe('allow read');
+    expect(await check(client, { command: 'rm', args: ['x'] })).toBe('confirm destructive');
+    expect(await check(client, { command: 'touch x', cwd: '/etc' })).toBe('confirm persistence');
+    expect(await check(client, { command: 'touch x', cwd: 'sub' })).toBe('allow write');
+  });
+
+  it('answers errors as others do', async () => {
+    expect(await check(client, { command: 'ls', session_id: 'session_none' })).toBe('SESSION_NOT_FOUND');
+    expect(await check(client, {} as RequestInput<'check_command'>)).toBe('INVALID_REQUEST');
+  });
+
+  it('protects the files of the adapter itself', async () => {
+    const config = join(daemon.directory, 'config.yaml');
+    expect(await check(client, { command: `echo x >> ${config}` })).toBe('confirm persistence');
+    expect(await check(client, { command: `rm -r ${daemon.directory}/state` })).toBe('confirm persistence');
+  });
+
+  describe.each(['bash', 'zsh', 'sh'])('in a session of %s', (shell) => {
+    it('knows its directory, aliases and PATH', async (context) => {
+      const { session_id, error } = await client.request('open_session', { shell });
+      if (error?.code === 'SHELL_NOT_FOUND') context.skip();
+      const checked = (command: string) => check(client, { command, session_id });
+      // A POSIX shell cannot list its functions: there, a name may be one.
+      expect(await checked('ls x')).toMatch(shell === 'bash' ? /^allow read$/ : /^allow (?:read|execute)$/);
+      expect(await checked('touch x')).toMatch(/^allow (?:write|execute)$/);
+      await client.run('cd /etc', session_id);
+      expect(await checked('touch x')).toBe('confirm persistence');
+      await client.run('cd /tmp', session_id);
+      await client.run("alias ls='rm -f'", session_id);
+      expect(await checked('ls x')).toBe('confirm destructive');
+      await client.run('unalias ls', session_id);
+      expect(await checked('ls x')).toMatch(/^allow /);
+      await client.run('PATH=/tmp:$PATH', session_id);
+      expect(await checked('ls x')).toBe('allow execute');
+      await client.request('close_session', { session_id });
+    });
+  });
+
+  it.each(['bash', 'zsh'])('knows the functions of a session of %s', async (shell) => {
+    const { session_id, error } = await client.request('open_session', { shell });
+    if (error?.code === 'SHELL_NOT_FOUND') return;
+    await client.run('deploy() { rm -rf "$1"; }', session_id);
+    expect(await check(client, { command: 'deploy x', session_id })).toBe('confirm destructive');
+    await client.run('unset -f deploy', session_id);
+    expect(await check(client, { command: 'deploy x', session_id })).toBe('allow execute');
+    await client.request('close_session', { session_id });
+  });
+
+  it('takes a busy session for one of which little is known', async () => {
+    const session_id = await client.openSession();
+    const running = client.run('cd /etc; read x', session_id);
+    await client.event('awaiting_input', (event) => event.session_id === session_id);
+    expect(await check(client, { command: 'touch x', session_id })).toBe('confirm obfuscated');
+    expect(await check(client, { command: 'ls', session_id })).toBe('allow execute');
+    await client.request('send_input', { session_id, data: '\n' });
+    await running;
+    expect(await check(client, { command: 'touch x', session_id })).toBe('confirm persistence');
+  });
+
+  it('leaves the session as it was', async () => {
+    const session_id = await client.openSession();
+    await client.run('x=1; (exit 7)', session_id);
+    await check(client, { command: 'ls', session_id });
+    expect((await client.run('echo $? $x', session_id)).stdout).toBe('7 1\n');
+  });
+
+  it('is there in the client, with and without a session', async () => {
+    await using typed = await connect(daemon.url);
+    expect(await typed.check('rm', { args: ['x'] })).toMatchObject({ action: 'confirm', class: 'destructive' });
+    await using session = await typed.openSession({ cwd: '/etc' });
+    expect(await session.check('touch x')).toMatchObject({ class: 'persistence' });
+  });
+});
+
+describe('with confirmation.mode: off', () => {
+  it('everything runs', async () => {
+    await using daemon = await TestDaemon.start({ settings: { confirmation: { classes: { read: 'deny' } } } });
+    await using client = await WireClient.connect(daemon.url);
+    expect(await client.run('touch x; rm x; echo done')).toMatchObject({ stdout: 'done\n' });
+  });
+});
+
+describe('with a gate', () => {
+  let daemon: TestDaemon;
+  let client: WireClient;
+  beforeAll(async () => {
+    const rules = [
+      { action: 'allow', program: 'rm', path: ['/**/scrap/**'], match: ['rm scrap/x'] },
+      { action: 'deny', program: 'yes', reason: 'it never ends' },
+    ];
+    daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self', rules } } });
+    client = await WireClient.connect(daemon.url);
+  });
+  afterAll(async () => {
+    await client[Symbol.asyncDispose]();
+    await daemon[Symbol.asyncDispose]();
+  });
+
+  const inWorkspace = (name: string) => join(daemon.workspace, name);
+
+  it('ordinary work runs, with and without a session', async () => {
+    const session_id = await client.openSession();
+    for (const id of [undefined, session_id]) {
+      const { stdout } = await client.run('mkdir -p a && echo hi > a/b && cat a/b | tr h H', id);
+      expect(stdout).toBe('Hi\n');
+    }
+  });
+
+  it('what is denied is answered with why, and has not begun', async () => {
+    const { error } = await client.run(`echo x > ${inWorkspace('begun')}; rm -rf /`);
+    expect(error).toMatchObject({
+      code: 'COMMAND_DENIED',
+      message: expect.stringContaining(': rm deletes a directory that all depends on: /') as string,
+      details: { action: 'deny', class: 'destructive', commands: ['rm -rf /'] },
+    });
+    expect(existsSync(inWorkspace('begun'))).toBe(false);
+  });
+
+  it('what would have to be confirmed does not run, as nobody can confirm it yet', async () => {
+    writeFileSync(inWorkspace('kept'), '');
+    for (const session_id of [undefined, await client.openSession()]) {
+      const { error } = await client.run('rm kept', session_id);
+      expect(error).toMatchObject({ code: 'COMMAND_DENIED', details: { action: 'confirm', class: 'destructive' } });
+    }
+    expect(existsSync(inWorkspace('kept'))).toBe(true);
+  });
+
+  it('rules say otherwise', async () => {
+    expect(await client.run('mkdir scrap; touch scrap/x; rm scrap/x; ls scrap')).toMatchObject({
+      exit_code: 0,
+      stdout: '',
+    });
+    expect((await client.run('yes')).error?.message).toContain('it never ends');
+  });
+
+  it('a program with arguments, variables and input pass it too', async () => {
+    const codes = await Promise.all([
+      client.run('rm', undefined, { args: ['kept'] }),
+      client.run('ls', undefined, { env: { LD_PRELOAD: 'x' } }),
+      client.run('bash', undefined, { stdin: 'rm kept' }),
+      client.run('echo x', undefined, { background: true, command_id: 'fine' }),
+    ]);
+    expect(codes.map(({ error }) => error?.code)).toEqual([
+      'COMMAND_DENIED',
+      'COMMAND_DENIED',
+      'COMMAND_DENIED',
+      undefined,
+    ]);
+    const opened = await client.request('open_session', { env: { BASH_ENV: 'x' } });
+    expect(opened.error?.code).toBe('COMMAND_DENIED');
+  });
+
+  it('a name that was redefined is judged by what it stands for', async () => {
+    const session_id = await client.openSession();
+    expect((await client.run("alias say='echo said'", session_id)).exit_code).toBe(0);
+    expect((await client.run('say hi', session_id)).stdout).toBe('said hi\n');
+    expect((await client.run('alias ls=rm', session_id)).error?.code).toBe('COMMAND_DENIED');
+    expect((await client.run('ls -d .', session_id)).stdout).toBe('.\n');
+  });
+
+  it('commands of one session keep their order, those that need a look at the session too', async () => {
+    const session_id = await client.openSession();
+    const runs = Array.from({ length: 20 }, (_, index) => {
+      const define = index % 3 === 0 ? `alias a${index}='echo'; ` : '';
+      return client.run(`${define}echo ${index} >> order`, session_id, { cwd: daemon.workspace });
+    });
+    const results = await Promise.all(runs);
+    const ran = results.flatMap(({ error }, index) => (error ? [] : [index]));
+    expect(readFileSync(inWorkspace('order'), 'utf8').trim().split('\n').map(Number)).toEqual(ran);
+  });
+
+  it('the same request twice runs once, even while the gate looks', async () => {
+    const session_id = await client.openSession();
+    const twin = () => client.run('echo once >> twice', session_id, { command_id: 'twin', cwd: daemon.workspace });
+    const [first, second] = await Promise.all([twin(), twin()]);
+    expect([first.error, second.error]).toEqual([undefined, undefined]);
+    expect(readFileSync(inWorkspace('twice'), 'utf8')).toBe('once\n');
+  });
+
+  describe('J11: input', () => {
+    it.each([
+      ['bash --norc', 'rm -rf kept\n', 'echo fine\nexit\n'],
+      ['sleep 0.2; sh', 'rm -rf kept\n', 'exit\n'],
+    ])('for %j is judged as a command', async (command, bad, good) => {
+      const session_id = await client.openSession();
+      const running = client.run(command, session_id, { cwd: daemon.workspace, background: false });
+      await client.until(() => undefined, 50).catch(() => undefined);
+      const denied = await client.request('send_input', { session_id, data: bad });
+      expect(denied.error?.code).toBe('COMMAND_DENIED');
+      await client.event('awaiting_input', (event) => event.session_id === session_id);
+      expect(await client.request('send_input', { session_id, data: good })).toMatchObject({
+        accepted_bytes: good.length,
+      });
+      expect(await running).toMatchObject({ status: 'completed' });
+      expect(existsSync(inWorkspace('kept'))).toBe(true);
+    });
+
+    it('in pieces is judged as the line that it becomes', async () => {
+      const session_id = await client.openSession();
+      const running = client.run('bash --norc', session_id, { cwd: daemon.workspace });
+      await client.event('awaiting_input', (event) => event.session_id === session_id);
+      const type = (data: string) => client.request('send_input', { session_id, data });
+      const [first, second] = await Promise.all([type('r'), type('m kept\n')]);
+      expect([first.error?.code, second.error?.code]).toEqual([undefined, 'COMMAND_DENIED']);
+      expect((await type('\x03')).error).toBeUndefined();
+      await type('exit\n');
+      await running;
+      expect(existsSync(inWorkspace('kept'))).toBe(true);
+    });
+
+    it('for an interpreter is code, which nobody can judge', async () => {
+      const session_id = await client.openSession();
+      const running = client.run('python3 -q', session_id);
+      await client.event('awaiting_input', (event) => event.session_id === session_id);
+      const { error } = await client.request('send_input', { session_id, data: 'import os\n' });
+      expect(error).toMatchObject({ code: 'COMMAND_DENIED', details: { class: 'obfuscated' } });
+      await client.request('send_input', { session_id, data: '', eof: true });
+      await running;
+    });
+
+    it('for a question is an answer', async () => {
+      const session_id = await client.openSession();
+      const running = client.run('read -p "sure? " x; echo "got $x"', session_id);
+      await client.event('awaiting_input', (event) => event.session_id === session_id);
+      expect(await client.request('send_input', { session_id, data: 'rm -rf /\n' })).toMatchObject({
+        accepted_bytes: 9,
+      });
+      expect((await running).stdout).toBe('got rm -rf /\n');
+    });
+  });
+});
+
+describe('the configuration of the gate', () => {
+  it('keeps the daemon from starting when a rule fails its tests', async () => {
+    const rules = [{ action: 'deny', program: 'npm', match: ['yarn publish'] }];
+    await expect(TestDaemon.start({ settings: { confirmation: { rules } } })).rejects.toThrow(
+      /config\.yaml:\d+:\d+: confirmation\.rules\[0\]\.match\[0\]: this test of the rule fails/,
+    );
+  });
+
+  it('is read again at SIGHUP; with a rule that fails its tests, the old one stays', async () => {
+    await using daemon = await TestDaemon.start();
+    await using client = await WireClient.connect(daemon.url);
+    const config = join(daemon.directory, 'config.yaml');
+    const log = join(daemon.directory, 'log');
+    const original = readFileSync(config, 'utf8');
+    const reload = async (section: string, until: RegExp) => {
+      writeFileSync(config, original);
+      appendFileSync(config, section);
+      const before = readFileSync(log, 'utf8').length;
+      daemon.signal('SIGHUP');
+      while (!until.test(readFileSync(log, 'utf8').slice(before))) await once(AbortSignal.timeout(10), 'abort');
+    };
+    const session_id = await client.openSession();
+    await client.run("alias ls='echo aliased'", session_id);
+    await reload('confirmation: { mode: self, classes: { network: deny } }\n', /read again/);
+    expect((await client.run('curl http://127.0.0.1:1')).error?.code).toBe('COMMAND_DENIED');
+    expect(await client.run('ls', session_id)).toMatchObject({ stdout: 'aliased\n' });
+    await reload(
+      'confirmation: { rules: [{ action: deny, program: a, match: [b] }] }\n',
+      /has errors; the old one stays/,
+    );
+    expect((await client.run('curl http://127.0.0.1:1')).error?.code).toBe('COMMAND_DENIED');
+    await reload('', /was read again/);
+    expect((await client.run('curl http://127.0.0.1:1')).error).toBeUndefined();
+  });
+});
