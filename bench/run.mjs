@@ -9,21 +9,25 @@ import { largeOutput } from './rows/large-output.mjs';
 import { manySessions } from './rows/many-sessions.mjs';
 import { oneShot } from './rows/one-shot.mjs';
 import { openSession } from './rows/open-session.mjs';
+import { policyRow } from './rows/policy.mjs';
 import { startDaemon, startFloor } from './targets.mjs';
 
 const { values } = parseArgs({
   options: { short: { type: 'boolean', default: false }, json: { type: 'string' }, only: { type: 'string' } },
 });
 
-const rows = [echo, oneShot, openSession, largeOutput, manySessions].filter(({ name }) =>
+const rows = [echo, oneShot, openSession, largeOutput, manySessions, policyRow].filter(({ name }) =>
   name.includes(values.only ?? ''),
 );
+
+/** Two digits that mean something. */
+const inMs = (ms) => ms.toFixed(ms < 0.1 ? 4 : 2);
 
 function print({ name, target, floor, ours, ratio, extra }) {
   const cells = [
     name.padEnd(28),
-    `floor ${floor.p50.toFixed(2).padStart(8)} ms`,
-    `ours ${ours.p50.toFixed(2).padStart(8)} ms (p95 ${ours.p95.toFixed(2)})`,
+    `floor ${inMs(floor.p50).padStart(8)} ms`,
+    `ours ${inMs(ours.p50).padStart(8)} ms (p95 ${inMs(ours.p95)})`,
     `ratio ${ratio.toFixed(2).padStart(5)} (target ${target})`,
   ];
   console.log(cells.join('  ') + (extra ? `  ${extra}` : ''));
