@@ -8,7 +8,7 @@ const MAX_ERROR_LENGTH = 600;
 /** Appends each failed test, with its errors, to the file that TEST_FAILURES_FILE names: `scripts/test` shows them last. */
 export default class FailureReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
-    const file = process.env.TEST_FAILURES_FILE;
+    const file = process.env['TEST_FAILURES_FILE'];
     const { state, errors = [] } = test.result();
     if (file === undefined || state !== 'failed') return;
     const reasons = errors.map(({ message, stacks }) => {
