@@ -3,6 +3,9 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 /** Name of the variable by which processes of the adapter are recognised: `instance.session.command`. */
 export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
 
+/** Clock ticks a second in /proc (USER_HZ): 100 on every Linux in use. */
+export const TICKS_PER_SECOND = 100;
+
 /** Longest command line that is reported, in characters. */
 const MAX_COMMAND_LINE = 200;
 
@@ -62,6 +65,14 @@ export function listProcesses(): ProcessEntry[] {
   return entries;
 }
 
+/** The children of a process, those that have ended and were not waited for included. */
+export function listChildren(pid: number): ProcessEntry[] {
+  const children = readProc(pid, `task/${pid}/children`);
+  // A kernel may be built without that file (CONFIG_PROC_CHILDREN).
+  if (children === undefined) return listProcesses().filter((entry) => entry.parent === pid);
+  return children.split(' ').flatMap((child) => (child === '' ? [] : (readProcess(Number(child)) ?? [])));
+}
+
 /** The tag in the environment that a process was started with; undefined for a foreign process. */
 export function readTag(pid: number): string | undefined {
   const environment = readProc(pid, 'environ');
@@ -73,7 +84,7 @@ export function readTag(pid: number): string | undefined {
 }
 
 /** The command line of a process, as people know it. */
-export function commandLine(entry: ProcessEntry): string {
+export function commandLine(entry: Pick<ProcessEntry, 'pid' | 'name'>): string {
   const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');
   return Buffer.from(args ? args : `[${entry.name}]`, 'latin1')
     .toString()
@@ -88,6 +99,23 @@ export function isEnding({ pid }: ProcessEntry): boolean {
   if (!readProc(pid, 'cmdline')) return true;
   const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
   return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);
+}
+
+/** Whether a process catches, ignores or blocks a signal, rather than die of it. */
+export function handlesSignal(pid: number, signal: number): boolean {
+  const masks = readProc(pid, 'status')?.matchAll(/^(?:SigIgn|SigCgt|SigBlk):\s*([0-9a-f]+)$/gm) ?? [];
+  const bit = 1n << BigInt(signal - 1);
+  return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & bit) !== 0n);
+}
+
+/** Place of the exit code among the fields after the name in /proc/PID/stat. */
+const EXIT_CODE_FIELD = 49;
+
+/** Number of the signal that a process died of, while nobody has waited for it; 0 for none. */
+export function exitSignal(pid: number): number {
+  const stat = readProc(pid, 'stat') ?? '';
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[EXIT_CODE_FIELD] ?? 0) & 0x7f;
 }
 
 /** Whether this very process still runs: not another one under its number, not a zombie. */
