@@ -27,6 +27,8 @@ import { oneShotText } from './shells/one-shot-text.js';
 const STREAM_AFTER_MS = 5;
 /** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
 const SWEEP_AFTER_MS = 400;
+/** A used shell is replaced once its command has ended or this has passed: starting one must not delay the command. */
+const REFILL_AFTER_MS = 5;
 /** How often pipes are tried again that a process of an ended one-shot still holds. */
 const PIPE_RETRY_MS = 50;
 
@@ -61,6 +63,7 @@ export class OneShotRunner implements AsyncDisposable {
   readonly #toSweep: string[] = [];
   readonly #ending = new PendingWork();
   #sweepTimer: NodeJS.Timeout | undefined;
+  #refillTimer: NodeJS.Timeout | undefined;
   #filling: Promise<void> | undefined;
   #isClosed = false;
 
@@ -128,6 +131,7 @@ export class OneShotRunner implements AsyncDisposable {
     const warm = this.#warm.splice(0);
     for (const process of warm) process.dismiss();
     await Promise.all(warm.map((process) => process.ended));
+    clearTimeout(this.#refillTimer);
     clearTimeout(this.#sweepTimer);
     await this.#sweep();
     await Promise.all(this.#ending.all);
@@ -157,10 +161,19 @@ export class OneShotRunner implements AsyncDisposable {
     const process = this.#takeWarm() ?? this.#startShell(await this.#pipes.take());
     const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
     process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
+    this.#refillTimer ??= setTimeout(() => {
+      this.#refill();
+    }, REFILL_AFTER_MS).unref();
+    return process;
+  }
+
+  /** Starts shells in the place of those that were used. */
+  #refill(): void {
+    clearTimeout(this.#refillTimer);
+    this.#refillTimer = undefined;
     this.fill().catch((error: unknown) => {
       this.#options.log.warn('a shell could not be started ahead of need', { error: String(error) });
     });
-    return process;
   }
 
   #takeWarm(): OneShotProcess | undefined {
@@ -224,6 +237,10 @@ export class OneShotRunner implements AsyncDisposable {
     if (command.spec.stdin !== undefined) process.removeFiles();
     this.#endLeftovers(process);
     this.#releasePipes(process.pipes);
+    if (!this.#refillTimer) return;
+    setImmediate(() => {
+      this.#refill();
+    });
   }
 
   /** Ends what a one-shot has left: its process group at once, what has left the group with the next sweep. */
