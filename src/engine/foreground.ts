@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignalName } from '../core/protocol/fields.js';
 import { ENDING_SIGNALS } from './command.js';
 import {
+  caughtSignals,
   commandLine,
   exitSignal,
   handlesSignal,
@@ -17,8 +18,8 @@ import { type ReportedProcess, reportProcesses, sendSignal } from './process-tre
 
 /** Longest wait for the shell to stop, and for a signalled program to end. */
 const STEP_MS = 30;
-/** A child of the shell that is younger, and still a copy of it, is a program about to be started. */
-const STARTING_TICKS = 3;
+/** No program takes longer from fork(2) to exec(2), on a busy machine either: 0.3 s. */
+const STARTING_TICKS = 30;
 /** Pause between attempts; not the period of a loop that starts one short program after another. */
 const PAUSE_MS = 3;
 /** Long enough for dozens of programs in a row to end by themselves just then, on a busy machine. */
@@ -111,12 +112,14 @@ async function signalProgram(shell: ProcessEntry, { signal, onSend }: Foreground
 }
 
 /**
- * Between fork and exec a child still has the shell's command line, and its handlers: a signal is lost. It may need the
- * shell for its start (bash has the first of a job wait for its parent), so there is no waiting for it here.
+ * Between fork and exec a child still has the shell's command line, and its handlers: a signal is lost. (A subshell has
+ * handlers of its own.) It may need the shell for its start, as the first of a job in bash does, so there is no waiting
+ * for it here.
  */
 function isStarting(child: ProcessEntry, shellPid: number): boolean {
   const isYoung = uptime() * TICKS_PER_SECOND - child.startTicks < STARTING_TICKS;
-  return isYoung && isAlive(child) && commandLine(child) === commandLine({ pid: shellPid, name: '' });
+  const isCopy = commandLine(child) === commandLine({ pid: shellPid, name: '' });
+  return isYoung && isCopy && isAlive(child) && caughtSignals(child.pid) === caughtSignals(shellPid);
 }
 
 async function until(isSo: () => boolean): Promise<void> {

@@ -108,6 +108,11 @@ export function handlesSignal(pid: number, signal: number): boolean {
   return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & bit) !== 0n);
 }
 
+/** The signals that a process catches, as a mask in hexadecimal. */
+export function caughtSignals(pid: number): string | undefined {
+  return /^SigCgt:\s*([0-9a-f]+)$/m.exec(readProc(pid, 'status') ?? '')?.[1];
+}
+
 /** Place of the exit code among the fields after the name in /proc/PID/stat. */
 const EXIT_CODE_FIELD = 49;
 
