@@ -146,6 +146,11 @@ export function fileBeingRead(pid: number): string | undefined {
   return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
 }
 
+/** What a process is doing, for a message: its state, and the function of the kernel that it waits in. */
+export function whereabouts(pid: number): { readonly state: string; readonly waitsIn: string } {
+  return { state: readProcess(pid)?.state ?? 'gone', waitsIn: readProc(pid, 'wchan') ?? 'unknown' };
+}
+
 /** Whether any descriptor of a process leads to this path. */
 export function holdsDescriptorOf(pid: number, path: string): boolean {
   try {
