@@ -1,25 +1,21 @@
-import { constants, uptime } from 'node:os';
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../core/protocol/fields.js';
 import { ENDING_SIGNALS } from './command.js';
 import {
-  caughtSignals,
-  commandLine,
   exitSignal,
   handlesSignal,
   isAlive,
+  isBeforeExec,
   listChildren,
   type ProcessEntry,
   readProcess,
-  TICKS_PER_SECOND,
 } from './process-table.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 
 /** Longest wait for the shell to stop, and for a signalled program to end. */
 const STEP_MS = 30;
-/** No program takes longer from fork(2) to exec(2), on a busy machine either: 0.3 s. */
-const STARTING_TICKS = 30;
 /** Pause between attempts; not the period of a loop that starts one short program after another. */
 const PAUSE_MS = 3;
 /** Long enough for dozens of programs in a row to end by themselves just then, on a busy machine. */
@@ -80,7 +76,9 @@ async function attempt(request: ForegroundSignal): Promise<Attempt> {
   if (!sendSignal(shellPid, 'SIGSTOP')) return NOBODY;
   try {
     await until(() => readProcess(shellPid)?.state === 'T');
-    if (listChildren(shellPid).some((child) => isStarting(child, shellPid))) return { wasHeard: false, processes: [] };
+    // Such a one may need the shell for its start, as the first of a job in bash does: there is no waiting for it here.
+    if (listChildren(shellPid).some((child) => isBeforeExec(child, shellPid)))
+      return { wasHeard: false, processes: [] };
     const shell = readProcess(shellPid);
     if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NOBODY;
     return shell.foregroundGroup === shell.group ? signalShell(shell, request) : await signalProgram(shell, request);
@@ -109,17 +107,6 @@ async function signalProgram(shell: ProcessEntry, { signal, onSend }: Foreground
   if (isTheirAffair) return { wasHeard: true, processes };
   await until(() => !members.some(isAlive));
   return { wasHeard: members.some((member) => isAlive(member) || exitSignal(member.pid) === number), processes };
-}
-
-/**
- * Between fork and exec a child still has the shell's command line, and its handlers: a signal is lost. (A subshell has
- * handlers of its own.) It may need the shell for its start, as the first of a job in bash does, so there is no waiting
- * for it here.
- */
-function isStarting(child: ProcessEntry, shellPid: number): boolean {
-  const isYoung = uptime() * TICKS_PER_SECOND - child.startTicks < STARTING_TICKS;
-  const isCopy = commandLine(child) === commandLine({ pid: shellPid, name: '' });
-  return isYoung && isCopy && isAlive(child) && caughtSignals(child.pid) === caughtSignals(shellPid);
 }
 
 async function until(isSo: () => boolean): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
+import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
 import { OneShotProcess, requestFile } from './one-shot-process.js';
 import { PendingWork } from './pending-work.js';
 import { PipeFeed } from './pipe-feed.js';
@@ -230,10 +231,14 @@ export class OneShotRunner implements AsyncDisposable {
       survivors = await endProcesses(() => this.#find(process), 0);
     }
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const left = isHeld ? this.#find(process) : [];
+    const left = isHeld ? await this.#findLeft(process) : [];
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
-    command.finish({ ...commandEnd(end, command), survivors: reportProcesses(survivors), ...reportLeft(left) });
+    command.finish({
+      ...commandEnd(end, command),
+      survivors: reportProcesses(survivors),
+      ...this.#reportLeft(left, process),
+    });
     if (command.spec.stdin !== undefined) process.removeFiles();
     this.#endLeftovers(process);
     this.#releasePipes(process.pipes);
@@ -271,6 +276,24 @@ export class OneShotRunner implements AsyncDisposable {
     await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
   }
 
+  #findLeft(process: OneShotProcess): Promise<ProcessEntry[]> {
+    return findLeftProcesses({
+      find: () => this.#find(process),
+      mustBeThere: true,
+      isAppearing: ({ pid }) => lineOf(pid) === process.shellLine,
+    });
+  }
+
+  #reportLeft(left: readonly ProcessEntry[], { shellLine }: OneShotProcess): Partial<CommandEnd> {
+    if (left.length === 0) return {};
+    const message =
+      'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
+    return {
+      backgroundProcesses: reportLeftProcesses(left, { line: shellLine, name: this.#options.shell.shell.name }),
+      warnings: [{ code: 'BACKGROUND_ENDED', message }],
+    };
+  }
+
   #find(process: OneShotProcess): ProcessEntry[] {
     const { pid, tag } = process;
     const root = pid === undefined || process.hasEnded ? undefined : readProcess(pid);
@@ -306,11 +329,4 @@ function failedStart(
         },
       ];
   return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
-}
-
-function reportLeft(left: readonly ProcessEntry[]): Partial<CommandEnd> {
-  if (left.length === 0) return {};
-  const message =
-    'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
-  return { backgroundProcesses: reportProcesses(left), warnings: [{ code: 'BACKGROUND_ENDED', message }] };
 }

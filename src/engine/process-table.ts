@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { uptime } from 'node:os';
 
 /** Name of the variable by which processes of the adapter are recognised: `instance.session.command`. */
 export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
@@ -86,10 +87,11 @@ export function readTag(pid: number): string | undefined {
 /** The command line of a process, as people know it. */
 export function commandLine(entry: Pick<ProcessEntry, 'pid' | 'name'>): string {
   const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');
-  return Buffer.from(args ? args : `[${entry.name}]`, 'latin1')
-    .toString()
-    .slice(0, MAX_COMMAND_LINE);
+  return shownCommandLine(Buffer.from(args ? args : `[${entry.name}]`, 'latin1').toString());
 }
+
+/** As much of a command line as is shown. */
+export const shownCommandLine = (line: string): string => line.slice(0, MAX_COMMAND_LINE);
 
 /** Bit of SIGKILL in the masks of /proc/PID/status. */
 const SIGKILL_BIT = 0x100n;
@@ -109,8 +111,23 @@ export function handlesSignal(pid: number, signal: number): boolean {
 }
 
 /** The signals that a process catches, as a mask in hexadecimal. */
-export function caughtSignals(pid: number): string | undefined {
+function caughtSignals(pid: number): string | undefined {
   return /^SigCgt:\s*([0-9a-f]+)$/m.exec(readProc(pid, 'status') ?? '')?.[1];
+}
+
+/** No program takes longer from fork(2) to exec(2), on a busy machine either. */
+const EXEC_TICKS = 0.3 * TICKS_PER_SECOND;
+
+/** Whether a process was started a moment ago: it may still become another program, or be about to start one and end. */
+export const isYoung = ({ startTicks }: ProcessEntry): boolean => uptime() * TICKS_PER_SECOND - startTicks < EXEC_TICKS;
+
+/**
+ * Whether a shell has only just forked this process, which is about to become a program: it still has the shell's command
+ * line, and the shell's handlers, in which signals are lost. (A subshell has handlers of its own.)
+ */
+export function isBeforeExec(child: ProcessEntry, shellPid: number): boolean {
+  const isCopy = commandLine(child) === commandLine({ pid: shellPid, name: '' });
+  return isYoung(child) && isCopy && isAlive(child) && caughtSignals(child.pid) === caughtSignals(shellPid);
 }
 
 /** Place of the exit code among the fields after the name in /proc/PID/stat. */
