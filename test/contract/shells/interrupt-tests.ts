@@ -24,7 +24,8 @@ const TRAP_IS_FOR_THE_SHELL = 'the interrupt of a program ends the command, and 
 
 const ROWS: readonly InterruptRow[] = [
   { title: 'a program', command: 'echo go; sleep 30; echo no', program: 'sleep' },
-  { title: 'a pipeline', command: 'echo go; sleep 30 | cat; echo no', program: 'sleep' },
+  // The last of a pipeline decides what comes of it, and is started last.
+  { title: 'a pipeline', command: 'echo go; sleep 30 | cat; echo no', program: 'cat' },
   { title: 'a loop of programs', command: 'echo go; for i in 1 2 3; do sleep 30; done; echo no', program: 'sleep' },
   { title: 'a loop of the shell alone', command: 'echo go; while true; do true; done; echo no' },
   { title: 'a function', command: 'f() { sleep 30; echo no; }; echo go; f; echo no', program: 'sleep' },
