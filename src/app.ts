@@ -5,6 +5,7 @@ import type { Configuration } from './config/configuration.js';
 import { ensureWorkspace } from './config/workspace.js';
 import type { Log } from './core/log.js';
 import type { Answer } from './core/protocol/requests.js';
+import { CheckpointWorkers } from './engine/checkpoints/worker-process.js';
 import { OneShotRunner } from './engine/one-shot.js';
 import {
   findDeadInstances,
@@ -16,6 +17,7 @@ import { ProcessStarter } from './engine/process-starter.js';
 import { endProcesses, findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
 import { ShellPool } from './engine/shell-pool.js';
 import { findShell } from './engine/shells/list.js';
+import { Checkpoints } from './services/checkpoints.js';
 import { CommandRegistry } from './services/command-registry.js';
 import type { CommandLimits } from './services/command-limits.js';
 import { Commands } from './services/commands.js';
@@ -141,7 +143,7 @@ async function buildEngine(
 }
 
 function buildServices(
-  { pool, oneShots, spoolDirectory, instance }: Engine,
+  { pool, oneShots, spoolDirectory, instance, runtimePath }: Engine,
   version: string,
   log: AppOptions['log'],
   closers: Closers,
@@ -167,7 +169,40 @@ function buildServices(
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
   });
-  return { sessions, commands, metadata, isClosing };
+  const checkpoints = buildCheckpoints(runtimePath, pool.env, log, closers, configuration);
+  return { sessions, commands, checkpoints, metadata, isClosing };
+}
+
+function buildCheckpoints(
+  runtimePath: string,
+  env: Readonly<Record<string, string>>,
+  log: AppOptions['log'],
+  closers: Closers,
+  configuration: () => Configuration,
+): Checkpoints {
+  const workers = new CheckpointWorkers();
+  closers.push(() => workers[Symbol.asyncDispose]());
+  const { adapter, logging } = configuration();
+  const directory = join(adapter.stateDirectory, 'checkpoints');
+  return new Checkpoints({
+    workspace: adapter.workspaceDirectory,
+    directory,
+    excluded: ownPaths(
+      [adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
+      logging,
+    ),
+    path: env['PATH'] ?? '',
+    limits: () => configuration().checkpoints,
+    output: () => commandLimits(configuration()).output,
+    run: workers.run,
+    log: log('checkpoints'),
+  });
+}
+
+/** What the daemon has open or writes by itself: it must be there before and after a restore. */
+function ownPaths(directories: readonly string[], { filePath, backupCount }: Configuration['logging']): string[] {
+  const logs = [filePath, ...Array.from({ length: backupCount }, (_, index) => `${filePath}.${index + 1}`)];
+  return [...directories, ...logs];
 }
 
 const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
