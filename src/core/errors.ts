@@ -21,7 +21,7 @@ export const ERROR_CODES = {
     'The workspace has more files or bytes than a checkpoint may have: `details` names the limit. Nothing was changed.',
   CHECKPOINT_FAILED: 'Saving or comparing the workspace failed; the message says why. The workspace was not changed.',
   RESTORE_FAILED: 'The workspace could not be restored and is as it was before, unless `details.rolled_back` is false.',
-  GIT_NOT_FOUND: 'git, which checkpoints are made with, is not installed or cannot be run.',
+  GIT_NOT_FOUND: 'Checkpoints are made with git, which is not installed or cannot be run.',
   PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
   FORBIDDEN: 'The connection may not do that.',
   SHUTTING_DOWN: 'The daemon is ending and takes no new work.',
