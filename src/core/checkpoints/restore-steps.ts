@@ -13,6 +13,8 @@ export type Step =
   | {
       readonly kind: 'set_attributes';
       readonly path: BytePath;
+      /** What it has to be: of an entry that is something else, nothing is changed. */
+      readonly of: Entry['kind'];
       readonly from: Attributes;
       readonly to: Attributes;
     };
@@ -53,8 +55,8 @@ const isContent = ({ kind }: Entry): boolean => kind !== 'directory';
 const attributesOf = ({ mode, uid, gid }: Attributes): Attributes => ({ mode, uid, gid });
 const unlock = ({ mode, uid, gid }: Attributes): Attributes => ({ mode: mode | OWNER_CAN_CHANGE, uid, gid });
 
-function setAttributes({ path }: Entry, from: Attributes, to: Attributes): Step {
-  return { kind: 'set_attributes', path, from, to: attributesOf(to) };
+function setAttributes({ path, kind }: Entry, from: Attributes, to: Attributes): Step {
+  return { kind: 'set_attributes', path, of: kind, from, to: attributesOf(to) };
 }
 
 /** Directories are in the order of their paths: what is below comes later. */

@@ -11,7 +11,7 @@ import {
   rmdirSync,
 } from 'node:fs';
 
-import type { Attributes, BytePath, Entries } from '../../core/checkpoints/entry.js';
+import type { Attributes, BytePath, Entries, Entry } from '../../core/checkpoints/entry.js';
 import { MADE_DIRECTORY_MODE, type Step } from '../../core/checkpoints/restore-steps.js';
 import { AdapterError } from '../../core/errors.js';
 import { toText } from './byte-path.js';
@@ -41,8 +41,7 @@ export function applyStep(step: Step, { tree, staging }: Site, current: Entries<
       renameSync(place, staging.old(step.slot));
       break;
     case 'remove_directory':
-      tree.forget();
-      rmdirSync(entryAt(tree.locate(step.path)));
+      rmdirSync(place);
       break;
     case 'make_directory':
       mkdirSync(place, MADE_DIRECTORY_MODE);
@@ -52,6 +51,7 @@ export function applyStep(step: Step, { tree, staging }: Site, current: Entries<
       renameSync(staging.fresh(step.slot), place);
       break;
     case 'set_attributes':
+      if (kindOf(place) !== step.of) throw changedMeanwhile(step.path);
       setAttributes(location, step.to);
       break;
   }
@@ -59,12 +59,6 @@ export function applyStep(step: Step, { tree, staging }: Site, current: Entries<
 
 /** Undoes one step, whether it was made or not. What somebody else has put in its way is left where it is. */
 export function undoStep(step: Step, { tree, staging }: Site): void {
-  tree.forget();
-  if (step.kind === 'set_attributes') {
-    const location = locateIfThere(tree, step.path);
-    if (location && exists(entryAt(location))) setAttributes(location, step.from);
-    return;
-  }
   const location = locateIfThere(tree, step.path);
   if (!location) return;
   const place = entryAt(location);
@@ -79,6 +73,9 @@ export function undoStep(step: Step, { tree, staging }: Site): void {
       if (exists(place)) break;
       mkdirSync(place, MADE_DIRECTORY_MODE);
       setAttributes(location, step.attributes);
+      break;
+    case 'set_attributes':
+      if (kindOf(place) === step.of) setAttributes(location, step.from);
       break;
     case 'take_out':
       if (exists(staging.old(step.slot)) && !exists(place)) renameSync(staging.old(step.slot), place);
@@ -101,6 +98,13 @@ function locateIfThere(tree: OpenTree, path: BytePath): Location | undefined {
 
 function exists(path: Buffer): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function kindOf(path: Buffer): Entry['kind'] | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) return 'directory';
+  if (stat?.isSymbolicLink() === true) return 'link';
+  return stat?.isFile() === true ? 'file' : undefined;
 }
 
 function isAsSaved(place: Buffer, saved: SavedEntry | undefined): boolean {

@@ -116,7 +116,7 @@ function failureOf(args: readonly string[], { code, exitCode, signal, stderr, or
   const said = Buffer.from(stderr ?? '')
     .toString()
     .trim();
-  if (/no space left|disk quota exceeded/i.test(said)) {
+  if (/no space left|out of diskspace|disk quota exceeded/i.test(said)) {
     return new AdapterError('RESOURCE_EXHAUSTED', 'the disk with the checkpoints (state_directory) is full', {
       details: { errno: 'ENOSPC' },
     });

@@ -53,7 +53,10 @@ export interface Location {
   readonly name: BytePath;
 }
 
-/** Finds entries below a directory by their paths without following a link. Neighbours are found fast. */
+/**
+ * Finds entries below a directory by their paths without following a link. Neighbours are found fast: the directories on
+ * the way to an entry stay open until the next, and those at and below an entry are let go of when it is located.
+ */
 export class OpenTree implements Disposable {
   readonly #root: HeldDirectory;
   #way: { readonly name: BytePath; readonly directory: HeldDirectory }[] = [];

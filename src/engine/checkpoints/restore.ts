@@ -106,8 +106,8 @@ function rollBack(tree: OpenTree, journal: Journal, reason: unknown): void {
 function undoAll({ staging: name, steps }: JournalEntry, tree: OpenTree): void {
   using staging = StagingDirectory.open(tree.root, name);
   const site: Site = { tree, staging };
-  for (const step of steps.toReversed()) undoStep(step, site);
   tree.forget();
+  for (const step of steps.toReversed()) undoStep(step, site);
   const lost = steps.filter((step): step is Step & { kind: 'take_out' } => {
     return step.kind === 'take_out' && staging.hasOld(step.slot);
   });
