@@ -114,7 +114,7 @@ export class Checkpoints {
       removed: removed.count,
       undo: undoCheckpoint.id,
     });
-    this.#tidy();
+    this.#tidyIf(undoCheckpoint);
     return {
       checkpoint_id: id,
       ...listAnswer('restored', restored),
@@ -128,7 +128,7 @@ export class Checkpoints {
     const saved = await this.#inTurn({ kind: 'save', id: newId(), label, reason });
     const { id, files, bytes, skipped } = saved;
     this.#options.log.info('the workspace was saved', { checkpoint: id, files, bytes, skipped: skipped.count });
-    this.#tidy();
+    this.#tidyIf(saved);
     return saved;
   }
 
@@ -136,8 +136,9 @@ export class Checkpoints {
     return workspacePaths(paths, [this.#realWorkspace, this.#options.workspace]);
   }
 
-  /** Nobody waits for it. */
-  #tidy(): void {
+  /** Nobody waits for it but who comes next. */
+  #tidyIf({ isUntidy }: SavedCheckpoint): void {
+    if (!isUntidy) return;
     const { log } = this.#options;
     this.#inTurn({ kind: 'tidy' }).then(
       ({ dropped }) => {

@@ -36,6 +36,8 @@ export interface SavedCheckpoint extends CheckpointFacts {
   readonly skipped: Listed<SkippedPath>;
   /** Ids of those that have made room for it. */
   readonly dropped: readonly string[];
+  /** Whether the store should be tidied. */
+  readonly isUntidy: boolean;
 }
 
 /** A file that differs. */

@@ -79,7 +79,7 @@ export class CheckpointStore {
   async save({ id, label, reason }: JobOf<'save'>): Promise<SavedCheckpoint> {
     const captured = await this.#capture({ label, kind: reason });
     const checkpoint = await this.#name(id, captured);
-    return { ...checkpoint, dropped: await this.#makeRoom(new Set([id])) };
+    return { ...checkpoint, dropped: await this.#makeRoom(new Set([id])), isUntidy: await this.#isUntidy() };
   }
 
   /** Compares the workspace with a checkpoint, in the direction of time. */
@@ -127,7 +127,7 @@ export class CheckpointStore {
       restored: listed(plan.restored.map(toText)),
       removed: listed(plan.removed.map(toText)),
       skipped: listedSkipped(plan.skipped),
-      undoCheckpoint: { ...undoCheckpoint, dropped },
+      undoCheckpoint: { ...undoCheckpoint, dropped, isUntidy: await this.#isUntidy() },
     };
   }
 
@@ -189,9 +189,12 @@ export class CheckpointStore {
   }
 
   /** Makes a checkpoint of what was captured. */
-  async #name(id: string, { snapshot, commit, facts }: Captured): Promise<SavedCheckpoint> {
+  async #name(
+    id: string,
+    { snapshot, commit, facts }: Captured,
+  ): Promise<Omit<SavedCheckpoint, 'dropped' | 'isUntidy'>> {
     await this.#repository.name(id, commit);
-    return { id, ...facts, skipped: listedSkipped(snapshot.skipped), dropped: [] };
+    return { id, ...facts, skipped: listedSkipped(snapshot.skipped) };
   }
 
   async #makeRoom(kept: ReadonlySet<string>): Promise<string[]> {

@@ -1,7 +1,5 @@
 import { fileURLToPath } from 'node:url';
 
-import { execa } from 'execa';
-
 import { AdapterError } from '../../core/errors.js';
 import type { Job, JobOf, JobResults, RunJob, StoreOptions } from './job.js';
 import type { WorkerReply, WorkerRequest } from './worker/messages.js';
@@ -12,7 +10,7 @@ const MAIN = fileURLToPath(new URL('./worker/main.js', import.meta.url));
 const TIMEOUT_MS = 10 * 60 * 1000;
 
 /** Jobs that may be ended at any time: what they leave is removed by the next one. A restore is always completed. */
-const CAN_BE_ENDED: ReadonlySet<Job['kind']> = new Set(['save', 'list', 'diff', 'tidy']);
+const CAN_BE_ENDED: ReadonlySet<Job['kind']> = new Set(['save', 'diff', 'tidy']);
 
 /** Does the jobs of checkpoints in processes of their own. */
 export class CheckpointWorkers implements AsyncDisposable {
@@ -20,11 +18,11 @@ export class CheckpointWorkers implements AsyncDisposable {
   readonly #ending = new AbortController();
 
   /** Does a job. Rejects with an AdapterError. */
-  readonly run: RunJob = async (job, options) => {
-    const working = work(job, options, this.#ending.signal);
+  readonly run: RunJob = async <K extends Job['kind']>(job: JobOf<K>, options: StoreOptions) => {
+    const working = job.kind === 'list' ? listHere(options) : work(job, options, this.#ending.signal);
     this.#running.add(working);
     try {
-      return await working;
+      return (await working) as JobResults[K];
     } finally {
       this.#running.delete(working);
     }
@@ -37,12 +35,20 @@ export class CheckpointWorkers implements AsyncDisposable {
   }
 }
 
+/** One short process of git: not worth a worker. */
+async function listHere(options: StoreOptions): Promise<JobResults['list']> {
+  const { runJob } = await import('./worker/run-job.js');
+  return (await runJob({ kind: 'list' }, options)) as JobResults['list'];
+}
+
 async function work<K extends Job['kind']>(
   job: JobOf<K>,
   options: StoreOptions,
   ending: AbortSignal,
 ): Promise<JobResults[K]> {
   const request: WorkerRequest = { job, options };
+  // Loaded with the first job: it takes its time, and the daemon should be up soon.
+  const { execa } = await import('execa');
   const worker = execa(process.execPath, [MAIN], {
     input: JSON.stringify(request),
     env: {},

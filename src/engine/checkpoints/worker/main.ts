@@ -1,4 +1,4 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 import { AdapterError } from '../../../core/errors.js';
@@ -18,16 +18,12 @@ closeInheritedTerminals();
 setPriority(NICENESS);
 
 const STDIN = 0;
-const STDOUT = 1;
 
 const { job, options } = JSON.parse(readFileSync(STDIN, 'utf8')) as WorkerRequest;
 const reply = JSON.stringify(await answer());
-const bytes = Buffer.from(reply);
-try {
-  for (let written = 0; written < bytes.length;) written += writeSync(STDOUT, bytes, written);
-} catch {
-  // EPIPE: the daemon has ended. What was to be done is done.
-}
+// EPIPE: the daemon has ended. What was to be done is done.
+process.stdout.on('error', () => undefined);
+process.stdout.write(reply);
 
 async function answer(): Promise<WorkerReply> {
   try {
