@@ -74,6 +74,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     configuration: () => configuration,
     isClosing: () => closing !== undefined,
   });
+  const { sessions } = services;
   const server = new SocketIoServer({ services, log: log('socketio'), ...configuration.socketio });
   closers.push(() => server[Symbol.asyncDispose]());
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
@@ -82,8 +83,10 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   const close = (reason: string) => {
     closing ??= (async () => {
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
-      // Sessions and commands end first, while their clients are still connected and get the results.
-      await Promise.all([services.sessions[Symbol.asyncDispose](), engine.oneShots[Symbol.asyncDispose]()]);
+      // What clients wait for ends first, while they are still connected and get the results.
+      await Promise.all(
+        [sessions, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
+      );
       await closeAll();
     })();
     return closing;
@@ -109,6 +112,7 @@ type Closers = (() => void | Promise<void>)[];
 interface Engine {
   readonly pool: ShellPool;
   readonly oneShots: OneShotRunner;
+  readonly checkpointWorkers: CheckpointWorkers;
   readonly spoolDirectory: string;
   readonly instance: string;
   readonly runtimePath: string;
@@ -139,16 +143,19 @@ async function buildEngine(
   const common = { runtime, starter, shell, cwd, env, killGraceMs };
   const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
   closers.push(() => oneShots[Symbol.asyncDispose]());
-  return { pool, oneShots, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
+  const checkpointWorkers = new CheckpointWorkers();
+  closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
+  return { pool, oneShots, checkpointWorkers, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
 }
 
 function buildServices(
-  { pool, oneShots, spoolDirectory, instance, runtimePath }: Engine,
+  engine: Engine,
   version: string,
   log: AppOptions['log'],
   closers: Closers,
   { configuration, isClosing }: { configuration: () => Configuration; isClosing: () => boolean },
 ): Services {
+  const { pool, oneShots, spoolDirectory, instance } = engine;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
   const sessions = new Sessions({
@@ -169,19 +176,15 @@ function buildServices(
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
   });
-  const checkpoints = buildCheckpoints(runtimePath, pool.env, log, closers, configuration);
+  const checkpoints = buildCheckpoints(engine, log, configuration);
   return { sessions, commands, checkpoints, metadata, isClosing };
 }
 
 function buildCheckpoints(
-  runtimePath: string,
-  env: Readonly<Record<string, string>>,
+  { pool, checkpointWorkers, runtimePath }: Engine,
   log: AppOptions['log'],
-  closers: Closers,
   configuration: () => Configuration,
 ): Checkpoints {
-  const workers = new CheckpointWorkers();
-  closers.push(() => workers[Symbol.asyncDispose]());
   const { adapter, logging } = configuration();
   const directory = join(adapter.stateDirectory, 'checkpoints');
   return new Checkpoints({
@@ -191,10 +194,10 @@ function buildCheckpoints(
       [adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
       logging,
     ),
-    path: env['PATH'] ?? '',
+    path: pool.env['PATH'] ?? '',
     limits: () => configuration().checkpoints,
     output: () => commandLimits(configuration()).output,
-    run: workers.run,
+    run: checkpointWorkers.run,
     log: log('checkpoints'),
   });
 }

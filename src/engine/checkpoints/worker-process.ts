@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { AdapterError } from '../../core/errors.js';
@@ -8,6 +9,9 @@ const MAIN = fileURLToPath(new URL('./worker/main.js', import.meta.url));
 
 /** Longest that a job may take which changes nothing in the workspace, in milliseconds. */
 const TIMEOUT_MS = 10 * 60 * 1000;
+
+/** How long the end of the daemon waits for a restore, in milliseconds; all of it may take 4.5 s. */
+const PATIENCE_MS = 2500;
 
 /** Jobs that may be ended at any time: what they leave is removed by the next one. A restore is always completed. */
 const CAN_BE_ENDED: ReadonlySet<Job['kind']> = new Set(['save', 'diff', 'tidy']);
@@ -28,10 +32,13 @@ export class CheckpointWorkers implements AsyncDisposable {
     }
   };
 
-  /** Ends what may be ended, and waits for the rest. */
+  /** Ends what may be ended, and waits for the rest; a restore that takes longer is completed without the daemon. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
-    await Promise.allSettled(this.#running);
+    const late = new AbortController();
+    const patience = sleep(PATIENCE_MS, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([Promise.allSettled(this.#running), patience]);
+    late.abort();
   }
 }
 

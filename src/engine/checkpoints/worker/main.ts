@@ -11,8 +11,8 @@ import { runJob } from './run-job.js';
  * busy that the daemon needs for its clients; and so that a restore is completed whatever becomes of the daemon.
  */
 
-/** Sessions come first. */
-const NICENESS = 10;
+/** Sessions come first, but somebody waits for this too: it gets a third of what they get of a busy processor. */
+const NICENESS = 5;
 
 closeInheritedTerminals();
 setPriority(NICENESS);
