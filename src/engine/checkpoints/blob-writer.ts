@@ -100,5 +100,5 @@ export class BlobWriter {
 const header = (size: number): Buffer => Buffer.from(`blob\ndata ${size}\n`);
 
 /** The name that git gives to a content. */
-export const blobId = (content: Uint8Array): string =>
+const blobId = (content: Uint8Array): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');

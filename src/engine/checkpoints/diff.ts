@@ -1,7 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 
-import type { Change } from '../../core/checkpoints/compare.js';
 import type { BytePath } from '../../core/checkpoints/entry.js';
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../core/output/output-window.js';
 import { toBytes } from './byte-path.js';
@@ -66,6 +65,3 @@ function treesOf({ before, after, paths }: DiffOptions): string[] {
   const wanted = paths.includes('') ? [] : ['--', ...paths.map((path) => toBytes(path).toString('utf8'))];
   return [`${before}:files`, `${after}:files`, ...wanted];
 }
-
-/** Whether the counts of lines say something about a change. */
-export const hasLines = ({ before, after }: Change): boolean => (after ?? before)?.kind !== 'directory';

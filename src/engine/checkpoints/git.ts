@@ -87,7 +87,7 @@ export class Git {
 }
 
 /** The environment of git: nothing of the daemon's own. */
-export function gitEnvironment(directory: string): Record<string, string> {
+function gitEnvironment(directory: string): Record<string, string> {
   const who = { NAME: 'shell-adapter', EMAIL: 'shell-adapter@localhost' };
   return {
     // For git's own helpers, which it looks up through its exec path first.

@@ -47,14 +47,14 @@ export interface ChangedPath extends Partial<LineCounts> {
 }
 
 /** How the workspace differs from a checkpoint. */
-export interface WorkspaceDiff {
+interface WorkspaceDiff {
   readonly checkpointId: string;
   readonly changes: Listed<ChangedPath>;
   readonly patch: Patch | undefined;
 }
 
 /** What a restore has done. */
-export interface RestoredWorkspace {
+interface RestoredWorkspace {
   readonly restored: Listed<string>;
   readonly removed: Listed<string>;
   readonly skipped: Listed<SkippedPath>;
