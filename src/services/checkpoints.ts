@@ -26,6 +26,9 @@ import { outputLimitsOf } from './command-limits.js';
 import { styleOf } from './command-record.js';
 import { workspacePaths } from './workspace-paths.js';
 
+/** Requests that may wait or be under way: each takes as long as the files of the workspace do. */
+const MAX_WAITING = 32;
+
 /** What the checkpoints are made of. */
 export interface CheckpointsOptions {
   /** Absolute. It has to be there when this is made. */
@@ -50,6 +53,7 @@ export class Checkpoints {
   readonly #realWorkspace: string;
   readonly #store: string;
   #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
@@ -161,8 +165,17 @@ export class Checkpoints {
   }
 
   /** Does a job when those before it are done. */
-  #inTurn<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
-    const turn = this.#last.then(() => this.#run(job));
+  async #inTurn<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
+    if (this.#waiting >= MAX_WAITING) {
+      const message = `${MAX_WAITING} requests wait for the workspace to be saved, compared or restored already`;
+      throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { waiting: MAX_WAITING } });
+    }
+    this.#waiting += 1;
+    const turn = this.#last
+      .then(() => this.#run(job))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
     this.#last = turn.catch(() => undefined);
     return turn;
   }

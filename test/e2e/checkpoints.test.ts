@@ -169,6 +169,7 @@ describe('what cannot be done', () => {
     rmSync(daemon.workspace);
     writeFileSync(daemon.workspace, 'a file');
     expect((await client.request('checkpoint_workspace', {})).error).toMatchObject(gone);
+    expect((await client.request('restore_workspace', { checkpoint_id })).error).toMatchObject(gone);
     rmSync(daemon.workspace);
     const restored = await client.request('restore_workspace', { checkpoint_id });
     expect(restored).toMatchObject({ restored: ['a.txt'] });

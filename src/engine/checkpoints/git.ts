@@ -102,6 +102,9 @@ function gitEnvironment(directory: string): Record<string, string> {
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_LITERAL_PATHSPECS: '1',
     GIT_TERMINAL_PROMPT: '0',
+    // What the adapter computes and cleans up by itself, whatever a later git makes by default.
+    GIT_DEFAULT_HASH: 'sha1',
+    GIT_DEFAULT_REF_FORMAT: 'files',
     GIT_AUTHOR_NAME: who.NAME,
     GIT_AUTHOR_EMAIL: who.EMAIL,
     GIT_COMMITTER_NAME: who.NAME,

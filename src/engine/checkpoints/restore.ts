@@ -28,9 +28,17 @@ export interface RestoreOptions {
 /** Permissions of a workspace that has to be made anew. */
 const WORKSPACE_MODE = 0o755;
 
-/** Makes the workspace directory when it was removed. */
+/**
+ * Makes the workspace directory when it was removed; those above it have to be there.
+ * @throws the file system's error
+ */
 export function ensureDirectory(workspace: string): void {
-  mkdirSync(workspace, { recursive: true, mode: WORKSPACE_MODE });
+  try {
+    mkdirSync(workspace, WORKSPACE_MODE);
+  } catch (error) {
+    // Whether it is a directory shows when it is opened.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /**

@@ -107,7 +107,11 @@ export class CheckpointStore {
     const { workspace } = this.#options;
     const checkpoint = await this.#repository.find(id);
     const target = await readSavedTree(this.#repository.git, checkpoint.commit);
-    ensureDirectory(workspace);
+    try {
+      ensureDirectory(workspace);
+    } catch (error) {
+      throw asWorkspaceFailure(error, workspace);
+    }
     const captured = await this.#capture({ label: `before the restore of ${id}`, kind: 'before_restore' });
     const current = captured.snapshot;
     requirePaths(paths, target.entries, current.entries);

@@ -25,6 +25,9 @@ import { describeTree, makeTree } from '../../support/tree.js';
 import { WireClient } from '../../support/wire.js';
 import { makeFolder } from '../cli-support.js';
 
+/** Making and looking at 50,000 files takes its time on a busy machine, in milliseconds. */
+const LARGE_TIMEOUT_MS = 180_000;
+
 const WORKER = fileURLToPath(new URL('../../../dist/engine/checkpoints/worker/main.js', import.meta.url));
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
@@ -237,7 +240,7 @@ describe('a daemon that ends', () => {
   });
 });
 
-it('50,000 files: saved, saved again and restored in seconds, while other clients do not notice', async () => {
+it('50,000 files: saved, saved again and restored in seconds, while other clients do not notice', { timeout: LARGE_TIMEOUT_MS }, async () => {
   await using daemon = await TestDaemon.start();
   await using client = await WireClient.connect(daemon.url);
   const session = await client.openSession();

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/log.js';
 import type { Job, RunJob } from '../../../src/engine/checkpoints/job.js';
+import { Deferred } from '../../../src/engine/deferred.js';
 import { Checkpoints } from '../../../src/services/checkpoints.js';
 import { makeTree } from '../../support/tree.js';
 import { CheckpointBench } from '../engine/checkpoints/bench.js';
@@ -69,6 +70,22 @@ describe('Checkpoints', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
     expect(outcomes[1]).toMatchObject({ value: { change_count: 1 } });
     expect(outcomes[3]).toMatchObject({ value: { change_count: 0 } });
+  });
+
+  it('lets no more than so many wait', async () => {
+    using bench = new ServiceBench({ 'a.txt': '1' });
+    const checkpoints = bench.make();
+    const held = new Deferred<undefined>();
+    bench.next = async () => {
+      await held.promise;
+      throw new AdapterError('CHECKPOINT_FAILED', 'held');
+    };
+    const asked = Array.from({ length: 33 }, () => checkpoints.save({ label: undefined }));
+    await expect(asked.at(-1)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    held.resolve(undefined);
+    const outcomes = await Promise.allSettled(asked);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(31);
+    await checkpoints.save({ label: 'there is room again' });
   });
 
   it('tidies when there is something to be tidied, and tells what has gone', async () => {
