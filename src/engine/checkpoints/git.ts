@@ -90,7 +90,7 @@ export class Git {
 function gitEnvironment(directory: string): Record<string, string> {
   const who = { NAME: 'shell-adapter', EMAIL: 'shell-adapter@localhost' };
   return {
-    // For git's own helpers, which it looks up through its exec path first.
+    // For the programs of git's own that it starts; it looks through its exec path first.
     PATH: '/usr/local/bin:/usr/bin:/bin',
     LC_ALL: 'C',
     HOME: directory,
