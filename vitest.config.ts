@@ -5,6 +5,7 @@ const PROCESS_TEST_TIMEOUT_MS = 60_000;
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/support/failure-reporter.ts'],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {

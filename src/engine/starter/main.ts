@@ -18,9 +18,10 @@ const report = (message: StarterReport) => process.stdout.write(`${JSON.stringif
 
 function open(message: StartMessage): (number | 'ignore')[] {
   const fds: (number | 'ignore')[] = [];
+  // Without a reader there the daemon has ended, and an open that blocks would wait for ever. It is closed when there is
+  // another writer: the daemon would take the last one's going for the end of the output.
+  const probe = openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
-    // Without a reader there the daemon has ended, and an open that blocks would wait for ever.
-    closeSync(openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK));
     fds.push(message.stdin === null ? 'ignore' : openSync(message.stdin, constants.O_RDONLY));
     fds.push(openSync(message.stdout, constants.O_WRONLY), openSync(message.stderr, constants.O_WRONLY));
     if (message.request !== null) fds.push(openSync(message.request, constants.O_RDONLY));
@@ -28,6 +29,8 @@ function open(message: StartMessage): (number | 'ignore')[] {
   } catch (error) {
     close(fds);
     throw error;
+  } finally {
+    closeSync(probe);
   }
 }
 

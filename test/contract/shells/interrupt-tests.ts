@@ -141,6 +141,27 @@ function raceTests(open: () => Promise<TestSession>): void {
     expect(session.pid).toBe(pid);
   });
 
+  test('an interrupt ends a loop of short programs, whichever of them it meets, and however far that one is', async () => {
+    await using session = await open();
+    const { pid } = session;
+    for (let index = 0; index < HASTY_INTERRUPTS; index++) {
+      const running = session.start('echo go; while :; do /bin/true; done');
+      await running.prints('go');
+      await session.signal(running, 'SIGINT');
+      expectResult(await running.result(), INTERRUPTED, `loop ${index}`, session.directory);
+    }
+    expect(session.pid).toBe(pid);
+  });
+
+  test('a time-out of a loop of short programs leaves the shell as it is', async () => {
+    await using session = await open();
+    const { pid } = session;
+    const result = await session.run('while :; do /bin/true; done', { timeoutMs: 100 });
+    expectResult(result, { exitCode: 124, status: 'timed_out' }, 'loop', session.directory);
+    expectResult(await session.run(alive.command), alive.expected, alive.command, session.directory);
+    expect(session.pid).toBe(pid);
+  });
+
   test('a time-out gives what has come, and ends what runs', async () => {
     await using session = await open();
     const result = await session.run('echo part; sleep 30; echo no', { timeoutMs: 200 });
