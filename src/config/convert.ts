@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { buildChildEnvironment } from './child-environment.js';
 import type {
   AdapterConfiguration,
+  CheckpointsConfiguration,
   Configuration,
   LoggingConfiguration,
   SocketioConfiguration,
@@ -29,6 +30,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
   return {
     file: context.file,
     adapter: toAdapter(checked.adapter, context),
+    checkpoints: toCheckpoints(checked.checkpoints),
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio),
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
@@ -62,6 +64,16 @@ function toAdapter(adapter: CheckedConfiguration['adapter'], context: Conversion
     queueLimit: adapter.queue_limit,
     prewarm: { sessions: adapter.prewarm.sessions, oneShots: adapter.prewarm.one_shots },
     stateDirectory: pathOf('state_directory', defaultStateDirectory(env)),
+  };
+}
+
+function toCheckpoints(checkpoints: CheckedConfiguration['checkpoints']): CheckpointsConfiguration {
+  return {
+    maxFiles: checkpoints.max_files,
+    maxFileBytes: checkpoints.max_file_mb * MIB,
+    maxWorkspaceBytes: checkpoints.max_workspace_mb * MIB,
+    maxCount: checkpoints.max_count,
+    maxStoreBytes: checkpoints.max_store_mb * MIB,
   };
 }
 

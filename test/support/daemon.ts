@@ -12,7 +12,9 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const STOP_TIMEOUT_MS = 8000;
 
 /** A configuration file's content: sections, keys, values. */
-export type DaemonSettings = Partial<Record<'adapter' | 'logging' | 'socketio', Record<string, unknown>>>;
+export type DaemonSettings = Partial<
+  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio', Record<string, unknown>>
+>;
 
 /** How to start a daemon for a test. */
 export interface DaemonOptions {
@@ -63,6 +65,7 @@ export class TestDaemon implements AsyncDisposable {
           state_directory: join(directory, 'state'),
           ...settings.adapter,
         },
+        ...(settings.checkpoints && { checkpoints: settings.checkpoints }),
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
         socketio: { port: 0, ...settings.socketio },
       }),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 
+import { closeInheritedTerminals } from '../inherited-terminals.js';
 import { LineReader, type StarterReport, type StartMessage } from './messages.js';
 
 /*
@@ -11,23 +12,7 @@ import { LineReader, type StarterReport, type StartMessage } from './messages.js
 
 const running = new Set<number>();
 
-/** The daemon's terminals have no close-on-exec flag: what is started here must not get hold of a session's terminal. */
-function closeInheritedTerminals(): void {
-  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
-    if (fd > 2 && isTerminal(fd)) closeSync(fd);
-  }
-}
-
-function isTerminal(fd: number): boolean {
-  try {
-    return /^\/dev\/(ptmx|pts\/)/.test(readlinkSync(`/proc/self/fd/${fd}`));
-  } catch {
-    // ENOENT: the descriptor of the listing itself.
-    return false;
-  }
-}
-
-if (existsSync('/proc/self/fd')) closeInheritedTerminals();
+closeInheritedTerminals();
 
 const report = (message: StarterReport) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
