@@ -14,12 +14,12 @@ import {
 } from './process-table.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 
-/** Longest wait for the shell to stop, and for a signalled program to end. */
-const STEP_MS = 30;
+/** Longest wait for the shell to stop, and for a signalled program to end: on a busy machine they must get their turn. */
+const STEP_MS = 250;
 /** Pause between attempts; not the period of a loop that starts one short program after another. */
 const PAUSE_MS = 3;
 /** Long enough for dozens of programs in a row to end by themselves just then, on a busy machine. */
-const ATTEMPTS_MS = 1000;
+const ATTEMPTS_MS = 3000;
 
 /** A signal for what a shell has in the foreground of its terminal. */
 export interface ForegroundSignal {
@@ -40,6 +40,7 @@ interface Attempt {
 }
 
 const NOBODY: Attempt = { wasHeard: true, processes: [] };
+const UNHEARD: Attempt = { wasHeard: false, processes: [] };
 
 /**
  * Signals the foreground process group of a shell's terminal. Where that is the shell itself, which runs a loop or a
@@ -75,12 +76,11 @@ async function attempt(request: ForegroundSignal): Promise<Attempt> {
   const wasStopped = readProcess(shellPid)?.state === 'T';
   if (!sendSignal(shellPid, 'SIGSTOP')) return NOBODY;
   try {
-    await until(() => readProcess(shellPid)?.state === 'T');
-    // Such a one may need the shell for its start, as the first of a job in bash does: there is no waiting for it here.
-    if (listChildren(shellPid).some((child) => isBeforeExec(child, shellPid)))
-      return { wasHeard: false, processes: [] };
+    const hasStopped = await until(() => readProcess(shellPid)?.state === 'T');
     const shell = readProcess(shellPid);
     if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NOBODY;
+    // One that is about to be started may need the shell for it, as the first of a job in bash does: no waiting here.
+    if (!hasStopped || listChildren(shellPid).some((child) => isBeforeExec(child, shellPid))) return UNHEARD;
     return shell.foregroundGroup === shell.group ? signalShell(shell, request) : await signalProgram(shell, request);
   } finally {
     if (!wasStopped) sendSignal(shellPid, 'SIGCONT');
@@ -99,7 +99,7 @@ async function signalProgram(shell: ProcessEntry, { signal, onSend }: Foreground
   const { pid, foregroundGroup } = shell;
   const members = listChildren(pid).filter((child) => child.group === foregroundGroup && isAlive(child));
   const processes = reportProcesses(members);
-  if (members.length === 0) return { wasHeard: false, processes };
+  if (members.length === 0) return UNHEARD;
   const number = constants.signals[signal];
   const isTheirAffair = !ENDING_SIGNALS.has(signal) || members.some((member) => handlesSignal(member.pid, number));
   onSend(signal);
@@ -109,7 +109,12 @@ async function signalProgram(shell: ProcessEntry, { signal, onSend }: Foreground
   return { wasHeard: members.some((member) => isAlive(member) || exitSignal(member.pid) === number), processes };
 }
 
-async function until(isSo: () => boolean): Promise<void> {
+/** Waits for something, within bounds; gives whether it has come about. */
+async function until(isSo: () => boolean): Promise<boolean> {
   const deadline = performance.now() + STEP_MS;
-  while (!isSo() && performance.now() < deadline) await sleep(1);
+  while (!isSo()) {
+    if (performance.now() > deadline) return false;
+    await sleep(1);
+  }
+  return true;
 }
