@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Real shells on a shared machine: generous bounds, so that only a hang trips them. */
-const PROCESS_TEST_TIMEOUT_MS = 60_000;
+const PROCESS_TEST_TIMEOUT_MS = 150_000;
 
 export default defineConfig({
   test: {

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdapterError } from '../../core/errors.js';
-import { readProcess } from '../process-table.js';
+import { isAlive, readProcess } from '../process-table.js';
 
 /** How long another process may hold the lock before giving up, in milliseconds: tidying takes the longest. */
 const WAIT_MS = 120_000;
@@ -27,7 +27,7 @@ async function acquire(file: string, waitMs: number): Promise<void> {
   const deadline = performance.now() + waitMs;
   while (!tryLock(file, own)) {
     const owner = ownerOf(file);
-    if (owner !== undefined && !isAlive(owner)) {
+    if (owner !== undefined && !isOwnerAlive(owner)) {
       breakLock(file, owner);
       continue;
     }
@@ -60,11 +60,11 @@ function ownerOf(file: string): string | undefined {
   }
 }
 
-function isAlive(owner: string): boolean {
-  const [pid = 0, startTicks] = owner.split(' ').map(Number);
+function isOwnerAlive(owner: string): boolean {
+  const [pid = 0, startTicks = -1] = owner.split(' ').map(Number);
   // Made and not written to yet: by somebody who is about to.
   if (owner === '') return true;
-  return readProcess(pid)?.startTicks === startTicks;
+  return isAlive({ pid, startTicks });
 }
 
 /** Takes a dead lock away; should it be somebody's by now who did the same, it is given back. */
