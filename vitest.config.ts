@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
 /** Real shells on a shared machine: generous bounds, so that only a hang trips them. */
-const PROCESS_TEST_TIMEOUT_MS = 60_000;
+const PROCESS_TEST_TIMEOUT_MS = 150_000;
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/support/failure-reporter.ts'],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {

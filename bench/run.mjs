@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { echo } from './rows/echo.mjs';
 import { largeOutput } from './rows/large-output.mjs';
 import { manySessions } from './rows/many-sessions.mjs';
-import { oneShot } from './rows/one-shot.mjs';
+import { oneShot, oneShotRush } from './rows/one-shot.mjs';
 import { openSession } from './rows/open-session.mjs';
 import { policyRow } from './rows/policy.mjs';
 import { startDaemon, startFloor } from './targets.mjs';
@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: { short: { type: 'boolean', default: false }, json: { type: 'string' }, only: { type: 'string' } },
 });
 
-const rows = [echo, oneShot, openSession, largeOutput, manySessions, policyRow].filter(({ name }) =>
+const rows = [echo, oneShot, oneShotRush, openSession, largeOutput, manySessions, policyRow].filter(({ name }) =>
   name.includes(values.only ?? ''),
 );
 

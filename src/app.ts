@@ -7,6 +7,7 @@ import { ensureWorkspace } from './config/workspace.js';
 import type { Log } from './core/log.js';
 import { compileRule } from './core/policy/rules.js';
 import type { Answer } from './core/protocol/requests.js';
+import { CheckpointWorkers } from './engine/checkpoints/worker-process.js';
 import { OneShotRunner } from './engine/one-shot.js';
 import {
   findDeadInstances,
@@ -18,6 +19,7 @@ import { ProcessStarter } from './engine/process-starter.js';
 import { endProcesses, findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
 import { ShellPool } from './engine/shell-pool.js';
 import { findShell } from './engine/shells/list.js';
+import { Checkpoints } from './services/checkpoints.js';
 import { CommandRegistry } from './services/command-registry.js';
 import type { CommandLimits } from './services/command-limits.js';
 import { Commands } from './services/commands.js';
@@ -77,6 +79,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
+  const { sessions } = services;
   const server = new SocketIoServer({ services, log: log('socketio'), ...configuration.socketio });
   closers.push(() => server[Symbol.asyncDispose]());
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
@@ -85,8 +88,10 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   const close = (reason: string) => {
     closing ??= (async () => {
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
-      // Sessions and commands end first, while their clients are still connected and get the results.
-      await Promise.all([services.sessions[Symbol.asyncDispose](), engine.oneShots[Symbol.asyncDispose]()]);
+      // What clients wait for ends first, while they are still connected and get the results.
+      await Promise.all(
+        [sessions, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
+      );
       await closeAll();
     })();
     return closing;
@@ -113,6 +118,7 @@ type Closers = (() => void | Promise<void>)[];
 interface Engine {
   readonly pool: ShellPool;
   readonly oneShots: OneShotRunner;
+  readonly checkpointWorkers: CheckpointWorkers;
   readonly spoolDirectory: string;
   readonly instance: string;
   readonly runtimePath: string;
@@ -143,7 +149,9 @@ async function buildEngine(
   const common = { runtime, starter, shell, cwd, env, killGraceMs };
   const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
   closers.push(() => oneShots[Symbol.asyncDispose]());
-  return { pool, oneShots, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
+  const checkpointWorkers = new CheckpointWorkers();
+  closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
+  return { pool, oneShots, checkpointWorkers, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
 }
 
 /** What changes while the daemon runs. */
@@ -154,12 +162,13 @@ interface CurrentState {
 }
 
 function buildServices(
-  { pool, oneShots, spoolDirectory, instance }: Engine,
+  engine: Engine,
   version: string,
   log: AppOptions['log'],
   closers: Closers,
   { configuration, gate, isClosing }: CurrentState,
 ): Services {
+  const { pool, oneShots, spoolDirectory, instance } = engine;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
   const workspace = pool.cwd;
@@ -192,7 +201,36 @@ function buildServices(
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
   });
-  return { sessions, commands, metadata, isClosing };
+  const checkpoints = buildCheckpoints(engine, log, configuration);
+  return { sessions, commands, checkpoints, metadata, isClosing };
+}
+
+function buildCheckpoints(
+  { pool, checkpointWorkers, runtimePath }: Engine,
+  log: AppOptions['log'],
+  configuration: () => Configuration,
+): Checkpoints {
+  const { adapter, logging } = configuration();
+  const directory = join(adapter.stateDirectory, 'checkpoints');
+  return new Checkpoints({
+    workspace: adapter.workspaceDirectory,
+    directory,
+    excluded: ownPaths(
+      [adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
+      logging,
+    ),
+    path: pool.env['PATH'] ?? '',
+    limits: () => configuration().checkpoints,
+    output: () => commandLimits(configuration()).output,
+    run: checkpointWorkers.run,
+    log: log('checkpoints'),
+  });
+}
+
+/** What the daemon has open or writes by itself: it must be there before and after a restore. */
+function ownPaths(directories: readonly string[], { filePath, backupCount }: Configuration['logging']): string[] {
+  const logs = [filePath, ...Array.from({ length: backupCount }, (_, index) => `${filePath}.${index + 1}`)];
+  return [...directories, ...logs];
 }
 
 /** Files that decide over the gate itself, or that the daemon needs. */

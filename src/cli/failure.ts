@@ -28,6 +28,9 @@ export async function reportFailure(error: unknown, stderr: Output): Promise<voi
 const HINTS: Partial<Record<ClientErrorCode, string>> = {
   SESSION_NOT_FOUND: '`shell-adapter sessions` lists the sessions that are open.',
   SESSION_LIMIT: '`shell-adapter sessions` lists them, `shell-adapter close` ends them. max_sessions is their number.',
+  CHECKPOINT_NOT_FOUND: '`shell-adapter checkpoint --list` lists those that are there.',
+  CHECKPOINT_TOO_LARGE: 'Raise the limit in the configuration, or take something out of the workspace.',
+  GIT_NOT_FOUND: 'Install git (apt-get install git on Debian and Ubuntu). Everything else works without it.',
   SHELL_NOT_FOUND: '`shell-adapter doctor` lists the shells that are there.',
   PAYLOAD_TOO_LARGE: 'Put it into a file that the command reads, or raise socketio.max_message_bytes.',
 };

@@ -2,15 +2,18 @@ import { type Command, CommanderError } from 'commander';
 
 import { attachSubcommand } from './attach.js';
 import { checkSubcommand } from './check.js';
+import { checkpointSubcommand } from './checkpoint.js';
 import { closeSubcommand } from './close.js';
 import { configSubcommand } from './config.js';
 import type { Context } from './context.js';
+import { diffSubcommand } from './diff.js';
 import { doctorSubcommand } from './doctor.js';
 import { execSubcommand } from './exec.js';
 import { EXIT, reportFailure } from './failure.js';
 import { metadataSubcommand } from './metadata.js';
 import { openSubcommand } from './open.js';
 import { protocolSubcommand } from './protocol.js';
+import { restoreSubcommand } from './restore.js';
 import { serveSubcommand } from './serve.js';
 import { sessionsSubcommand } from './sessions.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
@@ -24,6 +27,9 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   sessionsSubcommand,
   attachSubcommand,
   closeSubcommand,
+  checkpointSubcommand,
+  diffSubcommand,
+  restoreSubcommand,
   metadataSubcommand,
   doctorSubcommand,
   configSubcommand,

@@ -14,8 +14,14 @@ import { endTransport, reportEarlyEnd } from './transport-end.js';
 /** Longest pause between two attempts to connect again, in milliseconds. */
 const MAX_RECONNECT_DELAY_MS = 2000;
 
-/** Requests that last as long as a command does. */
-const UNLIMITED: ReadonlySet<RequestName> = new Set(['execute_command', 'wait_command']);
+/** Requests that last as long as a command does, or as the files of the workspace take. The daemon bounds them. */
+const UNLIMITED: ReadonlySet<RequestName> = new Set([
+  'execute_command',
+  'wait_command',
+  'checkpoint_workspace',
+  'diff_workspace',
+  'restore_workspace',
+]);
 
 /** What a connection tells its owner. */
 export interface ConnectionListener {

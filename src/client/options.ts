@@ -10,8 +10,9 @@ export interface ConnectOptions {
   /** How long a connection may take to come about, in milliseconds. Default: 5000. */
   readonly connectTimeoutMs?: number;
   /**
-   * How long an answer may take, in milliseconds; `Infinity` for no limit. Default: 30 000. `execute_command` and
-   * `wait_command` have no limit by default: the daemon answers them when the command ends, or its own time-out does.
+   * How long an answer may take, in milliseconds; `Infinity` for no limit. Default: 30 000. `execute_command`,
+   * `wait_command` and the requests that look through the workspace have no limit by default: the daemon answers them
+   * when the work is done, or its own time-out ends it.
    */
   readonly requestTimeoutMs?: number;
   /** How long a lost connection is tried again, in milliseconds; `Infinity` for ever. Default: 30 000. */

@@ -13,6 +13,8 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'attach_session',
   'resize_terminal',
   'close_session',
+  'list_checkpoints',
+  'diff_workspace',
 ]);
 
 /** How a request is made, with what only the client itself asks for. */

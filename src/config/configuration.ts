@@ -44,6 +44,18 @@ export interface AdapterConfiguration {
   readonly stateDirectory: string;
 }
 
+/** What a checkpoint of the workspace may have, and how much of them is kept. */
+export interface CheckpointsConfiguration {
+  /** Files and directories. */
+  readonly maxFiles: number;
+  readonly maxFileBytes: number;
+  /** Of all files together. */
+  readonly maxWorkspaceBytes: number;
+  readonly maxCount: number;
+  /** Of all checkpoints together, on the disk. */
+  readonly maxStoreBytes: number;
+}
+
 /** What is logged, and where. */
 export interface LoggingConfiguration {
   /** The least grave level that is written. */
@@ -92,6 +104,7 @@ export interface Configuration {
   /** The file it came from; undefined when there was none. */
   readonly file: string | undefined;
   readonly adapter: AdapterConfiguration;
+  readonly checkpoints: CheckpointsConfiguration;
   readonly logging: LoggingConfiguration;
   readonly socketio: SocketioConfiguration;
   readonly confirmation: ConfirmationConfiguration;

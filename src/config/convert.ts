@@ -5,6 +5,7 @@ import { PRESETS } from '../core/policy/presets.js';
 import { buildChildEnvironment } from './child-environment.js';
 import type {
   AdapterConfiguration,
+  CheckpointsConfiguration,
   Configuration,
   ConfirmationConfiguration,
   ConfirmationMode,
@@ -33,6 +34,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
   return {
     file: context.file,
     adapter: toAdapter(checked.adapter, context),
+    checkpoints: toCheckpoints(checked.checkpoints),
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio),
     confirmation: toConfirmation(checked.confirmation),
@@ -67,6 +69,16 @@ function toAdapter(adapter: CheckedConfiguration['adapter'], context: Conversion
     queueLimit: adapter.queue_limit,
     prewarm: { sessions: adapter.prewarm.sessions, oneShots: adapter.prewarm.one_shots },
     stateDirectory: pathOf('state_directory', defaultStateDirectory(env)),
+  };
+}
+
+function toCheckpoints(checkpoints: CheckedConfiguration['checkpoints']): CheckpointsConfiguration {
+  return {
+    maxFiles: checkpoints.max_files,
+    maxFileBytes: checkpoints.max_file_mb * MIB,
+    maxWorkspaceBytes: checkpoints.max_workspace_mb * MIB,
+    maxCount: checkpoints.max_count,
+    maxStoreBytes: checkpoints.max_store_mb * MIB,
   };
 }
 

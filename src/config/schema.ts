@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
+import { checkpointsSection } from './sections/checkpoints.js';
 import { confirmationSection } from './sections/confirmation.js';
 import { loggingSection } from './sections/logging.js';
 import { socketioSection } from './sections/socketio.js';
 
-/** What the configuration file may hold: four sections, every key with a default. */
+/** What the configuration file may hold: the sections, every key with a default. */
 export const configurationSchema = z.strictObject({
   adapter: adapterSection.prefault({}),
+  checkpoints: checkpointsSection.prefault({}),
   logging: loggingSection.prefault({}),
   socketio: socketioSection.prefault({}),
   confirmation: confirmationSection.prefault({}),

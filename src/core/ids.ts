@@ -14,3 +14,6 @@ export const sessionIdFrom = (random: Uint8Array): string => idFrom('session', r
 
 /** Id of a command, `command_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const commandIdFrom = (random: Uint8Array): string => idFrom('command', random);
+
+/** Id of a checkpoint, `checkpoint_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+export const checkpointIdFrom = (random: Uint8Array): string => idFrom('checkpoint', random);

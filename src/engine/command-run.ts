@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignalName } from '../core/protocol/fields.js';
 import { type Command, type EndReason, graceFor } from './command.js';
 import { Deferred } from './deferred.js';
-import { hasProgramInForeground, interruptForeground, type SentSignal, signalForeground } from './foreground.js';
+import { signalForeground } from './foreground.js';
 import { PipeFeed } from './pipe-feed.js';
 import { descriptorTarget, isAlive, type ProcessEntry } from './process-table.js';
 import {
@@ -20,8 +20,6 @@ import { TerminalFence } from './terminal-fence.js';
 const INTERRUPT_MS = 150;
 /** How long after SIGKILL the shell gets to report before it is killed itself. */
 const REPORT_AFTER_KILL_MS = 150;
-/** Longest that a shell takes from fork(2) to handing its terminal over, on a busy machine. */
-const FORK_SETTLE_MS = 80;
 /** Nobody types into a program that ends before this. */
 const INTERACTIVE_MS = 50;
 /** Longest wait for the shell to take up a command before it is signalled all the same. */
@@ -135,30 +133,25 @@ export class CommandRun {
   async signal(signal: SignalName): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
     await this.whenUnderWay();
-    if (this.isSettled) return [];
-    const first = this.#signalOnce(signal);
-    if (first.sent !== 'SIGINT' || first.processes[0]?.pid !== shell.pid) return first.processes;
-    // The shell's own loop ends by an interrupt, unless it is ignored; SIGKILL is not to be ignored.
-    if (signal === 'SIGKILL') this.terminate({ status: 'killed', killedBy: 'signal' });
-    // Or it was about to put a program into the foreground, which then has not got the signal.
-    for (let pause = 10; pause <= FORK_SETTLE_MS; pause *= 2) {
-      await sleep(pause);
-      // Once the command has ended, what has the foreground is the next one's.
-      if (this.#hasEnded()) break;
-      if (hasProgramInForeground(shell.pid)) return this.#signalOnce(signal).processes;
-    }
-    return first.processes;
+    if (this.#isSettled) return [];
+    const processes = await this.#signalForeground(signal);
+    // The shell's own loop gets an interrupt, which it may ignore; SIGKILL is not to be ignored.
+    const isShell = processes.some(({ pid }) => pid === shell.pid) && shell.hasDriver;
+    if (signal === 'SIGKILL' && isShell) this.terminate({ status: 'killed', killedBy: 'signal' });
+    return processes;
   }
 
-  #hasEnded(): boolean {
-    return this.#isSettled;
-  }
-
-  #signalOnce(signal: SignalName): SentSignal {
+  #signalForeground(signal: SignalName): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
-    const signalled = signalForeground(shell.pid, signal, shell.hasDriver);
-    if (signalled.sent) this.command.noteSignal(signalled.sent);
-    return signalled;
+    return signalForeground({
+      shellPid: shell.pid,
+      signal,
+      hasDriver: shell.hasDriver,
+      onSend: (sent) => {
+        this.command.noteSignal(sent);
+      },
+      isOver: () => this.#isSettled,
+    });
   }
 
   /** Forgets the command, which has not begun. */
@@ -265,18 +258,22 @@ export class CommandRun {
     return inTime;
   }
 
+  async #interrupt(): Promise<void> {
+    if (!this.#isSettled) await this.#signalForeground('SIGINT');
+  }
+
   async #climbLadder(): Promise<void> {
     const { shell } = this.#options;
     await this.whenUnderWay();
     if (this.#isSettled) return;
-    interruptForeground(shell.pid);
+    await this.#interrupt();
     if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#politeMs))) return;
     signalProcesses(this.#find(), 'SIGTERM');
     // A shell that handles the interrupt slowly, or was between two children, gets it once more.
-    interruptForeground(shell.pid);
+    await this.#interrupt();
     if (await this.#reportedWithin(this.#politeMs)) return;
     signalProcesses(this.#find(), 'SIGKILL');
-    interruptForeground(shell.pid);
+    await this.#interrupt();
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
     sendSignal(shell.pid, 'SIGKILL');
   }

@@ -1,18 +1,38 @@
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { SignalName } from '../core/protocol/fields.js';
 import { ENDING_SIGNALS } from './command.js';
-import { argumentsOf, listProcesses, readProcess } from './process-table.js';
+import {
+  argumentsOf,
+  exitSignal,
+  handlesSignal,
+  isAlive,
+  isBeforeExec,
+  listChildren,
+  listProcesses,
+  type ProcessEntry,
+  readProcess,
+} from './process-table.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 
-/** Interrupts what a terminal's shell has in the foreground, as Ctrl-C does, whatever the terminal's modes. */
-export function interruptForeground(shellPid: number): void {
-  const shell = readProcess(shellPid);
-  if (shell && shell.foregroundGroup > 0) sendSignal(-shell.foregroundGroup, 'SIGINT');
-}
+/** Longest wait for the shell to stop, and for a signalled program to end: on a busy machine they must get their turn. */
+const STEP_MS = 250;
+/** Pause between attempts; not the period of a loop that starts one short program after another. */
+const PAUSE_MS = 3;
+/** Long enough for dozens of programs in a row to end by themselves just then, on a busy machine. */
+const ATTEMPTS_MS = 3000;
 
-/** Whether a program of the shell, not the shell itself, has its terminal. */
-export function hasProgramInForeground(shellPid: number): boolean {
-  const shell = readProcess(shellPid);
-  return shell !== undefined && shell.foregroundGroup > 0 && shell.foregroundGroup !== shell.group;
+/** A signal for what a shell has in the foreground of its terminal. */
+export interface ForegroundSignal {
+  readonly shellPid: number;
+  readonly signal: SignalName;
+  /** Whether the shell is still what it was started as, not a program that has replaced it. */
+  readonly hasDriver: boolean;
+  /** Told which signal was sent, before it has any effect. */
+  readonly onSend: (signal: SignalName) => void;
+  /** Whether the command has ended: what has the foreground then is the next one's. */
+  readonly isOver: () => boolean;
 }
 
 /** A program that has the terminal. */
@@ -35,28 +55,88 @@ export function programsInForeground(shellPid: number, hasDriver: boolean): read
     .map(({ pid, name }) => ({ name, args: argumentsOf(pid) }));
 }
 
-/** What came of a signal: which one was sent, and to whom. */
-export interface SentSignal {
-  readonly sent: SignalName | undefined;
+/** Who got a signal, and whether it had any effect: a program may have ended by itself at that moment. */
+interface Attempt {
+  readonly wasHeard: boolean;
   readonly processes: ReportedProcess[];
 }
 
-const NOTHING: SentSignal = { sent: undefined, processes: [] };
+const NOBODY: Attempt = { wasHeard: true, processes: [] };
+const UNHEARD: Attempt = { wasHeard: false, processes: [] };
 
 /**
  * Signals the foreground process group of a shell's terminal. Where that is the shell itself, which runs a loop or a
  * builtin, an ending signal becomes an interrupt (interactive shells ignore SIGTERM, and die of others), and any other
  * signal is not sent. A program that has replaced the shell gets what was sent.
- * @param hasDriver whether the shell is still what it was started as
+ *
+ * A signal that meets a program between fork(2) and exec(2), or one that is just ending, is lost, and a loop of short
+ * programs goes on as if nothing had been. So the shell is stopped for a moment while its programs are looked at, and the
+ * signal is repeated until it was heard: by the shell, by a program that handles or ignores it, or by one that died of it.
+ * @returns the processes that got it, in the last attempt; none when nobody can
  */
-export function signalForeground(shellPid: number, signal: SignalName, hasDriver: boolean): SentSignal {
-  const shell = readProcess(shellPid);
-  if (!shell || shell.foregroundGroup <= 0) return NOTHING;
-  const group = shell.foregroundGroup;
-  if (group !== shell.group || !hasDriver) {
-    const processes = reportProcesses(listProcesses().filter((entry) => entry.group === group));
-    return sendSignal(-group, signal) ? { sent: signal, processes } : NOTHING;
+export async function signalForeground(request: ForegroundSignal): Promise<ReportedProcess[]> {
+  if (!request.hasDriver) return signalReplacement(request);
+  const deadline = performance.now() + ATTEMPTS_MS;
+  for (;;) {
+    const { wasHeard, processes } = await attempt(request);
+    if (wasHeard || request.isOver() || performance.now() > deadline) return processes;
+    await sleep(PAUSE_MS);
+    if (request.isOver()) return processes;
   }
-  if (!ENDING_SIGNALS.has(signal)) return NOTHING;
-  return sendSignal(-group, 'SIGINT') ? { sent: 'SIGINT', processes: reportProcesses([shell]) } : NOTHING;
+}
+
+function signalReplacement({ shellPid, signal, onSend }: ForegroundSignal): ReportedProcess[] {
+  const shell = readProcess(shellPid);
+  if (!shell || shell.foregroundGroup <= 0) return [];
+  onSend(signal);
+  const leader = readProcess(shell.foregroundGroup) ?? shell;
+  return sendSignal(-shell.foregroundGroup, signal) ? reportProcesses([leader]) : [];
+}
+
+async function attempt(request: ForegroundSignal): Promise<Attempt> {
+  const { shellPid } = request;
+  const wasStopped = readProcess(shellPid)?.state === 'T';
+  if (!sendSignal(shellPid, 'SIGSTOP')) return NOBODY;
+  try {
+    const hasStopped = await until(() => readProcess(shellPid)?.state === 'T');
+    const shell = readProcess(shellPid);
+    if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NOBODY;
+    // One that is about to be started may need the shell for it, as the first of a job in bash does: no waiting here.
+    if (!hasStopped || listChildren(shellPid).some((child) => isBeforeExec(child, shellPid))) return UNHEARD;
+    return shell.foregroundGroup === shell.group ? signalShell(shell, request) : await signalProgram(shell, request);
+  } finally {
+    if (!wasStopped) sendSignal(shellPid, 'SIGCONT');
+  }
+}
+
+function signalShell(shell: ProcessEntry, { signal, onSend }: ForegroundSignal): Attempt {
+  if (!ENDING_SIGNALS.has(signal)) return NOBODY;
+  onSend('SIGINT');
+  sendSignal(-shell.group, 'SIGINT');
+  return { wasHeard: true, processes: reportProcesses([shell]) };
+}
+
+/** The shell is stopped: its children stay in the table when they end, with what they ended of. */
+async function signalProgram(shell: ProcessEntry, { signal, onSend }: ForegroundSignal): Promise<Attempt> {
+  const { pid, foregroundGroup } = shell;
+  const members = listChildren(pid).filter((child) => child.group === foregroundGroup && isAlive(child));
+  const processes = reportProcesses(members);
+  if (members.length === 0) return UNHEARD;
+  const number = constants.signals[signal];
+  const isTheirAffair = !ENDING_SIGNALS.has(signal) || members.some((member) => handlesSignal(member.pid, number));
+  onSend(signal);
+  if (!sendSignal(-foregroundGroup, signal)) return { wasHeard: false, processes };
+  if (isTheirAffair) return { wasHeard: true, processes };
+  await until(() => !members.some(isAlive));
+  return { wasHeard: members.some((member) => isAlive(member) || exitSignal(member.pid) === number), processes };
+}
+
+/** Waits for something, within bounds; gives whether it has come about. */
+async function until(isSo: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + STEP_MS;
+  while (!isSo()) {
+    if (performance.now() > deadline) return false;
+    await sleep(1);
+  }
+  return true;
 }

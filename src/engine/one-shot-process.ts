@@ -2,7 +2,7 @@ import { rmSync, writeFileSync, writeSync } from 'node:fs';
 
 import type { PipeSet } from './pipe-sets.js';
 import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
-import { TAG_VARIABLE } from './process-table.js';
+import { shownCommandLine, TAG_VARIABLE } from './process-table.js';
 
 /** What a process without a session is started with. */
 export interface OneShotProgram {
@@ -28,12 +28,15 @@ export type RequestText = string;
 export class OneShotProcess {
   readonly tag: string;
   readonly pipes: PipeSet;
+  /** The command line of a shell, as processes that it has forked show it; undefined for any other program. */
+  readonly shellLine: string | undefined;
   readonly #process: StartedProcess;
 
   constructor(starter: ProcessStarter, program: OneShotProgram, pipes: PipeSet) {
     const { file, args, cwd, env, tag, stdin, takesRequest } = program;
     this.tag = tag;
     this.pipes = pipes;
+    this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     this.#process = starter.start({
       file,
       args,

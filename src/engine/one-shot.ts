@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
+import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
 import { OneShotProcess, requestFile } from './one-shot-process.js';
 import { PendingWork } from './pending-work.js';
 import { PipeFeed } from './pipe-feed.js';
@@ -27,6 +28,8 @@ import { oneShotText } from './shells/one-shot-text.js';
 const STREAM_AFTER_MS = 5;
 /** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
 const SWEEP_AFTER_MS = 400;
+/** A used shell is replaced once its command has ended or this has passed: starting one must not delay the command. */
+const REFILL_AFTER_MS = 5;
 /** How often pipes are tried again that a process of an ended one-shot still holds. */
 const PIPE_RETRY_MS = 50;
 
@@ -61,6 +64,7 @@ export class OneShotRunner implements AsyncDisposable {
   readonly #toSweep: string[] = [];
   readonly #ending = new PendingWork();
   #sweepTimer: NodeJS.Timeout | undefined;
+  #refillTimer: NodeJS.Timeout | undefined;
   #filling: Promise<void> | undefined;
   #isClosed = false;
 
@@ -128,6 +132,7 @@ export class OneShotRunner implements AsyncDisposable {
     const warm = this.#warm.splice(0);
     for (const process of warm) process.dismiss();
     await Promise.all(warm.map((process) => process.ended));
+    clearTimeout(this.#refillTimer);
     clearTimeout(this.#sweepTimer);
     await this.#sweep();
     await Promise.all(this.#ending.all);
@@ -157,10 +162,19 @@ export class OneShotRunner implements AsyncDisposable {
     const process = this.#takeWarm() ?? this.#startShell(await this.#pipes.take());
     const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
     process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
+    this.#refillTimer ??= setTimeout(() => {
+      this.#refill();
+    }, REFILL_AFTER_MS).unref();
+    return process;
+  }
+
+  /** Starts shells in the place of those that were used. */
+  #refill(): void {
+    clearTimeout(this.#refillTimer);
+    this.#refillTimer = undefined;
     this.fill().catch((error: unknown) => {
       this.#options.log.warn('a shell could not be started ahead of need', { error: String(error) });
     });
-    return process;
   }
 
   #takeWarm(): OneShotProcess | undefined {
@@ -217,13 +231,21 @@ export class OneShotRunner implements AsyncDisposable {
       survivors = await endProcesses(() => this.#find(process), 0);
     }
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const left = isHeld ? this.#find(process) : [];
+    const left = isHeld ? await this.#findLeft(process) : [];
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
-    command.finish({ ...commandEnd(end, command), survivors: reportProcesses(survivors), ...reportLeft(left) });
+    command.finish({
+      ...commandEnd(end, command),
+      survivors: reportProcesses(survivors),
+      ...this.#reportLeft(left, process),
+    });
     if (command.spec.stdin !== undefined) process.removeFiles();
     this.#endLeftovers(process);
     this.#releasePipes(process.pipes);
+    if (!this.#refillTimer) return;
+    setImmediate(() => {
+      this.#refill();
+    });
   }
 
   /** Ends what a one-shot has left: its process group at once, what has left the group with the next sweep. */
@@ -252,6 +274,24 @@ export class OneShotRunner implements AsyncDisposable {
     if (tags.size === 0) return;
     const { runtime, killGraceMs } = this.#options;
     await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
+  }
+
+  #findLeft(process: OneShotProcess): Promise<ProcessEntry[]> {
+    return findLeftProcesses({
+      find: () => this.#find(process),
+      mustBeThere: true,
+      isAppearing: ({ pid }) => lineOf(pid) === process.shellLine,
+    });
+  }
+
+  #reportLeft(left: readonly ProcessEntry[], { shellLine }: OneShotProcess): Partial<CommandEnd> {
+    if (left.length === 0) return {};
+    const message =
+      'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
+    return {
+      backgroundProcesses: reportLeftProcesses(left, { line: shellLine, name: this.#options.shell.shell.name }),
+      warnings: [{ code: 'BACKGROUND_ENDED', message }],
+    };
   }
 
   #find(process: OneShotProcess): ProcessEntry[] {
@@ -289,11 +329,4 @@ function failedStart(
         },
       ];
   return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
-}
-
-function reportLeft(left: readonly ProcessEntry[]): Partial<CommandEnd> {
-  if (left.length === 0) return {};
-  const message =
-    'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
-  return { backgroundProcesses: reportProcesses(left), warnings: [{ code: 'BACKGROUND_ENDED', message }] };
 }

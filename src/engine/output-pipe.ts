@@ -30,8 +30,11 @@ export class OutputPipe {
     return this.#stream !== undefined;
   }
 
-  /** Gives the bytes to `sink` as they come, until `release`; `onEnd` is called when nobody can write any more. */
-  listen(sink: ChunkSink, onEnd: () => void = () => undefined): void {
+  /**
+   * Gives the bytes to `sink` as they come, until `release`, or with `onEnd` until nobody can write any more, which it is
+   * told. Without, a writer that comes and goes before the command's own is not taken for the end.
+   */
+  listen(sink: ChunkSink, onEnd?: () => void): void {
     if (this.#stream) return;
     let fd: number;
     try {
@@ -56,7 +59,8 @@ export class OutputPipe {
     stream.on('close', () => {
       if (this.#stream !== stream) return;
       this.#stream = undefined;
-      onEnd();
+      if (onEnd) onEnd();
+      else this.listen(sink);
     });
   }
 

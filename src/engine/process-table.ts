@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { uptime } from 'node:os';
 
 /** Name of the variable by which processes of the adapter are recognised: `instance.session.command`. */
 export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
+
+/** Clock ticks a second in /proc (USER_HZ): 100 on every Linux in use. */
+export const TICKS_PER_SECOND = 100;
 
 /** Longest command line that is reported, in characters. */
 const MAX_COMMAND_LINE = 200;
@@ -62,6 +66,14 @@ export function listProcesses(): ProcessEntry[] {
   return entries;
 }
 
+/** The children of a process, those that have ended and were not waited for included. */
+export function listChildren(pid: number): ProcessEntry[] {
+  const children = readProc(pid, `task/${pid}/children`);
+  // A kernel may be built without that file (CONFIG_PROC_CHILDREN).
+  if (children === undefined) return listProcesses().filter((entry) => entry.parent === pid);
+  return children.split(' ').flatMap((child) => (child === '' ? [] : (readProcess(Number(child)) ?? [])));
+}
+
 /** The tag in the environment that a process was started with; undefined for a foreign process. */
 export function readTag(pid: number): string | undefined {
   const environment = readProc(pid, 'environ');
@@ -79,12 +91,13 @@ export function argumentsOf(pid: number): readonly string[] {
 }
 
 /** The command line of a process, as people know it. */
-export function commandLine(entry: ProcessEntry): string {
+export function commandLine(entry: Pick<ProcessEntry, 'pid' | 'name'>): string {
   const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');
-  return Buffer.from(args ? args : `[${entry.name}]`, 'latin1')
-    .toString()
-    .slice(0, MAX_COMMAND_LINE);
+  return shownCommandLine(Buffer.from(args ? args : `[${entry.name}]`, 'latin1').toString());
 }
+
+/** As much of a command line as is shown. */
+export const shownCommandLine = (line: string): string => line.slice(0, MAX_COMMAND_LINE);
 
 /** Bit of SIGKILL in the masks of /proc/PID/status. */
 const SIGKILL_BIT = 0x100n;
@@ -94,6 +107,43 @@ export function isEnding({ pid }: ProcessEntry): boolean {
   if (!readProc(pid, 'cmdline')) return true;
   const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
   return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);
+}
+
+/** Whether a process catches, ignores or blocks a signal, rather than die of it. */
+export function handlesSignal(pid: number, signal: number): boolean {
+  const masks = readProc(pid, 'status')?.matchAll(/^(?:SigIgn|SigCgt|SigBlk):\s*([0-9a-f]+)$/gm) ?? [];
+  const bit = 1n << BigInt(signal - 1);
+  return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & bit) !== 0n);
+}
+
+/** The signals that a process catches, as a mask in hexadecimal. */
+function caughtSignals(pid: number): string | undefined {
+  return /^SigCgt:\s*([0-9a-f]+)$/m.exec(readProc(pid, 'status') ?? '')?.[1];
+}
+
+/** No program takes longer from fork(2) to exec(2), on a busy machine either. */
+const EXEC_TICKS = 0.3 * TICKS_PER_SECOND;
+
+/** Whether a process was started a moment ago: it may still become another program, or be about to start one and end. */
+export const isYoung = ({ startTicks }: ProcessEntry): boolean => uptime() * TICKS_PER_SECOND - startTicks < EXEC_TICKS;
+
+/**
+ * Whether a shell has only just forked this process, which is about to become a program: it still has the shell's command
+ * line, and the shell's handlers, in which signals are lost. (A subshell has handlers of its own.)
+ */
+export function isBeforeExec(child: ProcessEntry, shellPid: number): boolean {
+  const isCopy = commandLine(child) === commandLine({ pid: shellPid, name: '' });
+  return isYoung(child) && isCopy && isAlive(child) && caughtSignals(child.pid) === caughtSignals(shellPid);
+}
+
+/** Place of the exit code among the fields after the name in /proc/PID/stat. */
+const EXIT_CODE_FIELD = 49;
+
+/** Number of the signal that a process died of, while nobody has waited for it; 0 for none. */
+export function exitSignal(pid: number): number {
+  const stat = readProc(pid, 'stat') ?? '';
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[EXIT_CODE_FIELD] ?? 0) & 0x7f;
 }
 
 /** Whether this very process still runs: not another one under its number, not a zombie. */
@@ -117,6 +167,11 @@ export function fileBeingRead(pid: number): string | undefined {
   const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
   if (number !== READ_SYSCALL[process.arch] || descriptor === undefined) return undefined;
   return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
+}
+
+/** What a process is doing, for a message: its state, and the function of the kernel that it waits in. */
+export function whereabouts(pid: number): { readonly state: string; readonly waitsIn: string } {
+  return { state: readProcess(pid)?.state ?? 'gone', waitsIn: readProc(pid, 'wchan') ?? 'unknown' };
 }
 
 /** Whether any descriptor of a process leads to this path. */

@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uptime } from 'node:os';
 
-import { commandLine, isAlive, listProcesses, readTag, type ProcessEntry } from './process-table.js';
-
-/** Clock ticks a second in /proc (USER_HZ): 100 on every Linux in use. */
-const TICKS_PER_SECOND = 100;
+import { commandLine, isAlive, listProcesses, type ProcessEntry, readTag, TICKS_PER_SECOND } from './process-table.js';
 
 /** How often the end of signalled processes is looked for. */
 const POLL_MS = 10;

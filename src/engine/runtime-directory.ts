@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
-import { readProcess } from './process-table.js';
+import { isAlive, readProcess } from './process-table.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
 const TMPFS_MAGIC = 0x01021994;
@@ -70,7 +70,8 @@ export function findDeadInstances(own: RuntimeDirectory): DeadInstance[] {
 function isOwnerAlive(instance: string): boolean {
   const [pid, startTicks] = instance.split('-').map(Number);
   if (pid === undefined || startTicks === undefined) return false;
-  return readProcess(pid)?.startTicks === startTicks;
+  // A daemon that was killed, and whose parent has not noticed yet, is dead.
+  return isAlive({ pid, startTicks });
 }
 
 /** Removes a directory of this or an earlier run, with all in it. */

@@ -294,7 +294,7 @@ export class Session {
     const settle = () => {
       this.#settle(run, report.exitCode, this.#isClosed ? 'closed' : 'alive', []);
     };
-    if (this.#jobs.hasNew(report.backgroundPid, isHeld)) return this.#jobs.look(shell).then(settle);
+    if (this.#jobs.hasNew(report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
     settle();
     return undefined;
   }

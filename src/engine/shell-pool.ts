@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { makeFifos } from './fifo.js';
+import { whereabouts } from './process-table.js';
 import { endProcesses, findSessionProcesses } from './process-tree.js';
 import { randomBytes } from './random.js';
 import type { RuntimeDirectory } from './runtime-directory.js';
@@ -12,8 +13,8 @@ import type { InstalledShell } from './shells/list.js';
 
 /** Directories whose FIFOs are made by one process. */
 const DIRECTORIES_AT_ONCE = 4;
-/** Longest that a shell may take to come up; a loaded machine needs seconds. */
-const START_TIMEOUT_MS = 15_000;
+/** Longest that a shell may take to come up, one attempt after another: a loaded machine needs seconds. */
+const START_TIMEOUTS_MS = [5_000, 15_000] as const;
 /** Terminal size of sessions that ask for none, in characters. */
 const DEFAULT_COLS = 200;
 const DEFAULT_ROWS = 50;
@@ -69,7 +70,7 @@ export class ShellPool implements AsyncDisposable {
         this.discard(shell);
       }
     }
-    const shell = await this.#start(installed);
+    const shell = await this.#startAtLast(installed);
     this.#refillSoon();
     return shell;
   }
@@ -115,7 +116,19 @@ export class ShellPool implements AsyncDisposable {
     }
   }
 
-  async #start(installed: InstalledShell): Promise<ShellProcess> {
+  /** Starts a shell, and another one if it does not come up. */
+  async #startAtLast(installed: InstalledShell): Promise<ShellProcess> {
+    const [first, second] = START_TIMEOUTS_MS;
+    try {
+      return await this.#start(installed, first);
+    } catch (error) {
+      if (!(error instanceof ShellLate)) throw error;
+      this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
+      return this.#start(installed, second);
+    }
+  }
+
+  async #start(installed: InstalledShell, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
     const { runtime, cwd, env } = this.#options;
     const directory = await this.#takeDirectory();
     const shell = new ShellProcess({
@@ -128,11 +141,10 @@ export class ShellPool implements AsyncDisposable {
       rows: DEFAULT_ROWS,
     });
     try {
-      await withTimeout(
-        shell.ready,
-        START_TIMEOUT_MS,
-        `${installed.path} did not come up in ${START_TIMEOUT_MS / 1000} s`,
-      );
+      await withTimeout(shell.ready, timeoutMs, () => {
+        const { state, waitsIn } = whereabouts(shell.pid);
+        return `${installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
+      });
     } catch (error) {
       this.discard(shell);
       throw error;
@@ -167,11 +179,14 @@ export class ShellPool implements AsyncDisposable {
   }
 }
 
-async function withTimeout(promise: Promise<void>, ms: number, message: string): Promise<void> {
+/** A shell took too long to come up. */
+class ShellLate extends AdapterError {}
+
+async function withTimeout(promise: Promise<void>, ms: number, describe: () => string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new AdapterError('SHELL_FAILED', message));
+      reject(new ShellLate('SHELL_FAILED', describe()));
     }, ms);
   });
   try {

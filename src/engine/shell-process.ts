@@ -240,9 +240,10 @@ export class ShellProcess {
 
   #startTerminal({ installed, directory, tag, cwd, env, cols, rows }: ShellProcessOptions): Terminal {
     const invocation = installed.shell.session(directory);
+    const [file = installed.path, ...args] = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
     const program = {
-      file: installed.path,
-      args: invocation.args,
+      file,
+      args,
       cwd,
       env: { ...env, ...invocation.env, [TAG_VARIABLE]: tag },
       cols,

@@ -124,9 +124,11 @@ export class Spool {
     this.#queue.length = 0;
     this.#budget.give(this.#kept);
     await this.#writing;
-    if (this.#fd === undefined) return;
-    await closeFd(this.#fd);
+    const fd = this.#fd;
+    if (fd === undefined) return;
+    // First, so that nobody reads from a number that may be another file's by then.
     this.#fd = undefined;
+    await closeFd(fd);
     rmSync(this.#path, { force: true });
   }
 

@@ -112,6 +112,8 @@ export class Terminal {
     this.#hasUnreadInput = false;
     this.#endsOpenLine = false;
     this.#dropPending();
+    // From its end on the descriptor's number may be somebody else's.
+    if (this.#pty._socket.destroyed) return;
     try {
       writeSync(this.#pty.fd, KILL_LINE);
       this.#openSlave();

@@ -30,7 +30,10 @@ export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }
  * How much of each output a request wants. Parts that were not given shrink to fit a smaller whole; parts that were given have to fit.
  * @throws AdapterError INVALID_REQUEST
  */
-export function outputLimitsOf({ output }: Request<'execute_command'>, defaults: OutputLimits): OutputLimits {
+export function outputLimitsOf(
+  { output }: Pick<Request<'execute_command'>, 'output'>,
+  defaults: OutputLimits,
+): OutputLimits {
   if (!output) return defaults;
   const { begin_size: begin, end_size: end } = output;
   const given = (begin ?? 0) + (end ?? 0);

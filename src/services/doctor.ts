@@ -52,6 +52,7 @@ export async function examineMachine(surroundings: Surroundings): Promise<readon
     ...examineDescriptors(),
     ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
     examineLimits(),
+    await examineGit(surroundings),
     await examineSandbox(surroundings),
   ];
 }
@@ -156,6 +157,22 @@ function examineLimits(): Finding {
     detail: `${found}${groups === 'none' ? '' : ', not writable'}; ${note}`,
     fix,
   };
+}
+
+/** Checkpoints alone need it. */
+async function examineGit({ env }: Surroundings): Promise<Finding> {
+  const program = findProgram('git', env['PATH'] ?? '');
+  const fix = `apt-get install git ${APT}`;
+  if (program === undefined) {
+    return { name: 'git', status: 'warn', detail: 'not installed: the workspace cannot be checkpointed', fix };
+  }
+  try {
+    const { stdout } = await run(program, ['--version'], { env });
+    return { name: 'git', status: 'ok', detail: `${program}, ${stdout.trim()}, for checkpoints` };
+  } catch (error) {
+    const detail = `${program} does not run: the workspace cannot be checkpointed (${reasonOf(error)})`;
+    return { name: 'git', status: 'warn', detail, fix };
+  }
 }
 
 /** Only reported: this version has no sandbox. */

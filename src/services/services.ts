@@ -1,3 +1,4 @@
+import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
 import type { Metadata } from './metadata.js';
 import type { Sessions } from './sessions.js';
@@ -6,6 +7,7 @@ import type { Sessions } from './sessions.js';
 export interface Services {
   readonly sessions: Sessions;
   readonly commands: Commands;
+  readonly checkpoints: Checkpoints;
   readonly metadata: Metadata;
   /** Whether the daemon takes new work. */
   readonly isClosing: () => boolean;

@@ -40,4 +40,8 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
     return { cols, rows };
   },
   attach_session: ({ sessions }, request, client) => sessions.attach(request, client),
+  checkpoint_workspace: ({ checkpoints }, request) => checkpoints.save(request),
+  list_checkpoints: ({ checkpoints }) => checkpoints.list(),
+  diff_workspace: ({ checkpoints }, request) => checkpoints.diff(request),
+  restore_workspace: ({ checkpoints }, request) => checkpoints.restore(request),
 };

@@ -8,6 +8,7 @@ import { alone, oneOf, run, runWhile, type Trap } from './table.js';
 const more: Trap[] = [
   interrupted('G2a', 'while :; do :; done'),
   interrupted('G2b', 'f() { while :; do sleep 0.05; done; }; f'),
+  interrupted('G2h', 'while :; do /bin/true; done'),
   interrupted('G2c', 'bash -c "sleep 30"; echo no'),
   interrupted('G2d', 'yes >/dev/null'),
   interrupted('G2e', 'sleep 30 && echo no; echo no'),

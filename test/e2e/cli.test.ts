@@ -12,6 +12,9 @@ const SUBCOMMANDS = [
   'sessions',
   'attach',
   'close',
+  'checkpoint',
+  'diff',
+  'restore',
   'metadata',
   'doctor',
   'config',
@@ -80,6 +83,9 @@ describe('without a daemon', () => {
     ['attach', ['attach', 'x'], 1],
     ['close', ['close', 'x'], 1],
     ['metadata', ['metadata'], 1],
+    ['checkpoint', ['checkpoint'], 1],
+    ['diff', ['diff'], 1],
+    ['restore', ['restore', 'x'], 1],
   ])('%s says where it looked and what to do', async (_name, args, expected) => {
     const { code, stdout, stderr } = await runCli(args, { env: { SHELL_ADAPTER_URL: NOBODY } });
     expect(code).toBe(expected);

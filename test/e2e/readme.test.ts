@@ -107,7 +107,9 @@ describe('README.md', () => {
   );
 
   it('lists keys of the configuration that are there, with their defaults', () => {
-    const rows = [...PAGE.matchAll(/^\| `((?:adapter|socketio|logging|confirmation)\.\w+)` +\| (.+?) +\|/gm)];
+    const rows = [
+      ...PAGE.matchAll(/^\| `((?:adapter|checkpoints|socketio|logging|confirmation)\.\w+)` +\| (.+?) +\|/gm),
+    ];
     expect(rows.length).toBeGreaterThan(5);
     const settings = new Map(listSettings().map(({ path, description }) => [path.join('.'), description]));
     for (const [, key = '', shown = ''] of rows) {

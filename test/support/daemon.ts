@@ -13,7 +13,7 @@ const STOP_TIMEOUT_MS = 8000;
 
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
-  Record<'adapter' | 'logging' | 'socketio' | 'confirmation', Record<string, unknown>>
+  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'confirmation', Record<string, unknown>>
 >;
 
 /** How to start a daemon for a test. */
@@ -65,6 +65,7 @@ export class TestDaemon implements AsyncDisposable {
           state_directory: join(directory, 'state'),
           ...settings.adapter,
         },
+        ...(settings.checkpoints && { checkpoints: settings.checkpoints }),
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
         socketio: { port: 0, ...settings.socketio },
         ...(settings.confirmation && { confirmation: settings.confirmation }),

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 
+import { SKIP_REASONS } from '../checkpoints/entry.js';
 import { ERROR_CODES } from '../errors.js';
 import { requestExamples } from './examples.js';
 import { type FieldRow, listFields } from './field-table.js';
 import { PROTOCOL_VERSION } from './fields.js';
 import { type RequestName, requests } from './requests.js';
-import { commandResult, events, sessionInfo } from './results.js';
+import { checkpointInfo, commandResult, events, sessionInfo } from './results.js';
 import { RULES } from './rules.js';
 
 /** Schemas that several messages are made of: described once. */
@@ -16,6 +17,11 @@ const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; rea
     text: 'The answer to `execute_command` and `wait_command`, and the payload of `command_finished`.',
   },
   { title: 'Session', schema: sessionInfo, text: 'The answer to `get_session`, and an entry of `list_sessions`.' },
+  {
+    title: 'Checkpoint',
+    schema: checkpointInfo,
+    text: 'An entry of `list_checkpoints`. The answer to `checkpoint_workspace` has the same fields, and more.',
+  },
 ];
 
 /** Renders `docs/protocol.md` from the tables of requests, events and errors: Markdown, ending with a newline. */
@@ -24,6 +30,10 @@ export function renderProtocolDocument(): string {
     `# The wire protocol, version ${PROTOCOL_VERSION}`,
     '<!-- Generated from src/core/protocol by `npm run docs`. Change it there. -->',
     RULES.trim(),
+    table(
+      ['reason', 'what it is'],
+      Object.entries(SKIP_REASONS).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
+    ),
     '## Requests',
     renderIndex(),
     ...requestNames().map(renderRequest),

@@ -63,6 +63,21 @@ export const label = z.string().max(MAX_NAME_LENGTH).describe('A name for people
 /** A moment, as ISO 8601 in UTC with milliseconds. */
 export const timestamp = z.iso.datetime();
 
+export const checkpointId = z
+  .string()
+  .min(1)
+  .max(MAX_NAME_LENGTH)
+  .describe('Id of a checkpoint, from `checkpoint_workspace`');
+
+/** Most paths that a request may name. */
+const MAX_PATHS = 1000;
+
+export const workspacePaths = z
+  .array(textWithoutNul('a path').min(1))
+  .min(1)
+  .max(MAX_PATHS)
+  .describe('Files and directories, each with all that is in it: relative to the workspace, or absolute within it');
+
 /** Which of a command's outputs: `terminal` is what programs write to /dev/tty, and all output of a `tty` command is `stdout`. */
 export const outputStream = z.enum(['stdout', 'stderr']);
 

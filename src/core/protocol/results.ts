@@ -1,6 +1,18 @@
 import { z } from 'zod';
 
-import { bytes, commandId, label, optional, outputStream, sessionId, terminalCells, timestamp } from './fields.js';
+import { SKIP_REASONS, type SkipReason } from '../checkpoints/entry.js';
+import { CHECKPOINT_KINDS } from '../checkpoints/retention.js';
+import {
+  bytes,
+  checkpointId,
+  commandId,
+  label,
+  optional,
+  outputStream,
+  sessionId,
+  terminalCells,
+  timestamp,
+} from './fields.js';
 
 /** How a command stands: the last three are ends. `denied` is kept for the policy gate. */
 const commandStatus = z.enum(['running', 'completed', 'timed_out', 'interrupted', 'killed', 'denied']);
@@ -73,6 +85,35 @@ export const sessionInfo = z.object({
 
 /** A session as `list_sessions` and `get_session` describe it. */
 export type SessionInfo = z.output<typeof sessionInfo>;
+
+const reasons = Object.keys(SKIP_REASONS) as [SkipReason, ...SkipReason[]];
+
+/** What a checkpoint or a restore has left out. */
+export const skippedPath = z.object({
+  path: z.string(),
+  reason: z.enum(reasons).describe('Why; see [Checkpoints](#checkpoints)'),
+});
+
+export const checkpointInfo = z.object({
+  checkpoint_id: checkpointId,
+  kind: z.enum(CHECKPOINT_KINDS).describe('Whether a client asked for it, or what it was made before'),
+  label: z.string().nullable(),
+  created_at: timestamp,
+  files: z.int().describe('Files and symbolic links in it'),
+  bytes: z.int().describe('Size of their contents together'),
+});
+
+/** A checkpoint as `list_checkpoints` describes it. */
+export type CheckpointInfo = z.output<typeof checkpointInfo>;
+
+export const changedPath = z.object({
+  path: z.string().describe('Relative to the workspace; a directory ends in `/`. Bytes that are not UTF-8 are U+FFFD'),
+  status: z
+    .enum(['added', 'modified', 'deleted', 'type_changed', 'mode_changed'])
+    .describe('`mode_changed`: only permissions or owner'),
+  insertions: z.int().nullable().optional().describe('Lines that came, with `stat`; null when it is not text'),
+  deletions: z.int().nullable().optional().describe('Lines that went, likewise'),
+});
 
 export const events = {
   command_output: {

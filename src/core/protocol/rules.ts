@@ -78,4 +78,19 @@ behind programs such as \`sudo\` and \`xargs\` too. What cannot be told from the
 
 \`command_id\` may be chosen by the client. A request with an id that is known runs nothing: it gives the result of that
 command, and waits for it if need be. So a client that has lost its connection can send its request again.
+
+## Checkpoints
+
+A checkpoint has everything in the workspace directory of the configuration: files byte for byte, whatever \`.gitignore\` and
+\`.gitattributes\` say, symbolic links as links, empty directories, permissions, and owners when the daemon runs as root. It
+does not have times, extended attributes and hard links. The checkpoints are in a git repository of the adapter's own, in
+\`state_directory\`. A \`.git\` in the workspace is neither saved nor changed, at any depth; the other files of nested
+repositories and submodules are saved like all others.
+
+A restore makes the workspace what it was then: what has been added since goes. It first saves what is there now;
+restoring \`undo_checkpoint_id\` undoes it. When it fails, nothing has changed. It runs beside the commands of sessions: a file
+that one of them writes to meanwhile makes it fail.
+
+What a checkpoint could not save a restore does not touch, nor does it remove what it could not save first. Both are
+told in \`skipped\`:
 `;

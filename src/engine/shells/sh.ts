@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { type DriverRequest, quote, type Shell } from './shell.js';
@@ -45,6 +46,14 @@ function requestLine({ mode, slot, nonce }: DriverRequest): string {
   return `\\__sa_late "$?"; ${steps[mode] ?? `\\. "$__sa_dir/${slot}.cmd"`} # ${nonce}\n`;
 }
 
+/**
+ * node-pty lets some descriptors of other sessions through, whose terminals are nobody else's business; and sh can name
+ * none above 9. So bash closes them, where there is one. (`-p`: it reads no file of the user's.)
+ */
+const BASH = '/bin/bash';
+const CLOSE_OTHERS =
+  'for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 9)); then exec {fd}>&-; fi; done; unset fd SHLVL; exec "$@"';
+
 /** POSIX sh as Debian (dash) and BusyBox (ash) have it. Where `sh` is bash in POSIX mode, use bash. */
 export const sh: Shell = {
   name: 'sh',
@@ -52,6 +61,7 @@ export const sh: Shell = {
   versionArgs: [],
   requestFd: 0,
   session: (directory) => ({
+    launcher: existsSync(BASH) ? [BASH, '-p', '-c', CLOSE_OTHERS, 'bash'] : [],
     args: ['-i', '-s', '-c', `. ${quote(DRIVER)}`, 'sh'],
     env: { __SA_DIR: directory },
   }),

@@ -30,6 +30,8 @@ interface ShellInvocation {
   readonly args: readonly string[];
   /** Variables that the start needs; the driver removes them. */
   readonly env: Readonly<Record<string, string>>;
+  /** Program, with its arguments, that replaces itself by the shell. Default: none. */
+  readonly launcher?: readonly string[];
 }
 
 /** What the engine knows of one shell. One file and one line in `shells/list.ts` each. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 
+import { closeInheritedTerminals } from '../inherited-terminals.js';
 import { LineReader, type StarterReport, type StartMessage } from './messages.js';
 
 /*
@@ -11,31 +12,16 @@ import { LineReader, type StarterReport, type StartMessage } from './messages.js
 
 const running = new Set<number>();
 
-/** The daemon's terminals have no close-on-exec flag: what is started here must not get hold of a session's terminal. */
-function closeInheritedTerminals(): void {
-  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
-    if (fd > 2 && isTerminal(fd)) closeSync(fd);
-  }
-}
-
-function isTerminal(fd: number): boolean {
-  try {
-    return /^\/dev\/(ptmx|pts\/)/.test(readlinkSync(`/proc/self/fd/${fd}`));
-  } catch {
-    // ENOENT: the descriptor of the listing itself.
-    return false;
-  }
-}
-
-if (existsSync('/proc/self/fd')) closeInheritedTerminals();
+closeInheritedTerminals();
 
 const report = (message: StarterReport) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 function open(message: StartMessage): (number | 'ignore')[] {
   const fds: (number | 'ignore')[] = [];
+  // Without a reader there the daemon has ended, and an open that blocks would wait for ever. It is closed when there is
+  // another writer: the daemon would take the last one's going for the end of the output.
+  const probe = openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
-    // Without a reader there the daemon has ended, and an open that blocks would wait for ever.
-    closeSync(openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK));
     fds.push(message.stdin === null ? 'ignore' : openSync(message.stdin, constants.O_RDONLY));
     fds.push(openSync(message.stdout, constants.O_WRONLY), openSync(message.stderr, constants.O_WRONLY));
     if (message.request !== null) fds.push(openSync(message.request, constants.O_RDONLY));
@@ -43,6 +29,8 @@ function open(message: StartMessage): (number | 'ignore')[] {
   } catch (error) {
     close(fds);
     throw error;
+  } finally {
+    closeSync(probe);
   }
 }
 

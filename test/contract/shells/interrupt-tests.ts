@@ -24,7 +24,8 @@ const TRAP_IS_FOR_THE_SHELL = 'the interrupt of a program ends the command, and 
 
 const ROWS: readonly InterruptRow[] = [
   { title: 'a program', command: 'echo go; sleep 30; echo no', program: 'sleep' },
-  { title: 'a pipeline', command: 'echo go; sleep 30 | cat; echo no', program: 'sleep' },
+  // The last of a pipeline decides what comes of it, and is started last.
+  { title: 'a pipeline', command: 'echo go; sleep 30 | cat; echo no', program: 'cat' },
   { title: 'a loop of programs', command: 'echo go; for i in 1 2 3; do sleep 30; done; echo no', program: 'sleep' },
   { title: 'a loop of the shell alone', command: 'echo go; while true; do true; done; echo no' },
   { title: 'a function', command: 'f() { sleep 30; echo no; }; echo go; f; echo no', program: 'sleep' },
@@ -138,6 +139,27 @@ function raceTests(open: () => Promise<TestSession>): void {
       expectResult(next, { stdout: `${index}\n` }, 'echo', session.directory);
       await Promise.all(signals);
     }
+    expect(session.pid).toBe(pid);
+  });
+
+  test('an interrupt ends a loop of short programs, whichever of them it meets, and however far that one is', async () => {
+    await using session = await open();
+    const { pid } = session;
+    for (let index = 0; index < HASTY_INTERRUPTS; index++) {
+      const running = session.start('echo go; while :; do /bin/true; done');
+      await running.prints('go');
+      await session.signal(running, 'SIGINT');
+      expectResult(await running.result(), INTERRUPTED, `loop ${index}`, session.directory);
+    }
+    expect(session.pid).toBe(pid);
+  });
+
+  test('a time-out of a loop of short programs leaves the shell as it is', async () => {
+    await using session = await open();
+    const { pid } = session;
+    const result = await session.run('while :; do /bin/true; done', { timeoutMs: 100 });
+    expectResult(result, { exitCode: 124, status: 'timed_out' }, 'loop', session.directory);
+    expectResult(await session.run(alive.command), alive.expected, alive.command, session.directory);
     expect(session.pid).toBe(pid);
   });
 

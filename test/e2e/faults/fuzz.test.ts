@@ -30,11 +30,19 @@ function expectHealthy(): void {
   expect(daemon.output).not.toMatch(/unhandled|uncaught|TypeError|failed unexpectedly/i);
 }
 
+/** Each of these looks through the whole workspace, in a process of its own: a few of them are enough. */
+const SLOW = new Set(['checkpoint_workspace', 'list_checkpoints', 'diff_workspace', 'restore_workspace']);
+/** Every request by name, the slow ones once in a while. */
+const NAMES = [
+  ...Array.from({ length: 20 }, () => Object.keys(requests).filter((name) => !SLOW.has(name))).flat(),
+  ...SLOW,
+];
+
 describe('F23: payloads that make no sense', () => {
   it(`F23: ${PAYLOADS} random ones (seed ${SEED}): each is answered, by an error of the catalogue or a result`, async () => {
     const witness = await client.openSession();
     await client.run('WITNESS=here', witness);
-    const generator = new PayloadGenerator(SEED, Object.keys(requests));
+    const generator = new PayloadGenerator(SEED, NAMES);
     for (let sent = 0; sent < PAYLOADS; sent += AT_ONCE) {
       const batch = Array.from({ length: AT_ONCE }, () => generator.next());
       const answers = await Promise.all(
@@ -54,7 +62,7 @@ describe('F23: payloads that make no sense', () => {
   });
 
   it('F23: without a callback: the answer comes as an event, with the request_id', async () => {
-    const generator = new PayloadGenerator(SEED + 1, Object.keys(requests));
+    const generator = new PayloadGenerator(SEED + 1, NAMES);
     const sent = Array.from({ length: 500 }, () => generator.next());
     for (const { name, args } of sent) client.socket.emit(name, ...args);
     client.socket.emit('get_session', { session_id: 'none', request_id: { last: true } });

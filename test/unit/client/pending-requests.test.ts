@@ -29,6 +29,8 @@ describe('after a lost connection', () => {
     'get_session',
     'attach_session',
     'resize_terminal',
+    'list_checkpoints',
+    'diff_workspace',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

@@ -14,6 +14,13 @@ PS1='' PS2='' PS4='+%N:%i> ' RPS1=''
 HISTSIZE=1 SAVEHIST=0
 unset HISTFILE
 zmodload zsh/system zsh/parameter
+# node-pty lets some descriptors of other sessions through: their terminals are nobody else's business.
+zmodload -F zsh/stat b:zstat
+for __sa_fd in /proc/$$/fd/*(N:t); do
+  if zstat -A __sa_link +link /proc/$$/fd/$__sa_fd && [[ $__sa_link == */ptmx ]]; then exec {__sa_fd}>&-; fi
+done 2>/dev/null
+zmodload -u zsh/stat
+unset __sa_fd __sa_link
 typeset -g __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 unset __SA_DIR ZDOTDIR
 sysopen -r -o cloexec -u __sa_requests $__sa_dir/cmd

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { count } from '../fields.js';
+
+/** A PB, in MB: beyond any machine, so that only a slip is refused. */
+const MAX_MB = 1024 ** 3;
+
+/** `checkpoints`: what a checkpoint of the workspace may have, and how much of them is kept. */
+export const checkpointsSection = z
+  .strictObject({
+    max_files: count(
+      { unit: 'files and directories', min: 1, max: 10_000_000 },
+      200_000,
+      'A workspace with more of them is refused.',
+    ),
+    max_workspace_mb: count(
+      { unit: 'MB', min: 1, max: MAX_MB },
+      2048,
+      'A workspace whose files have more together is refused.',
+    ),
+    max_file_mb: count({ unit: 'MB', min: 1, max: MAX_MB }, 256, 'A larger file is left out, and the answer says so.'),
+    max_count: count(
+      { unit: 'checkpoints', min: 1, max: 10_000 },
+      100,
+      'With more of them the oldest go, those first that nobody asked for.',
+    ),
+    max_store_mb: count(
+      { unit: 'MB', min: 1, max: MAX_MB },
+      4096,
+      'When the checkpoints of a workspace take more on the disk, old ones go likewise. The newest stays.',
+    ),
+  })
+  .superRefine(({ max_workspace_mb: workspace, max_store_mb: store }, context) => {
+    if (store >= workspace) return;
+    const message = `max_store_mb (${store}) may not be less than max_workspace_mb (${workspace}): a checkpoint has to fit`;
+    context.addIssue({ code: 'custom', path: ['max_store_mb'], message });
+  });

@@ -1,0 +1,90 @@
+import type { Change } from './compare.js';
+import { type Attributes, type BytePath, type Entries, type Entry, parentOf } from './entry.js';
+
+/**
+ * One step of a restore. None destroys anything: files are moved out of the workspace and into it, so that every step
+ * can be undone without space on the disk.
+ */
+export type Step =
+  | { readonly kind: 'take_out'; readonly path: BytePath; readonly slot: number }
+  | { readonly kind: 'remove_directory'; readonly path: BytePath; readonly attributes: Attributes }
+  | { readonly kind: 'make_directory'; readonly path: BytePath }
+  | { readonly kind: 'put_in'; readonly path: BytePath; readonly slot: number }
+  | {
+      readonly kind: 'set_attributes';
+      readonly path: BytePath;
+      /** What it has to be: of an entry that is something else, nothing is changed. */
+      readonly of: Entry['kind'];
+      readonly from: Attributes;
+      readonly to: Attributes;
+    };
+
+/** What its owner needs to change what is in a directory: write and search. */
+const OWNER_CAN_CHANGE = 0o300;
+/** What directories are made with: theirs alone until they are filled. */
+export const MADE_DIRECTORY_MODE = 0o700;
+
+/** Lists the steps that make the changes. */
+export function listSteps(
+  changes: readonly Change[],
+  current: Entries,
+): { readonly steps: readonly Step[]; readonly contents: ReadonlyMap<number, Entry> } {
+  const rewritten = changes.filter(({ status }) => status !== 'mode_changed');
+  const leaving = rewritten.flatMap(({ before }) => before ?? []);
+  const coming = rewritten.flatMap(({ after }) => after ?? []);
+  const contents = new Map(coming.filter(isContent).map((entry, slot) => [slot, entry]));
+  const unlocked = directoriesToUnlock(rewritten, current);
+  const isUnlocked = ({ path }: Entry) => unlocked.has(path);
+  const steps: Step[] = [
+    ...[...unlocked.values()].map((directory) => setAttributes(directory, attributesOf(directory), unlock(directory))),
+    ...leaving.filter(isContent).map(({ path }, slot): Step => ({ kind: 'take_out', path, slot })),
+    ...deepestFirst(leaving.filter(isDirectory)).map((entry): Step => {
+      const attributes = isUnlocked(entry) ? unlock(entry) : attributesOf(entry);
+      return { kind: 'remove_directory', path: entry.path, attributes };
+    }),
+    ...coming.filter(isDirectory).map(({ path }): Step => ({ kind: 'make_directory', path })),
+    ...[...contents].map(([slot, { path }]): Step => ({ kind: 'put_in', path, slot })),
+    ...finalAttributes(changes, unlocked),
+  ];
+  return { steps, contents };
+}
+
+const isDirectory = ({ kind }: Entry): boolean => kind === 'directory';
+const isContent = ({ kind }: Entry): boolean => kind !== 'directory';
+
+const attributesOf = ({ mode, uid, gid }: Attributes): Attributes => ({ mode, uid, gid });
+const unlock = ({ mode, uid, gid }: Attributes): Attributes => ({ mode: mode | OWNER_CAN_CHANGE, uid, gid });
+
+function setAttributes({ path, kind }: Entry, from: Attributes, to: Attributes): Step {
+  return { kind: 'set_attributes', path, of: kind, from, to: attributesOf(to) };
+}
+
+/** Directories are in the order of their paths: what is below comes later. */
+const deepestFirst = <T>(entries: readonly T[]): T[] => entries.toReversed();
+
+/** The directories in which something changes and whose owner may not change anything, those above first. */
+function directoriesToUnlock(changes: readonly Change[], current: Entries): Entries {
+  const parents = [...new Set(changes.map(({ path }) => parentOf(path)))].sort();
+  const locked = parents.flatMap((path) => {
+    const directory = current.get(path);
+    const isLocked = directory?.kind === 'directory' && unlock(directory).mode !== directory.mode;
+    return isLocked ? [directory] : [];
+  });
+  return new Map(locked.map((directory) => [directory.path, directory]));
+}
+
+/** Permissions come last, the deepest directories first: what they forbid has been done by then. */
+function finalAttributes(changes: readonly Change[], unlocked: Entries): Step[] {
+  const changed = new Set(changes.map(({ path }) => path));
+  const relocked = [...unlocked.values()].filter(({ path }) => !changed.has(path));
+  const steps = [
+    ...relocked.map((directory) => setAttributes(directory, unlock(directory), directory)),
+    ...changes.flatMap(({ path, status, before, after }) => {
+      if (!after || (status !== 'mode_changed' && !isDirectory(after))) return [];
+      const isMade = !before || status !== 'mode_changed';
+      if (isMade) return [setAttributes(after, { ...attributesOf(after), mode: MADE_DIRECTORY_MODE }, after)];
+      return [setAttributes(after, unlocked.has(path) ? unlock(before) : attributesOf(before), after)];
+    }),
+  ];
+  return steps.sort((a, b) => (a.path < b.path ? 1 : -1));
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+
+import type { Git } from './git.js';
+
+/** Bytes that are collected before they are handed to git. */
+const BATCH_BYTES = 256 * 1024;
+
+/** Puts contents into the repository as they are, all of them through one process of git, into one file. */
+export class BlobWriter {
+  readonly #git: Git;
+  #process: ReturnType<Git['start']> | undefined;
+  #hasEnded = false;
+  #batch: Buffer[] = [];
+  #batchBytes = 0;
+
+  constructor(git: Git) {
+    this.#git = git;
+  }
+
+  /** Writes a content; gives the id of its blob. */
+  async write(content: Buffer): Promise<string> {
+    await this.#push(header(content.length));
+    await this.#push(content);
+    return blobId(content);
+  }
+
+  /**
+   * Writes a content of a known size piece by piece; gives the id of its blob. When it turns out to be shorter, what was
+   * written counts for nothing and the answer is undefined.
+   */
+  async stream(size: number, pieces: Iterable<Buffer>): Promise<string | undefined> {
+    const hash = createHash('sha1').update(`blob ${size}\0`);
+    await this.#push(header(size));
+    let missing = size;
+    for (const piece of pieces) {
+      const fitting = piece.subarray(0, missing);
+      missing -= fitting.length;
+      hash.update(fitting);
+      await this.#push(fitting);
+      if (missing === 0) break;
+    }
+    if (missing === 0) return hash.digest('hex');
+    // The size was announced: something has to follow.
+    while (missing > 0) {
+      const filler = Buffer.alloc(Math.min(missing, BATCH_BYTES));
+      missing -= filler.length;
+      await this.#push(filler);
+    }
+    return undefined;
+  }
+
+  /**
+   * Has everything kept that was written.
+   * @throws AdapterError CHECKPOINT_FAILED, RESOURCE_EXHAUSTED, GIT_NOT_FOUND
+   */
+  async finish(): Promise<void> {
+    if (!this.#process && this.#batchBytes === 0) return;
+    await this.#push(Buffer.from('done\n'));
+    await this.#flush();
+    const { stdin, check } = this.#started();
+    stdin.end();
+    await check();
+  }
+
+  /** Ends git without keeping anything, if it still runs. */
+  async abort(): Promise<void> {
+    this.#process?.kill();
+    await this.#process?.ended;
+  }
+
+  async #push(bytes: Buffer): Promise<void> {
+    this.#batch.push(bytes);
+    this.#batchBytes += bytes.length;
+    if (this.#batchBytes >= BATCH_BYTES) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const batch = Buffer.concat(this.#batch);
+    this.#batch = [];
+    this.#batchBytes = 0;
+    const { stdin, ended, check } = this.#started();
+    // Its end is told by what it said.
+    if (this.#hasEnded) await check();
+    if (!stdin.write(batch)) await Promise.race([once(stdin, 'drain'), ended]);
+  }
+
+  #started(): ReturnType<Git['start']> {
+    if (this.#process) return this.#process;
+    const process = this.#git.start(['fast-import', '--quiet', '--done'], { output: 'ignore' });
+    void process.ended.then(() => {
+      this.#hasEnded = true;
+    });
+    this.#process = process;
+    return process;
+  }
+}
+
+/** Source: the data command of git-fast-import(1); the line feed that may follow the data is left out. */
+const header = (size: number): Buffer => Buffer.from(`blob\ndata ${size}\n`);
+
+/** The name that git gives to a content. */
+const blobId = (content: Uint8Array): string =>
+  createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');

@@ -1,0 +1,247 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { compareEntries, notableChanges } from '../../core/checkpoints/compare.js';
+import { type BytePath, type Entries, isWithin, MAX_LISTED_PATHS, type Skipped } from '../../core/checkpoints/entry.js';
+import { planRestore } from '../../core/checkpoints/restore-plan.js';
+import { dropOrder, surplus } from '../../core/checkpoints/retention.js';
+import { AdapterError } from '../../core/errors.js';
+import { toText } from './byte-path.js';
+import { countLines, makePatch } from './diff.js';
+import { pathsWithin } from './excluded-paths.js';
+import {
+  type ChangedPath,
+  type JobOf,
+  type JobResults,
+  type Listed,
+  type SavedCheckpoint,
+  type SkippedPath,
+  type StoreOptions,
+} from './job.js';
+import { type Journal, journalOf } from './journal.js';
+import { type CheckpointFacts, Repository, type StoredCheckpoint } from './repository.js';
+import { applyRestore, ensureDirectory, recover } from './restore.js';
+import { readSavedTree } from './saved-tree.js';
+import { type Snapshot, takeSnapshot } from './snapshot.js';
+import { CAN_SET_OWNERS } from './staging.js';
+import { StatCache } from './stat-cache.js';
+import { withLock } from './store-lock.js';
+
+/** So many loose objects or files of objects slow git down: then they are put into one. */
+const MAX_LOOSE_OBJECTS = 5000;
+const MAX_PACKS = 20;
+
+/** The workspace in the repository, not yet a checkpoint. */
+interface Captured {
+  readonly snapshot: Snapshot;
+  readonly commit: string;
+  readonly facts: Omit<CheckpointFacts, 'id'>;
+}
+
+/** The checkpoints of one workspace. One process uses it at a time: what comes meanwhile waits. */
+export class CheckpointStore {
+  readonly #options: StoreOptions;
+  readonly #repository: Repository;
+  readonly #journal: Journal;
+  readonly #cacheFile: string;
+
+  private constructor(options: StoreOptions, repository: Repository) {
+    this.#options = options;
+    this.#repository = repository;
+    this.#journal = journalOf(options.directory);
+    this.#cacheFile = join(options.directory, 'cache.json');
+  }
+
+  /** Does something with the store while nobody else does; first ends a restore that was interrupted. */
+  static async use<T>(options: StoreOptions, work: (store: CheckpointStore) => Promise<T>): Promise<T> {
+    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    return withLock(lockOf(options), async () => {
+      const repository = await Repository.open(repositoryOf(options));
+      repository.clean();
+      const store = new CheckpointStore(options, repository);
+      recover(options.workspace, store.#journal);
+      return work(store);
+    });
+  }
+
+  /** Lists the checkpoints, the oldest first, also while somebody uses the store. */
+  static async list(options: StoreOptions): Promise<readonly CheckpointFacts[]> {
+    const checkpoints = await Repository.openExisting(repositoryOf(options))?.list();
+    return (checkpoints ?? []).map(factsOf);
+  }
+
+  /** Ends a restore that was interrupted, and says what was found. */
+  static async recover(options: StoreOptions): Promise<JobResults['recover']> {
+    return withLock(lockOf(options), () => recover(options.workspace, journalOf(options.directory)));
+  }
+
+  /** Saves the workspace. */
+  async save({ id, label, reason }: JobOf<'save'>): Promise<SavedCheckpoint> {
+    const captured = await this.#capture({ label, kind: reason });
+    const checkpoint = await this.#name(id, captured);
+    return { ...checkpoint, dropped: await this.#makeRoom(new Set([id])), isUntidy: await this.#isUntidy() };
+  }
+
+  /** Compares the workspace with a checkpoint, in the direction of time. */
+  async diff({ id, paths, format, limits, render }: JobOf<'diff'>): Promise<JobResults['diff']> {
+    const checkpoint = await (id === null ? this.#newest() : this.#repository.find(id));
+    const target = await readSavedTree(this.#repository.git, checkpoint.commit);
+    const { snapshot, commit } = await this.#capture({ label: null, kind: 'requested' });
+    requirePaths(paths, target.entries, snapshot.entries);
+    const wanted = new Set(paths);
+    const all = compareEntries(target.entries, snapshot.entries, { owners: CAN_SET_OWNERS });
+    const changes = notableChanges(all, target.entries, snapshot.entries).filter(({ path }) => isWithin(path, wanted));
+    const commits = { before: checkpoint.commit, after: commit, paths };
+    const { git } = this.#repository;
+    const counts = format === 'stat' ? await countLines(git, commits) : undefined;
+    const told = changes.map(({ path, status, before, after }): ChangedPath => {
+      const isDirectory = (after ?? before)?.kind === 'directory';
+      return { path: `${toText(path)}${isDirectory ? '/' : ''}`, status, ...counts?.get(path) };
+    });
+    const patch = format === 'patch' ? await makePatch(git, commits, limits, render) : undefined;
+    return { checkpointId: checkpoint.id, changes: listed(told), patch };
+  }
+
+  /** Brings the workspace back to what it was; what it is now is saved first. */
+  async restore({ id, paths, undoId }: JobOf<'restore'>): Promise<JobResults['restore']> {
+    const { workspace } = this.#options;
+    const checkpoint = await this.#repository.find(id);
+    const target = await readSavedTree(this.#repository.git, checkpoint.commit);
+    try {
+      ensureDirectory(workspace);
+    } catch (error) {
+      throw asWorkspaceFailure(error, workspace);
+    }
+    const captured = await this.#capture({ label: `before the restore of ${id}`, kind: 'before_restore' });
+    const current = captured.snapshot;
+    requirePaths(paths, target.entries, current.entries);
+    const plan = planRestore({ current, target, paths: new Set(paths), owners: CAN_SET_OWNERS });
+    const undoCheckpoint = await this.#name(undoId, captured);
+    await applyRestore({
+      workspace,
+      git: this.#repository.git,
+      journal: this.#journal,
+      plan,
+      current: current.entries,
+      undoCheckpoint: undoId,
+      token: undoId,
+    });
+    const dropped = await this.#makeRoom(new Set([id, undoId]));
+    return {
+      restored: listed(plan.restored.map(toText)),
+      removed: listed(plan.removed.map(toText)),
+      skipped: listedSkipped(plan.skipped),
+      undoCheckpoint: { ...undoCheckpoint, dropped, isUntidy: await this.#isUntidy() },
+    };
+  }
+
+  /** Gives space back, and drops checkpoints as long as they take more than they may. The newest one stays. */
+  async tidy(): Promise<JobResults['tidy']> {
+    const dropped: StoredCheckpoint[] = [];
+    const { maxStoreBytes } = this.#options.limits;
+    if (await this.#isUntidy()) await this.#repository.repack();
+    while ((await this.#repository.size()).bytes > maxStoreBytes) {
+      const checkpoints = await this.#repository.list();
+      const candidates = dropOrder(checkpoints, new Set(checkpoints.slice(-1).map(({ id }) => id)));
+      // What each of them takes is not known, since they share what they have in common.
+      const next = candidates.slice(0, Math.ceil(candidates.length / 4));
+      if (next.length === 0) break;
+      await this.#repository.drop(next);
+      dropped.push(...next);
+      await this.#repository.repack();
+    }
+    return { dropped: dropped.map(({ id }) => id) };
+  }
+
+  async #isUntidy(): Promise<boolean> {
+    const { bytes, looseObjects, packs } = await this.#repository.size();
+    return looseObjects > MAX_LOOSE_OBJECTS || packs > MAX_PACKS || bytes > this.#options.limits.maxStoreBytes;
+  }
+
+  /** Puts the workspace into the repository, where it stays until the next time. Nothing that it had before is read again. */
+  async #capture(purpose: Pick<CheckpointFacts, 'label' | 'kind'>): Promise<Captured> {
+    const cache = StatCache.load(this.#cacheFile, await this.#repository.cached());
+    try {
+      return await this.#captureWith(cache, purpose);
+    } catch (error) {
+      if (cache.isEmpty || !(error instanceof AdapterError) || error.code !== 'CHECKPOINT_FAILED') throw error;
+      // What the cache has noted is no longer in the repository, after a failure of the disk for example.
+      return this.#captureWith(new StatCache(0), purpose);
+    }
+  }
+
+  async #captureWith(cache: StatCache, purpose: Pick<CheckpointFacts, 'label' | 'kind'>): Promise<Captured> {
+    const repository = this.#repository;
+    const snapshot = await this.#snapshot(cache);
+    const { files, bytes } = snapshot;
+    const facts = { ...purpose, createdAt: new Date().toISOString(), files, bytes };
+    const commit = await repository.commit(snapshot.tree, facts);
+    await repository.verify(commit);
+    await repository.keepCached(commit);
+    snapshot.cache.save(this.#cacheFile, commit);
+    return { snapshot, commit, facts };
+  }
+
+  async #snapshot(cache: StatCache): Promise<Snapshot> {
+    const { workspace, limits, excluded } = this.#options;
+    try {
+      const own = pathsWithin(workspace, excluded);
+      return await takeSnapshot({ workspace, limits, repository: this.#repository, excluded: own, cache });
+    } catch (error) {
+      throw asWorkspaceFailure(error, workspace);
+    }
+  }
+
+  /** Makes a checkpoint of what was captured. */
+  async #name(
+    id: string,
+    { snapshot, commit, facts }: Captured,
+  ): Promise<Omit<SavedCheckpoint, 'dropped' | 'isUntidy'>> {
+    await this.#repository.name(id, commit);
+    return { id, ...facts, skipped: listedSkipped(snapshot.skipped) };
+  }
+
+  async #makeRoom(kept: ReadonlySet<string>): Promise<string[]> {
+    const old = surplus(await this.#repository.list(), this.#options.limits.maxCount, kept);
+    await this.#repository.drop(old);
+    return old.map(({ id }) => id);
+  }
+
+  async #newest(): Promise<StoredCheckpoint> {
+    const newest = (await this.#repository.list()).at(-1);
+    if (newest) return newest;
+    throw new AdapterError('CHECKPOINT_NOT_FOUND', 'there is no checkpoint of this workspace yet');
+  }
+}
+
+const lockOf = ({ directory }: StoreOptions): string => join(directory, 'lock');
+
+const repositoryOf = ({ git, directory }: StoreOptions) => ({ program: git, directory: join(directory, 'git') });
+
+const factsOf = ({ id, kind, label, createdAt, files, bytes }: StoredCheckpoint): CheckpointFacts => {
+  return { id, kind, label, createdAt, files, bytes };
+};
+
+const listed = <T>(all: readonly T[]): Listed<T> => ({ shown: all.slice(0, MAX_LISTED_PATHS), count: all.length });
+
+const listedSkipped = (skipped: readonly Skipped[]): Listed<SkippedPath> =>
+  listed(skipped.map(({ path, reason }) => ({ path: toText(path), reason })));
+
+/** A path that is neither here nor there is a slip of the client. */
+function requirePaths(paths: readonly BytePath[], target: Entries, current: Entries): void {
+  const unknown = paths.find((path) => path !== '' && !target.has(path) && !current.has(path));
+  if (unknown === undefined) return;
+  const text = toText(unknown);
+  const message = `paths: ${text} is neither in the checkpoint nor in the workspace`;
+  throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'paths', path: text } });
+}
+
+function asWorkspaceFailure(error: unknown, workspace: string): unknown {
+  if (error instanceof AdapterError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined || !['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM'].includes(code)) return error;
+  return new AdapterError('BAD_DIRECTORY', `the workspace ${workspace} cannot be read: ${message}`, {
+    details: { directory: workspace, errno: code },
+    cause: error,
+  });
+}
