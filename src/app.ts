@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Configuration } from './config/configuration.js';
@@ -11,6 +11,7 @@ import { CheckpointWorkers } from './engine/checkpoints/worker-process.js';
 import { OneShotRunner } from './engine/one-shot.js';
 import {
   findDeadInstances,
+  isInstanceAlive,
   makeRuntimeDirectory,
   removeRuntimeDirectory,
   type RuntimeDirectory,
@@ -294,8 +295,12 @@ async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Pr
   for (const { instance, path } of findDeadInstances(runtime)) {
     const survivors = await endProcesses(() => findInstanceProcesses(instance), 0);
     removeRuntimeDirectory(path);
-    rmSync(join(spoolRoot, instance), { recursive: true, force: true });
     log.warn('what a killed daemon had left was removed', { instance, survivors: survivors.length });
+  }
+  // A daemon with another state directory may have removed the rest of it.
+  const spools = existsSync(spoolRoot) ? readdirSync(spoolRoot) : [];
+  for (const instance of spools.filter((name) => !isInstanceAlive(name))) {
+    rmSync(join(spoolRoot, instance), { recursive: true, force: true });
   }
 }
 

@@ -63,11 +63,12 @@ export function makeRuntimeDirectory(base: string = fastestDirectory()): Runtime
 export function findDeadInstances(own: RuntimeDirectory): DeadInstance[] {
   const parent = join(own.path, '..');
   return readdirSync(parent)
-    .filter((instance) => instance !== own.instance && !isOwnerAlive(instance))
+    .filter((instance) => instance !== own.instance && !isInstanceAlive(instance))
     .map((instance) => ({ instance, path: join(parent, instance) }));
 }
 
-function isOwnerAlive(instance: string): boolean {
+/** Whether the daemon of this run still lives. */
+export function isInstanceAlive(instance: string): boolean {
   const [pid, startTicks] = instance.split('-').map(Number);
   if (pid === undefined || startTicks === undefined) return false;
   // A daemon that was killed, and whose parent has not noticed yet, is dead.

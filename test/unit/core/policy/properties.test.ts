@@ -129,7 +129,11 @@ describe('a command', () => {
         (command, wrappings, preset) => {
           const open = verdictOn(command, {}, { preset });
           const wrapped = wrappings.reduce((text, wrap) => wrap(text), command);
-          expect(rank(verdictOn(wrapped, {}, { preset }).action), wrapped).toBeGreaterThanOrEqual(rank(open.action));
+          const verdict = verdictOn(wrapped, {}, { preset });
+          // What cannot be read, such as the backslashes of an echo for a shell, is a question at least.
+          const least =
+            verdict.class === 'obfuscated' ? Math.min(rank(open.action), rank('confirm')) : rank(open.action);
+          expect(rank(verdict.action), wrapped).toBeGreaterThanOrEqual(least);
         },
       ),
       { numRuns: 2000 },
