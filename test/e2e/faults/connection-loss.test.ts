@@ -126,6 +126,8 @@ describe('F7: a half-open connection', () => {
 
 describe('F18: a client that does not read', () => {
   const BYTES = 300_000_000;
+  /** Far less than what the command prints; most of it is garbage that the daemon has had no reason yet to collect. */
+  const MAX_GROWTH_OF_FLOOD = 192 * MIB;
 
   it.each(['session', 'alone'] as const)(
     'F18: its command (%s) waits, then goes on without it; memory is bounded, others are served, the gap is announced',
@@ -140,7 +142,7 @@ describe('F18: a client that does not read', () => {
         result = await client.request('wait_command', { command_id: slow.commandId });
       });
       expect(result).toMatchObject({ exit_code: 0, stdout_bytes: BYTES });
-      expect(growth).toBeLessThan(MAX_GROWTH);
+      expect(growth).toBeLessThan(MAX_GROWTH_OF_FLOOD);
       expect(percentile(echoMs, SHARE)).toBeLessThan(MAX_ECHO_MS);
       slow.signal('SIGCONT');
       await eventually(() => {
