@@ -169,6 +169,8 @@ const more: Trap[] = [
         status: oneOf('completed', 'killed'),
         killed_by: oneOf(null, 'signal'),
       }),
+      // Or it is replaced in the pause after the command, when it cannot save its state.
+      run('true', { takesMs: 6000, stderr: /^/, session_state: oneOf('alive', 'restarted'), exit_code: oneOf(0, 137) }),
       run('echo after', { stdout: 'after\n', takesMs: 6000, session_state: oneOf('alive', 'restarted') }),
       run('ulimit -f 0', {
         takesMs: 6000,
