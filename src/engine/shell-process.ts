@@ -17,6 +17,8 @@ const MAX_SLOTS = 1000;
 const NONCE_BYTES = 16;
 /** Stands in the place of the nonce, of 22 characters, where no report is awaited. */
 const NO_NONCE = '0'.repeat(22);
+/** How a driver says that it could not open its files: EX_OSERR of sysexits.h. */
+const EX_OSERR = 71;
 /** Longest report that is believed: a directory name and some numbers. Longer ones are not from the driver. */
 const MAX_REPORT_BYTES = 16 * 1024;
 
@@ -251,9 +253,7 @@ export class ShellProcess {
     };
     const onData = (chunk: Buffer) => this.#listener?.onTerminalData(chunk);
     const onExit = (exit: TerminalExit) => {
-      this.#settleReady(
-        new AdapterError('SHELL_FAILED', `${installed.path} ended with code ${exit.exitCode} at its start`),
-      );
+      this.#settleReady(endAtStart(installed.path, exit.exitCode));
       this.#listener?.onExit(exit);
     };
     return new Terminal(program, onData, onExit);
@@ -326,6 +326,12 @@ export class ShellProcess {
       throw error;
     }
   }
+}
+
+function endAtStart(path: string, exitCode: number): AdapterError {
+  if (exitCode !== EX_OSERR) return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start`);
+  const message = `${path} could not open its files: the limit of open files (ulimit -n) is too low`;
+  return new AdapterError('RESOURCE_EXHAUSTED', message);
 }
 
 const commandNumber = (number: number): string => String(number % 1_000_000).padStart(6, '0');

@@ -91,12 +91,14 @@ describe.skipIf(!mountable)(`F11: a full disk under the workspace${MOUNT_NOTE}`,
 describe('F12: no descriptors left', () => {
   /** A session takes about a dozen. */
   const SPARE = 40;
+  /** What bash needs for its own numbers. */
+  const ENOUGH_FOR_BASH = 110;
 
   it('F12: open_session is refused with RESOURCE_EXHAUSTED; what is open goes on; closing makes room again', async () => {
     await using daemon = await TestDaemon.start();
     await using client = await WireClient.connect(daemon.url);
     // From now on: to start, the daemon needs more than to run.
-    const limit = highestDescriptor(daemon.pid) + SPARE;
+    const limit = Math.max(highestDescriptor(daemon.pid), ENOUGH_FOR_BASH) + SPARE;
     execFileSync('prlimit', ['--pid', String(daemon.pid), `--nofile=${limit}:${limit}`]);
     const ids: string[] = [];
     const refusals: unknown[] = [];
@@ -117,6 +119,17 @@ describe('F12: no descriptors left', () => {
     expect(await client.run('echo again', again)).toMatchObject({ stdout: 'again\n', exit_code: 0 });
     for (const id of [again, ...ids.slice(2)]) await client.request('close_session', { session_id: id });
     expect(await client.run('echo alone')).toMatchObject({ stdout: 'alone\n', exit_code: 0 });
+  });
+
+  it('F12: a limit too low for the shell itself is named', async () => {
+    await using daemon = await TestDaemon.start({ settings: { adapter: { prewarm: { sessions: 0 } } } });
+    await using client = await WireClient.connect(daemon.url);
+    execFileSync('prlimit', ['--pid', String(daemon.pid), '--nofile=90:']);
+    const { error } = await client.request('open_session', {});
+    expect(error).toMatchObject({ code: 'RESOURCE_EXHAUSTED', message: expect.stringMatching(/open files|EMFILE/) });
+    execFileSync('prlimit', ['--pid', String(daemon.pid), '--nofile=4096:']);
+    const id = await client.openSession();
+    expect(await client.run('echo more', id)).toMatchObject({ stdout: 'more\n' });
   });
 
   it('F12: 20 sessions are served under `ulimit -n 256`, or refused clearly', async () => {

@@ -21,7 +21,8 @@ for __sa_fd in /proc/$$/fd/*; do
   if ((__sa_fd > 2 && __sa_fd != 255)); then exec {__sa_fd}>&-; fi
 done
 unset __sa_fd
-exec 100<"$__SA_DIR/cmd" 101>"$__SA_DIR/ctl"
+# 71 is EX_OSERR of sysexits.h: the limit of open files may be too low for these numbers.
+exec 100<"$__SA_DIR/cmd" 101>"$__SA_DIR/ctl" || exit 71
 __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 unset __SA_DIR
 __sa_in='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases=''

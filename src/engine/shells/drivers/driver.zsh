@@ -23,8 +23,8 @@ zmodload -u zsh/stat
 unset __sa_fd __sa_link
 typeset -g __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 unset __SA_DIR ZDOTDIR
-sysopen -r -o cloexec -u __sa_requests $__sa_dir/cmd
-sysopen -w -o cloexec -u __sa_reports $__sa_dir/ctl
+# 71 is EX_OSERR of sysexits.h.
+sysopen -r -o cloexec -u __sa_requests $__sa_dir/cmd && sysopen -w -o cloexec -u __sa_reports $__sa_dir/ctl || exit 71
 typeset -g __sa_tty=$TTY __sa_nul=$'\0' __sa_read='' __sa_mode='' __sa_nonce='' __sa_slot='' __sa_cmd='' __sa_text='' __sa_set='' __sa_env=''
 typeset -g __sa_stdin='' __sa_stdout='' __sa_stderr='' __sa_code='' __sa_int='' __sa_errexit='' __sa_no_aliases=''
 typeset -gi __sa_st=0 __sa_state=0
