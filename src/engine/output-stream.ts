@@ -94,8 +94,9 @@ export class OutputStream {
     if (this.#chunker) this.#giveOut(this.#chunker.push(chunk));
   }
 
-  /** Gives out what the follower's decoder held back. */
+  /** Takes note of the command's end, and gives out what the follower's decoder held back. */
   end(): void {
+    this.#spool.end();
     if (this.#chunker) this.#giveOut(this.#chunker.flush());
   }
 

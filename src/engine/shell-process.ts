@@ -329,7 +329,8 @@ export class ShellProcess {
 }
 
 function endAtStart(path: string, exitCode: number): AdapterError {
-  if (exitCode !== EX_OSERR) return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start`);
+  if (exitCode !== EX_OSERR)
+    return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start`);
   const message = `${path} could not open its files: the limit of open files (ulimit -n) is too low`;
   return new AdapterError('RESOURCE_EXHAUSTED', message);
 }

@@ -1,23 +1,26 @@
-import { close, constants, openSync, read, rmSync, write } from 'node:fs';
+import { close, constants, openSync, read, rm, writev } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { randomBytes } from './random.js';
 
-const writeAt = promisify(write);
+const writeBlocks = promisify(writev);
 const readAt = promisify(read);
 const closeFd = promisify(close);
+const removeFile = promisify(rm);
 
 /** Up to this size an output stays in memory: most outputs never touch the disk. */
 const IN_MEMORY_BYTES = 32 * 1024;
-/** Size of one write to the file. */
+/** Pieces that the file is written in, as many at once as have come. */
 const BLOCK_BYTES = 256 * 1024;
 /** Blocks that may wait for a slow disk before the command has to. */
 const MAX_QUEUED_BLOCKS = 8;
 
-/** Bytes that the spools of one session may keep together. */
+/** Bytes that the spools of one session may keep together. Outputs of commands that have ended make room for newer ones. */
 export class SpoolBudget {
   #left: number;
+  /** Files of commands that have ended, oldest first. */
+  readonly #ended = new Set<Spool>();
 
   constructor(maxBytes: number) {
     this.#left = maxBytes;
@@ -25,6 +28,11 @@ export class SpoolBudget {
 
   /** Takes up to `bytes` from the budget and says how many it got. */
   take(bytes: number): number {
+    for (const oldest of this.#ended) {
+      if (this.#left >= bytes) break;
+      this.#ended.delete(oldest);
+      void oldest.giveWay();
+    }
     const granted = Math.min(bytes, this.#left);
     this.#left -= granted;
     return granted;
@@ -32,6 +40,16 @@ export class SpoolBudget {
 
   give(bytes: number): void {
     this.#left += bytes;
+  }
+
+  /** Takes note that a spool's command has ended. */
+  noteEnd(spool: Spool): void {
+    this.#ended.add(spool);
+  }
+
+  /** Takes note that a spool keeps nothing any more. */
+  forget(spool: Spool): void {
+    this.#ended.delete(spool);
   }
 }
 
@@ -51,11 +69,16 @@ export class Spool {
   #block: Buffer | undefined;
   #blockLength = 0;
   readonly #queue: Buffer[] = [];
+  /** Blocks that have been written, to be used again: fresh memory costs more than the copy into it. */
+  readonly #spare: Buffer[] = [];
   #fd: number | undefined;
   #writing: Promise<void> | undefined;
+  /** Reads that have begun. */
+  #reading: Promise<unknown> | undefined;
   #onUncongested: (() => void) | undefined;
   /** Takes no more: the budget is used up, or the file has failed. */
   #isFull = false;
+  #hasEnded = false;
   #hasFailed = false;
   #isDisposed = false;
   #error: string | undefined;
@@ -70,9 +93,9 @@ export class Spool {
     return this.#kept;
   }
 
-  /** Bytes of memory that this spool holds on to. */
+  /** Bytes of memory that this spool holds on to when its command has ended. */
   get memoryBytes(): number {
-    return (this.#memory?.length ?? 0) + this.#queue.length * BLOCK_BYTES + (this.#block?.length ?? 0);
+    return this.#memory?.length ?? 0;
   }
 
   /** Why the copy is not whole. */
@@ -104,7 +127,9 @@ export class Spool {
     if (offset + length > this.#written) await this.flush();
     if (this.#fd === undefined || offset >= this.#written) return Buffer.alloc(0);
     const buffer = Buffer.allocUnsafe(Math.min(length, this.#written - offset));
-    const { bytesRead } = await readAt(this.#fd, buffer, 0, buffer.length, offset);
+    const reading = readAt(this.#fd, buffer, 0, buffer.length, offset);
+    this.#reading = Promise.allSettled([this.#reading, reading]);
+    const { bytesRead } = await reading;
     return buffer.subarray(0, bytesRead);
   }
 
@@ -115,6 +140,20 @@ export class Spool {
     return this.#writing;
   }
 
+  /** Takes note that the command has ended: what it has left in the background may write on, but has no claim to room. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#spare.length = 0;
+    void this.flush();
+    if (this.#fd !== undefined) this.#budget.noteEnd(this);
+  }
+
+  /** Makes room for newer output. */
+  async giveWay(): Promise<void> {
+    this.#error = 'newer output needed its room (spool_mb_limit)';
+    await this[Symbol.asyncDispose]();
+  }
+
   /** Forgets everything and removes the file. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isDisposed) return;
@@ -122,14 +161,17 @@ export class Spool {
     this.#isFull = true;
     this.#memory = undefined;
     this.#queue.length = 0;
+    this.#budget.forget(this);
     this.#budget.give(this.#kept);
+    this.#kept = 0;
     await this.#writing;
     const fd = this.#fd;
     if (fd === undefined) return;
     // First, so that nobody reads from a number that may be another file's by then.
     this.#fd = undefined;
+    await this.#reading;
     await closeFd(fd);
-    rmSync(this.#path, { force: true });
+    await removeFile(this.#path, { force: true });
   }
 
   #keep(bytes: Uint8Array): void {
@@ -171,7 +213,7 @@ export class Spool {
   #append(bytes: Uint8Array): void {
     let rest = bytes;
     while (rest.length > 0) {
-      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#block ??= this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
       const part = rest.subarray(0, BLOCK_BYTES - this.#blockLength);
       this.#block.set(part, this.#blockLength);
       this.#blockLength += part.length;
@@ -190,24 +232,28 @@ export class Spool {
 
   async #writeQueue(): Promise<void> {
     const fd = this.#fd;
-    while (fd !== undefined) {
-      const block = this.#queue[0];
-      if (!block) break;
+    while (fd !== undefined && this.#queue.length > 0) {
+      const blocks = this.#queue.slice();
       try {
-        let done = 0;
-        while (done < block.length) {
-          const { bytesWritten } = await writeAt(fd, block, done, block.length - done, this.#written);
-          done += bytesWritten;
-          this.#written += bytesWritten;
-        }
+        await this.#writeAll(fd, blocks);
       } catch (error) {
         this.#fail(error);
       }
-      this.#queue.shift();
+      this.#queue.splice(0, blocks.length);
+      if (!this.#hasEnded) this.#spare.push(...blocks.filter(({ length }) => length === BLOCK_BYTES));
       this.#onUncongested?.();
       this.#onUncongested = undefined;
     }
     this.#writing = undefined;
+  }
+
+  async #writeAll(fd: number, blocks: readonly Buffer[]): Promise<void> {
+    let rest = blocks;
+    while (rest.length > 0) {
+      const { bytesWritten } = await writeBlocks(fd, rest, this.#written);
+      this.#written += bytesWritten;
+      rest = withoutFirst(bytesWritten, rest);
+    }
   }
 
   #fail(error: unknown): void {
@@ -215,7 +261,19 @@ export class Spool {
     this.#hasFailed = true;
     this.#error ??= (error as Error).message;
     this.#queue.length = 0;
+    this.#block = undefined;
+    this.#blockLength = 0;
     // What is in memory stays; of a file, what has reached it.
     if (!this.#memory) this.#kept = this.#written;
   }
+}
+
+/** What is left of some blocks when their first bytes are taken away. */
+function withoutFirst(bytes: number, blocks: readonly Buffer[]): Buffer[] {
+  let left = bytes;
+  return blocks.flatMap((block) => {
+    const taken = Math.min(left, block.length);
+    left -= taken;
+    return taken === block.length ? [] : [block.subarray(taken)];
+  });
 }

@@ -43,8 +43,11 @@ export class CommandRegistry {
   /** Remembers a command; when it has ended, older ones make room for it. */
   add(record: CommandRecord): void {
     this.#records.set(record.command.id, record);
+    // After the answer has gone out: nobody waits for what this forgets.
     void record.command.finished.then(() => {
-      this.#noteEnd(record);
+      setImmediate(() => {
+        this.#noteEnd(record);
+      });
     });
   }
 

@@ -5,6 +5,7 @@ import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
 import { Command, ENDING_SIGNALS, type Warning } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
+import type { OutputStream } from '../engine/output-stream.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
 import type { EventSink } from './audience.js';
@@ -34,9 +35,12 @@ export interface CommandsOptions {
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #oneShotChannels = new Map<Command, OutputChannel>();
+  /** All one-shots share one. */
+  readonly #oneShotBudget: SpoolBudget;
 
   constructor(options: CommandsOptions) {
     this.#options = options;
+    this.#oneShotBudget = new SpoolBudget(options.limits().spoolMaxBytes);
   }
 
   /** Runs a command, or gives the result of the one that was asked for under the same id. */
@@ -73,14 +77,10 @@ export class Commands {
     const { command } = this.#options.registry.get(request.command_id);
     const output = command[request.stream ?? 'stdout'];
     const offset = request.offset ?? 0;
-    const size = output.bytes;
-    const { keptBytes } = output.spool;
-    if (offset >= keptBytes && offset < size) {
-      throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${size} bytes were kept`, {
-        details: { kept_bytes: keptBytes, size, why: output.spool.error ?? '' },
-      });
-    }
+    assertKept(output, offset);
     const data = await output.spool.read(offset, request.length ?? DEFAULT_READ_BYTES);
+    // Meanwhile it may have made room for newer output.
+    if (data.length === 0) assertKept(output, offset);
     const eof = command.outcome !== undefined && offset + data.length >= output.bytes;
     return { data, offset, size: output.bytes, eof };
   }
@@ -136,8 +136,7 @@ export class Commands {
       tty: request.tty ?? false,
       limits: outputLimitsOf(request, limits.output),
     };
-    const budget = session?.budget ?? new SpoolBudget(limits.spoolMaxBytes);
-    const command = new Command(spec, spoolDirectory, budget);
+    const command = new Command(spec, spoolDirectory, session?.budget ?? this.#oneShotBudget);
     const record: CommandRecord = {
       command,
       sessionId: session?.id ?? null,
@@ -332,6 +331,15 @@ export class Commands {
     }
     return { command, session };
   }
+}
+
+/** @throws AdapterError OUTPUT_EXPIRED when the stream has bytes from `offset` on, but they were not kept. */
+function assertKept({ bytes, spool }: OutputStream, offset: number): void {
+  const { keptBytes } = spool;
+  if (offset < keptBytes || offset >= bytes) return;
+  throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${bytes} bytes were kept`, {
+    details: { kept_bytes: keptBytes, size: bytes, why: spool.error ?? '' },
+  });
 }
 
 /** Waits for a command's end and for the disk, so that the result can tell whether its output was kept. */

@@ -34,5 +34,6 @@ export function base64(bytes: Uint8Array): string {
 /** Base64 with the alphabet for URLs and file names, without padding. */
 export function base64Url(bytes: Uint8Array): string {
   const digits = encodeDigits(bytes, URL_SAFE);
-  return decoder.decode(digits.subarray(0, digits.length - missingBytes(bytes)));
+  // Ids are short, and for those this is quicker than a decoder.
+  return String.fromCharCode(...digits.subarray(0, digits.length - missingBytes(bytes)));
 }

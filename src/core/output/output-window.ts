@@ -55,6 +55,7 @@ function joinAsBase64(head: Uint8Array, marker: string, tail: Uint8Array): strin
 }
 
 function decode(bytes: Uint8Array, options: RenderOptions): string {
+  if (bytes.length === 0) return '';
   const text = decoder.decode(bytes);
   const collapsed = options.collapseCr ? collapseCr(text) : text;
   return options.stripAnsi ? stripAnsi(collapsed) : collapsed;

@@ -70,6 +70,36 @@ describe('Spool', () => {
     expect(second.keptBytes).toBe(100 * KIB);
   });
 
+  it('makes room for newer output when its command has ended, and not before', async () => {
+    const budget = new SpoolBudget(100 * KIB);
+    await using first = new Spool(directory, budget);
+    first.write(pattern(80 * KIB));
+    await using second = new Spool(directory, budget);
+    second.write(pattern(40 * KIB));
+    expect([first.keptBytes, second.keptBytes]).toEqual([80 * KIB, 20 * KIB]);
+    expect(second.error).toContain('spool_mb_limit');
+    first.end();
+    second.end();
+    await using third = new Spool(directory, budget);
+    third.write(pattern(70 * KIB));
+    expect([first.keptBytes, second.keptBytes, third.keptBytes]).toEqual([0, 20 * KIB, 70 * KIB]);
+    expect(first.error).toContain('spool_mb_limit');
+    expect(await first.read(0, 10)).toHaveLength(0);
+    expect((await third.read(0, MIB)).equals(pattern(70 * KIB))).toBe(true);
+    expect((await second.read(0, MIB)).equals(pattern(20 * KIB))).toBe(true);
+  });
+
+  it('finishes a read that has begun when it makes room', async () => {
+    const budget = new SpoolBudget(MIB);
+    const spool = new Spool(directory, budget);
+    spool.write(pattern(MIB));
+    await spool.flush();
+    const read = spool.read(0, MIB);
+    await spool.giveWay();
+    expect((await read).equals(pattern(MIB))).toBe(true);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
   it('removes its file', async () => {
     const spool = new Spool(directory, new SpoolBudget(MIB));
     spool.write(pattern(500 * KIB));

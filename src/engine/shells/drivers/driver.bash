@@ -67,27 +67,33 @@ __sa_tidy() {
 # Holds options back that would show in the driver's own doing, or in the environment: they come back with the next
 # command.
 __sa_hold_options() {
+  __sa_set=
+  [[ $- == *[ax]* ]] || return 0
   builtin set -- "${-//[!ax]/}"
   builtin set "+$1"
   __sa_set="{ builtin set -$1; __sa_rc \"\$__sa_st\" && builtin true; } 2>/dev/null; "
 }
 
-# After a command: undo what was for it alone, and tell the daemon.
+# Takes away functions of the user's that stand before the builtins which the driver calls. In POSIX mode a special
+# builtin comes before a function of its name: the one sure way to call unset.
+__sa_take_back() {
+  POSIXLY_CORRECT=1
+  \unset -f builtin enable
+  \unset POSIXLY_CORRECT
+  \enable builtin printf
+}
+
+# After a command: undo what was for it alone, and tell the daemon. Bash copies a function's body at every call, so what
+# is rarely needed has functions of its own; but not all of it, for a user's FUNCNEST may allow no call from here.
 __sa_end() {
-  if [[ $- == *[ax]* ]]; then __sa_hold_options 2>/dev/null; else __sa_set=; fi
+  [[ $-$__sa_set != *[ax]* ]] || __sa_hold_options 2>/dev/null
   __sa_st=${__sa_code:-$1} __sa_k=
   if [[ $__sa_mode == [tuTU] ]]; then
     __sa_close
     __sa_tidy
   fi
   builtin printf -v __sa_k k
-  if [[ $__sa_k != k ]]; then
-    # In POSIX mode a special builtin comes before a function of its name: the one sure way to call unset.
-    POSIXLY_CORRECT=1
-    \unset -f builtin enable
-    \unset POSIXLY_CORRECT
-    \enable builtin printf
-  fi
+  [[ $__sa_k == k ]] || __sa_take_back
   if [[ -n $__sa_int ]]; then
     __sa_int=
     builtin . "$__sa_dir/trap"
@@ -97,8 +103,11 @@ __sa_end() {
     __sa_post=
   fi
   # An assignment to a variable that the user has made readonly would end this function.
-  [[ ${PROMPT_COMMAND-} == "$__sa_prompt" ]] || builtin printf -v PROMPT_COMMAND %s "$__sa_prompt"
-  [[ -z ${PS1-}${PS2-} ]] || { builtin printf -v PS1 ''; builtin printf -v PS2 ''; }
+  if [[ ${PROMPT_COMMAND-}${PS1-}${PS2-} != "$__sa_prompt" ]]; then
+    builtin printf -v PROMPT_COMMAND %s "$__sa_prompt"
+    builtin printf -v PS1 ''
+    builtin printf -v PS2 ''
+  fi
   builtin printf '%s %d %s %s\0' "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >&101
   __sa_nonce= __sa_code=
   # Forgets finished jobs, as an interactive shell does before its prompt; what it prints goes to the terminal.
@@ -114,40 +123,50 @@ __sa_save() {
   { builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#end\n'; } >|"$__sa_dir/state.$__sa_state"
 }
 
-# Waits for the next command and reads it; ends the shell when the daemon is gone. The state is saved when the daemon
-# asks for it: after every command it would cost as much as the command.
+# Waits for the next command and reads it; ends the shell when the daemon is gone.
 __sa_next() {
-  # A `break` or `continue` of the command has taken the driver's own loop on.
-  [[ -z $__sa_nonce ]] || __sa_end 0
-  while ((1)); do
-    # An interrupt may have come between the reading of a request and its taking.
-    if [[ -z $__sa_in ]]; then
-      builtin read -r -N 33 -u 100 __sa_in || builtin exit 0
-      if [[ $__sa_in != '>'* ]]; then
-        # Or during the reading: see __sa_hook.
-        __sa_in=">$__sa_in"
-        builtin read -r -N 32 -u 100 __sa_cmd
-      fi
-    fi
-    __sa_mode=${__sa_in:1:1}
-    [[ $__sa_mode == [sr] ]] || break
-    __sa_in=
-    [[ $__sa_mode == s ]] || __sa_tidy
-    __sa_save
-  done
-  __sa_slot=$__sa_dir/${__sa_in:2:3}
+  [[ -z $__sa_nonce$__sa_aliases ]] || __sa_resume
+  # An interrupt may have come between the reading of a request and its taking.
+  [[ -n $__sa_in ]] || builtin read -r -N 33 -u 100 __sa_in || builtin exit 0
+  [[ $__sa_in == '>'[!sr]* ]] || __sa_serve
   builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"
-  __sa_nonce=${__sa_in:11:22} __sa_in=
-  __sa_cmd=
+  __sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_in:11:22} __sa_in= __sa_cmd=
   builtin mapfile -d '' -t -n 1 __sa_cmd <"$__sa_slot.cmd"
-  if [[ $__sa_mode == [A-Z] ]]; then
-    __sa_post=$__sa_slot.post
-    builtin . "$__sa_slot.pre"
-  fi
+  [[ $__sa_mode != [A-Z] ]] || __sa_surround
+}
+
+# What is left to do from before: a `break` or `continue` of the command has taken the driver's own loop on, or the loop
+# has been parsed anew.
+__sa_resume() {
+  [[ -z $__sa_nonce ]] || __sa_end 0
   if [[ -n $__sa_aliases ]]; then
     __sa_aliases=
     builtin shopt -s expand_aliases execfail
   fi
+}
+
+# Serves requests that are no commands, until one comes that is. The state is saved when the daemon asks for it: after
+# every command it would cost as much as the command.
+__sa_serve() {
+  while ((1)); do
+    if [[ $__sa_in != '>'* ]]; then
+      # An interrupt has come during the reading: see __sa_hook.
+      __sa_in=">$__sa_in"
+      builtin read -r -N 32 -u 100 __sa_cmd
+    fi
+    [[ $__sa_in == '>'[sr]* ]] || return 0
+    [[ $__sa_in == '>s'* ]] || __sa_tidy
+    __sa_in=
+    __sa_save
+    builtin read -r -N 33 -u 100 __sa_in || builtin exit 0
+  done
+}
+
+# Runs the text that stands before a command, and has the one after it run.
+__sa_surround() {
+  __sa_post=$__sa_slot.post
+  # With `shopt -s nocasematch` there may be none.
+  builtin . "$__sa_slot.pre" || builtin return 0
 }
 
 # The prompt hook: at the start, and again whenever an interrupt has unwound the shell to its prompt. The loop must be
