@@ -13,7 +13,8 @@ import {
   sendSignal,
   signalProcesses,
 } from './process-tree.js';
-import type { ShellProcess, Slot } from './shell-process.js';
+import type { ShellProcess } from './shell-process.js';
+import type { Slot } from './slots.js';
 import { TerminalFence } from './terminal-fence.js';
 
 /** How long Ctrl-C alone gets before the command's processes are asked by SIGTERM. */

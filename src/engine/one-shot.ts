@@ -3,10 +3,11 @@ import { join } from 'node:path';
 
 import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
-import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
+import { type Command, type CommandEnd, type EndReason, graceFor } from './command.js';
 import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
+import { Leftovers } from './leftovers.js';
 import { OneShotProcess, requestFile } from './one-shot-process.js';
-import { PendingWork } from './pending-work.js';
+import { commandEnd, failedStart } from './one-shot-end.js';
 import { PipeFeed } from './pipe-feed.js';
 import { type PipeSet, PipeSets } from './pipe-sets.js';
 import type { ProcessEnd, ProcessStarter } from './process-starter.js';
@@ -14,7 +15,6 @@ import { isAlive, type ProcessEntry, readProcess } from './process-table.js';
 import {
   endProcesses,
   findSessionProcesses,
-  findTaggedWith,
   type ReportedProcess,
   reportProcesses,
   sendSignal,
@@ -26,8 +26,6 @@ import { oneShotText } from './shells/one-shot-text.js';
 
 /** Commands shorter than this never get a stream: making one costs more than they take. */
 const STREAM_AFTER_MS = 5;
-/** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
-const SWEEP_AFTER_MS = 400;
 /** A used shell is replaced once its command has ended or this has passed: starting one must not delay the command. */
 const REFILL_AFTER_MS = 5;
 /** How often pipes are tried again that a process of an ended one-shot still holds. */
@@ -61,9 +59,7 @@ export class OneShotRunner implements AsyncDisposable {
   readonly #pipes: PipeSets;
   readonly #flights = new Map<Command, Flight>();
   readonly #warm: OneShotProcess[] = [];
-  readonly #toSweep: string[] = [];
-  readonly #ending = new PendingWork();
-  #sweepTimer: NodeJS.Timeout | undefined;
+  readonly #leftovers: Leftovers;
   #refillTimer: NodeJS.Timeout | undefined;
   #filling: Promise<void> | undefined;
   #isClosed = false;
@@ -73,6 +69,7 @@ export class OneShotRunner implements AsyncDisposable {
     const directory = join(options.runtime.path, 'one-shots');
     mkdirSync(directory, { mode: 0o700 });
     this.#pipes = new PipeSets(join(directory, 'pipes'));
+    this.#leftovers = new Leftovers(options.runtime.instance, options.killGraceMs);
   }
 
   /** Commands in flight. */
@@ -133,9 +130,7 @@ export class OneShotRunner implements AsyncDisposable {
     for (const process of warm) process.dismiss();
     await Promise.all(warm.map((process) => process.ended));
     clearTimeout(this.#refillTimer);
-    clearTimeout(this.#sweepTimer);
-    await this.#sweep();
-    await Promise.all(this.#ending.all);
+    await this.#leftovers[Symbol.asyncDispose]();
     this.#pipes[Symbol.dispose]();
   }
 
@@ -240,25 +235,12 @@ export class OneShotRunner implements AsyncDisposable {
       ...this.#reportLeft(left, process),
     });
     if (command.spec.stdin !== undefined) process.removeFiles();
-    this.#endLeftovers(process);
+    this.#leftovers.end(process);
     this.#releasePipes(process.pipes);
     if (!this.#refillTimer) return;
     setImmediate(() => {
       this.#refill();
     });
-  }
-
-  /** Ends what a one-shot has left: its process group at once, what has left the group with the next sweep. */
-  #endLeftovers({ pid, tag }: OneShotProcess): void {
-    if (pid === undefined) return;
-    if (sendSignal(-pid, 'SIGTERM')) {
-      this.#ending.add(endProcesses(() => findSessionProcesses(tag, pid), this.#options.killGraceMs));
-    }
-    this.#toSweep.push(tag);
-    this.#sweepTimer ??= setTimeout(() => {
-      this.#sweepTimer = undefined;
-      this.#ending.add(this.#sweep());
-    }, SWEEP_AFTER_MS).unref();
   }
 
   /** Gives pipes back once nobody holds them. */
@@ -267,13 +249,6 @@ export class OneShotRunner implements AsyncDisposable {
     setTimeout(() => {
       this.#releasePipes(pipes);
     }, PIPE_RETRY_MS).unref();
-  }
-
-  async #sweep(): Promise<void> {
-    const tags = new Set(this.#toSweep.splice(0));
-    if (tags.size === 0) return;
-    const { runtime, killGraceMs } = this.#options;
-    await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
   }
 
   #findLeft(process: OneShotProcess): Promise<ProcessEntry[]> {
@@ -300,33 +275,4 @@ export class OneShotRunner implements AsyncDisposable {
     const others = findSessionProcesses(tag, pid);
     return root && isAlive(root) ? [root, ...others] : others;
   }
-}
-
-function commandEnd(end: ProcessEnd, command: Command): CommandEnd {
-  if (end.kind === 'failed') return failedStart(command, end);
-  const exitCode = end.kind === 'exited' ? end.exitCode : exitCodeOfSignal(end.signal);
-  return { exitCode, sessionState: null, workingDirectory: null };
-}
-
-/** The machine has no more processes, descriptors or memory at the moment. */
-const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
-
-/** As shells do: 127 for a program that is not there, 126 for one that cannot be run. */
-function failedStart(
-  command: Command,
-  { code = '', message }: { code?: string | undefined; message: string },
-): CommandEnd {
-  const isMissing = code === 'ENOENT';
-  const reason = isMissing ? 'command not found' : code === 'EACCES' ? 'Permission denied' : message;
-  command.stderr.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
-  const isProgramsFault = isMissing || code === 'EACCES' || code === 'ENOEXEC' || code === 'E2BIG';
-  const warnings: Warning[] = isProgramsFault
-    ? []
-    : [
-        {
-          code: EXHAUSTED.has(code) ? 'RESOURCE_EXHAUSTED' : 'NOT_STARTED',
-          message: `The command was not run: ${message}`,
-        },
-      ];
-  return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
 }

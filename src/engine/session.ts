@@ -5,14 +5,14 @@ import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceF
 import { type ForegroundProgram, programsInForeground } from './foreground.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 import { describeLoss } from './shell-loss.js';
+import { requestFor } from './shell-request.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
-import type { ShellReport, Slot } from './shell-process.js';
+import type { ShellReport } from './shell-reports.js';
+import type { Slot } from './slots.js';
 import { ShellSeat, type TerminalSize } from './shell-seat.js';
 import { ShellWatch } from './shell-watch.js';
 import type { TerminalExit } from './terminal.js';
 
-/** Terminal of a command that has one to itself. */
-const TTY_TERM = 'xterm-256color';
 /** Commands shorter than this get no streams, timers or watch: making them costs more than the command takes. */
 const LINGER_MS = 5;
 /** Exit code of a command that could not be started, as shells give. */
@@ -217,33 +217,22 @@ export class Session {
   }
 
   #start(command: Command, slot: Slot): void {
-    const { spec } = command;
-    const { installed, killGraceMs } = this.options;
     const { shell } = this.#seat;
     const number = this.#seat.nextNumber();
-    const env = spec.tty ? { TERM: TTY_TERM, ...spec.env } : spec.env;
-    const surroundings = env || spec.cwd !== undefined ? installed.shell.surround({ env, cwd: spec.cwd }) : undefined;
-    if (spec.tty) shell.terminal.holdOpen();
+    if (command.spec.tty) shell.terminal.holdOpen();
     shell.terminal.discardInput();
     if (command.mayEndShell) this.#seat.saveNow();
     command.start();
     let nonce: string;
     try {
-      const request = {
-        slot,
-        text: command.shellText,
-        number,
-        stdin: spec.stdin,
-        isOnTerminal: spec.tty,
-        surroundings,
-      };
-      nonce = shell.send(request);
+      nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
     } catch (error) {
       shell.returnSlot(slot);
       command.finish(this.#notStarted(error));
       this.#next();
       return;
     }
+    const { killGraceMs } = this.options;
     const onOutput = () => this.#watch?.noteActivity();
     this.#run = new CommandRun(command, { shell, slot, number, nonce, killGraceMs, onOutput });
     this.#lingerTimer.refresh();

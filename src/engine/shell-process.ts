@@ -1,57 +1,22 @@
-import { closeSync, existsSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { existsSync, writeFileSync, writeSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
-import { closeAll, drain, makeFifos, openBoth, sharedReadBuffer } from './fifo.js';
-import { OutputPipe } from './output-pipe.js';
+import { closeAll, drain, openBoth } from './fifo.js';
 import { randomBytes } from './random.js';
 import { holdsDescriptorOf, TAG_VARIABLE } from './process-table.js';
 import type { InstalledShell } from './shells/list.js';
-import type { SurroundingText } from './shells/shell.js';
+import type { ShellRequest } from './shell-request.js';
+import { readReports, type ShellReport } from './shell-reports.js';
+import { firstSlotFifos, type Slot, slotName, Slots, writeText } from './slots.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 
-/** Slots whose FIFOs are made with the directory: one for the command, one for the next beside a background job. */
-const FIRST_SLOTS = 2;
-const MAX_SLOTS = 1000;
 const NONCE_BYTES = 16;
 /** Stands in the place of the nonce, of 22 characters, where no report is awaited. */
 const NO_NONCE = '0'.repeat(22);
 /** How a driver says that it could not open its files: EX_OSERR of sysexits.h. */
 const EX_OSERR = 71;
-/** Longest report that is believed: a directory name and some numbers. Longer ones are not from the driver. */
-const MAX_REPORT_BYTES = 16 * 1024;
-
-/** Files of one command in flight: its text, and the pipes that its output comes through. */
-export interface Slot {
-  readonly name: string;
-  readonly textFd: number;
-  /** Bytes in the file. */
-  textLength: number;
-  readonly out: OutputPipe;
-  readonly err: OutputPipe;
-}
-
-/** What the driver reports when a command has ended. */
-export interface ShellReport {
-  readonly nonce: string;
-  readonly exitCode: number;
-  /** `$!`: the newest background process of the shell itself, 0 for none. */
-  readonly backgroundPid: number;
-  readonly workingDirectory: string;
-}
-
-/** What is handed to the driver. */
-export interface ShellRequest {
-  readonly slot: Slot;
-  readonly text: string;
-  /** Counts the session's commands; part of their processes' tag. */
-  readonly number: number;
-  readonly stdin?: string | undefined;
-  readonly isOnTerminal: boolean;
-  readonly surroundings?: SurroundingText | undefined;
-}
-
 /** Who is told what a shell does. Replaced when the shell passes from the pool to a session. */
 export interface ShellListener {
   onReport(report: ShellReport): void;
@@ -73,12 +38,8 @@ export interface ShellProcessOptions {
 
 /** FIFOs that a shell's directory needs before the shell starts. */
 export function shellFifos(directory: string): string[] {
-  const names = ['cmd', 'ctl'];
-  for (let slot = 0; slot < FIRST_SLOTS; slot++) names.push(`${slotName(slot)}.out`, `${slotName(slot)}.err`);
-  return names.map((name) => join(directory, name));
+  return [join(directory, 'cmd'), join(directory, 'ctl'), ...firstSlotFifos(directory)];
 }
-
-const slotName = (index: number): string => String(index).padStart(3, '0');
 
 /** One interactive shell on a terminal of its own, run by its driver: takes requests, gives reports. */
 export class ShellProcess {
@@ -90,10 +51,8 @@ export class ShellProcess {
   readonly ready: Promise<void>;
   readonly #requests: number | undefined;
   readonly #reports: Socket | undefined;
-  readonly #freeSlots: Slot[] = [];
-  readonly #slots: Slot[] = [];
+  readonly #slots: Slots;
   #listener: ShellListener | undefined;
-  #partialReport = '';
   #isClosed = false;
   #settleReady!: (error?: Error) => void;
 
@@ -102,6 +61,7 @@ export class ShellProcess {
     this.installed = installed;
     this.directory = directory;
     this.tag = tag;
+    this.#slots = new Slots(directory);
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = (error) => {
         if (error) reject(error);
@@ -112,8 +72,10 @@ export class ShellProcess {
     this.ready.catch(() => undefined);
     try {
       this.#requests = openBoth(join(directory, 'cmd'));
-      this.#reports = this.#openReports(join(directory, 'ctl'));
-      for (let index = 0; index < FIRST_SLOTS; index++) this.#addSlot(index);
+      this.#reports = readReports(this.reportPath, (report) => {
+        this.#takeReport(report);
+      });
+      this.#slots.open();
       this.terminal = this.#startTerminal(options);
     } catch (error) {
       // Out of descriptors: the ones that were had are needed elsewhere.
@@ -156,12 +118,12 @@ export class ShellProcess {
 
   /** Gives a free slot at once, or makes one more. */
   takeSlot(): Slot | Promise<Slot> {
-    return this.#freeSlots.pop() ?? this.#makeSlot();
+    return this.#slots.take();
   }
 
   /** Gives a slot back when nobody holds its pipes any more. */
   returnSlot(slot: Slot): void {
-    if (!this.#isClosed) this.#freeSlots.push(slot);
+    if (!this.#isClosed) this.#slots.give(slot);
   }
 
   /** Hands a command to the driver. Gives the nonce by which its report is known. */
@@ -223,11 +185,7 @@ export class ShellProcess {
   #closeDescriptors(): void {
     this.#reports?.destroy();
     closeAll([this.#requests]);
-    for (const slot of this.#slots) {
-      slot.out.close();
-      slot.err.close();
-      closeSync(slot.textFd);
-    }
+    this.#slots.close();
   }
 
   #write(request: string): void {
@@ -259,72 +217,10 @@ export class ShellProcess {
     return new Terminal(program, onData, onExit);
   }
 
-  #openReports(path: string): Socket {
-    const onread = {
-      buffer: sharedReadBuffer,
-      callback: (length: number) => {
-        this.#takeReports(sharedReadBuffer.toString('utf8', 0, length));
-        return true;
-      },
-    };
-    const options = { fd: openBoth(path), readable: true, writable: false, onread };
-    const reports = new Socket(options);
-    // Both ends are open here, so no read can fail before close(), which destroys the socket.
-    reports.on('error', () => reports.destroy());
-    return reports;
-  }
-
-  #takeReports(text: string): void {
-    const parts = (this.#partialReport + text).split('\0');
-    const rest = parts.pop() ?? '';
-    this.#partialReport = rest.length > MAX_REPORT_BYTES ? '' : rest;
-    for (const part of parts) this.#takeReport(part);
-  }
-
-  #takeReport(text: string): void {
-    const [nonce = '', exitCode = '', backgroundPid = ''] = text.split(' ', 3);
-    const workingDirectory = text.slice(nonce.length + exitCode.length + backgroundPid.length + 3);
-    if (nonce === 'ready') this.#settleReady();
-    else if (nonce === 'idle') this.terminal.write('\n');
-    else {
-      const report = { nonce, exitCode: Number(exitCode), backgroundPid: Number(backgroundPid), workingDirectory };
-      this.#listener?.onReport(report);
-    }
-  }
-
-  async #makeSlot(): Promise<Slot> {
-    const index = this.#slots.length;
-    if (index >= MAX_SLOTS) {
-      throw new AdapterError(
-        'RESOURCE_EXHAUSTED',
-        `${MAX_SLOTS} commands of this session have left background processes`,
-      );
-    }
-    const path = join(this.directory, slotName(index));
-    await makeFifos([`${path}.out`, `${path}.err`]);
-    this.#addSlot(index);
-    return this.takeSlot();
-  }
-
-  #addSlot(index: number): void {
-    const path = join(this.directory, slotName(index));
-    const closers: (() => void)[] = [];
-    try {
-      const textFd = openSync(`${path}.cmd`, 'w', 0o600);
-      closers.push(() => {
-        closeSync(textFd);
-      });
-      const out = new OutputPipe(`${path}.out`);
-      closers.push(() => {
-        out.close();
-      });
-      const slot = { name: slotName(index), textFd, textLength: 0, out, err: new OutputPipe(`${path}.err`) };
-      this.#slots.push(slot);
-      this.#freeSlots.push(slot);
-    } catch (error) {
-      for (const close of closers) close();
-      throw error;
-    }
+  #takeReport(report: ShellReport): void {
+    if (report.nonce === 'ready') this.#settleReady();
+    else if (report.nonce === 'idle') this.terminal.write('\n');
+    else this.#listener?.onReport(report);
   }
 }
 
@@ -336,10 +232,3 @@ function endAtStart(path: string, exitCode: number): AdapterError {
 }
 
 const commandNumber = (number: number): string => String(number % 1_000_000).padStart(6, '0');
-
-/** Replaces the text in a slot's file, which stays open. */
-function writeText(slot: Slot, text: string): void {
-  const written = writeSync(slot.textFd, text, 0);
-  if (written < slot.textLength) ftruncateSync(slot.textFd, written);
-  slot.textLength = written;
-}

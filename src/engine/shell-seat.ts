@@ -1,32 +1,23 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { Deferred } from './deferred.js';
-import { isAlive, type ProcessEntry, readProcess } from './process-table.js';
-import {
-  endProcesses,
-  findSessionProcesses,
-  type ReportedProcess,
-  reportProcesses,
-  sendSignal,
-} from './process-tree.js';
+import { isAlive } from './process-table.js';
+import { type ReportedProcess, reportProcesses } from './process-tree.js';
+import { endShell, letExit } from './shell-end.js';
 import type { ShellPool } from './shell-pool.js';
-import type { ShellListener, ShellProcess, ShellReport } from './shell-process.js';
+import type { ShellListener, ShellProcess } from './shell-process.js';
+import type { ShellReport } from './shell-reports.js';
+import { newestState, newState, stampsOfStates } from './shell-state.js';
 import type { InstalledShell } from './shells/list.js';
 import { quote } from './shells/shell.js';
 
-/** How long an EXIT trap may run when a shell is asked to end. */
-const EXIT_TRAP_MS = 1000;
 /** Longest wait for text of the adapter's own: a saved state with a megabyte of variables takes some. */
 const INTERNAL_TIMEOUT_MS = 5000;
 /** Pause after which the shell's state is saved: long enough that commands in a row don't pay for it. */
 const SAVE_AFTER_MS = 40;
-/** Longest wait for a state that somebody wants to see, and the pause between two looks. */
-const STATE_TIMEOUT_MS = 500;
-const STATE_PAUSE_MS = 1;
 /** A machine short of processes or descriptors may have some again a moment later. */
 const START_ATTEMPTS = 3;
 const START_PAUSE_MS = 250;
@@ -143,18 +134,11 @@ export class ShellSeat {
    */
   async readState(): Promise<string | undefined> {
     const shell = this.#shell;
-    const before = readStates(shell.directory).map(({ stamp }) => stamp);
+    const known = stampsOfStates(shell.directory);
     // A save that is under way will do too: nothing has run since it was asked for.
     if (this.#isUnsaved) this.saveNow();
     else shell.askToSave(false);
-    const deadline = performance.now() + STATE_TIMEOUT_MS;
-    // The shell writes the file in a few milliseconds, and tells nobody.
-    for (;;) {
-      const saved = readStates(shell.directory).find(({ stamp }) => !before.includes(stamp));
-      if (saved) return saved.text;
-      if (performance.now() > deadline || shell !== this.#shell || shell.terminal.hasExited) return undefined;
-      await sleep(STATE_PAUSE_MS);
-    }
+    return newState(shell.directory, known, () => shell !== this.#shell || shell.terminal.hasExited);
   }
 
   /** Sets the terminal's size, for the shells that follow too. */
@@ -175,13 +159,7 @@ export class ShellSeat {
 
   /** Asks the shell to end by itself, so that its EXIT trap runs, and waits for that. */
   async letExit(): Promise<void> {
-    const shell = this.#shell;
-    const entry = readProcess(shell.pid);
-    if (shell.terminal.hasExited || !entry) return;
-    shell.askToExit();
-    const deadline = performance.now() + EXIT_TRAP_MS;
-    for (let pause = 1; isAlive(entry) && performance.now() < deadline; pause = Math.min(20, pause * 2))
-      await sleep(pause);
+    await letExit(this.#shell);
   }
 
   /**
@@ -194,19 +172,7 @@ export class ShellSeat {
   }
 
   async #end(shell: ShellProcess, graceMs = this.#options.killGraceMs): Promise<ReportedProcess[]> {
-    const leader = readProcess(shell.pid);
-    const find = () => findSessionProcesses(shell.tag, shell.pid);
-    let survivors: ProcessEntry[];
-    try {
-      survivors = await endProcesses(find, graceMs);
-    } catch (error) {
-      // Out of descriptors, /proc cannot be read: the shell's own are enough to do so.
-      this.#options.log.warn('a session is ended at once', { error: String(error) });
-      sendSignal(shell.pid, 'SIGKILL');
-      shell.close();
-      survivors = await endProcesses(find, 0);
-    }
-    if (leader && isAlive(leader)) sendSignal(shell.pid, 'SIGKILL');
+    const survivors = await endShell(shell, graceMs, this.#options.log);
     this.#options.pool.discard(shell);
     return reportProcesses(survivors.filter(isAlive));
   }
@@ -311,40 +277,6 @@ export class ShellSeat {
     this.#internal?.done.resolve(report);
     this.#internal = undefined;
   }
-}
-
-/** Files that a shell's state is saved under, in turn. */
-const STATE_FILES = ['state.0', 'state.1'] as const;
-
-/** A saved state that is whole. */
-interface SavedState {
-  readonly path: string;
-  readonly text: string;
-  /** Tells one version of a file from the next. */
-  readonly stamp: string;
-}
-
-function readStates(directory: string): readonly SavedState[] {
-  return STATE_FILES.flatMap((name) => {
-    const path = join(directory, name);
-    const stamp = stampOf(path);
-    if (stamp === undefined) return [];
-    const text = readFileSync(path, 'utf8');
-    // The shell may be about to write it anew.
-    return text.endsWith('#end\n') && stampOf(path) === stamp ? [{ path, text, stamp }] : [];
-  });
-}
-
-function stampOf(path: string): string | undefined {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat && `${path} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.size}`;
-}
-
-/** The newer of the two saved states that is whole. */
-function newestState(directory: string): string | undefined {
-  return readStates(directory)
-    .map(({ path }) => path)
-    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
 }
 
 function isDirectory(path: string): boolean {

@@ -1,0 +1,49 @@
+import { PendingWork } from './pending-work.js';
+import { endProcesses, findSessionProcesses, findTaggedWith, sendSignal } from './process-tree.js';
+
+/** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
+const SWEEP_AFTER_MS = 400;
+
+/** Ends what one-shots have left behind. */
+export class Leftovers implements AsyncDisposable {
+  readonly #instance: string;
+  readonly #killGraceMs: number;
+  readonly #tags: string[] = [];
+  readonly #ending = new PendingWork();
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param instance the daemon's own part of the processes' tags
+   * @param killGraceMs time between SIGTERM and SIGKILL
+   */
+  constructor(instance: string, killGraceMs: number) {
+    this.#instance = instance;
+    this.#killGraceMs = killGraceMs;
+  }
+
+  /** Ends what one process has left: its process group at once, what has left the group with the next sweep. */
+  end({ pid, tag }: { readonly pid: number | undefined; readonly tag: string }): void {
+    if (pid === undefined) return;
+    if (sendSignal(-pid, 'SIGTERM')) {
+      this.#ending.add(endProcesses(() => findSessionProcesses(tag, pid), this.#killGraceMs));
+    }
+    this.#tags.push(tag);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#ending.add(this.#sweep());
+    }, SWEEP_AFTER_MS).unref();
+  }
+
+  /** Resolves when nothing is left. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#sweep();
+    await Promise.all(this.#ending.all);
+  }
+
+  async #sweep(): Promise<void> {
+    const tags = new Set(this.#tags.splice(0));
+    if (tags.size === 0) return;
+    await endProcesses(() => findTaggedWith(this.#instance, tags), this.#killGraceMs);
+  }
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Log } from '../core/log.js';
+import { isAlive, type ProcessEntry, readProcess } from './process-table.js';
+import { endProcesses, findSessionProcesses, sendSignal } from './process-tree.js';
+import type { ShellProcess } from './shell-process.js';
+
+/** How long an EXIT trap may run when a shell is asked to end. */
+const EXIT_TRAP_MS = 1000;
+/** Longest pause between two looks at it. */
+const MAX_PAUSE_MS = 20;
+
+/** Asks a shell to end by itself, so that its EXIT trap runs, and waits for that. */
+export async function letExit(shell: ShellProcess): Promise<void> {
+  const entry = readProcess(shell.pid);
+  if (shell.terminal.hasExited || !entry) return;
+  shell.askToExit();
+  const deadline = performance.now() + EXIT_TRAP_MS;
+  for (let pause = 1; isAlive(entry) && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
+    await sleep(pause);
+  }
+}
+
+/**
+ * Ends a shell and everything that it has started. Gives what was still there at the end.
+ * @param graceMs time between SIGTERM and SIGKILL
+ */
+export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
+  const leader = readProcess(shell.pid);
+  const find = () => findSessionProcesses(shell.tag, shell.pid);
+  let survivors: ProcessEntry[];
+  try {
+    survivors = await endProcesses(find, graceMs);
+  } catch (error) {
+    // Out of descriptors, /proc cannot be read: the shell's own are enough to do so.
+    log.warn('a session is ended at once', { error: String(error) });
+    sendSignal(shell.pid, 'SIGKILL');
+    shell.close();
+    survivors = await endProcesses(find, 0);
+  }
+  if (leader && isAlive(leader)) sendSignal(shell.pid, 'SIGKILL');
+  return survivors;
+}
