@@ -67,11 +67,13 @@ __sa_tidy() {
 # Holds options back that would show in the driver's own doing, or in the environment: they come back with the next
 # command.
 __sa_hold_options() {
-  __sa_set=
-  [[ $- == *[ax]* ]] || return 0
   builtin set -- "${-//[!ax]/}"
-  builtin set "+$1"
-  __sa_set="{ builtin set -$1; __sa_rc \"\$__sa_st\" && builtin true; } 2>/dev/null; "
+  if [[ -z $1 ]]; then
+    __sa_set=
+  else
+    builtin set "+$1"
+    __sa_set="{ builtin set -$1; __sa_rc \"\$__sa_st\" && builtin true; } 2>/dev/null; "
+  fi
 }
 
 # Takes away functions of the user's that stand before the builtins which the driver calls. In POSIX mode a special
