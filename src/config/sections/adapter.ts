@@ -116,11 +116,13 @@ interface WrittenSizes {
   readonly end_output_size?: number | undefined;
 }
 
+const isSize = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
+
 /** Other keys of the section may be wrong while these can be compared: then both are said. */
 function hasSizes(section: unknown): section is WrittenSizes {
   if (typeof section !== 'object' || section === null) return false;
   const { max_output_size: max, begin_output_size: begin, end_output_size: end } = section as Record<string, unknown>;
-  return typeof max === 'number' && [begin, end].every((size) => size === undefined || typeof size === 'number');
+  return isSize(max) && [begin, end].every((size) => size === undefined || isSize(size));
 }
 
 function checkOutputSizes(written: WrittenSizes, context: z.RefinementCtx): void {

@@ -38,6 +38,10 @@ describe('a wrong value', () => {
     ['adapter: { kill_grace: true }', `1:24 adapter.kill_grace: ${seconds}; got true`],
     ['adapter: { kill_grace: [1] }', `1:24 adapter.kill_grace: ${seconds}; got a list`],
     [
+      'adapter: { max_output_size: -3 }',
+      '1:29 adapter.max_output_size: must be a whole number (characters) from 1 to 16777216; got the number -3',
+    ],
+    [
       'adapter:\n  kill_grace:\n',
       `2:3 adapter.kill_grace: ${seconds}; there is nothing, leave the key out for its default`,
     ],
