@@ -27,6 +27,7 @@ import { Commands } from './services/commands.js';
 import { CommandGate, type GateSettings, nobodyConfirms } from './services/gate.js';
 import { Metadata } from './services/metadata.js';
 import { SessionFacts } from './services/session-facts.js';
+import { SessionHealth } from './services/session-health.js';
 import type { Services } from './services/services.js';
 import { type SessionLimits, Sessions } from './services/sessions.js';
 import { SocketIoServer } from './transports/socketio/server.js';
@@ -193,7 +194,17 @@ function buildServices(
   });
   closers.push(() => sessions[Symbol.asyncDispose]());
   const limits = () => commandLimits(configuration());
-  const commands = new Commands({ sessions, registry, oneShots, gate: commandGate, limits, workspace, spoolDirectory });
+  const health = new SessionHealth({ env: pool.env });
+  const commands = new Commands({
+    sessions,
+    registry,
+    oneShots,
+    gate: commandGate,
+    health,
+    limits,
+    workspace,
+    spoolDirectory,
+  });
   const metadata = new Metadata({
     workspace,
     env: pool.env,

@@ -48,6 +48,7 @@ const SHOWN_EVENTS = [
   'output_gap',
   'command_finished',
   'awaiting_input',
+  'health_warning',
   'session_closed',
   'server_shutdown',
 ] as const satisfies readonly EventName[];
@@ -107,6 +108,9 @@ function showAsText({ stdout, stderr }: Context): Display {
     },
     awaiting_input: () => {
       note('the command waits for input');
+    },
+    health_warning: ({ warnings }) => {
+      for (const { message } of warnings) note(message);
     },
     session_closed: ({ detail }) => {
       note(`the session has ended: ${detail}`);

@@ -101,8 +101,12 @@ export class Session {
 
   /** Exported variables, functions and aliases of the shell, as it prints them; undefined while it has other work. */
   async readState(): Promise<string | undefined> {
-    const isIdle = !this.#run && !this.#preparing && this.#queue.length === 0 && !this.#isClosed;
-    return isIdle ? this.#seat.readState() : undefined;
+    return this.#isIdle ? this.#seat.readState() : undefined;
+  }
+
+  /** The same as it was saved after the last command; undefined while there is other work, or the shell has just begun. */
+  savedState(): string | undefined {
+    return this.#isIdle ? this.#seat.savedState : undefined;
   }
 
   /** The programs that would read what is typed now; none when the shell itself would. */
@@ -186,6 +190,10 @@ export class Session {
     await this.#preparing;
     await this.#seat.letExit();
     return this.#seat.close(graceFor(reason, this.options.killGraceMs));
+  }
+
+  get #isIdle(): boolean {
+    return !this.#run && !this.#preparing && this.#queue.length === 0 && !this.#isClosed;
   }
 
   // --- a command's way ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import { endShell, letExit } from './shell-end.js';
 import type { ShellPool } from './shell-pool.js';
 import type { ShellListener, ShellProcess } from './shell-process.js';
 import type { ShellReport } from './shell-reports.js';
-import { newestState, newState, stampsOfStates } from './shell-state.js';
+import { newestState, newestStateText, newState, stampsOfStates } from './shell-state.js';
 import type { InstalledShell } from './shells/list.js';
 import { quote } from './shells/shell.js';
 
@@ -139,6 +139,11 @@ export class ShellSeat {
     if (this.#isUnsaved) this.saveNow();
     else shell.askToSave(false);
     return newState(shell.directory, known, () => shell !== this.#shell || shell.terminal.hasExited);
+  }
+
+  /** The state as it was saved last; undefined when something has run since. */
+  get savedState(): string | undefined {
+    return this.#isUnsaved ? undefined : newestStateText(this.#shell.directory);
   }
 
   /** Sets the terminal's size, for the shells that follow too. */

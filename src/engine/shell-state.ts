@@ -33,6 +33,12 @@ function stampOf(path: string): string | undefined {
   return stat && `${path} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.size}`;
 }
 
+/** Text of the newest saved state that is whole. */
+export function newestStateText(directory: string): string | undefined {
+  const path = newestState(directory);
+  return readStates(directory).find((state) => state.path === path)?.text;
+}
+
 /** Path of the newest saved state that is whole. */
 export function newestState(directory: string): string | undefined {
   return readStates(directory)

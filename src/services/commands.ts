@@ -14,6 +14,7 @@ import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.
 import type { CommandRegistry } from './command-registry.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
+import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
 import { existingDirectory, type Sessions } from './sessions.js';
 
@@ -26,6 +27,7 @@ export interface CommandsOptions {
   readonly registry: CommandRegistry;
   readonly oneShots: OneShotRunner;
   readonly gate: CommandGate;
+  readonly health: SessionHealth;
   readonly limits: () => CommandLimits;
   readonly workspace: string;
   readonly spoolDirectory: string;
@@ -142,7 +144,7 @@ export class Commands {
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
       fingerprint: fingerprintOf(request),
-      warnings: [],
+      warnings: session ? this.#options.health.takeWarnings(session) : [],
     };
     registry.add(record);
     return record;
@@ -220,6 +222,7 @@ export class Commands {
     const isAnnounced = request.stream === true || request.background === true;
     void command.finished.then(() => {
       this.#options.sessions.touch(session);
+      this.#options.health.noteCommand(session);
       // Whoever waits for the answer needs no event; others who follow the session do.
       if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
       // What background jobs print later still belongs to this command, and no result tells it any more.

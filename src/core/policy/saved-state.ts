@@ -70,6 +70,7 @@ function readCommand(command: Command, draft: Draft): void {
   }
   const isAlias = name === 'alias';
   if (!isAlias && name !== 'declare' && name !== 'export' && name !== 'typeset') return;
+  readTied(command, draft);
   for (const arg of command.args) {
     const [word, value] = arg.type === 'Assignment' ? readAssignment(arg) : splitWord(arg.value);
     // Global and suffix aliases of zsh stand for words in any place.
@@ -78,6 +79,14 @@ function readCommand(command: Command, draft: Draft): void {
     if (!isAlias) draft.variables.set(word, value);
     else if (word !== 'exit') draft.aliases.set(word, value);
   }
+}
+
+/** `export -T PATH path=( /usr/bin /bin )`: zsh ties a variable to an array of its own. */
+function readTied({ args: [flag, name, array] }: Command, draft: Draft): void {
+  if (flag?.value !== '-T' || name?.type !== 'Word' || array?.type !== 'Assignment') return;
+  if (array.value.type !== 'ArrayValue') return;
+  const values = array.value.elements.map((element) => toArguments(element, () => undefined)[0]?.value);
+  if (values.every((value) => value !== undefined)) draft.variables.set(name.value, values.join(':'));
 }
 
 function readAssignment({

@@ -146,6 +146,10 @@ export const events = {
       prompt: z.string().describe('The last unfinished line it printed, at most 200 characters'),
     }),
   },
+  health_warning: {
+    summary: 'Commands have left a session in a state in which others will fail. The next result says so too.',
+    schema: z.object({ session_id: sessionId, warnings: z.array(warning) }),
+  },
   session_closed: {
     summary: 'A session has ended.',
     schema: z.object({

@@ -122,7 +122,7 @@ __sa_end() {
 # Saves what a new shell would need, under one of two names in turn, so that one of them is always whole.
 __sa_save() {
   __sa_state=$((1 - __sa_state))
-  { builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#end\n'; } >|"$__sa_dir/state.$__sa_state"
+  { builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-"; } >|"$__sa_dir/state.$__sa_state"
 }
 
 # Waits for the next command and reads it; ends the shell when the daemon is gone.

@@ -116,6 +116,7 @@ __sa_save() {
   __sa_state=$((1 - __sa_state))
   {
     command export -p
+    command printf '#options %s\n' "$-"
     command printf '%s\n' "__sa_take_aliases <<'#end'"
     command alias
     command printf '#end\n'

@@ -112,7 +112,7 @@ __sa_after() {
 # Saves what a new shell would need, under one of two names in turn, so that one of them is always whole.
 __sa_save() {
   __sa_state=$(( 1 - __sa_state ))
-  { builtin export -p; builtin functions; builtin alias -L; builtin print -r -- '#end' } >|"$__sa_dir/state.$__sa_state"
+  { builtin export -p; builtin functions; builtin alias -L; builtin print -r -- "#options $-"; builtin print -r -- '#end' } >|"$__sa_dir/state.$__sa_state"
 }
 
 # Waits for the next command and reads it; ends the shell when the daemon is gone. Returns the last command's status.

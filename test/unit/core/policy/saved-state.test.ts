@@ -31,7 +31,7 @@ alias q='it'\\''s'
 `;
 
 const ZSH = `export HOME=/home/ada
-export PATH=/usr/bin:/bin
+export -T PATH path=( /usr/bin /bin )
 export TEXT=$'a\\nb'
 __sa_tidy () {
 	{ builtin true } always { builtin true }

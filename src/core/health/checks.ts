@@ -1,0 +1,139 @@
+import { CORE_TOOLS, type HealthFacts } from './facts.js';
+
+/** Something in a session that will make commands fail which have nothing to do with it. */
+export interface HealthWarning {
+  readonly code:
+    | 'DIRECTORY_GONE'
+    | 'PATH_BROKEN'
+    | 'COMMANDS_SHADOWED'
+    | 'SHELL_OPTIONS'
+    | 'PROCESSES_LEFT'
+    | 'ENVIRONMENT_LARGE'
+    | 'DISK_LOW';
+  /** What is wrong, and what to do. */
+  readonly message: string;
+}
+
+/** So many processes are hardly meant to be left. */
+const MANY_PROCESSES = 20;
+/** The kernel gives arguments and environment of a program 128 KiB each, and some MiB together. */
+const LARGE_ENVIRONMENT_BYTES = 128 * 1024;
+/** A disk is low when both are so little. */
+const LOW_DISK_BYTES = 256 * 1024 * 1024;
+const LOW_DISK_SHARE = 0.05;
+/** Names that a message lists at most. */
+const MAX_NAMES = 5;
+
+const MIB = 1024 * 1024;
+
+/** Commands whose meaning others take for granted: the tools, and builtins. */
+const RELIED_ON: readonly string[] = [
+  ...CORE_TOOLS,
+  'cd',
+  'echo',
+  'printf',
+  'test',
+  '[',
+  'pwd',
+  'export',
+  'read',
+  'find',
+  'git',
+  'sudo',
+];
+
+/** Options that change how every later command behaves: letter in `$-`, name, effect. */
+const OPTIONS = [
+  ['e', 'errexit', 'the first command that fails ends what runs'],
+  ['u', 'nounset', 'unset variables are errors'],
+  ['f', 'noglob', 'patterns such as *.txt are not expanded'],
+  ['n', 'noexec', 'commands are read and not run'],
+] as const;
+/** zsh has another letter for this one. */
+const ZSH_NOGLOB = 'F';
+
+const list = (names: readonly string[]): string =>
+  names.length <= MAX_NAMES
+    ? names.join(', ')
+    : `${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more`;
+
+const RESET = 'reset_session starts afresh under the same id';
+
+function checkDirectory({ isDirectoryThere, workingDirectory }: HealthFacts): HealthWarning | undefined {
+  if (isDirectoryThere) return undefined;
+  return {
+    code: 'DIRECTORY_GONE',
+    message: `The working directory ${workingDirectory} is not there any more: relative paths fail. Use cd, or cwd with the next command`,
+  };
+}
+
+function checkPath({ missingTools }: HealthFacts): HealthWarning | undefined {
+  if (missingTools.length === 0) return undefined;
+  return {
+    code: 'PATH_BROKEN',
+    message: `PATH leads to no ${list(missingTools)} any more. Set it again with export PATH=…; ${RESET}`,
+  };
+}
+
+/** Whether an alias or a function of this name still runs the command of this name. */
+function wraps(name: string, body: string): boolean {
+  const escaped = name.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&');
+  return new RegExp(`(?:command|builtin|\\\\)\\s*${escaped}(?![\\w-])`, 'u').test(body);
+}
+
+function checkShadows({ aliases, functions }: HealthFacts): HealthWarning | undefined {
+  const shadowed = RELIED_ON.filter((name) => {
+    const alias = aliases.get(name);
+    if (alias !== undefined && alias.trim().split(/\s/u)[0] !== name && !wraps(name, alias)) return true;
+    const body = functions.get(name);
+    return body !== undefined && !wraps(name, body);
+  });
+  if (shadowed.length === 0) return undefined;
+  return {
+    code: 'COMMANDS_SHADOWED',
+    message: `Functions or aliases stand before ${list(shadowed)}. unset -f or unalias takes them away; ${RESET}`,
+  };
+}
+
+function checkOptions({ options, shell }: HealthFacts): HealthWarning | undefined {
+  const isSet = (letter: string) => options.includes(shell === 'zsh' && letter === 'f' ? ZSH_NOGLOB : letter);
+  const set = OPTIONS.filter(([letter]) => isSet(letter));
+  if (set.length === 0) return undefined;
+  const effects = set.map(([, name, effect]) => `${name} (${effect})`).join(', ');
+  const off = set.map(([, name]) => `set +o ${name}`).join('; ');
+  return {
+    code: 'SHELL_OPTIONS',
+    message: `The shell's options are on for every command that follows: ${effects}. ${off}`,
+  };
+}
+
+function checkProcesses({ leftProcesses }: HealthFacts): HealthWarning | undefined {
+  if (leftProcesses < MANY_PROCESSES) return undefined;
+  return {
+    code: 'PROCESSES_LEFT',
+    message: `Commands have left ${leftProcesses} processes running. They end with the session; kill those that are not needed`,
+  };
+}
+
+function checkEnvironment({ environmentBytes }: HealthFacts): HealthWarning | undefined {
+  if (environmentBytes < LARGE_ENVIRONMENT_BYTES) return undefined;
+  const size = Math.round(environmentBytes / 1024);
+  return {
+    code: 'ENVIRONMENT_LARGE',
+    message: `Exported variables take ${size} KiB: programs may fail with "Argument list too long". export -n or unset the large ones`,
+  };
+}
+
+function checkDisk({ disk }: HealthFacts): HealthWarning | undefined {
+  if (!disk || disk.freeBytes >= LOW_DISK_BYTES || disk.freeBytes >= disk.totalBytes * LOW_DISK_SHARE) return undefined;
+  return {
+    code: 'DISK_LOW',
+    message: `The disk of the working directory has ${(disk.freeBytes / MIB).toFixed(1)} MiB left. Remove what is not needed`,
+  };
+}
+
+const CHECKS = [checkDirectory, checkPath, checkShadows, checkOptions, checkProcesses, checkEnvironment, checkDisk];
+
+/** Looks for what will make later commands fail. */
+export const checkHealth = (facts: HealthFacts): HealthWarning[] =>
+  CHECKS.map((check) => check(facts)).filter((warning) => warning !== undefined);

@@ -1,0 +1,23 @@
+/** What is known of a session's environment when nothing runs in it. */
+export interface HealthFacts {
+  readonly shell: 'bash' | 'zsh' | 'sh';
+  readonly workingDirectory: string;
+  /** Whether that directory can still be entered. */
+  readonly isDirectoryThere: boolean;
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Functions with their bodies. */
+  readonly functions: ReadonlyMap<string, string>;
+  /** Letters of the shell's options, as `$-` gives them. */
+  readonly options: string;
+  /** Tools that were on PATH when the session began, and are not any more. */
+  readonly missingTools: readonly string[];
+  /** Size of all exported variables, in bytes. */
+  readonly environmentBytes: number;
+  /** Processes that commands have left running. */
+  readonly leftProcesses: number;
+  /** Room on the disk of the workspace, in bytes; undefined when it cannot be told. */
+  readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | undefined;
+}
+
+/** Programs that ordinary commands rely on. */
+export const CORE_TOOLS = ['ls', 'cat', 'cp', 'mv', 'rm', 'mkdir', 'grep', 'sed', 'env'] as const;

@@ -1,0 +1,125 @@
+import { statfsSync, statSync } from 'node:fs';
+
+import { checkHealth, type HealthWarning } from '../core/health/checks.js';
+import { CORE_TOOLS, type HealthFacts } from '../core/health/facts.js';
+import { readSavedState } from '../core/policy/saved-state.js';
+import { findProgram } from '../engine/shells/list.js';
+import type { SessionRecord } from './session-registry.js';
+
+/** Pause after a command before the session is looked at: its state has been saved by then, and commands in a row cost nothing. */
+const LOOK_AFTER_MS = 120;
+
+/** What is known of one session's health. */
+interface Health {
+  readonly timer: NodeJS.Timeout;
+  /** Messages that have been given, as long as they are true. */
+  known: ReadonlySet<string>;
+  /** For the next result. */
+  pending: HealthWarning[];
+  /** The shell that they are true of. */
+  restarts: number;
+}
+
+/** What the checks go by. */
+export interface SessionHealthOptions {
+  /** What shells are started with. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Looks after sessions while nothing runs in them: whether commands have left them in a state in which others will fail.
+ * Everything is told once: in the next result, and at once to those who follow the session.
+ */
+export class SessionHealth {
+  readonly #startPath: string;
+  readonly #tools: readonly string[];
+  readonly #health = new WeakMap<SessionRecord, Health>();
+
+  constructor({ env }: SessionHealthOptions) {
+    this.#startPath = env['PATH'] ?? '';
+    this.#tools = CORE_TOOLS.filter((name) => findProgram(name, this.#startPath) !== undefined);
+  }
+
+  /** Takes note that a command of the session has ended. */
+  noteCommand(record: SessionRecord): void {
+    const health = this.#health.get(record);
+    if (health) {
+      health.timer.refresh();
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#look(record);
+    }, LOOK_AFTER_MS).unref();
+    this.#health.set(record, { timer, known: new Set(), pending: [], restarts: record.session.restarts });
+  }
+
+  /** What the next result has to tell, once. */
+  takeWarnings(record: SessionRecord): readonly HealthWarning[] {
+    const health = this.#health.get(record);
+    if (!health) return [];
+    forgetOldShell(health, record);
+    return health.pending.splice(0);
+  }
+
+  #look(record: SessionRecord): void {
+    const health = this.#health.get(record);
+    const facts = this.#factsOf(record);
+    if (!health || !facts) return;
+    forgetOldShell(health, record);
+    const warnings = checkHealth(facts);
+    const fresh = warnings.filter(({ message }) => !health.known.has(message));
+    health.known = new Set(warnings.map(({ message }) => message));
+    // What is not true any more need not be told.
+    health.pending = [...health.pending.filter(({ message }) => health.known.has(message)), ...fresh];
+    if (fresh.length > 0) record.channel.announce('health_warning', { session_id: record.id, warnings: fresh });
+  }
+
+  /** Undefined while the session is busy: it will be looked at after that. */
+  #factsOf({ session }: SessionRecord): HealthFacts | undefined {
+    const state = session.savedState();
+    if (state === undefined) return undefined;
+    const { name } = session.options.installed.shell;
+    const shell = name === 'zsh' || name === 'sh' ? name : 'bash';
+    const { aliases, functions, variables } = readSavedState(state, shell);
+    const path = variables.get('PATH') ?? '';
+    const { workingDirectory } = session;
+    return {
+      shell,
+      workingDirectory,
+      isDirectoryThere: isDirectory(workingDirectory),
+      aliases,
+      functions,
+      options: /^#options (\S*)$/mu.exec(state)?.[1] ?? '',
+      missingTools: path === this.#startPath ? [] : this.#tools.filter((tool) => !findProgram(tool, path)),
+      environmentBytes: sizeOf(variables),
+      leftProcesses: session.backgroundProcesses.length,
+      disk: roomAt(workingDirectory),
+    };
+  }
+}
+
+/** With a new shell everything begins anew. */
+function forgetOldShell(health: Health, { session }: SessionRecord): void {
+  if (health.restarts === session.restarts) return;
+  health.restarts = session.restarts;
+  health.known = new Set();
+  health.pending = [];
+}
+
+function sizeOf(variables: ReadonlyMap<string, string>): number {
+  let bytes = 0;
+  for (const [name, value] of variables) bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
+  return bytes;
+}
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+function roomAt(path: string): HealthFacts['disk'] {
+  try {
+    const { bavail, blocks, bsize } = statfsSync(path);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  } catch {
+    // The directory is gone, which another check says.
+    return undefined;
+  }
+}

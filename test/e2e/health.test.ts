@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { EventPayload } from '../../src/core/protocol/results.js';
+import { TestDaemon } from '../support/daemon.js';
+import { canMount, Tmpfs } from '../support/tmpfs.js';
+import { WireClient } from '../support/wire.js';
+
+describe('health of a session', () => {
+  let daemon: TestDaemon;
+  let client: WireClient;
+
+  beforeAll(async () => {
+    daemon = await TestDaemon.start();
+    client = await WireClient.connect(daemon.url);
+  });
+
+  afterAll(async () => {
+    await client[Symbol.asyncDispose]();
+    await daemon[Symbol.asyncDispose]();
+  });
+
+  /** Runs a command, and gives what the daemon has to say of the session it leaves. */
+  async function disturb(id: string, command: string): Promise<EventPayload<'health_warning'>> {
+    await client.run(command, id);
+    return client.event('health_warning', ({ session_id }) => session_id === id);
+  }
+
+  const manyJobs = 'i=0; pids=; while [ $i -lt 20 ]; do sleep 60 & pids="$pids $!"; i=$((i+1)); done';
+  it.each(
+    ['bash', 'zsh', 'sh'].flatMap((shell) => [
+      [shell, 'mkdir gone; cd gone; rmdir ../gone', 'cd /', 'DIRECTORY_GONE'] as const,
+      [shell, 'OLD=$PATH; export PATH=/nonexistent', 'export PATH=$OLD', 'PATH_BROKEN'] as const,
+      [shell, 'alias ls="echo no"', 'unalias ls', 'COMMANDS_SHADOWED'] as const,
+      [shell, 'set -u', 'set +u', 'SHELL_OPTIONS'] as const,
+      [shell, 'export BIG=$(head -c 200000 /dev/zero | tr "\\0" x)', 'unset BIG', 'ENVIRONMENT_LARGE'] as const,
+      [shell, manyJobs, 'eval "kill $pids; wait"', 'PROCESSES_LEFT'] as const,
+    ]),
+  )('%s: `%s` is told once, and not again when it is put right', async (shell, command, repair, code) => {
+    const id = await client.openSession({ shell });
+    const { warnings } = await disturb(id, command);
+    expect(warnings.map((warning) => warning.code)).toEqual([code]);
+    expect((await client.run(':', id)).warnings).toEqual(warnings);
+    expect((await client.run(repair, id)).warnings).toEqual([]);
+    expect((await client.run(':', id)).warnings).toEqual([]);
+    await client.request('close_session', { session_id: id });
+  });
+
+  it('bash: a function instead of a command', async () => {
+    const id = await client.openSession();
+    const { warnings } = await disturb(id, 'rm() { echo no; }');
+    expect(warnings[0]).toMatchObject({ code: 'COMMANDS_SHADOWED', message: expect.stringContaining('rm') as string });
+  });
+
+  it('reset_session repairs it, and nothing is told of what was before', async () => {
+    const id = await client.openSession();
+    await disturb(id, 'set -e; ls() { false; }; export PATH=/nowhere');
+    await client.request('reset_session', { session_id: id });
+    expect(await client.run('ls / >/dev/null && echo fine', id)).toMatchObject({ stdout: 'fine\n', warnings: [] });
+  });
+
+  it.skipIf(!canMount())('a disk that is nearly full', async () => {
+    using disk = new Tmpfs(1);
+    const id = await client.openSession({ cwd: disk.path });
+    const { warnings } = await disturb(id, 'head -c 1040000 /dev/zero >file');
+    expect(warnings.map(({ code }) => code)).toEqual(['DISK_LOW']);
+    await client.request('close_session', { session_id: id });
+  });
+});
