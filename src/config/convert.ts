@@ -38,6 +38,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio),
     confirmation: toConfirmation(checked.confirmation),
+    http: { metrics: checked.http.metrics },
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
 }

@@ -12,7 +12,10 @@ describe('an unknown key', () => {
     ['adapter: { prewarm: { oneshots: 1 } }', '1:23 adapter.prewarm.oneshots: unknown key; did you mean "one_shots"?'],
     ['adapter: { port: 1 }', '1:12 adapter.port: unknown key; did you mean "socketio.port"?'],
     ['sockeito: {}', '1:1 sockeito: unknown key; did you mean "socketio"?'],
-    ['zebra: 1', '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, confirmation'],
+    [
+      'zebra: 1',
+      '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, confirmation, http',
+    ],
     [
       'adapter: { prewarm: { zebra: 1 } }',
       '1:23 adapter.prewarm.zebra: unknown key. The keys of adapter.prewarm are sessions, one_shots',
