@@ -52,6 +52,9 @@ describe('a wrong value', () => {
       'socketio: { port: 80.5 }',
       '1:19 socketio.port: must be a whole number (port) from 0 to 65535; got the number 80.5',
     ],
+    ['http: { metrics: yes }', '1:18 http.metrics: must be true or false; got the text "yes"'],
+    ['http: { metrics: 1 }', '1:18 http.metrics: must be true or false; got the number 1'],
+    ['http: { metric: true }', '1:9 http.metric: unknown key; did you mean "metrics"?'],
     ['adapter: { memory_mb_limit: 0 }', expect.stringContaining('must be a number (MB) above 0')],
     ['adapter: { adapter_type: python }', '1:26 adapter.adapter_type: must be "shell"; got the text "python"'],
     [
