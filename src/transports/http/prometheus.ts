@@ -15,6 +15,7 @@ import { type RequestName, requests } from '../../core/protocol/requests.js';
 import { events, type SessionEndReason } from '../../core/protocol/results.js';
 import { registerGauges, type Sample } from './gauges.js';
 import { registerProcessMetrics } from './process-metrics.js';
+import type { Exposition } from './routes.js';
 
 /** Seconds: from what a shell does by itself to the longest that a command may run by default. */
 const COMMAND_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
@@ -32,7 +33,7 @@ type TakeTime = (ms: number) => void;
  * Keeps the figures in the way of [Prometheus](https://prometheus.io): the one place that knows prom-client. Counters are
  * looked up by their labels once, not with every event. Times come in milliseconds and are shown in seconds.
  */
-export class PrometheusMetrics implements Metrics {
+export class PrometheusMetrics implements Metrics, Exposition {
   /** `Content-Type` of `render`. */
   readonly contentType: string;
   readonly output: OutputMeters;
