@@ -166,7 +166,9 @@ describe('/readyz', () => {
     using folder = makeFolder();
     const shell = join(folder.path, 'bash');
     copyFileSync(realpathSync('/bin/bash'), shell);
-    await using daemon = await TestDaemon.start({ settings: { adapter: { shell, prewarm: { sessions: 0 } } } });
+    // No shells for one-shots either: whether they are still being started is not the question here.
+    const prewarm = { sessions: 0, one_shots: 0 };
+    await using daemon = await TestDaemon.start({ settings: { adapter: { shell, prewarm } } });
     rmSync(shell);
     writeFileSync(shell, '#!/bin/sh\ntrap "" HUP TERM INT\nsleep 300\n');
     chmodSync(shell, 0o755);
