@@ -5,6 +5,7 @@ import type { Configuration } from './config/configuration.js';
 import { ConfigurationError } from './config/problems.js';
 import { ensureWorkspace } from './config/workspace.js';
 import type { Log } from './core/log.js';
+import { type Metrics, NO_METRICS } from './core/metrics.js';
 import { compileRule } from './core/policy/rules.js';
 import type { Answer } from './core/protocol/requests.js';
 import { CheckpointWorkers } from './engine/checkpoints/worker-process.js';
@@ -26,10 +27,14 @@ import type { CommandLimits } from './services/command-limits.js';
 import { Commands } from './services/commands.js';
 import { CommandGate, type GateSettings, nobodyConfirms } from './services/gate.js';
 import { Metadata } from './services/metadata.js';
+import { Readiness } from './services/readiness.js';
 import { SessionFacts } from './services/session-facts.js';
 import { SessionHealth } from './services/session-health.js';
 import type { Services } from './services/services.js';
 import { type SessionLimits, Sessions } from './services/sessions.js';
+import { sampleWorkload } from './services/workload.js';
+import { PrometheusMetrics } from './transports/http/prometheus.js';
+import { HttpServer } from './transports/http/server.js';
 import { SocketIoServer } from './transports/socketio/server.js';
 
 /** What the daemon needs from its surroundings. */
@@ -76,16 +81,22 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const engine = await buildEngine(configuration, log, closers);
+  const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
   const services = buildServices(engine, options.version, log, closers, {
+    metrics: prometheus ?? NO_METRICS,
     configuration: () => configuration,
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
   const { sessions } = services;
-  const server = new SocketIoServer({ services, log: log('socketio'), ...configuration.socketio });
+  const { readiness } = services;
+  const http = new HttpServer({ readiness, metrics: prometheus, log: log('http'), ...configuration.socketio });
+  closers.push(() => http[Symbol.asyncDispose]());
+  const server = new SocketIoServer({ services, http: http.server, log: log('socketio'), ...configuration.socketio });
   closers.push(() => server[Symbol.asyncDispose]());
+  prometheus?.watch(() => ({ ...sampleWorkload({ ...services, oneShots: engine.oneShots }), clients: server.clients }));
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
-  const { address, family, port } = await server.listen();
+  const { address, family, port } = await http.listen();
 
   const close = (reason: string) => {
     closing ??= (async () => {
@@ -156,8 +167,9 @@ async function buildEngine(
   return { pool, oneShots, checkpointWorkers, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
 }
 
-/** What changes while the daemon runs. */
+/** What changes while the daemon runs, and where its figures go. */
 interface CurrentState {
+  readonly metrics: Metrics;
   readonly configuration: () => Configuration;
   readonly gate: () => GateSettings;
   readonly isClosing: () => boolean;
@@ -168,7 +180,7 @@ function buildServices(
   version: string,
   log: AppOptions['log'],
   closers: Closers,
-  { configuration, gate, isClosing }: CurrentState,
+  { metrics, configuration, gate, isClosing }: CurrentState,
 ): Services {
   const { pool, oneShots, spoolDirectory, instance } = engine;
   const registry = new CommandRegistry();
@@ -190,6 +202,7 @@ function buildServices(
     gate: commandGate,
     commands: registry,
     limits: () => sessionLimits(configuration()),
+    metrics,
     log: log('sessions'),
   });
   closers.push(() => sessions[Symbol.asyncDispose]());
@@ -204,6 +217,7 @@ function buildServices(
     limits,
     workspace,
     spoolDirectory,
+    metrics,
   });
   const metadata = new Metadata({
     workspace,
@@ -214,7 +228,8 @@ function buildServices(
     limits: () => reportedLimits(configuration()),
   });
   const checkpoints = buildCheckpoints(engine, log, configuration);
-  return { sessions, commands, checkpoints, metadata, isClosing };
+  const readiness = new Readiness({ isClosing, pool });
+  return { sessions, commands, checkpoints, metadata, readiness, metrics, isClosing };
 }
 
 function buildCheckpoints(

@@ -83,6 +83,12 @@ export interface SocketioConfiguration {
   readonly pingTimeoutMs: number;
 }
 
+/** What the port answers beside Socket.IO. */
+export interface HttpConfiguration {
+  /** Whether figures are kept, and shown at `/metrics`. */
+  readonly metrics: boolean;
+}
+
 /** Who confirms a command: the client that asked for it, an operator, or a reviewing model. */
 export type ConfirmationMode = (typeof CONFIRMATION_MODES)[number];
 
@@ -108,6 +114,7 @@ export interface Configuration {
   readonly logging: LoggingConfiguration;
   readonly socketio: SocketioConfiguration;
   readonly confirmation: ConfirmationConfiguration;
+  readonly http: HttpConfiguration;
   /** What every shell starts with, and nothing else of the daemon's environment. */
   readonly childEnvironment: Readonly<Record<string, string>>;
 }

@@ -9,6 +9,7 @@ import type {
   Configuration,
   ConfirmationConfiguration,
   ConfirmationMode,
+  HttpConfiguration,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
@@ -38,6 +39,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio),
     confirmation: toConfirmation(checked.confirmation),
+    http: toHttp(checked.http),
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
 }
@@ -119,6 +121,10 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
     } else actions[name] = wanted;
   }
   return { mode, preset, actions, modes, rules, expiresMs: toMs(expires, 'seconds') };
+}
+
+function toHttp({ metrics }: CheckedConfiguration['http']): HttpConfiguration {
+  return { metrics };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */

@@ -43,6 +43,11 @@ export function limit(unit: string, max: number, text: string) {
   return schema.optional().describe(`${text} Unit: ${unit}. Default: no limit.`);
 }
 
+/** A choice between true and false. */
+export function flag(fallback: boolean, text: string) {
+  return z.boolean({ error: 'must be true or false' }).default(fallback).describe(`${text} Default: ${fallback}.`);
+}
+
 /** The path of a file or directory. `fallback` documents the default, which is found when the file is loaded. */
 export function path(fallback: string, text: string) {
   const error = 'must be a path';

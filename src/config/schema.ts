@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
 import { checkpointsSection } from './sections/checkpoints.js';
 import { confirmationSection } from './sections/confirmation.js';
+import { httpSection } from './sections/http.js';
 import { loggingSection } from './sections/logging.js';
 import { socketioSection } from './sections/socketio.js';
 
@@ -12,6 +13,7 @@ export const configurationSchema = z.strictObject({
   logging: loggingSection.prefault({}),
   socketio: socketioSection.prefault({}),
   confirmation: confirmationSection.prefault({}),
+  http: httpSection.prefault({}),
 });
 
 /** The configuration as it stands in a file: snake_case, every key optional. */

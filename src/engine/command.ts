@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 
+import { NO_METRICS, type OutputMeters } from '../core/metrics.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import { OutputStream } from './output-stream.js';
@@ -100,10 +101,16 @@ export class Command {
   #sentSignal: SignalName | undefined;
   #resolve!: (outcome: CommandOutcome) => void;
 
-  constructor(spec: CommandSpec, spoolDirectory: string, budget: SpoolBudget) {
+  /** @param meters count the bytes of its outputs; by default nobody does */
+  constructor(
+    spec: CommandSpec,
+    spoolDirectory: string,
+    budget: SpoolBudget,
+    meters: OutputMeters = NO_METRICS.output,
+  ) {
     this.spec = spec;
-    this.stdout = new OutputStream(spec.limits, spoolDirectory, budget);
-    this.stderr = new OutputStream(spec.limits, spoolDirectory, budget);
+    this.stdout = new OutputStream(spec.limits, spoolDirectory, budget, meters.stdout);
+    this.stderr = new OutputStream(spec.limits, spoolDirectory, budget, meters.stderr);
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve;
     });

@@ -43,8 +43,11 @@ export class OutputStream {
   #onPiece: PieceListener | undefined;
   /** Position in the stream where the follower began. */
   #followedFrom = 0;
+  readonly #countBytes: (bytes: number) => void;
 
-  constructor(limits: OutputLimits, spoolDirectory: string, budget: SpoolBudget) {
+  /** @param countBytes is told of the bytes of each piece */
+  constructor(limits: OutputLimits, spoolDirectory: string, budget: SpoolBudget, countBytes: (bytes: number) => void) {
+    this.#countBytes = countBytes;
     this.#window = new OutputWindow(limits, { isAscii, isUtf8 });
     this.#windowBytes = limits.maxSize + limits.endSize;
     this.#spool = new Spool(spoolDirectory, budget);
@@ -88,6 +91,7 @@ export class OutputStream {
 
   /** Takes a copy of the chunk. */
   write(chunk: Buffer): void {
+    this.#countBytes(chunk.length);
     this.#window.push(chunk);
     this.#spool.write(chunk);
     this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));

@@ -1,4 +1,5 @@
 import type { Log } from '../core/log.js';
+import type { ShellReplacement } from '../core/metrics.js';
 import type { Command } from './command.js';
 import type { ShellPool } from './shell-pool.js';
 import type { InstalledShell } from './shells/list.js';
@@ -20,6 +21,8 @@ export interface SessionOptions {
 export interface SessionListener {
   /** A command waits for its terminal. */
   onAwaitingInput(command: Command): void;
+  /** The session gets a new shell. */
+  onShellReplaced(why: ShellReplacement): void;
   /** The shell has ended and no other could be started: the session is of no more use. */
   onFailed(error: Error): void;
 }

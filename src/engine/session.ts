@@ -1,3 +1,4 @@
+import type { ShellReplacement } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { CommandRun } from './command-run.js';
@@ -165,7 +166,7 @@ export class Session {
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY: the session has ended then.
    */
   async reset(cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
-    await this.#replaceShell(async () => {
+    await this.#replaceShell('reset', async () => {
       this.#run?.terminate({ status: 'killed', killedBy: 'client' });
       await this.#run?.command.finished;
       await this.#seat.reset({ cwd, env });
@@ -337,7 +338,7 @@ export class Session {
     // A reset is under way, and sees to the new shell itself.
     if (!isReplaced || this.#preparing) return;
     if (!run) this.#pendingWarnings.push(...warnings);
-    this.#replaceShell(async () => {
+    this.#replaceShell('ended', async () => {
       await finished;
       await this.#seat.restore(this.options);
     }).catch((error: unknown) => {
@@ -370,7 +371,7 @@ export class Session {
   }
 
   /** Runs no command until a new shell sits there. When none can be had, the session fails. */
-  async #replaceShell(replace: () => Promise<void>): Promise<void> {
+  async #replaceShell(why: ShellReplacement, replace: () => Promise<void>): Promise<void> {
     const earlier = this.#preparing;
     const replacing = (async () => {
       await earlier;
@@ -378,6 +379,7 @@ export class Session {
     })();
     this.#preparing = replacing.catch(() => undefined);
     this.#restarts += 1;
+    this.#listener.onShellReplaced(why);
     try {
       await replacing;
       this.#preparing = undefined;

@@ -38,6 +38,11 @@ export class ShellPool implements AsyncDisposable {
   readonly #directories: string[] = [];
   #makingDirectories: Promise<void> | undefined;
   #refilling: Promise<void> | undefined;
+  #trying: Promise<void> | undefined;
+  /** Shells that have not come up yet. */
+  readonly #starting = new Set<ShellProcess>();
+  /** Whether the last start of the default shell went well. */
+  #hasStarted = false;
   #isClosed = false;
 
   constructor(options: ShellPoolOptions) {
@@ -83,6 +88,18 @@ export class ShellPool implements AsyncDisposable {
     await this.#refilling;
   }
 
+  /**
+   * Sees to it that the default shell can be started: one is ready, the last start went well, or another one does.
+   * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
+   */
+  async assertCanStart(): Promise<void> {
+    if (this.#hasStarted || this.#warm.some(({ terminal }) => !terminal.hasExited)) return;
+    this.#trying ??= this.#try().finally(() => {
+      this.#trying = undefined;
+    });
+    await this.#trying;
+  }
+
   /** Closes a shell and removes its directory. Its processes are ended before. */
   discard(shell: ShellProcess): void {
     shell.close();
@@ -91,14 +108,25 @@ export class ShellPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await this.#refilling?.catch(() => undefined);
-    await Promise.all(
-      this.#warm.splice(0).map(async (shell) => {
-        const { pid } = shell;
-        this.discard(shell);
-        await endProcesses(() => findSessionProcesses(shell.tag, undefined).filter((entry) => entry.pid === pid), 0);
-      }),
-    );
+    // Nobody waits for them any more, least of all for those that would never come up.
+    const starting = [...this.#starting];
+    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses(tag, undefined), 0)));
+    await Promise.allSettled([this.#refilling, this.#trying]);
+    await Promise.all(this.#warm.splice(0).map((shell) => this.#dismiss(shell)));
+  }
+
+  /** Ends a shell that nothing has run in. */
+  async #dismiss(shell: ShellProcess): Promise<void> {
+    const { pid } = shell;
+    this.discard(shell);
+    await endProcesses(() => findSessionProcesses(shell.tag, undefined).filter((entry) => entry.pid === pid), 0);
+  }
+
+  async #try(): Promise<void> {
+    const { defaultShell, size } = this.#options;
+    const shell = await this.#start(defaultShell);
+    if (!this.#isClosed && this.#warm.length < size) this.#warm.push(shell);
+    else await this.#dismiss(shell);
   }
 
   #refillSoon(): void {
@@ -129,6 +157,18 @@ export class ShellPool implements AsyncDisposable {
   }
 
   async #start(installed: InstalledShell, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
+    const isDefault = installed.path === this.#options.defaultShell.path;
+    try {
+      const shell = await this.#startOne(installed, timeoutMs);
+      if (isDefault) this.#hasStarted = true;
+      return shell;
+    } catch (error) {
+      if (isDefault) this.#hasStarted = false;
+      throw error;
+    }
+  }
+
+  async #startOne(installed: InstalledShell, timeoutMs: number): Promise<ShellProcess> {
     const { runtime, cwd, env } = this.#options;
     const directory = await this.#takeDirectory();
     const shell = new ShellProcess({
@@ -140,6 +180,7 @@ export class ShellPool implements AsyncDisposable {
       cols: DEFAULT_COLS,
       rows: DEFAULT_ROWS,
     });
+    this.#starting.add(shell);
     try {
       await withTimeout(shell.ready, timeoutMs, () => {
         const { state, waitsIn } = whereabouts(shell.pid);
@@ -148,6 +189,8 @@ export class ShellPool implements AsyncDisposable {
     } catch (error) {
       this.discard(shell);
       throw error;
+    } finally {
+      this.#starting.delete(shell);
     }
     return shell;
   }

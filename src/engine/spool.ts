@@ -18,12 +18,19 @@ const MAX_QUEUED_BLOCKS = 8;
 
 /** Bytes that the spools of one session may keep together. Outputs of commands that have ended make room for newer ones. */
 export class SpoolBudget {
+  readonly #maxBytes: number;
   #left: number;
   /** Files of commands that have ended, oldest first. */
   readonly #ended = new Set<Spool>();
 
   constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
     this.#left = maxBytes;
+  }
+
+  /** Bytes that are kept, in memory and on disk. */
+  get usedBytes(): number {
+    return this.#maxBytes - this.#left;
   }
 
   /** Takes up to `bytes` from the budget and says how many it got. */

@@ -1,5 +1,6 @@
 import { AdapterError } from '../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
+import type { Metrics } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
@@ -31,6 +32,7 @@ export interface CommandsOptions {
   readonly limits: () => CommandLimits;
   readonly workspace: string;
   readonly spoolDirectory: string;
+  readonly metrics: Metrics;
 }
 
 /** Runs commands: the one way to execution for every transport. */
@@ -43,6 +45,11 @@ export class Commands {
   constructor(options: CommandsOptions) {
     this.#options = options;
     this.#oneShotBudget = new SpoolBudget(options.limits().spoolMaxBytes);
+  }
+
+  /** Bytes of output that are kept of one-shots. */
+  get spoolBytes(): number {
+    return this.#oneShotBudget.usedBytes;
   }
 
   /** Runs a command, or gives the result of the one that was asked for under the same id. */
@@ -121,7 +128,7 @@ export class Commands {
   // --- accepting --------------------------------------------------------------------------------------------------
 
   #accept(request: Request<'execute_command'>, session: SessionRecord | undefined): CommandRecord {
-    const { registry, workspace, spoolDirectory } = this.#options;
+    const { registry, workspace, spoolDirectory, metrics } = this.#options;
     const limits = this.#options.limits();
     this.#checkRoom(session, limits);
     const base = session?.session.workingDirectory ?? workspace;
@@ -138,7 +145,7 @@ export class Commands {
       tty: request.tty ?? false,
       limits: outputLimitsOf(request, limits.output),
     };
-    const command = new Command(spec, spoolDirectory, session?.budget ?? this.#oneShotBudget);
+    const command = new Command(spec, spoolDirectory, session?.budget ?? this.#oneShotBudget, metrics.output);
     const record: CommandRecord = {
       command,
       sessionId: session?.id ?? null,
@@ -147,6 +154,9 @@ export class Commands {
       warnings: session ? this.#options.health.takeWarnings(session) : [],
     };
     registry.add(record);
+    void command.finished.then(({ status, durationMs }) => {
+      metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
+    });
     return record;
   }
 

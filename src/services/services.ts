@@ -1,6 +1,8 @@
+import type { Metrics } from '../core/metrics.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
 import type { Metadata } from './metadata.js';
+import type { Readiness } from './readiness.js';
 import type { Sessions } from './sessions.js';
 
 /** The use-cases that transports call. */
@@ -9,6 +11,9 @@ export interface Services {
   readonly commands: Commands;
   readonly checkpoints: Checkpoints;
   readonly metadata: Metadata;
+  readonly readiness: Readiness;
+  /** Where transports count what they do. */
+  readonly metrics: Metrics;
   /** Whether the daemon takes new work. */
   readonly isClosing: () => boolean;
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
 import type { Log } from '../core/log.js';
+import type { Metrics } from '../core/metrics.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { SessionEndReason, SessionInfo } from '../core/protocol/results.js';
 import type { EndReason } from '../engine/command.js';
@@ -42,6 +43,7 @@ export interface SessionsOptions {
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
   readonly gate: Pick<CommandGate, 'admitEnvironment'>;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -102,6 +104,7 @@ export class Sessions implements AsyncDisposable {
   async close(id: string, reason: SessionEndReason, detail: string): Promise<void> {
     const record = this.registry.get(id);
     this.registry.remove(id, reason, detail);
+    this.#options.metrics.sessionClosed(reason);
     const closing = this.#end(record, reason, detail).finally(() => this.#closing.delete(id));
     this.#closing.set(id, closing);
     await closing;
@@ -215,11 +218,9 @@ export class Sessions implements AsyncDisposable {
     if (sink) record.channel.follow(sink);
     this.registry.add(record);
     this.#schedule();
-    this.#options.log.info('session opened', {
-      session_id: id,
-      shell: session.options.installed.shell.name,
-      pid: session.pid,
-    });
+    const { name: shell } = session.options.installed.shell;
+    this.#options.metrics.sessionOpened(shell);
+    this.#options.log.info('session opened', { session_id: id, shell, pid: session.pid });
     return record;
   }
 
@@ -228,6 +229,9 @@ export class Sessions implements AsyncDisposable {
       onAwaitingInput: (command) => {
         const prompt = command.stderr.prompt() || command.stdout.prompt();
         this.registry.find(id)?.channel.announce('awaiting_input', { command_id: command.id, session_id: id, prompt });
+      },
+      onShellReplaced: (why) => {
+        this.#options.metrics.shellReplaced(why);
       },
       onFailed: (error) => {
         if (!this.registry.find(id)) return;

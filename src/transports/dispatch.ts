@@ -19,13 +19,28 @@ const ALLOWED_WHILE_CLOSING: ReadonlySet<RequestName> = new Set([
 export type Reply<N extends RequestName = RequestName> = Answer<N> | { readonly error: ErrorBody };
 
 /** Whether a name is that of a request. */
-export const isRequestName = (name: string): name is RequestName => Object.hasOwn(requests, name);
+const isRequestName = (name: string): name is RequestName => Object.hasOwn(requests, name);
 
 /**
  * Parses a request, has it handled, and turns whatever happens into a reply. Never throws: a fault in a handler is the
- * client's `INTERNAL` and a line in the log, and nothing else.
+ * client's `INTERNAL` and a line in the log, and nothing else. Every request is counted here, those of no known name too.
  */
 export async function dispatch(
+  services: Services,
+  name: string,
+  payload: unknown,
+  client: EventSink,
+  log: Log,
+): Promise<Reply> {
+  const cameAt = performance.now();
+  const isKnown = isRequestName(name);
+  const reply = isKnown ? await handle(services, name, payload, client, log) : { error: unknownRequest(name) };
+  const outcome = 'error' in reply ? reply.error.code : 'ok';
+  services.metrics.requestAnswered(isKnown ? name : 'unknown', outcome, performance.now() - cameAt);
+  return reply;
+}
+
+async function handle(
   services: Services,
   name: RequestName,
   payload: unknown,
@@ -38,16 +53,24 @@ export async function dispatch(
     }
     const request = parse(name, payload);
     // The table's types fit each name to its request; over all names TypeScript cannot follow that.
-    const handle = handlers[name] as (
+    const handler = handlers[name] as (
       services: Services,
       request: unknown,
       client: EventSink,
     ) => Promise<Answer<RequestName>>;
-    return await handle(services, request, client);
+    return await handler(services, request, client);
   } catch (error) {
     return { error: bodyOf(error, name, log) };
   }
 }
+
+/** Longest name that is repeated to the client, in characters. */
+const MAX_SHOWN_NAME = 100;
+
+const unknownRequest = (name: string): ErrorBody =>
+  new AdapterError('UNKNOWN_REQUEST', `there is no request ${JSON.stringify(name.slice(0, MAX_SHOWN_NAME))}`, {
+    details: { requests: Object.keys(requests) },
+  }).toBody();
 
 function parse(name: RequestName, payload: unknown): unknown {
   const parsed = requests[name].input.safeParse(payload ?? {});

@@ -108,7 +108,7 @@ describe('README.md', () => {
 
   it('lists keys of the configuration that are there, with their defaults', () => {
     const rows = [
-      ...PAGE.matchAll(/^\| `((?:adapter|checkpoints|socketio|logging|confirmation)\.\w+)` +\| (.+?) +\|/gm),
+      ...PAGE.matchAll(/^\| `((?:adapter|checkpoints|socketio|logging|confirmation|http)\.\w+)` +\| (.+?) +\|/gm),
     ];
     expect(rows.length).toBeGreaterThan(5);
     const settings = new Map(listSettings().map(({ path, description }) => [path.join('.'), description]));

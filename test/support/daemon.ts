@@ -13,7 +13,7 @@ const STOP_TIMEOUT_MS = 8000;
 
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
-  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'confirmation', Record<string, unknown>>
+  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'confirmation' | 'http', Record<string, unknown>>
 >;
 
 /** How to start a daemon for a test. */
@@ -69,6 +69,7 @@ export class TestDaemon implements AsyncDisposable {
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
         socketio: { port: 0, ...settings.socketio },
         ...(settings.confirmation && { confirmation: settings.confirmation }),
+        ...(settings.http && { http: settings.http }),
       }),
     );
     const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];

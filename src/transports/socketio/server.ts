@@ -1,21 +1,15 @@
-import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server as HttpServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Server, type Socket } from 'socket.io';
 
-import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { requests } from '../../core/protocol/requests.js';
 import type { EventSink } from '../../services/audience.js';
 import type { Services } from '../../services/services.js';
-import { dispatch, isRequestName, type Reply } from '../dispatch.js';
-import { refusalOf } from './access.js';
+import { refusalOf } from '../access.js';
+import { dispatch, type Reply } from '../dispatch.js';
 import { SocketSink } from './socket-sink.js';
 
-/** Time for a client to send its HTTP headers: a slow one must not hold a connection for Node's minute. */
-const HEADERS_TIMEOUT_MS = 5000;
-const REQUEST_TIMEOUT_MS = 15_000;
 /** Longest wait for the answers to what the daemon's end has ended. */
 const LAST_ANSWERS_MS = 300;
 /** Time for a connection to join the namespace. */
@@ -24,8 +18,8 @@ const CONNECT_TIMEOUT_MS = 5000;
 /** What the transport is made of. */
 export interface SocketIoOptions {
   readonly services: Services;
-  readonly host: string;
-  readonly port: number;
+  /** Where clients connect. Its listening, and its end, are not this transport's business. */
+  readonly http: HttpServer;
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly pingIntervalMs: number;
@@ -36,20 +30,13 @@ export interface SocketIoOptions {
 /** The Socket.IO endpoint: turns packets into requests, and replies and events into packets. */
 export class SocketIoServer implements AsyncDisposable {
   readonly #options: SocketIoOptions;
-  readonly #http: HttpServer;
   readonly #io: Server;
   /** Requests that have no answer yet. */
   readonly #inFlight = new Set<Promise<void>>();
 
   constructor(options: SocketIoOptions) {
     this.#options = options;
-    const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-    this.#http = createServer(limits, (request, response) => {
-      const refusal = refusalOf(request);
-      response.writeHead(refusal === undefined ? 404 : 403, { 'content-type': 'text/plain' });
-      response.end(`${refusal ?? 'shell-adapter: connect with a Socket.IO client'}\n`);
-    });
-    this.#io = new Server(this.#http, {
+    this.#io = new Server(options.http, {
       serveClient: false,
       perMessageDeflate: false,
       httpCompression: false,
@@ -68,17 +55,9 @@ export class SocketIoServer implements AsyncDisposable {
     });
   }
 
-  /** Listens; gives the address. Rejects when the port is taken. */
-  async listen(): Promise<AddressInfo> {
-    const { host, port } = this.#options;
-    await new Promise<void>((resolve, reject) => {
-      this.#http.once('error', reject);
-      this.#http.listen(port, host, () => {
-        this.#http.off('error', reject);
-        resolve();
-      });
-    });
-    return this.#http.address() as AddressInfo;
+  /** Clients that are connected. */
+  get clients(): number {
+    return this.#io.sockets.sockets.size;
   }
 
   /** Tells every client that the daemon is ending. */
@@ -88,8 +67,8 @@ export class SocketIoServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#answered();
-    await this.#io.close();
-    this.#http.closeAllConnections();
+    // It would wait for every connection to the port: whoever has made the HTTP server sees to these.
+    void this.#io.close();
   }
 
   /** Waits until every request has its answer, for a while: those that wait for something else never get one. */
@@ -142,9 +121,7 @@ export class SocketIoServer implements AsyncDisposable {
     const acknowledge = typeof last === 'function' ? (last as (reply: unknown) => void) : undefined;
     const payload = typeof args[0] === 'function' ? undefined : args[0];
     const { requestId, body } = takeRequestId(payload);
-    const reply = isRequestName(name)
-      ? await dispatch(this.#options.services, name, body, sink, this.#options.log)
-      : { error: unknownRequest(name) };
+    const reply = await dispatch(this.#options.services, name, body, sink, this.#options.log);
     answer(socket, name, reply, requestId, acknowledge);
   }
 }
@@ -152,7 +129,7 @@ export class SocketIoServer implements AsyncDisposable {
 function answer(
   socket: Socket,
   name: string,
-  reply: Reply | { error: unknown },
+  reply: Reply,
   requestId: unknown,
   acknowledge: ((reply: unknown) => void) | undefined,
 ): void {
@@ -160,11 +137,6 @@ function answer(
   if (acknowledge) acknowledge(echoed);
   else socket.emit(`${name}_result`, echoed);
 }
-
-const unknownRequest = (name: string) =>
-  new AdapterError('UNKNOWN_REQUEST', `there is no request ${JSON.stringify(name.slice(0, 100))}`, {
-    details: { requests: Object.keys(requests) },
-  }).toBody();
 
 /** `request_id` belongs to the transport: it is echoed, whatever the request. */
 function takeRequestId(payload: unknown): { requestId: unknown; body: unknown } {

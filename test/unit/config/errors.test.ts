@@ -12,7 +12,10 @@ describe('an unknown key', () => {
     ['adapter: { prewarm: { oneshots: 1 } }', '1:23 adapter.prewarm.oneshots: unknown key; did you mean "one_shots"?'],
     ['adapter: { port: 1 }', '1:12 adapter.port: unknown key; did you mean "socketio.port"?'],
     ['sockeito: {}', '1:1 sockeito: unknown key; did you mean "socketio"?'],
-    ['zebra: 1', '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, confirmation'],
+    [
+      'zebra: 1',
+      '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, confirmation, http',
+    ],
     [
       'adapter: { prewarm: { zebra: 1 } }',
       '1:23 adapter.prewarm.zebra: unknown key. The keys of adapter.prewarm are sessions, one_shots',
@@ -53,6 +56,9 @@ describe('a wrong value', () => {
       'socketio: { port: 80.5 }',
       '1:19 socketio.port: must be a whole number (port) from 0 to 65535; got the number 80.5',
     ],
+    ['http: { metrics: yes }', '1:18 http.metrics: must be true or false; got the text "yes"'],
+    ['http: { metrics: 1 }', '1:18 http.metrics: must be true or false; got the number 1'],
+    ['http: { metric: true }', '1:9 http.metric: unknown key; did you mean "metrics"?'],
     ['adapter: { memory_mb_limit: 0 }', expect.stringContaining('must be a number (MB) above 0')],
     ['adapter: { adapter_type: python }', '1:26 adapter.adapter_type: must be "shell"; got the text "python"'],
     [

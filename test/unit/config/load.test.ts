@@ -128,6 +128,14 @@ describe('values', () => {
     expect(load('socketio: { port: 0 }').socketio.port).toBe(0);
   });
 
+  it.each([
+    ['', true],
+    ['http: { metrics: true }', true],
+    ['http: { metrics: false }', false],
+  ])('keep figures or not: %j', (text, expected) => {
+    expect(load(text).http).toEqual({ metrics: expected });
+  });
+
   it('follow an alias', () => {
     expect(load('adapter: { kill_grace: &x 7, wedge_timeout: *x }').adapter.wedgeTimeoutMs).toBe(7000);
   });

@@ -9,6 +9,11 @@ describe('an environment variable', () => {
     expect(withEnv({ SHELL_ADAPTER_SOCKETIO_PORT: '9000' }, 'socketio: { port: 1 }').socketio.port).toBe(9000);
   });
 
+  it('switches on and off', () => {
+    expect(withEnv({ SHELL_ADAPTER_HTTP_METRICS: 'false' }).http.metrics).toBe(false);
+    expect(withEnv({ SHELL_ADAPTER_HTTP_METRICS: 'true' }, 'http: { metrics: false }').http.metrics).toBe(true);
+  });
+
   it('reaches keys within keys', () => {
     expect(
       withEnv({ SHELL_ADAPTER_ADAPTER_PREWARM_ONE_SHOTS: '0' }, 'adapter: { prewarm: { sessions: 3 } }').adapter

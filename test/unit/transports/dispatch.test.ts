@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/log.js';
+import { NO_METRICS } from '../../../src/core/metrics.js';
 import type { EventSink } from '../../../src/services/audience.js';
 import type { Services } from '../../../src/services/services.js';
 import { dispatch } from '../../../src/transports/dispatch.js';
@@ -17,7 +18,7 @@ const makeLog = () => ({
 
 /** Services of which only the metadata is asked, and does this. */
 const servicesThat = (describe: () => unknown, isClosing = false): Services =>
-  ({ metadata: { describe }, isClosing: () => isClosing }) as unknown as Services;
+  ({ metadata: { describe }, metrics: NO_METRICS, isClosing: () => isClosing }) as unknown as Services;
 
 const ask = (services: Services, log = makeLog()) => dispatch(services, 'shell_metadata', {}, SINK, log);
 

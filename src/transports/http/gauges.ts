@@ -1,0 +1,44 @@
+import { Gauge, type Registry } from 'prom-client';
+
+import type { WorkloadSample } from '../../services/workload.js';
+
+/** How things stand at a moment. */
+export interface Sample extends WorkloadSample {
+  /** Clients that are connected by Socket.IO. */
+  readonly clients: number;
+}
+
+/** Shows what `take` gives at the time of each collection: a gauge of which nobody is told the ups and downs is never wrong. */
+export function registerGauges(registry: Registry, take: () => Sample): void {
+  const add = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: (gauge: Gauge<L>, sample: Sample) => void,
+  ) => {
+    const gauge: Gauge<L> = new Gauge({
+      name: `shell_adapter_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect: () => {
+        read(gauge, take());
+      },
+    });
+  };
+  add('sessions_open', 'Sessions that are open, by shell.', ['shell'], (gauge, { sessionsByShell }) => {
+    for (const [shell, sessions] of Object.entries(sessionsByShell)) gauge.set({ shell }, sessions);
+  });
+  add('commands_running', 'Commands that run.', ['kind'], (gauge, { runningCommands }) => {
+    for (const [kind, commands] of Object.entries(runningCommands)) gauge.set({ kind }, commands);
+  });
+  add('commands_queued', 'Commands that wait for the one before them in their session.', [], (gauge, sample) => {
+    gauge.set(sample.queuedCommands);
+  });
+  add('clients_connected', 'Clients that are connected by Socket.IO.', [], (gauge, { clients }) => {
+    gauge.set(clients);
+  });
+  add('spool_bytes', 'Bytes of output that are kept to be read later, in memory and on disk.', [], (gauge, sample) => {
+    gauge.set(sample.spoolBytes);
+  });
+}

@@ -1,0 +1,156 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+
+import type { ErrorCode } from '../../core/errors.js';
+import {
+  COMMAND_ENDS,
+  COMMAND_KINDS,
+  type CommandEndStatus,
+  type CommandKind,
+  type Metrics,
+  type OutputMeters,
+  SHELL_REPLACEMENTS,
+  type ShellReplacement,
+} from '../../core/metrics.js';
+import { type RequestName, requests } from '../../core/protocol/requests.js';
+import { events, type SessionEndReason } from '../../core/protocol/results.js';
+import { registerGauges, type Sample } from './gauges.js';
+import { registerProcessMetrics } from './process-metrics.js';
+import type { Exposition } from './routes.js';
+
+/** Seconds: from what a shell does by itself to the longest that a command may run by default. */
+const COMMAND_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
+/** Seconds, likewise: some requests are answered from memory, others wait for a command's end. */
+const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600];
+
+const REQUEST_NAMES: readonly (RequestName | 'unknown')[] = [...(Object.keys(requests) as RequestName[]), 'unknown'];
+
+/** A counter that was told its labels. */
+type Count = (by?: number) => void;
+/** A histogram that was told its labels. */
+type TakeTime = (ms: number) => void;
+
+/**
+ * Keeps the figures in the way of [Prometheus](https://prometheus.io): the one place that knows prom-client. Counters are
+ * looked up by their labels once, not with every event. Times come in milliseconds and are shown in seconds.
+ */
+export class PrometheusMetrics implements Metrics, Exposition {
+  /** `Content-Type` of `render`. */
+  readonly contentType: string;
+  readonly output: OutputMeters;
+  readonly #registry = new Registry();
+  readonly #opened: Counter<'shell'>;
+  readonly #closed: Readonly<Record<SessionEndReason, Count>>;
+  readonly #replaced: Readonly<Record<ShellReplacement, Count>>;
+  readonly #finished: Readonly<Record<CommandKind, Readonly<Record<CommandEndStatus, Count>>>>;
+  readonly #commandTimes: Readonly<Record<CommandKind, TakeTime>>;
+  readonly #requests: Counter<'request' | 'outcome'>;
+  /** By request and outcome; those other than `ok` when they first happen. */
+  readonly #answered = new Map<string, Count>();
+  readonly #requestTimes: Readonly<Record<RequestName | 'unknown', TakeTime>>;
+
+  constructor() {
+    this.contentType = this.#registry.contentType;
+    registerProcessMetrics(this.#registry);
+    this.#opened = this.#counter('sessions_opened_total', 'Sessions that were opened, by shell.', ['shell']);
+    const closed = this.#counter('sessions_closed_total', 'Sessions that have ended, by reason.', ['reason']);
+    this.#closed = each(events.session_closed.schema.shape.reason.options, (reason) => bind(closed, { reason }));
+    const replaced = this.#counter(
+      'shell_restarts_total',
+      'Shells that were replaced in a session that goes on, because they had ended or a client asked for it.',
+      ['cause'],
+    );
+    this.#replaced = each(SHELL_REPLACEMENTS, (cause) => bind(replaced, { cause }));
+    const finished = this.#counter('commands_finished_total', 'Commands that have ended.', ['kind', 'status']);
+    this.#finished = each(COMMAND_KINDS, (kind) => each(COMMAND_ENDS, (status) => bind(finished, { kind, status })));
+    const seconds = this.#histogram('command_duration_seconds', 'How long commands ran.', 'kind', COMMAND_BUCKETS);
+    this.#commandTimes = each(COMMAND_KINDS, (kind) => bindTime(seconds, { kind }));
+    const output = this.#counter('output_bytes_total', 'Bytes that commands have printed.', ['stream']);
+    this.output = each(['stdout', 'stderr'], (stream) => bind(output, { stream }));
+    this.#requests = this.#counter(
+      'requests_total',
+      'Requests that were answered, by `ok` or the code of their error.',
+      ['request', 'outcome'],
+    );
+    for (const request of REQUEST_NAMES) this.#answeredWith(request, request === 'unknown' ? 'UNKNOWN_REQUEST' : 'ok');
+    const latency = this.#histogram(
+      'request_duration_seconds',
+      'Time from a request to its answer, the run of a command that it waits for included.',
+      'request',
+      REQUEST_BUCKETS,
+    );
+    this.#requestTimes = each(REQUEST_NAMES, (request) => bindTime(latency, { request }));
+  }
+
+  sessionOpened(shell: string): void {
+    this.#opened.inc({ shell });
+  }
+
+  sessionClosed(reason: SessionEndReason): void {
+    this.#closed[reason]();
+  }
+
+  shellReplaced(why: ShellReplacement): void {
+    this.#replaced[why]();
+  }
+
+  commandEnded(kind: CommandKind, status: CommandEndStatus, durationMs: number): void {
+    this.#finished[kind][status]();
+    this.#commandTimes[kind](durationMs);
+  }
+
+  requestAnswered(request: RequestName | 'unknown', outcome: 'ok' | ErrorCode, durationMs: number): void {
+    this.#answeredWith(request, outcome)();
+    this.#requestTimes[request](durationMs);
+  }
+
+  /** Shows, from now on, what `take` gives at the time of each `render`. To be called once. */
+  watch(take: () => Sample): void {
+    for (const shell of Object.keys(take().sessionsByShell)) this.#opened.inc({ shell }, 0);
+    registerGauges(this.#registry, take);
+  }
+
+  /** Everything as text, in the format that `contentType` names. */
+  async render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #answeredWith(request: RequestName | 'unknown', outcome: 'ok' | ErrorCode): Count {
+    const key = `${request} ${outcome}`;
+    const known = this.#answered.get(key);
+    if (known) return known;
+    const count = bind(this.#requests, { request, outcome });
+    this.#answered.set(key, count);
+    return count;
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name: `shell_adapter_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+
+  #histogram<L extends string>(name: string, help: string, label: L, buckets: number[]): Histogram<L> {
+    const registers = [this.#registry];
+    return new Histogram({ name: `shell_adapter_${name}`, help, labelNames: [label], buckets, registers });
+  }
+}
+
+/** A counter with its labels, which is shown from now on, as 0: rates need a beginning. */
+function bind<L extends string>(counter: Counter<L>, labels: Record<L, string>): Count {
+  const bound = counter.labels(labels);
+  bound.inc(0);
+  return (by) => {
+    bound.inc(by);
+  };
+}
+
+/** A histogram of seconds with its label; it is shown once it has a time. */
+function bindTime<L extends string>(histogram: Histogram<L>, labels: Record<L, string>): TakeTime {
+  const bound = histogram.labels(labels);
+  return (ms) => {
+    bound.observe(ms / 1000);
+  };
+}
+
+/** A table with an entry for each name. */
+function each<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
+}
