@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
+import type { Principal } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
 import type { Log } from '../core/log.js';
@@ -13,7 +14,7 @@ import type { SessionListener } from '../engine/session-options.js';
 import type { ShellPool } from '../engine/shell-pool.js';
 import { findShell } from '../engine/shells/list.js';
 import { SpoolBudget } from '../engine/spool.js';
-import type { EventSink } from './audience.js';
+import type { Caller, EventSink } from './audience.js';
 import type { CommandRegistry } from './command-registry.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
@@ -64,10 +65,10 @@ export class Sessions implements AsyncDisposable {
   }
 
   /**
-   * Opens a session, and lets the client follow it.
+   * Opens a session that belongs to the caller, and lets it follow it.
    * @param isHidden it belongs to a one-shot command, and lives as long as that
    */
-  async open(request: Request<'open_session'>, sink: EventSink | undefined, isHidden = false): Promise<SessionRecord> {
+  async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
     const { pool, log } = this.#options;
     await this.#options.gate.admitEnvironment(request.env);
     const limits = this.#options.limits();
@@ -92,25 +93,27 @@ export class Sessions implements AsyncDisposable {
         { installed, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, pool, log },
         this.#listen(id),
       );
-      return this.#register(id, session, request.label, sink, isHidden);
+      return this.#register(id, session, request.label, caller, isHidden);
     } finally {
       this.#opening -= 1;
     }
   }
 
-  /** Ends a session with all its processes. */
+  /** Ends a session with all its processes; nothing happens when it has ended. */
   async close(id: string, reason: SessionEndReason, detail: string): Promise<void> {
-    const record = this.registry.get(id);
-    this.registry.remove(id, reason, detail);
+    const record = this.registry.remove(id, reason, detail);
+    if (!record) return;
     const closing = this.#end(record, reason, detail).finally(() => this.#closing.delete(id));
     this.#closing.set(id, closing);
     await closing;
   }
 
   /** Gives a session a fresh shell under the same id. */
-  async reset(request: Request<'reset_session'>): Promise<Answer<'reset_session'>> {
+  async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
+    this.registry.get(request.session_id, principal, 'use');
     await this.#options.gate.admitEnvironment(request.env);
-    const record = this.registry.get(request.session_id);
+    // Meanwhile it may have ended.
+    const record = this.registry.get(request.session_id, principal, 'use');
     const { options } = record.session;
     const cwd = existingDirectory(request.cwd ?? options.cwd, record.session.workingDirectory);
     await record.session.reset(cwd, request.env ?? options.env);
@@ -123,8 +126,9 @@ export class Sessions implements AsyncDisposable {
   }
 
   /** Lets a client follow a session and sends it what it missed. */
-  attach(request: Request<'attach_session'>, sink: EventSink): Answer<'attach_session'> {
-    const record = this.registry.get(request.session_id);
+  attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
+    const record = this.registry.get(request.session_id, principal, 'see');
+    if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
     const { channel } = record;
     const { running } = record.session;
     if (running) channel.open(running);
@@ -154,6 +158,7 @@ export class Sessions implements AsyncDisposable {
     const { running } = session;
     return {
       session_id: record.id,
+      owner: record.owner.name,
       label: record.label ?? null,
       shell: session.options.installed.shell.name,
       state: running ? 'busy' : 'idle',
@@ -190,7 +195,7 @@ export class Sessions implements AsyncDisposable {
     id: string,
     session: Session,
     label: string | undefined,
-    sink: EventSink | undefined,
+    { principal, sink }: Caller,
     isHidden: boolean,
   ): SessionRecord {
     const limits = this.#options.limits();
@@ -198,6 +203,7 @@ export class Sessions implements AsyncDisposable {
     const createdAt = new Date();
     const record: SessionRecord = {
       id,
+      owner: principal,
       label,
       session,
       channel: new OutputChannel(id, limits.replayMaxBytes, (command, isHeld) => {
@@ -217,6 +223,7 @@ export class Sessions implements AsyncDisposable {
     this.#schedule();
     this.#options.log.info('session opened', {
       session_id: id,
+      owner: principal.name,
       shell: session.options.installed.shell.name,
       pid: session.pid,
     });
@@ -243,7 +250,7 @@ export class Sessions implements AsyncDisposable {
     const survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
     channel.announce('session_closed', { session_id: id, reason, detail });
     channel[Symbol.dispose]();
-    await this.#options.commands.forgetSession(id);
+    await this.#options.commands.forgetSession(id, record.owner.id);
     this.#options.log.info('session closed', { session_id: id, reason });
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }

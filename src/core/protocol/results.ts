@@ -66,6 +66,7 @@ export type CommandResult = z.output<typeof commandResult>;
 
 export const sessionInfo = z.object({
   session_id: sessionId,
+  owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
   label: label.nullable(),
   shell: z.string().describe('bash, zsh or sh'),
   state: z.enum(['idle', 'busy']),

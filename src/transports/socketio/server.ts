@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Server, type Socket } from 'socket.io';
 
+import { LOCAL_PRINCIPAL } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { requests } from '../../core/protocol/requests.js';
-import type { EventSink } from '../../services/audience.js';
+import type { Caller } from '../../services/audience.js';
 import type { Services } from '../../services/services.js';
 import { dispatch, isRequestName, type Reply } from '../dispatch.js';
 import { refusalOf } from './access.js';
@@ -117,10 +118,11 @@ export class SocketIoServer implements AsyncDisposable {
   #serve(socket: Socket): void {
     const { services, log } = this.#options;
     const sink = new SocketSink(socket);
+    const caller: Caller = { principal: LOCAL_PRINCIPAL, sink };
     log.debug('client connected', { client: socket.id });
     // Names come from the client: whatever is JSON may stand there.
     socket.onAny((name: unknown, ...args: unknown[]) => {
-      const answered = this.#handle(socket, sink, String(name), args)
+      const answered = this.#handle(socket, caller, String(name), args)
         .catch((error: unknown) => {
           log.error('an answer could not be given', { client: socket.id, error: String(error) });
         })
@@ -137,13 +139,13 @@ export class SocketIoServer implements AsyncDisposable {
     });
   }
 
-  async #handle(socket: Socket, sink: EventSink, name: string, args: readonly unknown[]): Promise<void> {
+  async #handle(socket: Socket, caller: Caller, name: string, args: readonly unknown[]): Promise<void> {
     const last = args.at(-1);
     const acknowledge = typeof last === 'function' ? (last as (reply: unknown) => void) : undefined;
     const payload = typeof args[0] === 'function' ? undefined : args[0];
     const { requestId, body } = takeRequestId(payload);
     const reply = isRequestName(name)
-      ? await dispatch(this.#options.services, name, body, sink, this.#options.log)
+      ? await dispatch(this.#options.services, name, body, caller, this.#options.log)
       : { error: unknownRequest(name) };
     answer(socket, name, reply, requestId, acknowledge);
   }

@@ -126,7 +126,10 @@ describe('F12: no descriptors left', () => {
     await using client = await WireClient.connect(daemon.url);
     execFileSync('prlimit', ['--pid', String(daemon.pid), '--nofile=90:']);
     const { error } = await client.request('open_session', {});
-    expect(error).toMatchObject({ code: 'RESOURCE_EXHAUSTED', message: expect.stringMatching(/open files|EMFILE/) as string });
+    expect(error).toMatchObject({
+      code: 'RESOURCE_EXHAUSTED',
+      message: expect.stringMatching(/open files|EMFILE/) as string,
+    });
     execFileSync('prlimit', ['--pid', String(daemon.pid), '--nofile=4096:']);
     const id = await client.openSession();
     expect(await client.run('echo more', id)).toMatchObject({ stdout: 'more\n' });

@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 
+import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
 import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/log.js';
-import type { EventSink } from '../../../src/services/audience.js';
+import type { Caller } from '../../../src/services/audience.js';
 import type { Services } from '../../../src/services/services.js';
 import { dispatch } from '../../../src/transports/dispatch.js';
 
-const SINK: EventSink = { id: 'test', send: () => undefined, pendingBytes: () => 0 };
+const CALLER: Caller = { principal: LOCAL_PRINCIPAL, sink: undefined };
 
 const makeLog = () => ({
   debug: vi.fn<Log['debug']>(),
@@ -19,7 +20,7 @@ const makeLog = () => ({
 const servicesThat = (describe: () => unknown, isClosing = false): Services =>
   ({ metadata: { describe }, isClosing: () => isClosing }) as unknown as Services;
 
-const ask = (services: Services, log = makeLog()) => dispatch(services, 'shell_metadata', {}, SINK, log);
+const ask = (services: Services, log = makeLog()) => dispatch(services, 'shell_metadata', {}, CALLER, log);
 
 const fault = () => new TypeError("Cannot read properties of undefined (reading 'x')");
 
