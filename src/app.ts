@@ -20,6 +20,9 @@ import { ProcessStarter } from './engine/process-starter.js';
 import { endProcesses, findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
 import { ShellPool } from './engine/shell-pool.js';
 import { findShell } from './engine/shells/list.js';
+import { Access } from './services/access/access.js';
+import { TokenFiles } from './services/access/token-files.js';
+import { TokenStore } from './services/access/token-store.js';
 import { Checkpoints } from './services/checkpoints.js';
 import { CommandRegistry } from './services/command-registry.js';
 import type { CommandLimits } from './services/command-limits.js';
@@ -41,7 +44,7 @@ export interface AppOptions {
 
 /** A running daemon. */
 export interface App extends AsyncDisposable {
-  /** `http://HOST:PORT`. */
+  /** `http://HOST:PORT`, or `https://` with TLS. */
   readonly url: string;
   /** Takes a new configuration: limits, sizes and times apply from now on, the rest from the next start. */
   reconfigure(configuration: Configuration): void;
@@ -75,7 +78,8 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const engine = await buildEngine(configuration, log, closers);
-  const services = buildServices(engine, options.version, log, closers, {
+  const access = buildAccess(configuration, log('access'), closers);
+  const services = buildServices(engine, access, options.version, log, closers, {
     configuration: () => configuration,
     gate: () => gate,
     isClosing: () => closing !== undefined,
@@ -98,10 +102,11 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     return closing;
   };
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `${configuration.socketio.tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     reconfigure: (next) => {
       gate = gateSettings(next);
       configuration = next;
+      access.refresh();
     },
     close,
     abandon: () => {
@@ -164,6 +169,7 @@ interface CurrentState {
 
 function buildServices(
   engine: Engine,
+  access: Access,
   version: string,
   log: AppOptions['log'],
   closers: Closers,
@@ -203,7 +209,19 @@ function buildServices(
     limits: () => reportedLimits(configuration()),
   });
   const checkpoints = buildCheckpoints(engine, log, configuration);
-  return { sessions, commands, checkpoints, metadata, isClosing };
+  return { access, sessions, commands, checkpoints, metadata, isClosing };
+}
+
+/** Who may connect; makes the first token at the first start. */
+function buildAccess({ auth, adapter }: Configuration, log: Log, closers: Closers): Access {
+  const files = new TokenFiles(adapter.stateDirectory);
+  const first = files.createFirst();
+  if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
+  const tokens = new TokenStore(files, log);
+  closers.push(() => {
+    tokens[Symbol.dispose]();
+  });
+  return new Access(auth.mode, tokens);
 }
 
 function buildCheckpoints(

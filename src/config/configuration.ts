@@ -2,6 +2,7 @@ import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
 import type { LogFormat } from './log-format.js';
+import type { AUTH_MODES } from './sections/auth.js';
 import type { CONFIRMATION_MODES } from './sections/confirmation.js';
 import type { LOG_LEVELS } from './sections/logging.js';
 
@@ -71,16 +72,27 @@ export interface LoggingConfiguration {
 
 /** Where the daemon listens, and to whom. */
 export interface SocketioConfiguration {
-  /** A loopback address, or `localhost`. */
+  /** An IP address, or `localhost`. */
   readonly host: string;
+  /** Whether only this machine reaches that. */
+  readonly isLoopback: boolean;
   /** 0 for any free port. */
   readonly port: number;
   /** `*` for any origin. */
   readonly corsAllowedOrigins: '*' | readonly string[];
+  /** Names by which clients may call the daemon, beside those of the loopback; lower case. */
+  readonly allowedHosts: readonly string[];
+  /** Absolute paths; undefined for plain HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly pingIntervalMs: number;
   readonly pingTimeoutMs: number;
+}
+
+/** Who may connect. */
+export interface AuthConfiguration {
+  readonly mode: (typeof AUTH_MODES)[number];
 }
 
 /** Who confirms a command: the client that asked for it, an operator, or a reviewing model. */
@@ -107,6 +119,7 @@ export interface Configuration {
   readonly checkpoints: CheckpointsConfiguration;
   readonly logging: LoggingConfiguration;
   readonly socketio: SocketioConfiguration;
+  readonly auth: AuthConfiguration;
   readonly confirmation: ConfirmationConfiguration;
   /** What every shell starts with, and nothing else of the daemon's environment. */
   readonly childEnvironment: Readonly<Record<string, string>>;

@@ -25,7 +25,8 @@ export const ERROR_CODES = {
   RESTORE_FAILED: 'The workspace could not be restored and is as it was before, unless `details.rolled_back` is false.',
   GIT_NOT_FOUND: 'Checkpoints are made with git, which is not installed or cannot be run.',
   PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
-  FORBIDDEN: 'The connection may not do that.',
+  UNAUTHORIZED: 'Who asks is not known: the token is missing or wrong, or it was revoked, replaced, or has expired.',
+  FORBIDDEN: 'The role of the token may not do that: `details.needs` has those that may.',
   SHUTTING_DOWN: 'The daemon is ending and takes no new work.',
   INTERNAL: 'A fault in the adapter. The session and the daemon go on; the log has the details.',
 } as const;

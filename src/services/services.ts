@@ -1,3 +1,4 @@
+import type { Access } from './access/access.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
 import type { Metadata } from './metadata.js';
@@ -5,6 +6,7 @@ import type { Sessions } from './sessions.js';
 
 /** The use-cases that transports call. */
 export interface Services {
+  readonly access: Access;
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly checkpoints: Checkpoints;

@@ -155,6 +155,10 @@ export const events = {
       detail: z.string(),
     }),
   },
+  access_ended: {
+    summary: 'The token of this connection no longer counts. The daemon closes the connection after this.',
+    schema: z.object({ message: z.string().describe('Why: it was revoked or replaced, or has expired') }),
+  },
   server_shutdown: {
     summary: 'The daemon is ending; every command and session ends with it.',
     schema: z.object({ reason: z.string(), grace_ms: z.int() }),

@@ -1,32 +1,32 @@
-import { createServer, type Server as HttpServer } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Server, type Socket } from 'socket.io';
 
-import { LOCAL_PRINCIPAL } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { requests } from '../../core/protocol/requests.js';
 import type { Caller } from '../../services/audience.js';
 import type { Services } from '../../services/services.js';
 import { dispatch, isRequestName, type Reply } from '../dispatch.js';
-import { refusalOf } from './access.js';
+import type { Grant } from '../../services/access/access.js';
+import { type DoorSettings, refusalOf } from './access.js';
+import { Handshake } from './handshake.js';
+import { createHttpServer, type TlsFiles } from './http-server.js';
 import { SocketSink } from './socket-sink.js';
 
-/** Time for a client to send its HTTP headers: a slow one must not hold a connection for Node's minute. */
-const HEADERS_TIMEOUT_MS = 5000;
-const REQUEST_TIMEOUT_MS = 15_000;
 /** Longest wait for the answers to what the daemon's end has ended. */
 const LAST_ANSWERS_MS = 300;
 /** Time for a connection to join the namespace. */
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** What the transport is made of. */
-export interface SocketIoOptions {
+export interface SocketIoOptions extends Omit<DoorSettings, 'takesPages'> {
   readonly services: Services;
   readonly host: string;
   readonly port: number;
+  readonly tls: TlsFiles | undefined;
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly pingIntervalMs: number;
@@ -39,14 +39,17 @@ export class SocketIoServer implements AsyncDisposable {
   readonly #options: SocketIoOptions;
   readonly #http: HttpServer;
   readonly #io: Server;
+  readonly #handshake: Handshake;
   /** Requests that have no answer yet. */
   readonly #inFlight = new Set<Promise<void>>();
 
   constructor(options: SocketIoOptions) {
     this.#options = options;
-    const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-    this.#http = createServer(limits, (request, response) => {
-      const refusal = refusalOf(request);
+    const { access } = options.services;
+    const door = { ...options, takesPages: access.takesPages };
+    this.#handshake = new Handshake({ ...options, access, door });
+    this.#http = createHttpServer(options.tls, (request, response) => {
+      const refusal = refusalOf(request, door);
       response.writeHead(refusal === undefined ? 404 : 403, { 'content-type': 'text/plain' });
       response.end(`${refusal ?? 'shell-adapter: connect with a Socket.IO client'}\n`);
     });
@@ -58,12 +61,12 @@ export class SocketIoServer implements AsyncDisposable {
       pingInterval: options.pingIntervalMs,
       pingTimeout: options.pingTimeoutMs,
       connectTimeout: CONNECT_TIMEOUT_MS,
+      cors: { origin: corsOrigin(options.corsAllowedOrigins), credentials: false },
       allowRequest: (request, decide) => {
-        const refusal = refusalOf(request) ?? this.#overload();
-        if (refusal !== undefined) options.log.warn('a connection was refused', { why: refusal });
-        decide(refusal ?? null, refusal === undefined);
+        this.#handshake.allowRequest(request, decide, this.#io.engine.clientsCount);
       },
     });
+    this.#handshake.guard(this.#io);
     this.#io.on('connection', (socket) => {
       this.#serve(socket);
     });
@@ -108,18 +111,17 @@ export class SocketIoServer implements AsyncDisposable {
     while (isPending() && performance.now() < deadline) await sleep(2);
   }
 
-  #overload(): string | undefined {
-    const { maxConnections } = this.#options;
-    return this.#io.engine.clientsCount >= maxConnections
-      ? `${maxConnections} connections are open already`
-      : undefined;
-  }
-
   #serve(socket: Socket): void {
     const { services, log } = this.#options;
     const sink = new SocketSink(socket);
-    const caller: Caller = { principal: LOCAL_PRINCIPAL, sink };
-    log.debug('client connected', { client: socket.id });
+    const grant = this.#handshake.grantOf(socket);
+    const caller: Caller = { principal: grant.principal, sink };
+    log.debug('client connected', { client: socket.id, name: grant.principal.name });
+    const stopWatching = onEnd(grant, (message) => {
+      log.info('a connection was ended', { client: socket.id, why: message });
+      sink.send('access_ended', { message });
+      socket.disconnect(true);
+    });
     // Names come from the client: whatever is JSON may stand there.
     socket.onAny((name: unknown, ...args: unknown[]) => {
       const answered = this.#handle(socket, caller, String(name), args)
@@ -135,6 +137,7 @@ export class SocketIoServer implements AsyncDisposable {
     });
     socket.on('disconnect', (reason) => {
       log.debug('client disconnected', { client: socket.id, reason });
+      stopWatching();
       services.sessions.detach(sink);
     });
   }
@@ -150,6 +153,22 @@ export class SocketIoServer implements AsyncDisposable {
     answer(socket, name, reply, requestId, acknowledge);
   }
 }
+
+/** Calls the listener when a grant ends, until the returned function is called. */
+function onEnd({ ended }: Grant, listener: (message: string) => void): () => void {
+  if (!ended) return () => undefined;
+  const tell = () => {
+    listener((ended.reason as Error).message);
+  };
+  ended.addEventListener('abort', tell, { once: true });
+  // The token may have ended while the connection was being made.
+  if (ended.aborted) setImmediate(tell);
+  return () => {
+    ended.removeEventListener('abort', tell);
+  };
+}
+
+const corsOrigin = (allowed: '*' | readonly string[]): string | string[] => (allowed === '*' ? '*' : [...allowed]);
 
 function answer(
   socket: Socket,
