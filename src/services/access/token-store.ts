@@ -10,6 +10,12 @@ import { hashOf, type TokenFiles } from './token-files.js';
 /** Longest timer there is, in milliseconds (a 32-bit signed integer). */
 const MAX_TIMER_MS = 2_147_483_647;
 
+/** Changes within so many milliseconds may have the same time: the kernel’s clock for files ticks every 1 to 10 ms. */
+const CLOCK_TICK_MS = 50;
+
+/** The version of a directory that is to be read whatever was read before. */
+const UNSETTLED = '';
+
 /** A token that counts, and the end of that. */
 interface Entry {
   readonly token: Token;
@@ -32,7 +38,7 @@ export class TokenStore implements Disposable {
   #watcher: FSWatcher | undefined;
   #expiryTimer: NodeJS.Timeout | undefined;
   /** Which state of the directory was read. */
-  #version = '';
+  #version = UNSETTLED;
 
   /** @param files their directory has to be there, or changes are seen late */
   constructor(files: TokenFiles, log: Log) {
@@ -44,12 +50,15 @@ export class TokenStore implements Disposable {
 
   /** The token of a secret; undefined when there is none. Takes as long for a wrong secret as for a right one. */
   find(secret: string): ShownToken | undefined {
-    if (this.#versionNow() !== this.#version) this.refresh();
+    const version = this.#versionNow();
+    if (version === UNSETTLED || version !== this.#version) this.refresh();
     const hash = hashOf(secret);
     let found: Entry | undefined;
     for (const entry of this.#entries.values()) {
       if (timingSafeEqual(entry.hash, hash)) found = entry;
     }
+    // A timer may be late, by all of the time that a machine has slept.
+    if (found && hasExpired(found.token, Date.now())) return undefined;
     return found && { token: found.token, ended: found.ending.signal };
   }
 
@@ -89,10 +98,11 @@ export class TokenStore implements Disposable {
     }
   }
 
-  /** Every token that comes, goes or is replaced changes the directory. */
+  /** Every token that comes, goes or is replaced changes the directory; one that has just changed may do so unseen. */
   #versionNow(): string {
     const stats = statSync(this.#files.directory, { bigint: true, throwIfNoEntry: false });
-    return stats ? `${stats.ino}.${stats.ctimeNs}` : '';
+    if (!stats || Date.now() - Number(stats.ctimeMs) < CLOCK_TICK_MS) return UNSETTLED;
+    return `${stats.ino}.${stats.ctimeNs}`;
   }
 
   #watch(): void {
