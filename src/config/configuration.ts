@@ -91,7 +91,7 @@ export interface SocketioConfiguration {
 }
 
 /** Who may connect. */
-export interface AuthConfiguration {
+interface AuthConfiguration {
   readonly mode: (typeof AUTH_MODES)[number];
 }
 

@@ -10,6 +10,7 @@ import type { OutputStream } from '../engine/output-stream.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
 import type { Caller, EventSink } from './audience.js';
+import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
@@ -362,20 +363,4 @@ function assertKept({ bytes, spool }: OutputStream, offset: number): void {
   throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${bytes} bytes were kept`, {
     details: { kept_bytes: keptBytes, size: bytes, why: spool.error ?? '' },
   });
-}
-
-/** Waits for a command's end and for the disk, so that the result can tell whether its output was kept. */
-async function settled({ finished, stdout, stderr }: Command): Promise<void> {
-  await finished;
-  const writing = [stdout.spool.flush(), stderr.spool.flush()].filter((promise) => promise !== undefined);
-  if (writing.length > 0) await Promise.all(writing);
-}
-
-async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

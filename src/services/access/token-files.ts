@@ -131,8 +131,8 @@ export class TokenFiles {
   #issue(facts: Omit<Token, 'sha256'>): IssuedToken {
     const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
     const token = { ...facts, sha256: hashOf(secret).toString('hex') };
-    const { id: _id, ...stored } = token;
-    writeFile(this.#fileOf(token), `${JSON.stringify(stored, null, 2)}\n`);
+    // The id is the name of the file.
+    writeFile(this.#fileOf(token), `${JSON.stringify({ ...token, id: undefined }, null, 2)}\n`);
     return { token, secret };
   }
 

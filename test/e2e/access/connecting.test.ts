@@ -126,7 +126,7 @@ describe.each(TRANSPORTS)('with auth.mode auto, by %s', (transport) => {
     expect(await tryToConnect(`${daemon.url}?token=${token}`, [transport], { headers })).toBe('UNAUTHORIZED');
   });
 
-  it.skipIf(process.getuid!() !== 0)('a program of another user needs a token', async () => {
+  it.skipIf(process.getuid!() !== 0)('a program of another user needs a token', () => {
     const script = `
       import { io } from ${JSON.stringify(import.meta.resolve('socket.io-client'))};
       const socket = io(process.argv[1], {

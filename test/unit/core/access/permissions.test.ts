@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { assertPermitted, PERMISSIONS } from '../../../../src/core/access/permissions.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, reaches } from '../../../../src/core/access/principal.js';
 import { type Role, ROLE_NAMES } from '../../../../src/core/access/roles.js';
-import { AdapterError } from '../../../../src/core/errors.js';
+import type { AdapterError } from '../../../../src/core/errors.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 
 /** Who may ask what, said a second time and request by request: v viewer, a agent, o operator, A admin. */
