@@ -21,6 +21,7 @@ import { endProcesses, findInstanceProcesses, signalProcesses } from './engine/p
 import { ShellPool } from './engine/shell-pool.js';
 import { findShell } from './engine/shells/list.js';
 import { Access } from './services/access/access.js';
+import { type QuotaLimits, Quotas } from './services/access/quotas.js';
 import { TokenFiles } from './services/access/token-files.js';
 import { TokenStore } from './services/access/token-store.js';
 import { Checkpoints } from './services/checkpoints.js';
@@ -56,6 +57,9 @@ export interface App extends AsyncDisposable {
 
 /** How long clients get to read that the daemon is ending, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 3000;
+
+/** Requests that a token may make at once, after a pause: those of so many seconds. */
+const BURST_SECONDS = 2;
 
 /** Builds the daemon and starts it. Nothing else constructs services; what was built is closed in reverse order. */
 export async function startApp(options: AppOptions): Promise<App> {
@@ -190,9 +194,11 @@ function buildServices(
     confirm: nobodyConfirms,
     log: log('gate'),
   });
+  const quotas = new Quotas(() => quotaLimits(configuration()));
   const sessions = new Sessions({
     pool,
     gate: commandGate,
+    quotas,
     commands: registry,
     limits: () => sessionLimits(configuration()),
     log: log('sessions'),
@@ -209,7 +215,7 @@ function buildServices(
     limits: () => reportedLimits(configuration()),
   });
   const checkpoints = buildCheckpoints(engine, log, configuration);
-  return { access, sessions, commands, checkpoints, metadata, isClosing };
+  return { access, quotas, sessions, commands, checkpoints, metadata, isClosing };
 }
 
 /** Who may connect; makes the first token at the first start. */
@@ -275,6 +281,11 @@ function gateSettings({ confirmation, childEnvironment, file }: Configuration): 
   });
   return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
 }
+
+const quotaLimits = ({ auth }: Configuration): QuotaLimits => ({
+  requests: { perSecond: auth.requestsPerSecond, burst: auth.requestsPerSecond * BURST_SECONDS },
+  maxSessions: auth.maxSessionsPerToken,
+});
 
 const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   maxSessions: adapter.maxSessions,

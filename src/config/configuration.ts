@@ -93,6 +93,10 @@ export interface SocketioConfiguration {
 /** Who may connect. */
 interface AuthConfiguration {
   readonly mode: (typeof AUTH_MODES)[number];
+  /** Of each token. */
+  readonly requestsPerSecond: number;
+  /** Open at a time. */
+  readonly maxSessionsPerToken: number;
 }
 
 /** Who confirms a command: the client that asked for it, an operator, or a reviewing model. */

@@ -38,7 +38,11 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     checkpoints: toCheckpoints(checked.checkpoints),
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio, context),
-    auth: { mode: checked.auth.mode },
+    auth: {
+      mode: checked.auth.mode,
+      requestsPerSecond: checked.auth.requests_per_second,
+      maxSessionsPerToken: checked.auth.max_sessions_per_token,
+    },
     confirmation: toConfirmation(checked.confirmation),
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };

@@ -8,7 +8,7 @@ export const ERROR_CODES = {
   SESSION_NOT_FOUND: 'No such session, or it has ended: `details` says why and when, for ten minutes.',
   COMMAND_NOT_FOUND: 'No such command, or its record has been dropped to bound memory.',
   SESSION_BUSY: "The session's queue is full; `details.running_command_id` names what it is doing.",
-  SESSION_LIMIT: 'As many sessions or one-shot commands as the configuration allows are open.',
+  SESSION_LIMIT: 'As many sessions or one-shot commands as the configuration allows are open, or as a token may have.',
   NO_RUNNING_COMMAND: 'Nothing runs there that could take the input or the signal.',
   INPUT_FULL: 'The program does not read its input and the buffer for it is full; nothing of this request was taken.',
   SHELL_NOT_FOUND: 'The shell is not installed, or is not one that the adapter can drive.',
@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
   UNAUTHORIZED: 'Who asks is not known: the token is missing or wrong, or it was revoked, replaced, or has expired.',
   FORBIDDEN: 'The role of the token may not do that: `details.needs` has those that may.',
+  RATE_LIMITED: 'The token has made too many requests: `details.retry_after_ms` says when it may make the next one.',
   SHUTTING_DOWN: 'The daemon is ending and takes no new work.',
   INTERNAL: 'A fault in the adapter. The session and the daemon go on; the log has the details.',
 } as const;

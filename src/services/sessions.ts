@@ -14,6 +14,7 @@ import type { SessionListener } from '../engine/session-options.js';
 import type { ShellPool } from '../engine/shell-pool.js';
 import { findShell } from '../engine/shells/list.js';
 import { SpoolBudget } from '../engine/spool.js';
+import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
 import type { CommandRegistry } from './command-registry.js';
 import type { CommandGate } from './gate.js';
@@ -43,6 +44,7 @@ export interface SessionsOptions {
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
   readonly gate: Pick<CommandGate, 'admitEnvironment'>;
+  readonly quotas: Pick<Quotas, 'admitSession'>;
   readonly log: Log;
 }
 
@@ -57,7 +59,8 @@ export class Sessions implements AsyncDisposable {
   readonly registry = new SessionRegistry();
   readonly #options: SessionsOptions;
   readonly #closing = new Map<string, Promise<void>>();
-  #opening = 0;
+  /** Sessions that are not there yet, by what they will belong to. */
+  readonly #opening = new Set<{ readonly owner: string }>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SessionsOptions) {
@@ -72,7 +75,8 @@ export class Sessions implements AsyncDisposable {
     const { pool, log } = this.#options;
     await this.#options.gate.admitEnvironment(request.env);
     const limits = this.#options.limits();
-    if (this.registry.size + this.#opening + this.#closing.size >= limits.maxSessions) {
+    this.#options.quotas.admitSession(caller.principal, this.#countOf(caller.principal));
+    if (this.registry.size + this.#opening.size + this.#closing.size >= limits.maxSessions) {
       throw new AdapterError(
         'SESSION_LIMIT',
         `${limits.maxSessions} sessions are open already (max_sessions); close one`,
@@ -85,7 +89,8 @@ export class Sessions implements AsyncDisposable {
       request.shell === undefined ? pool.defaultShell : findShell(request.shell, pool.env['PATH'] ?? '');
     const cwd = existingDirectory(request.cwd ?? pool.cwd, pool.cwd);
     const id = sessionIdFrom(randomBytes(ID_BYTES));
-    this.#opening += 1;
+    const opening = { owner: caller.principal.id };
+    this.#opening.add(opening);
     try {
       const { killGraceMs, wedgeTimeoutMs } = limits;
       const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {} } = request;
@@ -95,7 +100,7 @@ export class Sessions implements AsyncDisposable {
       );
       return this.#register(id, session, request.label, caller, isHidden);
     } finally {
-      this.#opening -= 1;
+      this.#opening.delete(opening);
     }
   }
 
@@ -189,6 +194,12 @@ export class Sessions implements AsyncDisposable {
     const open = this.registry.all();
     await Promise.all(open.map(({ id }) => this.close(id, 'shutdown', 'the daemon was stopped')));
     await Promise.all(this.#closing.values());
+  }
+
+  /** Sessions of a principal: those that are open, and those that soon will be. */
+  #countOf({ id }: Principal): number {
+    const open = this.registry.all().filter(({ owner }) => owner.id === id);
+    return open.length + [...this.#opening].filter(({ owner }) => owner === id).length;
   }
 
   #register(

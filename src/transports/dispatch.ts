@@ -37,6 +37,7 @@ export async function dispatch(
     if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {
       throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     }
+    services.quotas.countRequest(caller.principal);
     assertPermitted(caller.principal.role, name);
     const request = parse(name, payload);
     // The table's types fit each name to its request; over all names TypeScript cannot follow that.

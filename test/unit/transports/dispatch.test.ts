@@ -18,7 +18,11 @@ const makeLog = () => ({
 
 /** Services of which only the metadata is asked, and does this. */
 const servicesThat = (describe: () => unknown, isClosing = false): Services =>
-  ({ metadata: { describe }, isClosing: () => isClosing }) as unknown as Services;
+  ({
+    metadata: { describe },
+    quotas: { countRequest: () => undefined },
+    isClosing: () => isClosing,
+  }) as unknown as Services;
 
 const ask = (services: Services, log = makeLog()) => dispatch(services, 'shell_metadata', {}, CALLER, log);
 
