@@ -31,6 +31,7 @@ module.exports = {
       '^src/(app|logging)\\.ts$',
       '^src/engine/doctor',
       '^src/services/doctor',
+      '^src/services/access/token-files',
     ]),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main\\.ts$' } },
   ],

@@ -21,6 +21,10 @@ import { ProcessStarter } from './engine/process-starter.js';
 import { endProcesses, findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
 import { ShellPool } from './engine/shell-pool.js';
 import { findShell } from './engine/shells/list.js';
+import { Access } from './services/access/access.js';
+import { type QuotaLimits, Quotas } from './services/access/quotas.js';
+import { TokenFiles } from './services/access/token-files.js';
+import { TokenStore } from './services/access/token-store.js';
 import { Checkpoints } from './services/checkpoints.js';
 import { CommandRegistry } from './services/command-registry.js';
 import type { CommandLimits } from './services/command-limits.js';
@@ -47,7 +51,7 @@ export interface AppOptions {
 
 /** A running daemon. */
 export interface App extends AsyncDisposable {
-  /** `http://HOST:PORT`. */
+  /** `http://HOST:PORT`, or `https://` with TLS. */
   readonly url: string;
   /** Takes a new configuration: limits, sizes and times apply from now on, the rest from the next start. */
   reconfigure(configuration: Configuration): void;
@@ -59,6 +63,9 @@ export interface App extends AsyncDisposable {
 
 /** How long clients get to read that the daemon is ending, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 3000;
+
+/** Requests that a token may make at once, after a pause: those of so many seconds. */
+const BURST_SECONDS = 2;
 
 /** Builds the daemon and starts it. Nothing else constructs services; what was built is closed in reverse order. */
 export async function startApp(options: AppOptions): Promise<App> {
@@ -81,18 +88,20 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const engine = await buildEngine(configuration, log, closers);
+  const access = buildAccess(configuration, log('access'), closers);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
-  const services = buildServices(engine, options.version, log, closers, {
+  const services = buildServices(engine, access, options.version, log, closers, {
     metrics: prometheus ?? NO_METRICS,
     configuration: () => configuration,
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
-  const { sessions } = services;
-  const { readiness } = services;
-  const http = new HttpServer({ readiness, metrics: prometheus, log: log('http'), ...configuration.socketio });
+  const { sessions, readiness } = services;
+  const { socketio } = configuration;
+  const door = { ...socketio, takesPages: access.takesPages };
+  const http = new HttpServer({ readiness, metrics: prometheus, door, log: log('http'), ...socketio });
   closers.push(() => http[Symbol.asyncDispose]());
-  const server = new SocketIoServer({ services, http: http.server, log: log('socketio'), ...configuration.socketio });
+  const server = new SocketIoServer({ services, http: http.server, door, log: log('socketio'), ...socketio });
   closers.push(() => server[Symbol.asyncDispose]());
   prometheus?.watch(() => ({ ...sampleWorkload({ ...services, oneShots: engine.oneShots }), clients: server.clients }));
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
@@ -110,10 +119,11 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     return closing;
   };
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `${configuration.socketio.tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     reconfigure: (next) => {
       gate = gateSettings(next);
       configuration = next;
+      access.refresh();
     },
     close,
     abandon: () => {
@@ -177,6 +187,7 @@ interface CurrentState {
 
 function buildServices(
   engine: Engine,
+  access: Access,
   version: string,
   log: AppOptions['log'],
   closers: Closers,
@@ -197,9 +208,11 @@ function buildServices(
     confirm: nobodyConfirms,
     log: log('gate'),
   });
+  const quotas = new Quotas(() => quotaLimits(configuration()));
   const sessions = new Sessions({
     pool,
     gate: commandGate,
+    quotas,
     commands: registry,
     limits: () => sessionLimits(configuration()),
     metrics,
@@ -229,7 +242,19 @@ function buildServices(
   });
   const checkpoints = buildCheckpoints(engine, log, configuration);
   const readiness = new Readiness({ isClosing, pool });
-  return { sessions, commands, checkpoints, metadata, readiness, metrics, isClosing };
+  return { access, quotas, sessions, commands, checkpoints, metadata, readiness, metrics, isClosing };
+}
+
+/** Who may connect; makes the first token at the first start. */
+function buildAccess({ auth, adapter }: Configuration, log: Log, closers: Closers): Access {
+  const files = new TokenFiles(adapter.stateDirectory);
+  const first = files.createFirst();
+  if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
+  const tokens = new TokenStore(files, log);
+  closers.push(() => {
+    tokens[Symbol.dispose]();
+  });
+  return new Access(auth.mode, tokens);
 }
 
 function buildCheckpoints(
@@ -283,6 +308,11 @@ function gateSettings({ confirmation, childEnvironment, file }: Configuration): 
   });
   return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
 }
+
+const quotaLimits = ({ auth }: Configuration): QuotaLimits => ({
+  requests: { perSecond: auth.requestsPerSecond, burst: auth.requestsPerSecond * BURST_SECONDS },
+  maxSessions: auth.maxSessionsPerToken,
+});
 
 const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   maxSessions: adapter.maxSessions,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import type { SocketioConfiguration } from '../config/configuration.js';
+import type { Configuration, SocketioConfiguration } from '../config/configuration.js';
 import type { Context } from './context.js';
 import { CommandLineError } from './failure.js';
 
@@ -8,6 +8,7 @@ import { CommandLineError } from './failure.js';
 export interface DaemonOptions {
   readonly url?: string;
   readonly config?: string;
+  readonly token?: string;
 }
 
 /** Where a daemon is, and how that was found out. */
@@ -15,43 +16,60 @@ export interface DaemonAddress {
   readonly url: string;
   /** For messages: `--url`, `SHELL_ADAPTER_URL`, or the configuration file. */
   readonly source: string;
+  /** The token to show; undefined for none. */
+  readonly token: string | undefined;
 }
 
 /** Adds the flags that tell where the daemon is. */
 export const withDaemonOptions = (command: Command): Command =>
   command
     .option('--url <url>', 'where the daemon listens')
-    .option('-c, --config <file>', 'the configuration file that tells it');
+    .option('-c, --config <file>', 'the configuration file that tells it')
+    .option('--token <token>', 'the token to show; SHELL_ADAPTER_TOKEN is safer: other users can see arguments');
 
 /** The address that a daemon with this configuration listens on; undefined when it takes any free port. */
-export function urlOf({ host, port }: Pick<SocketioConfiguration, 'host' | 'port'>): string | undefined {
-  return port === 0 ? undefined : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+export function urlOf({ host, port, tls }: Pick<SocketioConfiguration, 'host' | 'port' | 'tls'>): string | undefined {
+  // A daemon that listens on all addresses is reached over the loopback too.
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const scheme = tls ? 'https' : 'http';
+  return port === 0 ? undefined : `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 /**
- * Finds the daemon: `--url`, then SHELL_ADAPTER_URL, then the configuration.
+ * Finds the daemon: `--url`, then SHELL_ADAPTER_URL, then the configuration. The token is that of `--token`, then that of
+ * SHELL_ADAPTER_TOKEN; where the configuration says that everybody needs one, then the first one of the daemon.
  * @throws ConfigurationError, CommandLineError
  */
-export async function findDaemon({ url, config }: DaemonOptions, { env, cwd }: Context): Promise<DaemonAddress> {
-  if (url !== undefined) return { url: checkUrl(url, '--url'), source: '--url' };
+export async function findDaemon(options: DaemonOptions, { env, cwd }: Context): Promise<DaemonAddress> {
+  const { url, config } = options;
+  const token = options.token ?? (env['SHELL_ADAPTER_TOKEN'] || undefined);
+  if (url !== undefined) return { url: checkUrl(url, '--url'), source: '--url', token };
   const fromEnvironment = env['SHELL_ADAPTER_URL'] || undefined;
   if (fromEnvironment !== undefined && config === undefined) {
-    return { url: checkUrl(fromEnvironment, 'SHELL_ADAPTER_URL'), source: 'SHELL_ADAPTER_URL' };
+    return { url: checkUrl(fromEnvironment, 'SHELL_ADAPTER_URL'), source: 'SHELL_ADAPTER_URL', token };
   }
   // The schemas take their time to load, and a URL needs none of them.
   const [{ readConfiguration, withoutProof }, { findConfigurationFile }] = await Promise.all([
     import('../config/read.js'),
     import('../config/locate.js'),
   ]);
-  const { socketio, file = 'the defaults' } = readConfiguration(
+  const configuration = readConfiguration(
     { ...findConfigurationFile({ flag: config, env, cwd }), env, cwd },
     withoutProof,
   );
+  const { socketio, file = 'the defaults' } = configuration;
   const found = urlOf(socketio);
-  if (found !== undefined) return { url: found, source: file };
+  if (found !== undefined) return { url: found, source: file, token: token ?? (await firstTokenFor(configuration)) };
   throw new CommandLineError(`${file} has port 0: which one the daemon took is not known`, {
     hint: 'Give the address that the daemon printed, with --url or SHELL_ADAPTER_URL.',
   });
+}
+
+/** With `auth.mode: token` this user's own programs need one too, and may read the one that the daemon has made. */
+async function firstTokenFor({ auth, adapter }: Configuration): Promise<string | undefined> {
+  if (auth.mode !== 'token') return undefined;
+  const { TokenFiles } = await import('../services/access/token-files.js');
+  return new TokenFiles(adapter.stateDirectory).readFirstSecret();
 }
 
 function checkUrl(text: string, source: string): string {

@@ -17,6 +17,7 @@ import { restoreSubcommand } from './restore.js';
 import { serveSubcommand } from './serve.js';
 import { sessionsSubcommand } from './sessions.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
+import { tokenSubcommand } from './token.js';
 
 /** Every subcommand. A new one is a file beside this one, and a line here. */
 const SUBCOMMANDS: readonly Subcommand[] = [
@@ -30,6 +31,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   checkpointSubcommand,
   diffSubcommand,
   restoreSubcommand,
+  tokenSubcommand,
   metadataSubcommand,
   doctorSubcommand,
   configSubcommand,
@@ -72,5 +74,6 @@ const HELP = `${examples(
 
 The daemon is found by --url, the variable SHELL_ADAPTER_URL, or the configuration file:
 --config, SHELL_ADAPTER_CONFIG, config/shell_adapter.yaml below the current directory.
+A token, where one is needed, is given by --token or better by SHELL_ADAPTER_TOKEN, which other users do not see.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage. \`exec\` and \`check\` have others, see their help.`;

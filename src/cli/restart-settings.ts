@@ -6,6 +6,7 @@ import type { Configuration } from '../config/configuration.js';
 const KEPT: readonly { readonly name: string; readonly of: (configuration: Configuration) => unknown }[] = [
   { name: 'socketio', of: ({ socketio }) => socketio },
   { name: 'http', of: ({ http }) => http },
+  { name: 'auth.mode', of: ({ auth }) => auth.mode },
   { name: 'adapter.shell', of: ({ adapter }) => adapter.shell },
   { name: 'adapter.workspace_directory', of: ({ adapter }) => adapter.workspaceDirectory },
   { name: 'adapter.state_directory', of: ({ adapter }) => adapter.stateDirectory },

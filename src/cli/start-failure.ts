@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.js';
 import { ConfigurationError } from '../config/problems.js';
 import { AdapterError } from '../core/errors.js';
+import { urlOf } from './daemon-address.js';
 import { CommandLineError } from './failure.js';
 import { probeDaemon } from './probe.js';
 
@@ -13,7 +14,7 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
   const fail = (text: string, hint?: string) => new CommandLineError(text, { hint, cause: error });
   switch (code) {
     case 'EADDRINUSE': {
-      const url = `http://${socketio.host.includes(':') ? `[${socketio.host}]` : socketio.host}:${socketio.port}`;
+      const url = urlOf(socketio) ?? '';
       if (await probeDaemon(url)) {
         return fail(
           `a shell-adapter daemon listens on ${place} already`,

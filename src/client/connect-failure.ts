@@ -1,3 +1,4 @@
+import type { ErrorBody } from '../core/errors.js';
 import { ClientError } from './errors.js';
 
 /** How long the daemon has to say why it did not let the client in, in milliseconds. */
@@ -8,7 +9,7 @@ const PROBE_TIMEOUT_MS = 2000;
  * @param isRefused whether the daemon itself has turned the client away
  */
 export async function explainFailure(url: string, error: Error, isRefused: boolean): Promise<ClientError> {
-  if (isRefused) return refused(url, error.message, error);
+  if (isRefused) return refusalOf(url, error);
   if (error.message === 'timeout') {
     return failed(`what listens at ${url} does not answer: see whether the daemon is stopped or overloaded`, error);
   }
@@ -40,6 +41,13 @@ const failed = (message: string, cause: unknown): ClientError =>
 
 const refused = (url: string, reason: string, cause: unknown): ClientError =>
   new ClientError('REFUSED', `the daemon at ${url} refuses this client: ${reason}`, { cause });
+
+/** What the daemon has said to a client that it does not let in; `details.code` says it for programs. */
+export function refusalOf(url: string, error: Error): ClientError {
+  const { code } = (error as { readonly data?: ErrorBody }).data ?? {};
+  const message = `the daemon at ${url} refuses this client: ${error.message}`;
+  return new ClientError('REFUSED', message, { ...(code !== undefined && { details: { code } }), cause: error });
+}
 
 /** The system's name of what went wrong, where there is one: browsers tell nothing. */
 function whyOf(error: unknown): string {

@@ -3,7 +3,7 @@ import { io, type Socket } from 'socket.io-client';
 import type { ErrorBody } from '../core/errors.js';
 import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
 import { withPlainBytes } from './bytes.js';
-import { explainFailure } from './connect-failure.js';
+import { explainFailure, refusalOf } from './connect-failure.js';
 import { ClientError } from './errors.js';
 import type { ConnectSettings } from './options.js';
 import { checkSize } from './packet-size.js';
@@ -66,7 +66,7 @@ export class Connection {
       reconnectionDelay: settings.reconnectDelayMs,
       reconnectionDelayMax: Math.max(MAX_RECONNECT_DELAY_MS, settings.reconnectDelayMs),
       timeout: settings.connectTimeoutMs,
-      ...(settings.auth && { auth: { ...settings.auth } }),
+      ...(settings.token !== undefined && { auth: { token: settings.token } }),
     });
     this.#socket.io.on('reconnect_attempt', () => {
       // The attempt itself begins after this event.
@@ -219,7 +219,7 @@ export class Connection {
   /** An attempt to connect again has failed; one that the daemon refused by name is the last. */
   readonly #onConnectError = (error: Error): void => {
     if (this.#socket.active) return;
-    void this.#end(new ClientError('REFUSED', `the daemon at ${this.url} refuses this client: ${error.message}`));
+    void this.#end(refusalOf(this.url, error));
   };
 
   #end(error: ClientError): Promise<void> {

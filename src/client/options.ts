@@ -19,12 +19,12 @@ export interface ConnectOptions {
   readonly reconnectTimeoutMs?: number;
   /** Pause before the first attempt, in milliseconds; it doubles up to 2 s. Default: 100. */
   readonly reconnectDelayMs?: number;
-  /** What the daemon is shown at the connection, such as `{ token }`. Default: nothing. */
-  readonly auth?: Readonly<Record<string, unknown>>;
+  /** The token to show, see `shell-adapter token`. Default: none, which is enough for programs of the daemon's own user. */
+  readonly token?: string | undefined;
 }
 
 /** The options with their defaults. */
-export type ConnectSettings = Required<Omit<ConnectOptions, 'auth'>> & Pick<ConnectOptions, 'auth'>;
+export type ConnectSettings = Required<Omit<ConnectOptions, 'token'>> & Pick<ConnectOptions, 'token'>;
 
 /** Fills in the defaults. */
 export const connectSettings = ({
@@ -34,7 +34,7 @@ export const connectSettings = ({
   requestTimeoutMs = 30_000,
   reconnectTimeoutMs = 30_000,
   reconnectDelayMs = 100,
-  auth,
+  token,
 }: ConnectOptions): ConnectSettings => ({
   transports,
   reconnect,
@@ -42,7 +42,7 @@ export const connectSettings = ({
   requestTimeoutMs,
   reconnectTimeoutMs,
   reconnectDelayMs,
-  ...(auth && { auth }),
+  token,
 });
 
 /** How a single request is made. */

@@ -2,6 +2,7 @@ import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
 import type { LogFormat } from './log-format.js';
+import type { AUTH_MODES } from './sections/auth.js';
 import type { CONFIRMATION_MODES } from './sections/confirmation.js';
 import type { LOG_LEVELS } from './sections/logging.js';
 
@@ -71,12 +72,18 @@ export interface LoggingConfiguration {
 
 /** Where the daemon listens, and to whom. */
 export interface SocketioConfiguration {
-  /** A loopback address, or `localhost`. */
+  /** An IP address, or `localhost`. */
   readonly host: string;
+  /** Whether only this machine reaches that. */
+  readonly isLoopback: boolean;
   /** 0 for any free port. */
   readonly port: number;
   /** `*` for any origin. */
   readonly corsAllowedOrigins: '*' | readonly string[];
+  /** Names by which clients may call the daemon, beside those of the loopback; lower case. */
+  readonly allowedHosts: readonly string[];
+  /** Absolute paths; undefined for plain HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly pingIntervalMs: number;
@@ -87,6 +94,15 @@ export interface SocketioConfiguration {
 export interface HttpConfiguration {
   /** Whether figures are kept, and shown at `/metrics`. */
   readonly metrics: boolean;
+}
+
+/** Who may connect. */
+interface AuthConfiguration {
+  readonly mode: (typeof AUTH_MODES)[number];
+  /** Of each token. */
+  readonly requestsPerSecond: number;
+  /** Open at a time. */
+  readonly maxSessionsPerToken: number;
 }
 
 /** Who confirms a command: the client that asked for it, an operator, or a reviewing model. */
@@ -113,6 +129,7 @@ export interface Configuration {
   readonly checkpoints: CheckpointsConfiguration;
   readonly logging: LoggingConfiguration;
   readonly socketio: SocketioConfiguration;
+  readonly auth: AuthConfiguration;
   readonly confirmation: ConfirmationConfiguration;
   readonly http: HttpConfiguration;
   /** What every shell starts with, and nothing else of the daemon's environment. */

@@ -16,6 +16,7 @@ import type {
 import { UNIT_MS } from './fields.js';
 import { chooseOutputSizes } from './output-sizes.js';
 import type { CheckedConfiguration } from './schema.js';
+import { isLoopback } from './sections/socketio.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -37,7 +38,12 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     adapter: toAdapter(checked.adapter, context),
     checkpoints: toCheckpoints(checked.checkpoints),
     logging: toLogging(checked.logging, context),
-    socketio: toSocketio(checked.socketio),
+    socketio: toSocketio(checked.socketio, context),
+    auth: {
+      mode: checked.auth.mode,
+      requestsPerSecond: checked.auth.requests_per_second,
+      maxSessionsPerToken: checked.auth.max_sessions_per_token,
+    },
     confirmation: toConfirmation(checked.confirmation),
     http: toHttp(checked.http),
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
@@ -95,12 +101,18 @@ function toLogging(logging: CheckedConfiguration['logging'], context: Conversion
   };
 }
 
-function toSocketio(socketio: CheckedConfiguration['socketio']): SocketioConfiguration {
+function toSocketio(socketio: CheckedConfiguration['socketio'], context: ConversionContext): SocketioConfiguration {
+  const { cert, key } = socketio.tls;
+  const pathOf = (name: string, path: string) =>
+    resolvePath(path, context.baseOf(['socketio', 'tls', name]), context.env);
   const origins = [socketio.cors_allowed_origins].flat();
   return {
     host: socketio.host,
+    isLoopback: isLoopback(socketio.host),
     port: socketio.port,
     corsAllowedOrigins: origins.includes('*') ? '*' : origins,
+    allowedHosts: socketio.allowed_hosts.map((name) => name.toLowerCase()),
+    tls: cert === undefined || key === undefined ? undefined : { cert: pathOf('cert', cert), key: pathOf('key', key) },
     maxMessageBytes: socketio.max_message_bytes,
     maxConnections: socketio.max_connections,
     pingIntervalMs: toMs(socketio.ping_interval, 'seconds'),

@@ -1,20 +1,33 @@
 import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
+import { authSection } from './sections/auth.js';
 import { checkpointsSection } from './sections/checkpoints.js';
 import { confirmationSection } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
 import { loggingSection } from './sections/logging.js';
-import { socketioSection } from './sections/socketio.js';
+import { isLoopback, socketioSection } from './sections/socketio.js';
 
 /** What the configuration file may hold: the sections, every key with a default. */
-export const configurationSchema = z.strictObject({
-  adapter: adapterSection.prefault({}),
-  checkpoints: checkpointsSection.prefault({}),
-  logging: loggingSection.prefault({}),
-  socketio: socketioSection.prefault({}),
-  confirmation: confirmationSection.prefault({}),
-  http: httpSection.prefault({}),
-});
+export const configurationSchema = z
+  .strictObject({
+    adapter: adapterSection.prefault({}),
+    checkpoints: checkpointsSection.prefault({}),
+    logging: loggingSection.prefault({}),
+    socketio: socketioSection.prefault({}),
+    auth: authSection.prefault({}),
+    confirmation: confirmationSection.prefault({}),
+    http: httpSection.prefault({}),
+  })
+  .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
+    if (isLoopback(host)) return;
+    const refuse = (path: string[], message: string) => {
+      context.addIssue({ code: 'custom', path, message });
+    };
+    if (auth.mode === 'none') refuse(['auth', 'mode'], `may not be none: other machines reach the daemon at ${host}`);
+    if (tls.cert !== undefined || isInsecure) return;
+    const message = `is an address that other machines reach: give tls.cert and tls.key, or insecure_transport: true`;
+    refuse(['socketio', 'host'], message);
+  });
 
 /** The configuration as it stands in a file: snake_case, every key optional. */
 export type ConfigurationInput = z.input<typeof configurationSchema>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
+import { type Principal, reaches } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { checkpointIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Log } from '../core/log.js';
@@ -63,8 +64,11 @@ export class Checkpoints {
   }
 
   /** Saves the workspace because a client asks for it. */
-  async save({ label }: Request<'checkpoint_workspace'>): Promise<Answer<'checkpoint_workspace'>> {
-    return savedAnswer(await this.#save(label ?? null, 'requested'));
+  async save(
+    { label }: Request<'checkpoint_workspace'>,
+    principal: Principal,
+  ): Promise<Answer<'checkpoint_workspace'>> {
+    return savedAnswer(await this.#save(label ?? null, 'requested', principal));
   }
 
   /**
@@ -72,21 +76,22 @@ export class Checkpoints {
    * checkpoints make room for others first. A caller that cannot have one decides whether the command may run.
    * @throws AdapterError as `checkpoint_workspace` answers
    */
-  async saveBeforeCommand(label: string): Promise<string> {
-    return (await this.#save(label, 'before_command')).id;
+  async saveBeforeCommand(label: string, principal: Principal): Promise<string> {
+    return (await this.#save(label, 'before_command', principal)).id;
   }
 
-  async list(): Promise<Answer<'list_checkpoints'>> {
-    const checkpoints = await this.#run({ kind: 'list' });
+  async list(principal: Principal): Promise<Answer<'list_checkpoints'>> {
+    const checkpoints = await this.#run({ kind: 'list', scope: scopeOf(principal) });
     return { checkpoints: checkpoints.map(infoOf) };
   }
 
-  async diff(request: Request<'diff_workspace'>): Promise<Answer<'diff_workspace'>> {
+  async diff(request: Request<'diff_workspace'>, principal: Principal): Promise<Answer<'diff_workspace'>> {
     const { checkpoint_id: id = null, format = 'names', output } = request;
     const style = styleOf(output);
     const { checkpointId, changes, patch } = await this.#inTurn({
       kind: 'diff',
       id,
+      scope: scopeOf(principal),
       paths: this.#pathsOf(request),
       format,
       limits: outputLimitsOf(request, this.#options.output()),
@@ -104,9 +109,16 @@ export class Checkpoints {
     };
   }
 
-  async restore(request: Request<'restore_workspace'>): Promise<Answer<'restore_workspace'>> {
+  async restore(request: Request<'restore_workspace'>, principal: Principal): Promise<Answer<'restore_workspace'>> {
     const { checkpoint_id: id } = request;
-    const job = { kind: 'restore', id, paths: this.#pathsOf(request), undoId: newId() } as const;
+    const job = {
+      kind: 'restore',
+      id,
+      scope: scopeOf(principal),
+      owner: principal.id,
+      paths: this.#pathsOf(request),
+      undoId: newId(),
+    } as const;
     const { restored, removed, skipped, undoCheckpoint } = await this.#inTurn(job).catch(async (error: unknown) => {
       // The process may have been killed in the middle.
       if (hasInterruptedRestore(this.#store)) await this.#recover();
@@ -128,8 +140,12 @@ export class Checkpoints {
     };
   }
 
-  async #save(label: string | null, reason: 'requested' | 'before_command'): Promise<SavedCheckpoint> {
-    const saved = await this.#inTurn({ kind: 'save', id: newId(), label, reason });
+  async #save(
+    label: string | null,
+    reason: 'requested' | 'before_command',
+    { id: owner }: Principal,
+  ): Promise<SavedCheckpoint> {
+    const saved = await this.#inTurn({ kind: 'save', id: newId(), label, reason, owner });
     const { id, files, bytes, skipped } = saved;
     this.#options.log.info('the workspace was saved', { checkpoint: id, files, bytes, skipped: skipped.count });
     this.#tidyIf(saved);
@@ -198,6 +214,15 @@ export class Checkpoints {
 }
 
 const newId = (): string => checkpointIdFrom(randomBytes(ID_BYTES));
+
+/**
+ * The checkpoints that there are for a principal: its own, or all. A restore only reads the one that it is of, so who may look
+ * at one may have it restored.
+ */
+const scopeOf = (principal: Principal): string | null => (reaches(principal, EVERYBODY, 'see') ? null : principal.id);
+
+/** An owner that nobody is. */
+const EVERYBODY = '';
 
 /** Workspaces have nothing to do with each other, whatever configuration names them. The first part is for people. */
 function storeName(workspace: string): string {

@@ -1,3 +1,4 @@
+import type { Principal } from '../core/access/principal.js';
 import type { CommandResult } from '../core/protocol/results.js';
 import type { Request } from '../core/protocol/requests.js';
 import type { Command, Warning } from '../engine/command.js';
@@ -12,6 +13,8 @@ export interface OutputStyle {
 /** A command that the daemon knows: running, or ended and still asked about. */
 export interface CommandRecord {
   readonly command: Command;
+  /** Whom it belongs to: the owner of its session, or who asked for it. */
+  readonly owner: Principal;
   readonly sessionId: string | null;
   readonly style: OutputStyle;
   /** What was asked for, to tell a repeated request from another one under the same id. */

@@ -1,9 +1,11 @@
+import { notYours } from '../core/access/permissions.js';
+import { type Principal, type Reach, reaches } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import type { CommandRecord } from './command-record.js';
 
-/** Ended commands that are remembered, for each session and for all one-shots together. */
+/** Ended commands that are remembered, for each session and for all one-shots of an owner. */
 const MAX_ENDED = 256;
-/** Dropped ids that are remembered: enough for hours of busy clients, about 1 MB. */
+/** Dropped ids that are remembered for each owner: enough for hours of busy clients, about 1 MB. */
 const MAX_FORGOTTEN = 10_000;
 /** Bytes of memory that their outputs may hold on to, likewise. */
 const MAX_ENDED_BYTES = 2 * 1024 * 1024;
@@ -14,33 +16,22 @@ interface EndedCommands {
   bytes: number;
 }
 
-/** Remembers commands by id: while they run, and the newest of those that have ended. */
-export class CommandRegistry {
+/** The commands of one owner. Their ids are chosen by clients: those of another owner are other ids. */
+class OwnCommands {
   readonly #records = new Map<string, CommandRecord>();
   /** Ids of commands that were dropped: one of them must not run a second time. Oldest first. */
   readonly #forgotten = new Set<string>();
   /** Ended commands by session ('' for one-shots), oldest first. */
   readonly #ended = new Map<string, EndedCommands>();
 
-  /** @throws AdapterError COMMAND_NOT_FOUND */
-  get(commandId: string): CommandRecord {
-    const record = this.find(commandId);
-    if (record) return record;
-    throw new AdapterError('COMMAND_NOT_FOUND', `there is no command ${commandId}, or it has ended too long ago`, {
-      details: { command_id: commandId, kept_per_session: MAX_ENDED },
-    });
-  }
-
   find(commandId: string): CommandRecord | undefined {
     return this.#records.get(commandId);
   }
 
-  /** Whether there was such a command whose record has been dropped. */
   hasForgotten(commandId: string): boolean {
     return this.#forgotten.has(commandId);
   }
 
-  /** Remembers a command; when it has ended, older ones make room for it. */
   add(record: CommandRecord): void {
     this.#records.set(record.command.id, record);
     // After the answer has gone out: nobody waits for what this forgets.
@@ -51,14 +42,12 @@ export class CommandRegistry {
     });
   }
 
-  /** Forgets the commands of a session that has ended, and their outputs. */
   async forgetSession(sessionId: string): Promise<void> {
     const records = [...this.#records.values()].filter((record) => record.sessionId === sessionId);
     this.#ended.delete(sessionId);
     await Promise.all(records.map((record) => this.#forget(record)));
   }
 
-  /** Forgets everything. */
   async clear(): Promise<void> {
     this.#ended.clear();
     await Promise.all([...this.#records.values()].map((record) => this.#forget(record)));
@@ -88,6 +77,63 @@ export class CommandRegistry {
       this.#forgotten.delete(id);
     }
     await Promise.all([command.stdout.spool[Symbol.asyncDispose](), command.stderr.spool[Symbol.asyncDispose]()]);
+  }
+}
+
+/** Remembers commands by owner and id: while they run, and the newest of those that have ended. */
+export class CommandRegistry {
+  readonly #owners = new Map<string, OwnCommands>();
+
+  /**
+   * A command that a principal may look at, or use. What it may not even look at is to it as if it were not there.
+   * @throws AdapterError COMMAND_NOT_FOUND; FORBIDDEN when it may only look
+   */
+  get(commandId: string, principal: Principal, reach: Reach): CommandRecord {
+    const record = this.find(commandId, principal.id) ?? this.#findOthers(commandId, principal);
+    if (!record) {
+      throw new AdapterError('COMMAND_NOT_FOUND', `there is no command ${commandId}, or it has ended too long ago`, {
+        details: { command_id: commandId, kept_per_session: MAX_ENDED },
+      });
+    }
+    if (!reaches(principal, record.owner.id, reach)) throw notYours(`command ${commandId}`, principal);
+    return record;
+  }
+
+  /** @param owner id of a principal */
+  find(commandId: string, owner: string): CommandRecord | undefined {
+    return this.#owners.get(owner)?.find(commandId);
+  }
+
+  /** Whether the owner had such a command whose record has been dropped. */
+  hasForgotten(commandId: string, owner: string): boolean {
+    return this.#owners.get(owner)?.hasForgotten(commandId) ?? false;
+  }
+
+  /** Remembers a command; when it has ended, older ones of its owner make room for it. */
+  add(record: CommandRecord): void {
+    const { id } = record.owner;
+    let own = this.#owners.get(id);
+    if (!own) this.#owners.set(id, (own = new OwnCommands()));
+    own.add(record);
+  }
+
+  /** Forgets the commands of a session that has ended, and their outputs. */
+  async forgetSession(sessionId: string, owner: string): Promise<void> {
+    await this.#owners.get(owner)?.forgetSession(sessionId);
+  }
+
+  /** Forgets everything. */
+  async clear(): Promise<void> {
+    await Promise.all([...this.#owners.values()].map((own) => own.clear()));
+  }
+
+  #findOthers(commandId: string, principal: Principal): CommandRecord | undefined {
+    for (const [owner, own] of this.#owners) {
+      if (!reaches(principal, owner, 'see')) continue;
+      const record = own.find(commandId);
+      if (record) return record;
+    }
+    return undefined;
   }
 }
 

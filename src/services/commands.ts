@@ -1,3 +1,4 @@
+import type { Principal } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Metrics } from '../core/metrics.js';
@@ -9,7 +10,8 @@ import type { OneShotRunner } from '../engine/one-shot.js';
 import type { OutputStream } from '../engine/output-stream.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
-import type { EventSink } from './audience.js';
+import type { Caller, EventSink } from './audience.js';
+import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
@@ -39,51 +41,54 @@ export interface CommandsOptions {
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #oneShotChannels = new Map<Command, OutputChannel>();
-  /** All one-shots share one. */
-  readonly #oneShotBudget: SpoolBudget;
+  /** All one-shots of a principal share one, by its id. */
+  readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
-    this.#oneShotBudget = new SpoolBudget(options.limits().spoolMaxBytes);
   }
 
   /** Bytes of output that are kept of one-shots. */
   get spoolBytes(): number {
-    return this.#oneShotBudget.usedBytes;
+    return [...this.#oneShotBudgets.values()].reduce((sum, { usedBytes }) => sum + usedBytes, 0);
   }
 
   /** Runs a command, or gives the result of the one that was asked for under the same id. */
-  async execute(request: Request<'execute_command'>, sink: EventSink | undefined): Promise<CommandResult> {
-    const known = request.command_id === undefined ? undefined : this.#options.registry.find(request.command_id);
+  async execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
+    const { principal, sink } = caller;
+    const known = this.#findKnown(request, principal);
     if (known) return this.#repeat(known, request, sink);
-    this.#refuseForgotten(request.command_id);
-    const session = this.#sessionOf(request);
+    const session = this.#sessionOf(request, principal);
+    // The commands of a session are its owner's, whoever has asked for them.
+    const owner = session?.owner ?? principal;
+    const others = owner === principal ? undefined : this.#findKnown(request, owner);
+    if (others) return this.#repeat(others, request, sink);
     const admission = this.#options.gate.admit(request, session);
     if (admission) {
       await admission;
       // Meanwhile the session may have ended, and the same request may have come again and been let in.
-      this.#sessionOf(request);
-      const twin = request.command_id === undefined ? undefined : this.#options.registry.find(request.command_id);
+      this.#sessionOf(request, principal);
+      const twin = this.#findKnown(request, owner);
       if (twin) return this.#repeat(twin, request, sink);
     }
-    const record = this.#accept(request, session);
+    const record = this.#accept(request, owner, session);
     if (session) this.#runInSession(record, session, request, sink);
-    else if (request.tty === true) this.#runOnOwnTerminal(record, request, sink);
+    else if (request.tty === true) this.#runOnOwnTerminal(record, request, caller);
     else this.#runAlone(record, request, sink);
     return this.#answer(record, request);
   }
 
   /** Waits for a command; gives its result, or what has come so far. */
-  async wait({ command_id, timeout_ms }: Request<'wait_command'>): Promise<CommandResult> {
-    const record = this.#options.registry.get(command_id);
+  async wait({ command_id, timeout_ms }: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
+    const record = this.#options.registry.get(command_id, principal, 'see');
     if (timeout_ms === undefined) await settled(record.command);
     else if (timeout_ms > 0) await settledWithin(settled(record.command), timeout_ms);
     return renderResult(record);
   }
 
   /** Reads exact bytes of an output. */
-  async readOutput(request: Request<'read_output'>): Promise<Answer<'read_output'>> {
-    const { command } = this.#options.registry.get(request.command_id);
+  async readOutput(request: Request<'read_output'>, principal: Principal): Promise<Answer<'read_output'>> {
+    const { command } = this.#options.registry.get(request.command_id, principal, 'see');
     const output = command[request.stream ?? 'stdout'];
     const offset = request.offset ?? 0;
     assertKept(output, offset);
@@ -95,21 +100,24 @@ export class Commands {
   }
 
   /** Types into a running command's terminal. */
-  sendInput(request: Request<'send_input'>): Answer<'send_input'> | Promise<Answer<'send_input'>> {
+  sendInput(
+    request: Request<'send_input'>,
+    principal: Principal,
+  ): Answer<'send_input'> | Promise<Answer<'send_input'>> {
     const type = () => {
-      const { session } = this.#running(request).session;
+      const { session } = this.#running(request, principal).session;
       return { accepted_bytes: session.sendInput(request.data ?? '', request.eof === true) };
     };
     // When the gate has taken its time, the command may have ended.
-    const admission = this.#options.gate.admitInput(this.#running(request).session, request.data ?? '');
+    const admission = this.#options.gate.admitInput(this.#running(request, principal).session, request.data ?? '');
     return admission ? admission.then(type) : type();
   }
 
   /** Signals a running command. */
-  async signal(request: Request<'signal_command'>): Promise<Answer<'signal_command'>> {
-    const queued = this.#queued(request);
+  async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
+    const queued = this.#queued(request, principal);
     if (queued) return this.#cancelQueued(queued, request.signal);
-    const { command, session } = this.#target(request);
+    const { command, session } = this.#target(request, principal);
     const signalled = session
       ? await session.session.signal(command, request.signal)
       : this.#options.oneShots.signal(command, request.signal);
@@ -121,13 +129,13 @@ export class Commands {
   }
 
   /** What the gate would say of a command. */
-  check(request: Request<'check_command'>): Promise<Answer<'check_command'>> {
-    return this.#options.gate.check(request, this.#sessionOf(request));
+  check(request: Request<'check_command'>, principal: Principal): Promise<Answer<'check_command'>> {
+    return this.#options.gate.check(request, this.#sessionOf(request, principal));
   }
 
   // --- accepting --------------------------------------------------------------------------------------------------
 
-  #accept(request: Request<'execute_command'>, session: SessionRecord | undefined): CommandRecord {
+  #accept(request: Request<'execute_command'>, owner: Principal, session: SessionRecord | undefined): CommandRecord {
     const { registry, workspace, spoolDirectory, metrics } = this.#options;
     const limits = this.#options.limits();
     this.#checkRoom(session, limits);
@@ -145,9 +153,11 @@ export class Commands {
       tty: request.tty ?? false,
       limits: outputLimitsOf(request, limits.output),
     };
-    const command = new Command(spec, spoolDirectory, session?.budget ?? this.#oneShotBudget, metrics.output);
+    const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
+    const command = new Command(spec, spoolDirectory, budget, metrics.output);
     const record: CommandRecord = {
       command,
+      owner,
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
       fingerprint: fingerprintOf(request),
@@ -160,8 +170,25 @@ export class Commands {
     return record;
   }
 
-  #sessionOf({ session_id: id }: { session_id?: string | undefined }): SessionRecord | undefined {
-    return id === undefined ? undefined : this.#options.sessions.registry.get(id);
+  #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {
+    return id === undefined ? undefined : this.#options.sessions.registry.get(id, principal, 'use');
+  }
+
+  /** The command that was asked for under the same id; one that has run, and whose result is gone, is not run again. */
+  #findKnown({ command_id: id }: Request<'execute_command'>, { id: owner }: Principal): CommandRecord | undefined {
+    if (id === undefined) return undefined;
+    const { registry } = this.#options;
+    const known = registry.find(id, owner);
+    if (known || !registry.hasForgotten(id, owner)) return known;
+    throw new AdapterError('COMMAND_NOT_FOUND', `command ${id} has run, and its result is no longer kept`, {
+      details: { command_id: id },
+    });
+  }
+
+  #oneShotBudgetOf({ id }: Principal): SpoolBudget {
+    let budget = this.#oneShotBudgets.get(id);
+    if (!budget) this.#oneShotBudgets.set(id, (budget = new SpoolBudget(this.#options.limits().spoolMaxBytes)));
+    return budget;
   }
 
   #checkRoom(session: SessionRecord | undefined, { queueLimit, maxOneShots }: CommandLimits): void {
@@ -175,14 +202,6 @@ export class Commands {
         details: { max_one_shots: maxOneShots },
       });
     }
-  }
-
-  /** A command that has run, and whose result is gone, is not run again. */
-  #refuseForgotten(commandId: string | undefined): void {
-    if (commandId === undefined || !this.#options.registry.hasForgotten(commandId)) return;
-    throw new AdapterError('COMMAND_NOT_FOUND', `command ${commandId} has run, and its result is no longer kept`, {
-      details: { command_id: commandId },
-    });
   }
 
   async #repeat(
@@ -263,11 +282,11 @@ export class Commands {
   }
 
   /** A one-shot on a terminal runs in a session that is opened for it and closed after it. */
-  #runOnOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
+  #runOnOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, caller: Caller): void {
     const { sessions } = this.#options;
     const run = async () => {
-      const session = await sessions.open({}, sink, true);
-      this.#runInSession(record, session, request, sink);
+      const session = await sessions.open({}, caller, true);
+      this.#runInSession(record, session, request, caller.sink);
       await record.command.finished;
       await sessions.close(session.id, 'client', 'its one-shot command has ended');
     };
@@ -281,31 +300,33 @@ export class Commands {
   // --- finding ----------------------------------------------------------------------------------------------------
 
   /** The running command that a request is about. */
-  #target(request: { session_id?: string | undefined; command_id?: string | undefined }): {
+  #target(
+    request: { session_id?: string | undefined; command_id?: string | undefined },
+    principal: Principal,
+  ): {
     command: Command;
     session: SessionRecord | undefined;
   } {
-    if (request.command_id === undefined) return this.#running(request);
-    const { command, sessionId } = this.#options.registry.get(request.command_id);
+    if (request.command_id === undefined) return this.#running(request, principal);
+    const { command, sessionId } = this.#options.registry.get(request.command_id, principal, 'use');
     if (command.outcome || !command.hasStarted) {
       const state = command.outcome ? 'has ended' : 'has not started';
       throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
         details: { command_id: command.id },
       });
     }
-    return { command, session: sessionId === null ? undefined : this.#options.sessions.registry.get(sessionId) };
+    return { command, session: this.#sessionOf({ session_id: sessionId ?? undefined }, principal) };
   }
 
   /** A command that still waits in its session's queue. */
-  #queued({
-    command_id,
-  }: {
-    command_id?: string | undefined;
-  }): { command: Command; session: SessionRecord } | undefined {
+  #queued(
+    { command_id }: { command_id?: string | undefined },
+    principal: Principal,
+  ): { command: Command; session: SessionRecord } | undefined {
     if (command_id === undefined) return undefined;
-    const { command, sessionId } = this.#options.registry.get(command_id);
+    const { command, sessionId } = this.#options.registry.get(command_id, principal, 'use');
     if (command.outcome || command.hasStarted || sessionId === null) return undefined;
-    return { command, session: this.#options.sessions.registry.get(sessionId) };
+    return { command, session: this.#options.sessions.registry.get(sessionId, principal, 'use') };
   }
 
   /** A signal that would end the command takes it out of the queue: it has no process yet. */
@@ -323,19 +344,22 @@ export class Commands {
   }
 
   /** The command that runs in a session. */
-  #running(request: { session_id?: string | undefined; command_id?: string | undefined }): {
+  #running(
+    request: { session_id?: string | undefined; command_id?: string | undefined },
+    principal: Principal,
+  ): {
     command: Command;
     session: SessionRecord;
   } {
     if (request.command_id !== undefined) {
-      const { command, session } = this.#target(request);
+      const { command, session } = this.#target(request, principal);
       if (session) return { command, session };
       throw new AdapterError(
         'NO_RUNNING_COMMAND',
         'a one-shot command has no terminal: give `stdin`, or use a session',
       );
     }
-    const session = this.#options.sessions.registry.get(request.session_id ?? '');
+    const session = this.#options.sessions.registry.get(request.session_id ?? '', principal, 'use');
     const command = session.session.running;
     if (!command) {
       throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {
@@ -353,20 +377,4 @@ function assertKept({ bytes, spool }: OutputStream, offset: number): void {
   throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${bytes} bytes were kept`, {
     details: { kept_bytes: keptBytes, size: bytes, why: spool.error ?? '' },
   });
-}
-
-/** Waits for a command's end and for the disk, so that the result can tell whether its output was kept. */
-async function settled({ finished, stdout, stderr }: Command): Promise<void> {
-  await finished;
-  const writing = [stdout.spool.flush(), stderr.spool.flush()].filter((promise) => promise !== undefined);
-  if (writing.length > 0) await Promise.all(writing);
-}
-
-async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

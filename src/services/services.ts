@@ -1,4 +1,6 @@
 import type { Metrics } from '../core/metrics.js';
+import type { Access } from './access/access.js';
+import type { Quotas } from './access/quotas.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
 import type { Metadata } from './metadata.js';
@@ -7,6 +9,8 @@ import type { Sessions } from './sessions.js';
 
 /** The use-cases that transports call. */
 export interface Services {
+  readonly access: Access;
+  readonly quotas: Quotas;
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly checkpoints: Checkpoints;

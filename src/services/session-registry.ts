@@ -1,3 +1,5 @@
+import { notYours } from '../core/access/permissions.js';
+import { type Principal, type Reach, reaches } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import type { SessionEndReason } from '../core/protocol/results.js';
 import type { Session } from '../engine/session.js';
@@ -12,6 +14,8 @@ const MAX_TOMBSTONES = 10_000;
 /** A session with what the services know of it. */
 export interface SessionRecord {
   readonly id: string;
+  /** Who opened it, and whom it belongs to. */
+  readonly owner: Principal;
   readonly label: string | undefined;
   readonly session: Session;
   readonly channel: OutputChannel;
@@ -30,6 +34,8 @@ export interface SessionRecord {
 
 /** Why a session ended. */
 export interface Tombstone {
+  /** Id of the principal that the session belonged to. */
+  readonly owner: string;
   readonly reason: SessionEndReason;
   readonly detail: string;
   readonly endedAt: Date;
@@ -53,12 +59,25 @@ export class SessionRegistry {
     this.#sessions.set(record.id, record);
   }
 
-  /** @throws AdapterError SESSION_NOT_FOUND, saying why it ended if that is still known. */
-  get(id: string): SessionRecord {
+  /** Those that a principal may look at. */
+  seenBy(principal: Principal): SessionRecord[] {
+    return this.all().filter(({ owner }) => reaches(principal, owner.id, 'see'));
+  }
+
+  /**
+   * A session that a principal may look at, or use. What it may not even look at is to it as if it were not there.
+   * @throws AdapterError SESSION_NOT_FOUND, saying why it ended if that is still known; FORBIDDEN when it may only look
+   */
+  get(id: string, principal: Principal, reach: Reach): SessionRecord {
     const record = this.#sessions.get(id);
-    if (record) return record;
-    const tombstone = this.#tombstones.get(id);
-    if (!tombstone || performance.now() - tombstone.endedTicks > TOMBSTONE_MS) {
+    if (record && reaches(principal, record.owner.id, reach)) return record;
+    if (record && reaches(principal, record.owner.id, 'see')) throw notYours(`session ${id}`, principal);
+    const tombstone = record ? undefined : this.#tombstones.get(id);
+    if (
+      !tombstone ||
+      !reaches(principal, tombstone.owner, 'see') ||
+      performance.now() - tombstone.endedTicks > TOMBSTONE_MS
+    ) {
       throw new AdapterError('SESSION_NOT_FOUND', `there is no session ${id}`, { details: { session_id: id } });
     }
     const { reason, detail, endedAt } = tombstone;
@@ -71,14 +90,22 @@ export class SessionRegistry {
     return this.#sessions.get(id);
   }
 
-  /** Takes a session out and remembers why it ended; false when it was not there. */
-  remove(id: string, reason: SessionEndReason, detail: string): boolean {
-    if (!this.#sessions.delete(id)) return false;
-    this.#tombstones.set(id, { reason, detail, endedAt: new Date(), endedTicks: performance.now() });
+  /** Takes a session out and remembers why it ended; gives it, unless it was not there. */
+  remove(id: string, reason: SessionEndReason, detail: string): SessionRecord | undefined {
+    const record = this.#sessions.get(id);
+    if (!record) return undefined;
+    this.#sessions.delete(id);
+    this.#tombstones.set(id, {
+      owner: record.owner.id,
+      reason,
+      detail,
+      endedAt: new Date(),
+      endedTicks: performance.now(),
+    });
     for (const [oldId, { endedTicks }] of this.#tombstones) {
       if (this.#tombstones.size <= MAX_TOMBSTONES && performance.now() - endedTicks < TOMBSTONE_MS) break;
       this.#tombstones.delete(oldId);
     }
-    return true;
+    return record;
   }
 }

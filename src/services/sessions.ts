@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
+import type { Principal } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
 import type { Log } from '../core/log.js';
@@ -14,7 +15,8 @@ import type { SessionListener } from '../engine/session-options.js';
 import type { ShellPool } from '../engine/shell-pool.js';
 import { findShell } from '../engine/shells/list.js';
 import { SpoolBudget } from '../engine/spool.js';
-import type { EventSink } from './audience.js';
+import type { Quotas } from './access/quotas.js';
+import type { Caller, EventSink } from './audience.js';
 import type { CommandRegistry } from './command-registry.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
@@ -44,6 +46,7 @@ export interface SessionsOptions {
   readonly limits: () => SessionLimits;
   readonly gate: Pick<CommandGate, 'admitEnvironment'>;
   readonly metrics: Metrics;
+  readonly quotas: Pick<Quotas, 'admitSession'>;
   readonly log: Log;
 }
 
@@ -58,7 +61,8 @@ export class Sessions implements AsyncDisposable {
   readonly registry = new SessionRegistry();
   readonly #options: SessionsOptions;
   readonly #closing = new Map<string, Promise<void>>();
-  #opening = 0;
+  /** Sessions that are not there yet, by what they will belong to. */
+  readonly #opening = new Set<{ readonly owner: string }>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SessionsOptions) {
@@ -66,14 +70,15 @@ export class Sessions implements AsyncDisposable {
   }
 
   /**
-   * Opens a session, and lets the client follow it.
+   * Opens a session that belongs to the caller, and lets it follow it.
    * @param isHidden it belongs to a one-shot command, and lives as long as that
    */
-  async open(request: Request<'open_session'>, sink: EventSink | undefined, isHidden = false): Promise<SessionRecord> {
+  async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
     const { pool, log } = this.#options;
     await this.#options.gate.admitEnvironment(request.env);
     const limits = this.#options.limits();
-    if (this.registry.size + this.#opening + this.#closing.size >= limits.maxSessions) {
+    this.#options.quotas.admitSession(caller.principal, this.#countOf(caller.principal));
+    if (this.registry.size + this.#opening.size + this.#closing.size >= limits.maxSessions) {
       throw new AdapterError(
         'SESSION_LIMIT',
         `${limits.maxSessions} sessions are open already (max_sessions); close one`,
@@ -86,7 +91,8 @@ export class Sessions implements AsyncDisposable {
       request.shell === undefined ? pool.defaultShell : findShell(request.shell, pool.env['PATH'] ?? '');
     const cwd = existingDirectory(request.cwd ?? pool.cwd, pool.cwd);
     const id = sessionIdFrom(randomBytes(ID_BYTES));
-    this.#opening += 1;
+    const opening = { owner: caller.principal.id };
+    this.#opening.add(opening);
     try {
       const { killGraceMs, wedgeTimeoutMs } = limits;
       const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {} } = request;
@@ -94,16 +100,16 @@ export class Sessions implements AsyncDisposable {
         { installed, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, pool, log },
         this.#listen(id),
       );
-      return this.#register(id, session, request.label, sink, isHidden);
+      return this.#register(id, session, request.label, caller, isHidden);
     } finally {
-      this.#opening -= 1;
+      this.#opening.delete(opening);
     }
   }
 
-  /** Ends a session with all its processes. */
+  /** Ends a session with all its processes; nothing happens when it has ended. */
   async close(id: string, reason: SessionEndReason, detail: string): Promise<void> {
-    const record = this.registry.get(id);
-    this.registry.remove(id, reason, detail);
+    const record = this.registry.remove(id, reason, detail);
+    if (!record) return;
     this.#options.metrics.sessionClosed(reason);
     const closing = this.#end(record, reason, detail).finally(() => this.#closing.delete(id));
     this.#closing.set(id, closing);
@@ -111,9 +117,11 @@ export class Sessions implements AsyncDisposable {
   }
 
   /** Gives a session a fresh shell under the same id. */
-  async reset(request: Request<'reset_session'>): Promise<Answer<'reset_session'>> {
+  async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
+    this.registry.get(request.session_id, principal, 'use');
     await this.#options.gate.admitEnvironment(request.env);
-    const record = this.registry.get(request.session_id);
+    // Meanwhile it may have ended.
+    const record = this.registry.get(request.session_id, principal, 'use');
     const { options } = record.session;
     const cwd = existingDirectory(request.cwd ?? options.cwd, record.session.workingDirectory);
     await record.session.reset(cwd, request.env ?? options.env);
@@ -126,8 +134,9 @@ export class Sessions implements AsyncDisposable {
   }
 
   /** Lets a client follow a session and sends it what it missed. */
-  attach(request: Request<'attach_session'>, sink: EventSink): Answer<'attach_session'> {
-    const record = this.registry.get(request.session_id);
+  attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
+    const record = this.registry.get(request.session_id, principal, 'see');
+    if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
     const { channel } = record;
     const { running } = record.session;
     if (running) channel.open(running);
@@ -157,6 +166,7 @@ export class Sessions implements AsyncDisposable {
     const { running } = session;
     return {
       session_id: record.id,
+      owner: record.owner.name,
       label: record.label ?? null,
       shell: session.options.installed.shell.name,
       state: running ? 'busy' : 'idle',
@@ -189,11 +199,17 @@ export class Sessions implements AsyncDisposable {
     await Promise.all(this.#closing.values());
   }
 
+  /** Sessions of a principal: those that are open, and those that soon will be. */
+  #countOf({ id }: Principal): number {
+    const open = this.registry.all().filter(({ owner }) => owner.id === id);
+    return open.length + [...this.#opening].filter(({ owner }) => owner === id).length;
+  }
+
   #register(
     id: string,
     session: Session,
     label: string | undefined,
-    sink: EventSink | undefined,
+    { principal, sink }: Caller,
     isHidden: boolean,
   ): SessionRecord {
     const limits = this.#options.limits();
@@ -201,6 +217,7 @@ export class Sessions implements AsyncDisposable {
     const createdAt = new Date();
     const record: SessionRecord = {
       id,
+      owner: principal,
       label,
       session,
       channel: new OutputChannel(id, limits.replayMaxBytes, (command, isHeld) => {
@@ -220,7 +237,7 @@ export class Sessions implements AsyncDisposable {
     this.#schedule();
     const { name: shell } = session.options.installed.shell;
     this.#options.metrics.sessionOpened(shell);
-    this.#options.log.info('session opened', { session_id: id, shell, pid: session.pid });
+    this.#options.log.info('session opened', { session_id: id, owner: principal.name, shell, pid: session.pid });
     return record;
   }
 
@@ -247,7 +264,7 @@ export class Sessions implements AsyncDisposable {
     const survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
     channel.announce('session_closed', { session_id: id, reason, detail });
     channel[Symbol.dispose]();
-    await this.#options.commands.forgetSession(id);
+    await this.#options.commands.forgetSession(id, record.owner.id);
     this.#options.log.info('session closed', { session_id: id, reason });
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }

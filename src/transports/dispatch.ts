@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 
+import { assertPermitted } from '../core/access/permissions.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
-import type { EventSink } from '../services/audience.js';
+import type { Caller } from '../services/audience.js';
 import type { Services } from '../services/services.js';
 import { handlers } from './handlers.js';
 
@@ -22,19 +23,20 @@ export type Reply<N extends RequestName = RequestName> = Answer<N> | { readonly 
 const isRequestName = (name: string): name is RequestName => Object.hasOwn(requests, name);
 
 /**
- * Parses a request, has it handled, and turns whatever happens into a reply. Never throws: a fault in a handler is the
- * client's `INTERNAL` and a line in the log, and nothing else. Every request is counted here, those of no known name too.
+ * Sees that the caller may ask, parses the request, has it handled, and turns whatever happens into a reply. Never throws:
+ * a fault in a handler is the client's `INTERNAL` and a line in the log, and nothing else. Every request is counted here,
+ * those of no known name too.
  */
 export async function dispatch(
   services: Services,
   name: string,
   payload: unknown,
-  client: EventSink,
+  caller: Caller,
   log: Log,
 ): Promise<Reply> {
   const cameAt = performance.now();
   const isKnown = isRequestName(name);
-  const reply = isKnown ? await handle(services, name, payload, client, log) : { error: unknownRequest(name) };
+  const reply = isKnown ? await handle(services, name, payload, caller, log) : { error: unknownRequest(name) };
   const outcome = 'error' in reply ? reply.error.code : 'ok';
   services.metrics.requestAnswered(isKnown ? name : 'unknown', outcome, performance.now() - cameAt);
   return reply;
@@ -44,21 +46,23 @@ async function handle(
   services: Services,
   name: RequestName,
   payload: unknown,
-  client: EventSink,
+  caller: Caller,
   log: Log,
 ): Promise<Reply> {
   try {
     if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {
       throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     }
+    services.quotas.countRequest(caller.principal);
+    assertPermitted(caller.principal.role, name);
     const request = parse(name, payload);
     // The table's types fit each name to its request; over all names TypeScript cannot follow that.
     const handler = handlers[name] as (
       services: Services,
       request: unknown,
-      client: EventSink,
+      caller: Caller,
     ) => Promise<Answer<RequestName>>;
-    return await handler(services, request, client);
+    return await handler(services, request, caller);
   } catch (error) {
     return { error: bodyOf(error, name, log) };
   }

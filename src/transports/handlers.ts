@@ -1,18 +1,18 @@
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
-import type { EventSink } from '../services/audience.js';
+import type { Caller } from '../services/audience.js';
 import type { Services } from '../services/services.js';
 
-/** Answers one kind of request. The request has been parsed; `client` gets the events that it leads to. */
+/** Answers one kind of request. The request has been parsed, and the caller's role allows it. */
 type Handler<N extends RequestName> = (
   services: Services,
   request: Request<N>,
-  client: EventSink,
+  caller: Caller,
 ) => Promise<Answer<N>> | Answer<N>;
 
 /** What each request does: one line to the service that does it. Every transport uses this table. */
 export const handlers: { readonly [N in RequestName]: Handler<N> } = {
-  open_session: async ({ sessions }, request, client) => {
-    const { id, session, expiresAt } = await sessions.open(request, client);
+  open_session: async ({ sessions }, request, caller) => {
+    const { id, session, expiresAt } = await sessions.open(request, caller);
     return {
       session_id: id,
       shell: session.options.installed.shell.name,
@@ -21,27 +21,31 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
       sandbox: 'none',
     };
   },
-  execute_command: ({ commands }, request, client) => commands.execute(request, client),
-  close_session: async ({ sessions }, { session_id }) => {
+  execute_command: ({ commands }, request, caller) => commands.execute(request, caller),
+  close_session: async ({ sessions }, { session_id }, { principal }) => {
+    sessions.registry.get(session_id, principal, 'use');
     await sessions.close(session_id, 'client', 'a client closed it');
     return { session_id };
   },
   shell_metadata: ({ metadata }) => metadata.describe(),
-  check_command: ({ commands }, request) => commands.check(request),
-  send_input: ({ commands }, request) => commands.sendInput(request),
-  signal_command: ({ commands }, request) => commands.signal(request),
-  wait_command: ({ commands }, request) => commands.wait(request),
-  read_output: ({ commands }, request) => commands.readOutput(request),
-  list_sessions: ({ sessions }) => ({ sessions: sessions.registry.all().map((record) => sessions.describe(record)) }),
-  get_session: ({ sessions }, { session_id }) => sessions.describe(sessions.registry.get(session_id)),
-  reset_session: ({ sessions }, request) => sessions.reset(request),
-  resize_terminal: ({ sessions }, { session_id, cols, rows }) => {
-    sessions.registry.get(session_id).session.resize(cols, rows);
+  check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
+  send_input: ({ commands }, request, { principal }) => commands.sendInput(request, principal),
+  signal_command: ({ commands }, request, { principal }) => commands.signal(request, principal),
+  wait_command: ({ commands }, request, { principal }) => commands.wait(request, principal),
+  read_output: ({ commands }, request, { principal }) => commands.readOutput(request, principal),
+  list_sessions: ({ sessions }, _request, { principal }) => ({
+    sessions: sessions.registry.seenBy(principal).map((record) => sessions.describe(record)),
+  }),
+  get_session: ({ sessions }, { session_id }, { principal }) =>
+    sessions.describe(sessions.registry.get(session_id, principal, 'see')),
+  reset_session: ({ sessions }, request, { principal }) => sessions.reset(request, principal),
+  resize_terminal: ({ sessions }, { session_id, cols, rows }, { principal }) => {
+    sessions.registry.get(session_id, principal, 'use').session.resize(cols, rows);
     return { cols, rows };
   },
-  attach_session: ({ sessions }, request, client) => sessions.attach(request, client),
-  checkpoint_workspace: ({ checkpoints }, request) => checkpoints.save(request),
-  list_checkpoints: ({ checkpoints }) => checkpoints.list(),
-  diff_workspace: ({ checkpoints }, request) => checkpoints.diff(request),
-  restore_workspace: ({ checkpoints }, request) => checkpoints.restore(request),
+  attach_session: ({ sessions }, request, caller) => sessions.attach(request, caller),
+  checkpoint_workspace: ({ checkpoints }, request, { principal }) => checkpoints.save(request, principal),
+  list_checkpoints: ({ checkpoints }, _request, { principal }) => checkpoints.list(principal),
+  diff_workspace: ({ checkpoints }, request, { principal }) => checkpoints.diff(request, principal),
+  restore_workspace: ({ checkpoints }, request, { principal }) => checkpoints.restore(request, principal),
 };

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 import { stringify } from 'yaml';
 
+import type { Role } from '../../src/core/access/roles.js';
+import { TokenFiles } from '../../src/services/access/token-files.js';
+
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** A shutdown must take less than this, in milliseconds: the fault matrix allows 5 s. */
@@ -13,7 +16,7 @@ const STOP_TIMEOUT_MS = 8000;
 
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
-  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'confirmation' | 'http', Record<string, unknown>>
+  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'auth' | 'confirmation' | 'http', Record<string, unknown>>
 >;
 
 /** How to start a daemon for a test. */
@@ -68,6 +71,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.checkpoints && { checkpoints: settings.checkpoints }),
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
         socketio: { port: 0, ...settings.socketio },
+        ...(settings.auth && { auth: settings.auth }),
         ...(settings.confirmation && { confirmation: settings.confirmation }),
         ...(settings.http && { http: settings.http }),
       }),
@@ -78,7 +82,7 @@ export class TestDaemon implements AsyncDisposable {
     const url = await new Promise<string>((resolve, reject) => {
       const take = (chunk: Buffer) => {
         output += chunk.toString();
-        const [, found] = /listening on (http:\/\/\S+)/.exec(output) ?? [];
+        const [, found] = /listening on (https?:\/\/\S+)/.exec(output) ?? [];
         if (found !== undefined) resolve(found);
       };
       child.stdout.on('data', take);
@@ -93,6 +97,15 @@ export class TestDaemon implements AsyncDisposable {
   /** What it has printed on stdout and stderr. */
   get output(): string {
     return this.#output();
+  }
+
+  /** Makes a token; gives its secret. */
+  createToken(role: Role, name: string, lifeMs?: number): string {
+    return this.tokens.create({ name, role, lifeMs }).secret;
+  }
+
+  get tokens(): TokenFiles {
+    return new TokenFiles(join(this.directory, 'state'));
   }
 
   get workspace(): string {

@@ -25,12 +25,25 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** Connects; rejects when the daemon refuses. */
-  static async connect(url: string, transports: ('websocket' | 'polling')[] = ['websocket']): Promise<WireClient> {
-    const socket = io(url, { transports, reconnection: false, forceNew: true });
+  static async connect(
+    url: string,
+    transports: ('websocket' | 'polling')[] = ['websocket'],
+    { token, headers = {} }: { readonly token?: unknown; readonly headers?: Record<string, string> } = {},
+  ): Promise<WireClient> {
+    const socket = io(url, {
+      transports,
+      reconnection: false,
+      forceNew: true,
+      extraHeaders: headers,
+      ...(token !== undefined && { auth: { token } }),
+    });
     const client = new WireClient(socket);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
-      socket.once('connect_error', reject);
+      socket.once('connect_error', (error) => {
+        socket.disconnect();
+        reject(error);
+      });
     });
     return client;
   }

@@ -1,11 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { count, duration } from '../fields.js';
+import { count, duration, path } from '../fields.js';
 
 const MIB = 1024 * 1024;
 
 /** `scheme://host[:port]`, as browsers send it: no path, no trailing slash. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/*]+$/i;
+
+/** A name or address, without a port. */
+const HOST_NAME = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/i;
+const hostsError = 'must be a list of host names, without ports';
 
 const originsError = 'must be "*" or origins such as "https://example.org:8443", without a path';
 const origin = z.string({ error: originsError }).regex(ORIGIN, { error: originsError });
@@ -14,18 +18,43 @@ const origin = z.string({ error: originsError }).regex(ORIGIN, { error: originsE
 export const socketioSection = z.strictObject({
   host: z
     .string({ error: 'must be an address' })
-    .refine(isLoopback, {
-      error: 'must be a loopback address (127.0.0.0/8, ::1 or localhost): the adapter serves no other machine',
+    .refine((host) => isIP(host) !== 0 || host.toLowerCase() === 'localhost', {
+      error: 'must be an IP address or localhost',
     })
     .default('127.0.0.1')
-    .describe('The address to listen on, of the loopback alone. Default: 127.0.0.1.'),
+    .describe(
+      'The address to listen on. One that other machines reach takes tls, or insecure_transport. Default: 127.0.0.1.',
+    ),
   port: count({ unit: 'port', min: 0, max: 65_535 }, 8087, 'The port to listen on; 0 takes any free one.'),
   cors_allowed_origins: z
     .union([z.literal('*'), origin, z.array(z.union([z.literal('*'), origin], { error: originsError }))], {
       error: originsError,
     })
     .default('*')
-    .describe('The web origins whose pages may connect: one, a list, or "*" for any. Default: "*".'),
+    .describe('The web origins whose pages may connect, with a token: one, a list, or "*" for any. Default: "*".'),
+  allowed_hosts: z
+    .array(z.string({ error: hostsError }).regex(HOST_NAME, { error: hostsError }), { error: hostsError })
+    .default([])
+    .describe(
+      'Names by which clients may call the daemon beside those of the loopback: those of a proxy. Default: none.',
+    ),
+  tls: z
+    .strictObject({
+      cert: path('no TLS', 'The certificate with its chain, in PEM.'),
+      key: path('no TLS', 'The private key of the certificate, in PEM.'),
+    })
+    .superRefine(({ cert, key }, context) => {
+      if ((cert === undefined) === (key === undefined)) return;
+      const [there, missing] = cert === undefined ? ['key', 'cert'] : ['cert', 'key'];
+      context.addIssue({ code: 'custom', path: [there], message: `needs ${missing} beside it` });
+    })
+    .prefault({}),
+  insecure_transport: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .describe(
+      'Whether other machines may connect without TLS: anybody on the way can read tokens then. Default: false.',
+    ),
   max_message_bytes: count(
     { unit: 'bytes', min: 1024, max: 64 * MIB },
     MIB,
@@ -40,7 +69,8 @@ export const socketioSection = z.strictObject({
   ping_timeout: duration('seconds', 10, 'How long the answer may take before the client counts as gone.'),
 });
 
-function isLoopback(host: string): boolean {
+/** Whether only this machine reaches an address that is listened on. */
+export function isLoopback(host: string): boolean {
   const loopback = new BlockList();
   loopback.addSubnet('127.0.0.0', 8, 'ipv4');
   loopback.addAddress('::1', 'ipv6');

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 
+import { PERMISSIONS } from '../access/permissions.js';
+import { ROLE_NAMES, ROLES } from '../access/roles.js';
 import { SKIP_REASONS } from '../checkpoints/entry.js';
 import { ERROR_CODES } from '../errors.js';
 import { requestExamples } from './examples.js';
@@ -37,6 +39,8 @@ export function renderProtocolDocument(): string {
     '## Requests',
     renderIndex(),
     ...requestNames().map(renderRequest),
+    '## Roles',
+    renderRoles(),
     '## Shapes',
     ...SHAPES.map(({ title, schema, text }) => `### ${title}\n\n${text}\n\n${renderFields(schema, 'always there')}`),
     '## Events',
@@ -58,6 +62,15 @@ const requestNames = () => Object.keys(requests) as RequestName[];
 function renderIndex(): string {
   const rows = requestNames().map((name) => [`[\`${name}\`](#${name})`, requests[name].summary]);
   return table(['request', 'what it does'], rows);
+}
+
+/** What the roles are, and who may make which request. */
+function renderRoles(): string {
+  const meanings = Object.entries(ROLES).map(([role, meaning]) => [`\`${role}\``, meaning]);
+  const rows = requestNames().map((name) => {
+    return [`\`${name}\``, ...ROLE_NAMES.map((role) => (PERMISSIONS[name].includes(role) ? 'yes' : ''))];
+  });
+  return `${table(['role', 'what it may do'], meanings)}\n\n${table(['request', ...ROLE_NAMES], rows)}`;
 }
 
 function renderRequest(name: RequestName): string {

@@ -66,6 +66,7 @@ export type CommandResult = z.output<typeof commandResult>;
 
 export const sessionInfo = z.object({
   session_id: sessionId,
+  owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
   label: label.nullable(),
   shell: z.string().describe('bash, zsh or sh'),
   state: z.enum(['idle', 'busy']),
@@ -157,6 +158,10 @@ export const events = {
       reason: z.enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'shutdown']),
       detail: z.string(),
     }),
+  },
+  access_ended: {
+    summary: 'The token of this connection no longer counts. The daemon closes the connection after this.',
+    schema: z.object({ message: z.string().describe('Why: it was revoked or replaced, or has expired') }),
   },
   server_shutdown: {
     summary: 'The daemon is ending; every command and session ends with it.',

@@ -5,8 +5,23 @@ WebSocket or HTTP long-polling. This page is for everybody who writes a client; 
 
 ## Connecting
 
-The daemon listens on a loopback address, by default \`http://127.0.0.1:8087\`, and asks for no token. A request with an
-\`Origin\` header, which is what web pages send, or with a \`Host\` that is not this machine is refused with status 403.
+The daemon listens at \`http://127.0.0.1:8087\` unless it is configured otherwise. A client shows its token in the handshake,
+as \`auth: { token }\` of \`socket.io-client\`, and nowhere else: not in the URL, not in a header, not in a cookie. With
+\`auth.mode: auto\`, the default, programs that the daemon's own user runs on the same machine need none. A connection that is
+not let in gets \`connect_error\`, whose \`data\` is the error of an answer with the code \`UNAUTHORIZED\`. When a token is
+revoked or replaced, or expires, its connections get \`access_ended\` and are closed.
+
+Web pages always need a token, and their \`Origin\` has to be among \`cors_allowed_origins\`. A request whose \`Origin\` is not
+one of these, or whose \`Host\` is not a name of the daemon, is refused with status 403, whatever token comes with it.
+
+## What belongs to whom
+
+Sessions, commands and checkpoints belong to the token that they were made with; all clients without one share what is
+\`local\`. The [role](#roles) of a token says which requests it may make (\`FORBIDDEN\` otherwise), and whether it may look at
+what belongs to others, or use it. What a client may not look at is to it as if it were not there: the answer is the same as
+for an id that nobody has, such as \`SESSION_NOT_FOUND\`. What it may only look at, it is \`FORBIDDEN\` to use. A command in a
+session belongs to whom the session does, and ids of commands that clients choose are their own: two tokens may choose the
+same. The workspace itself belongs to nobody: a restore changes it for all.
 
 ## Asking and answering
 
@@ -34,7 +49,7 @@ With \`session_id\`, a command runs in the session's shell and what it changes s
 options, background jobs. The commands of a session run one after another, in the order in which they came. Without
 \`session_id\`, a command runs in a fresh environment of its own, beside all others, and nothing of it stays.
 
-A session belongs to no connection. When its last client has gone it waits for \`reconnect_grace\`, and any client may
+A session belongs to no connection. When its last client has gone it waits for \`reconnect_grace\`, and its clients may
 \`attach_session\` to it. It also ends after \`session_max_lifetime\`, and after \`session_idle_timeout\` without a command.
 For ten minutes afterwards, \`SESSION_NOT_FOUND\` says why it ended.
 

@@ -61,14 +61,24 @@ interface RestoredWorkspace {
   readonly undoCheckpoint: SavedCheckpoint;
 }
 
+/** The owner whose checkpoints there are, as far as a job is concerned; null for those of all. */
+type Scope = string | null;
+
 /** What can be done with the checkpoints of a workspace. */
 export type Job =
-  | { readonly kind: 'save'; readonly id: string; readonly label: string | null; readonly reason: CheckpointKind }
-  | { readonly kind: 'list' }
+  | {
+      readonly kind: 'save';
+      readonly id: string;
+      readonly label: string | null;
+      readonly reason: CheckpointKind;
+      readonly owner: string;
+    }
+  | { readonly kind: 'list'; readonly scope: Scope }
   | {
       readonly kind: 'diff';
       /** Null for the newest one. */
       readonly id: string | null;
+      readonly scope: Scope;
       /** An empty path is everything. */
       readonly paths: readonly BytePath[];
       readonly format: 'names' | 'stat' | 'patch';
@@ -78,6 +88,9 @@ export type Job =
   | {
       readonly kind: 'restore';
       readonly id: string;
+      readonly scope: Scope;
+      /** Of the checkpoint that undoes it. */
+      readonly owner: string;
       readonly paths: readonly BytePath[];
       readonly undoId: string;
     }

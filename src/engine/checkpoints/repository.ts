@@ -10,6 +10,8 @@ import { Git, type GitOptions } from './git.js';
 export interface CheckpointFacts {
   readonly id: string;
   readonly kind: CheckpointKind;
+  /** Whom it belongs to; the store does not know what that is. */
+  readonly owner: string;
   readonly label: string | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
@@ -23,6 +25,9 @@ export interface CheckpointFacts {
 export interface StoredCheckpoint extends CheckpointFacts {
   readonly commit: string;
 }
+
+/** Owner of checkpoints from before they had one. */
+const FIRST_OWNER = 'local';
 
 const REFS = 'refs/checkpoints';
 /** The commit that the cache of file ids was made with: as long as it is there, so are the contents. */
@@ -93,14 +98,18 @@ export class Repository {
     const lines = (await this.git.run(['for-each-ref', `--format=${format}`, `${REFS}/`])).toString().split('\n');
     const checkpoints = lines.filter(Boolean).map((line): StoredCheckpoint => {
       const [id = '', commit = '', facts = ''] = line.split('\0');
-      return { id, commit, ...(JSON.parse(facts) as Omit<CheckpointFacts, 'id'>) };
+      const known = JSON.parse(facts) as Omit<CheckpointFacts, 'id' | 'owner'> & { readonly owner?: string };
+      return { id, commit, ...known, owner: known.owner ?? FIRST_OWNER };
     });
     return checkpoints.sort((a, b) => comparePaths(a.createdAt, b.createdAt));
   }
 
-  /** @throws AdapterError CHECKPOINT_NOT_FOUND */
-  async find(id: string): Promise<StoredCheckpoint> {
-    const found = (await this.list()).find((checkpoint) => checkpoint.id === id);
+  /**
+   * A checkpoint of one owner, or of any. That of another owner is as if it were not there.
+   * @throws AdapterError CHECKPOINT_NOT_FOUND
+   */
+  async find(id: string, owner: string | null): Promise<StoredCheckpoint> {
+    const found = (await this.list()).find((checkpoint) => checkpoint.id === id && isOf(checkpoint, owner));
     if (found) return found;
     throw new AdapterError('CHECKPOINT_NOT_FOUND', `there is no checkpoint ${id} of this workspace`, {
       details: { checkpoint_id: id },
@@ -152,6 +161,10 @@ export class Repository {
     await this.git.run(['prune', '--expire=now']);
   }
 }
+
+/** Whether a checkpoint belongs to an owner; null stands for all of them. */
+export const isOf = (checkpoint: CheckpointFacts, owner: string | null): boolean =>
+  owner === null || checkpoint.owner === owner;
 
 /** A repository appears complete or not at all. */
 async function create({ program, directory }: GitOptions): Promise<void> {

@@ -19,7 +19,7 @@ import {
   type StoreOptions,
 } from './job.js';
 import { type Journal, journalOf } from './journal.js';
-import { type CheckpointFacts, Repository, type StoredCheckpoint } from './repository.js';
+import { type CheckpointFacts, isOf, Repository, type StoredCheckpoint } from './repository.js';
 import { applyRestore, ensureDirectory, recover } from './restore.js';
 import { readSavedTree } from './saved-tree.js';
 import { type Snapshot, takeSnapshot } from './snapshot.js';
@@ -30,6 +30,9 @@ import { withLock } from './store-lock.js';
 /** So many loose objects or files of objects slow git down: then they are put into one. */
 const MAX_LOOSE_OBJECTS = 5000;
 const MAX_PACKS = 20;
+
+/** Owner of what is captured for a comparison, and gets no name. */
+const NOBODY = '';
 
 /** The workspace in the repository, not yet a checkpoint. */
 interface Captured {
@@ -64,10 +67,10 @@ export class CheckpointStore {
     });
   }
 
-  /** Lists the checkpoints, the oldest first, also while somebody uses the store. */
-  static async list(options: StoreOptions): Promise<readonly CheckpointFacts[]> {
+  /** Lists the checkpoints of an owner, the oldest first, also while somebody uses the store. */
+  static async list(options: StoreOptions, { scope }: JobOf<'list'>): Promise<readonly CheckpointFacts[]> {
     const checkpoints = await Repository.openExisting(repositoryOf(options))?.list();
-    return (checkpoints ?? []).map(factsOf);
+    return (checkpoints ?? []).filter((checkpoint) => isOf(checkpoint, scope)).map(factsOf);
   }
 
   /** Ends a restore that was interrupted, and says what was found. */
@@ -76,17 +79,17 @@ export class CheckpointStore {
   }
 
   /** Saves the workspace. */
-  async save({ id, label, reason }: JobOf<'save'>): Promise<SavedCheckpoint> {
-    const captured = await this.#capture({ label, kind: reason });
+  async save({ id, label, reason, owner }: JobOf<'save'>): Promise<SavedCheckpoint> {
+    const captured = await this.#capture({ label, kind: reason, owner });
     const checkpoint = await this.#name(id, captured);
     return { ...checkpoint, dropped: await this.#makeRoom(new Set([id])), isUntidy: await this.#isUntidy() };
   }
 
   /** Compares the workspace with a checkpoint, in the direction of time. */
-  async diff({ id, paths, format, limits, render }: JobOf<'diff'>): Promise<JobResults['diff']> {
-    const checkpoint = await (id === null ? this.#newest() : this.#repository.find(id));
+  async diff({ id, scope, paths, format, limits, render }: JobOf<'diff'>): Promise<JobResults['diff']> {
+    const checkpoint = await (id === null ? this.#newest(scope) : this.#repository.find(id, scope));
     const target = await readSavedTree(this.#repository.git, checkpoint.commit);
-    const { snapshot, commit } = await this.#capture({ label: null, kind: 'requested' });
+    const { snapshot, commit } = await this.#capture({ label: null, kind: 'requested', owner: NOBODY });
     requirePaths(paths, target.entries, snapshot.entries);
     const wanted = new Set(paths);
     const all = compareEntries(target.entries, snapshot.entries, { owners: CAN_SET_OWNERS });
@@ -103,16 +106,16 @@ export class CheckpointStore {
   }
 
   /** Brings the workspace back to what it was; what it is now is saved first. */
-  async restore({ id, paths, undoId }: JobOf<'restore'>): Promise<JobResults['restore']> {
+  async restore({ id, scope, owner, paths, undoId }: JobOf<'restore'>): Promise<JobResults['restore']> {
     const { workspace } = this.#options;
-    const checkpoint = await this.#repository.find(id);
+    const checkpoint = await this.#repository.find(id, scope);
     const target = await readSavedTree(this.#repository.git, checkpoint.commit);
     try {
       ensureDirectory(workspace);
     } catch (error) {
       throw asWorkspaceFailure(error, workspace);
     }
-    const captured = await this.#capture({ label: `before the restore of ${id}`, kind: 'before_restore' });
+    const captured = await this.#capture({ label: `before the restore of ${id}`, kind: 'before_restore', owner });
     const current = captured.snapshot;
     requirePaths(paths, target.entries, current.entries);
     const plan = planRestore({ current, target, paths: new Set(paths), owners: CAN_SET_OWNERS });
@@ -159,7 +162,7 @@ export class CheckpointStore {
   }
 
   /** Puts the workspace into the repository, where it stays until the next time. Nothing that it had before is read again. */
-  async #capture(purpose: Pick<CheckpointFacts, 'label' | 'kind'>): Promise<Captured> {
+  async #capture(purpose: Pick<CheckpointFacts, 'label' | 'kind' | 'owner'>): Promise<Captured> {
     const cache = StatCache.load(this.#cacheFile, await this.#repository.cached());
     try {
       return await this.#captureWith(cache, purpose);
@@ -170,7 +173,7 @@ export class CheckpointStore {
     }
   }
 
-  async #captureWith(cache: StatCache, purpose: Pick<CheckpointFacts, 'label' | 'kind'>): Promise<Captured> {
+  async #captureWith(cache: StatCache, purpose: Pick<CheckpointFacts, 'label' | 'kind' | 'owner'>): Promise<Captured> {
     const repository = this.#repository;
     const snapshot = await this.#snapshot(cache);
     const { files, bytes } = snapshot;
@@ -207,8 +210,8 @@ export class CheckpointStore {
     return old.map(({ id }) => id);
   }
 
-  async #newest(): Promise<StoredCheckpoint> {
-    const newest = (await this.#repository.list()).at(-1);
+  async #newest(scope: string | null): Promise<StoredCheckpoint> {
+    const newest = (await this.#repository.list()).filter((checkpoint) => isOf(checkpoint, scope)).at(-1);
     if (newest) return newest;
     throw new AdapterError('CHECKPOINT_NOT_FOUND', 'there is no checkpoint of this workspace yet');
   }
@@ -218,8 +221,8 @@ const lockOf = ({ directory }: StoreOptions): string => join(directory, 'lock');
 
 const repositoryOf = ({ git, directory }: StoreOptions) => ({ program: git, directory: join(directory, 'git') });
 
-const factsOf = ({ id, kind, label, createdAt, files, bytes }: StoredCheckpoint): CheckpointFacts => {
-  return { id, kind, label, createdAt, files, bytes };
+const factsOf = ({ id, kind, owner, label, createdAt, files, bytes }: StoredCheckpoint): CheckpointFacts => {
+  return { id, kind, owner, label, createdAt, files, bytes };
 };
 
 const listed = <T>(all: readonly T[]): Listed<T> => ({ shown: all.slice(0, MAX_LISTED_PATHS), count: all.length });

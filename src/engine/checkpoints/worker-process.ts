@@ -23,7 +23,8 @@ export class CheckpointWorkers implements AsyncDisposable {
 
   /** Does a job. Rejects with an AdapterError. */
   readonly run: RunJob = async <K extends Job['kind']>(job: JobOf<K>, options: StoreOptions) => {
-    const working = job.kind === 'list' ? listHere(options) : work(job, options, this.#ending.signal);
+    const working =
+      job.kind === 'list' ? listHere(job as JobOf<'list'>, options) : work(job, options, this.#ending.signal);
     this.#running.add(working);
     try {
       return (await working) as JobResults[K];
@@ -43,9 +44,9 @@ export class CheckpointWorkers implements AsyncDisposable {
 }
 
 /** One short process of git: not worth a worker. */
-async function listHere(options: StoreOptions): Promise<JobResults['list']> {
+async function listHere(job: JobOf<'list'>, options: StoreOptions): Promise<JobResults['list']> {
   const { runJob } = await import('./worker/run-job.js');
-  return (await runJob({ kind: 'list' }, options)) as JobResults['list'];
+  return (await runJob(job, options)) as JobResults['list'];
 }
 
 async function work<K extends Job['kind']>(

@@ -3,10 +3,12 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFac
 import type { ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Readiness } from '../../services/readiness.js';
-import { refusalOf } from '../access.js';
+import { type DoorSettings, refusalOf } from '../access.js';
 
 /** What `/healthz` says: by the name a daemon knows another one that has its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
+
+const NO_PAGES = 'web pages can connect with Socket.IO and a token, and see nothing else';
 
 /** Figures to show. */
 export interface Exposition {
@@ -20,6 +22,8 @@ export interface RouteOptions {
   readonly readiness: Readiness;
   /** What `/metrics` shows; without it there is no such page. */
   readonly metrics: Exposition | undefined;
+  /** Who may ask at all. Pages of a browser may not. */
+  readonly door: DoorSettings;
   readonly log: Log;
 }
 
@@ -28,7 +32,7 @@ export interface RouteOptions {
  * `FORBIDDEN` for what a web page or another host name asks, 404 `UNKNOWN_REQUEST`, 4xx `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
-  const { readiness, metrics, log } = options;
+  const { readiness, metrics, door, log } = options;
   const routes = fastify({
     serverFactory,
     frameworkErrors: (error, _request, reply) => {
@@ -36,7 +40,7 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
     },
   });
   routes.addHook('onRequest', async ({ raw, is404, method, url }, reply) => {
-    const why = refusalOf(raw);
+    const why = refusalOf(raw, door) ?? (raw.headers.origin === undefined ? undefined : NO_PAGES);
     if (why !== undefined) {
       log.warn('a request was refused', { why });
       return sendError(reply, 403, { code: 'FORBIDDEN', message: why });

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
@@ -14,10 +16,18 @@ const LAST_BYTES_MS = 250;
 
 /** What the server is made of. */
 export interface HttpOptions extends RouteOptions {
-  /** A loopback address, or `localhost`. */
+  /** An address of this machine, or `localhost`. */
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** Undefined for plain HTTP. */
+  readonly tls: TlsFiles | undefined;
+}
+
+/** Paths of a certificate and its key, in PEM. */
+interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
 }
 
 /**
@@ -36,8 +46,7 @@ export class HttpServer implements AsyncDisposable {
 
   constructor(options: HttpOptions) {
     this.#options = options;
-    const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-    this.#routes = buildRoutes((handler) => createServer(limits, handler), options);
+    this.#routes = buildRoutes((handler) => makeServer(options.tls, handler), options);
     this.server = this.#routes.server;
     this.server.on('connection', (connection) => {
       this.#connections.add(connection);
@@ -67,4 +76,11 @@ export class HttpServer implements AsyncDisposable {
     clearTimeout(late);
     await this.#routes.close();
   }
+}
+
+/** @throws the system's error, or that of OpenSSL, when the certificate or its key cannot be used */
+function makeServer(tls: TlsFiles | undefined, handler: RequestListener): Server {
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  if (!tls) return createServer(limits, handler);
+  return createTlsServer({ ...limits, cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, handler);
 }

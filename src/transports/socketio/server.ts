@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, type Socket } from 'socket.io';
 
 import type { Log } from '../../core/log.js';
-import type { EventSink } from '../../services/audience.js';
+import type { Grant } from '../../services/access/access.js';
+import type { Caller } from '../../services/audience.js';
 import type { Services } from '../../services/services.js';
-import { refusalOf } from '../access.js';
+import type { DoorSettings } from '../access.js';
 import { dispatch, type Reply } from '../dispatch.js';
+import { Handshake } from './handshake.js';
 import { SocketSink } from './socket-sink.js';
 
 /** Longest wait for the answers to what the daemon's end has ended. */
@@ -16,10 +18,12 @@ const LAST_ANSWERS_MS = 300;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** What the transport is made of. */
-export interface SocketIoOptions {
+export interface SocketIoOptions extends Omit<DoorSettings, 'takesPages'> {
   readonly services: Services;
   /** Where clients connect. Its listening, and its end, are not this transport's business. */
   readonly http: HttpServer;
+  readonly door: DoorSettings;
+  readonly corsAllowedOrigins: '*' | readonly string[];
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly pingIntervalMs: number;
@@ -31,11 +35,14 @@ export interface SocketIoOptions {
 export class SocketIoServer implements AsyncDisposable {
   readonly #options: SocketIoOptions;
   readonly #io: Server;
+  readonly #handshake: Handshake;
   /** Requests that have no answer yet. */
   readonly #inFlight = new Set<Promise<void>>();
 
   constructor(options: SocketIoOptions) {
     this.#options = options;
+    const { access } = options.services;
+    this.#handshake = new Handshake({ ...options, access });
     this.#io = new Server(options.http, {
       serveClient: false,
       perMessageDeflate: false,
@@ -44,12 +51,12 @@ export class SocketIoServer implements AsyncDisposable {
       pingInterval: options.pingIntervalMs,
       pingTimeout: options.pingTimeoutMs,
       connectTimeout: CONNECT_TIMEOUT_MS,
+      cors: { origin: corsOrigin(options.corsAllowedOrigins), credentials: false },
       allowRequest: (request, decide) => {
-        const refusal = refusalOf(request) ?? this.#overload();
-        if (refusal !== undefined) options.log.warn('a connection was refused', { why: refusal });
-        decide(refusal ?? null, refusal === undefined);
+        this.#handshake.allowRequest(request, decide, this.#io.engine.clientsCount);
       },
     });
+    this.#handshake.guard(this.#io);
     this.#io.on('connection', (socket) => {
       this.#serve(socket);
     });
@@ -86,20 +93,20 @@ export class SocketIoServer implements AsyncDisposable {
     while (isPending() && performance.now() < deadline) await sleep(2);
   }
 
-  #overload(): string | undefined {
-    const { maxConnections } = this.#options;
-    return this.#io.engine.clientsCount >= maxConnections
-      ? `${maxConnections} connections are open already`
-      : undefined;
-  }
-
   #serve(socket: Socket): void {
     const { services, log } = this.#options;
     const sink = new SocketSink(socket);
-    log.debug('client connected', { client: socket.id });
+    const grant = this.#handshake.grantOf(socket);
+    const caller: Caller = { principal: grant.principal, sink };
+    log.debug('client connected', { client: socket.id, name: grant.principal.name });
+    const stopWatching = onEnd(grant, (message) => {
+      log.info('a connection was ended', { client: socket.id, why: message });
+      sink.send('access_ended', { message });
+      socket.disconnect(true);
+    });
     // Names come from the client: whatever is JSON may stand there.
     socket.onAny((name: unknown, ...args: unknown[]) => {
-      const answered = this.#handle(socket, sink, String(name), args)
+      const answered = this.#handle(socket, caller, String(name), args)
         .catch((error: unknown) => {
           log.error('an answer could not be given', { client: socket.id, error: String(error) });
         })
@@ -112,19 +119,36 @@ export class SocketIoServer implements AsyncDisposable {
     });
     socket.on('disconnect', (reason) => {
       log.debug('client disconnected', { client: socket.id, reason });
+      stopWatching();
       services.sessions.detach(sink);
     });
   }
 
-  async #handle(socket: Socket, sink: EventSink, name: string, args: readonly unknown[]): Promise<void> {
+  async #handle(socket: Socket, caller: Caller, name: string, args: readonly unknown[]): Promise<void> {
     const last = args.at(-1);
     const acknowledge = typeof last === 'function' ? (last as (reply: unknown) => void) : undefined;
     const payload = typeof args[0] === 'function' ? undefined : args[0];
     const { requestId, body } = takeRequestId(payload);
-    const reply = await dispatch(this.#options.services, name, body, sink, this.#options.log);
+    const reply = await dispatch(this.#options.services, name, body, caller, this.#options.log);
     answer(socket, name, reply, requestId, acknowledge);
   }
 }
+
+/** Calls the listener when a grant ends, until the returned function is called. */
+function onEnd({ ended }: Grant, listener: (message: string) => void): () => void {
+  if (!ended) return () => undefined;
+  const tell = () => {
+    listener((ended.reason as Error).message);
+  };
+  ended.addEventListener('abort', tell, { once: true });
+  // The token may have ended while the connection was being made.
+  if (ended.aborted) setImmediate(tell);
+  return () => {
+    ended.removeEventListener('abort', tell);
+  };
+}
+
+const corsOrigin = (allowed: '*' | readonly string[]): string | string[] => (allowed === '*' ? '*' : [...allowed]);
 
 function answer(
   socket: Socket,

@@ -70,9 +70,15 @@ async function work<K extends Job['kind']>(
 }
 
 const id = (name: string) => `checkpoint_${name.padStart(22, '0')}`;
-const save = (name: string): JobOf<'save'> => ({ kind: 'save', id: id(name), label: null, reason: 'requested' });
+const save = (name: string): JobOf<'save'> => ({
+  kind: 'save',
+  id: id(name),
+  label: null,
+  reason: 'requested',
+  owner: 'local',
+});
 const restore = (name: string, undo: string): JobOf<'restore'> => {
-  return { kind: 'restore', id: id(name), paths: [''], undoId: id(undo) };
+  return { kind: 'restore', id: id(name), scope: null, owner: 'local', paths: [''], undoId: id(undo) };
 };
 
 const manyFiles = (count: number, content: (index: number) => string) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
 import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/log.js';
 import type { Job, RunJob } from '../../../src/engine/checkpoints/job.js';
@@ -47,24 +48,24 @@ describe('Checkpoints', () => {
     using bench = new ServiceBench({ 'a.txt': '1' });
     const saved = bench.tree;
     const checkpoints = bench.make();
-    const id = await checkpoints.saveBeforeCommand('rm -rf .');
+    const id = await checkpoints.saveBeforeCommand('rm -rf .', LOCAL_PRINCIPAL);
     rmSync(join(bench.workspace, 'a.txt'));
-    await checkpoints.restore({ checkpoint_id: id, paths: undefined });
+    await checkpoints.restore({ checkpoint_id: id, paths: undefined }, LOCAL_PRINCIPAL);
     expect(bench.tree).toEqual(saved);
-    const { checkpoints: listed } = await checkpoints.list();
+    const { checkpoints: listed } = await checkpoints.list(LOCAL_PRINCIPAL);
     expect(listed[0]).toMatchObject({ checkpoint_id: id, kind: 'before_command', label: 'rm -rf .' });
   });
 
   it('does one thing at a time, in the order in which it was asked, also after one has failed', async () => {
     using bench = new ServiceBench({ 'a.txt': '1' });
     const checkpoints = bench.make();
-    const { checkpoint_id: id } = await checkpoints.save({ label: undefined });
+    const { checkpoint_id: id } = await checkpoints.save({ label: undefined }, LOCAL_PRINCIPAL);
     writeFileSync(join(bench.workspace, 'a.txt'), '2');
     const outcomes = await Promise.allSettled([
-      checkpoints.restore({ checkpoint_id: 'checkpoint_none', paths: undefined }),
-      checkpoints.diff({ checkpoint_id: id, paths: undefined, format: undefined, output: undefined }),
-      checkpoints.restore({ checkpoint_id: id, paths: undefined }),
-      checkpoints.diff({ checkpoint_id: id, paths: undefined, format: undefined, output: undefined }),
+      checkpoints.restore({ checkpoint_id: 'checkpoint_none', paths: undefined }, LOCAL_PRINCIPAL),
+      checkpoints.diff({ checkpoint_id: id, paths: undefined, format: undefined, output: undefined }, LOCAL_PRINCIPAL),
+      checkpoints.restore({ checkpoint_id: id, paths: undefined }, LOCAL_PRINCIPAL),
+      checkpoints.diff({ checkpoint_id: id, paths: undefined, format: undefined, output: undefined }, LOCAL_PRINCIPAL),
     ]);
     expect(bench.jobs).toEqual(['save', 'restore', 'diff', 'restore', 'diff']);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
@@ -80,24 +81,27 @@ describe('Checkpoints', () => {
       await held.promise;
       throw new AdapterError('CHECKPOINT_FAILED', 'held');
     };
-    const asked = Array.from({ length: 33 }, () => checkpoints.save({ label: undefined }));
+    const asked = Array.from({ length: 33 }, () => checkpoints.save({ label: undefined }, LOCAL_PRINCIPAL));
     await expect(asked.at(-1)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
     held.resolve(undefined);
     const outcomes = await Promise.allSettled(asked);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(31);
-    await checkpoints.save({ label: 'there is room again' });
+    await checkpoints.save({ label: 'there is room again' }, LOCAL_PRINCIPAL);
   });
 
   it('tidies when there is something to be tidied, and tells what has gone', async () => {
     using bench = new ServiceBench({ 'a.txt': '1' });
     bench.limit({ maxStoreBytes: 1 });
     const checkpoints = bench.make();
-    await checkpoints.save({ label: 'one' });
-    await checkpoints.save({ label: 'two' });
+    await checkpoints.save({ label: 'one' }, LOCAL_PRINCIPAL);
+    await checkpoints.save({ label: 'two' }, LOCAL_PRINCIPAL);
     // What comes next comes after it.
-    await checkpoints.diff({ checkpoint_id: undefined, paths: undefined, format: undefined, output: undefined });
+    await checkpoints.diff(
+      { checkpoint_id: undefined, paths: undefined, format: undefined, output: undefined },
+      LOCAL_PRINCIPAL,
+    );
     expect(bench.jobs).toEqual(['save', 'tidy', 'save', 'tidy', 'diff']);
-    expect((await checkpoints.list()).checkpoints.map(({ label }) => label)).toEqual(['two']);
+    expect((await checkpoints.list(LOCAL_PRINCIPAL)).checkpoints.map(({ label }) => label)).toEqual(['two']);
     expect(bench.lines).toContain('old checkpoints were removed: max_store_mb is reached');
   });
 
@@ -107,7 +111,7 @@ describe('Checkpoints', () => {
     rmSync(join(bench.workspace, 'a.txt'));
     makeTree(join(bench.workspace, staging), { 'old-0': '1' });
     const checkpoints = bench.make();
-    await checkpoints.save({ label: undefined });
+    await checkpoints.save({ label: undefined }, LOCAL_PRINCIPAL);
     const journal = {
       phase: 'moving',
       staging,
@@ -117,14 +121,14 @@ describe('Checkpoints', () => {
     writeFileSync(join(bench.options.directory, 'restore.json'), JSON.stringify(journal));
     const successor = bench.make();
     const diff = { checkpoint_id: undefined, paths: undefined, format: undefined, output: undefined };
-    expect((await successor.diff(diff)).changes).toEqual([{ path: 'a.txt', status: 'added' }]);
+    expect((await successor.diff(diff, LOCAL_PRINCIPAL)).changes).toEqual([{ path: 'a.txt', status: 'added' }]);
     expect(bench.lines).toContain('a restore of the workspace was interrupted');
   });
 
   it('undoes a restore whose process has died in the middle, before the client hears of it', async () => {
     using bench = new ServiceBench({ 'a.txt': '1' });
     const checkpoints = bench.make();
-    const { checkpoint_id: id } = await checkpoints.save({ label: undefined });
+    const { checkpoint_id: id } = await checkpoints.save({ label: undefined }, LOCAL_PRINCIPAL);
     const before = bench.tree;
     bench.next = (_job, { directory }) => {
       const staging = '.shell-adapter-restore-x';
@@ -137,7 +141,9 @@ describe('Checkpoints', () => {
       );
       return Promise.reject(new AdapterError('CHECKPOINT_FAILED', 'the process has ended'));
     };
-    await expect(checkpoints.restore({ checkpoint_id: id, paths: undefined })).rejects.toThrow('the process has ended');
+    await expect(checkpoints.restore({ checkpoint_id: id, paths: undefined }, LOCAL_PRINCIPAL)).rejects.toThrow(
+      'the process has ended',
+    );
     expect(bench.tree).toEqual(before);
     expect(bench.jobs).toEqual(['save', 'restore', 'recover']);
   });

@@ -14,7 +14,7 @@ describe('an unknown key', () => {
     ['sockeito: {}', '1:1 sockeito: unknown key; did you mean "socketio"?'],
     [
       'zebra: 1',
-      '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, confirmation, http',
+      '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, auth, confirmation, http',
     ],
     [
       'adapter: { prewarm: { zebra: 1 } }',
@@ -103,14 +103,35 @@ describe('a wrong value', () => {
     expect(problemsOf(text)).toEqual([expected]);
   });
 
-  it.each(['0.0.0.0', '192.168.1.1', '::', 'example.org', '128.0.0.1', '127.1', ''])(
-    'for the host, %j, is refused',
-    (host) => {
-      expect(problemsOf(`socketio: { host: "${host}" }`)).toEqual([
-        `1:19 socketio.host: must be a loopback address (127.0.0.0/8, ::1 or localhost): the adapter serves no other machine; got the text "${host}"`,
-      ]);
-    },
-  );
+  it.each(['example.org', '127.1', ''])('for the host, %j, is refused', (host) => {
+    expect(problemsOf(`socketio: { host: "${host}" }`)).toEqual([
+      `1:19 socketio.host: must be an IP address or localhost; got the text "${host}"`,
+    ]);
+  });
+
+  it.each(['0.0.0.0', '192.168.1.1', '::', '128.0.0.1'])('for the host, %s, is refused without TLS', (host) => {
+    expect(problemsOf(`socketio: { host: "${host}" }`)).toEqual([
+      '1:19 socketio.host: is an address that other machines reach: give tls.cert and tls.key, or insecure_transport: true',
+    ]);
+  });
+
+  it('for a host that other machines reach, without tokens, is refused whatever else stands there', () => {
+    expect(problemsOf('socketio: { host: 0.0.0.0, insecure_transport: true }\nauth: { mode: none }')).toEqual([
+      '2:15 auth.mode: may not be none: other machines reach the daemon at 0.0.0.0',
+    ]);
+  });
+
+  it('for a certificate without its key is refused', () => {
+    expect(problemsOf('socketio: { tls: { cert: cert.pem } }')).toEqual([
+      '1:26 socketio.tls.cert: needs key beside it',
+    ]);
+  });
+
+  it.each(['https://proxy.example', 'proxy.example:8443'])('for a host name, %s, is refused', (name) => {
+    expect(problemsOf(`socketio: { allowed_hosts: ["${name}"] }`)).toEqual([
+      expect.stringContaining('socketio.allowed_hosts[0]: must be a list of host names, without ports'),
+    ]);
+  });
 
   it.each([
     [

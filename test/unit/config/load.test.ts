@@ -38,8 +38,11 @@ describe('loading', () => {
     });
     expect(socketio).toEqual({
       host: '127.0.0.1',
+      isLoopback: true,
       port: 8087,
       corsAllowedOrigins: '*',
+      allowedHosts: [],
+      tls: undefined,
       maxMessageBytes: 1_048_576,
       maxConnections: 1024,
       pingIntervalMs: 10_000,
@@ -104,6 +107,23 @@ describe('values', () => {
 
   it.each(['127.0.0.1', '127.8.9.10', '::1', 'localhost'])('take the loopback address %s', (host) => {
     expect(load(`socketio: { host: "${host}" }`).socketio.host).toBe(host);
+  });
+
+  it.each(['{ tls: { cert: c.pem, key: k.pem }, host: 0.0.0.0 }', '{ insecure_transport: true, host: 0.0.0.0 }'])(
+    'take an address that other machines reach with %s',
+    (text) => {
+      expect(load(`socketio: ${text}`).socketio).toMatchObject({ host: '0.0.0.0', isLoopback: false });
+    },
+  );
+
+  it('take a certificate and its key as paths, and host names in lower case', () => {
+    const { tls, allowedHosts } = load(
+      'socketio: { tls: { cert: /c.pem, key: ~/k.pem }, allowed_hosts: [A.example] }',
+    ).socketio;
+    expect({ tls, allowedHosts }).toEqual({
+      tls: { cert: '/c.pem', key: '/home/ada/k.pem' },
+      allowedHosts: ['a.example'],
+    });
   });
 
   it.each([

@@ -1,13 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 
+import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
 import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/log.js';
 import { NO_METRICS } from '../../../src/core/metrics.js';
-import type { EventSink } from '../../../src/services/audience.js';
+import type { Caller } from '../../../src/services/audience.js';
 import type { Services } from '../../../src/services/services.js';
 import { dispatch } from '../../../src/transports/dispatch.js';
 
-const SINK: EventSink = { id: 'test', send: () => undefined, pendingBytes: () => 0 };
+const CALLER: Caller = { principal: LOCAL_PRINCIPAL, sink: undefined };
 
 const makeLog = () => ({
   debug: vi.fn<Log['debug']>(),
@@ -18,9 +19,14 @@ const makeLog = () => ({
 
 /** Services of which only the metadata is asked, and does this. */
 const servicesThat = (describe: () => unknown, isClosing = false): Services =>
-  ({ metadata: { describe }, metrics: NO_METRICS, isClosing: () => isClosing }) as unknown as Services;
+  ({
+    metadata: { describe },
+    metrics: NO_METRICS,
+    quotas: { countRequest: () => undefined },
+    isClosing: () => isClosing,
+  }) as unknown as Services;
 
-const ask = (services: Services, log = makeLog()) => dispatch(services, 'shell_metadata', {}, SINK, log);
+const ask = (services: Services, log = makeLog()) => dispatch(services, 'shell_metadata', {}, CALLER, log);
 
 const fault = () => new TypeError("Cannot read properties of undefined (reading 'x')");
 

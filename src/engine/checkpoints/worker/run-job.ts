@@ -17,7 +17,7 @@ export async function runJob(job: Job, options: StoreOptions): Promise<JobResult
 function start(job: Job, options: StoreOptions): Promise<JobResults[Job['kind']]> {
   switch (job.kind) {
     case 'list':
-      return CheckpointStore.list(options);
+      return CheckpointStore.list(options, job);
     case 'recover':
       return CheckpointStore.recover(options);
     case 'save':

@@ -60,12 +60,12 @@ export class CheckpointBench implements Disposable {
 
   /** Saves the workspace; gives the checkpoint. */
   save(reason: JobOf<'save'>['reason'] = 'requested', label: string | null = null): Promise<JobResults['save']> {
-    return this.run({ kind: 'save', id: this.newId(), label, reason });
+    return this.run({ kind: 'save', id: this.newId(), label, reason, owner: 'local' });
   }
 
   /** Restores a checkpoint, or paths of it. */
   restore(id: string, paths: readonly string[] = ['']): Promise<JobResults['restore']> {
-    return this.run({ kind: 'restore', id, paths, undoId: this.newId() });
+    return this.run({ kind: 'restore', id, scope: null, owner: 'local', paths, undoId: this.newId() });
   }
 
   diff(
@@ -78,6 +78,7 @@ export class CheckpointBench implements Disposable {
     return this.run({
       kind: 'diff',
       id,
+      scope: null,
       paths,
       format,
       limits: { maxSize: 30_000, beginSize: 10_000, endSize: 20_000 },

@@ -63,7 +63,7 @@ async function planned(
   id: string,
 ): Promise<{ plan: RestorePlan; current: Snapshot; git: Repository['git'] }> {
   const repository = await Repository.open({ program: bench.options.git, directory: join(bench.store, 'git') });
-  const target = await readSavedTree(repository.git, (await repository.find(id)).commit);
+  const target = await readSavedTree(repository.git, (await repository.find(id, null)).commit);
   const { workspace, limits } = bench.options;
   const current = await takeSnapshot({ workspace, limits, repository, excluded: new Set(), cache: new StatCache(0) });
   const plan = planRestore({ current, target, paths: new Set(['']), owners: CAN_SET_OWNERS });
@@ -275,7 +275,7 @@ describe('a store', () => {
     ]);
     expect(outcomes).toHaveLength(6);
     expect(bench.tree).toEqual(saved);
-    expect(await bench.run({ kind: 'list' })).toHaveLength(5);
+    expect(await bench.run({ kind: 'list', scope: null })).toHaveLength(5);
     expect(readdirSync(bench.store).toSorted()).toEqual(['cache.json', 'git']);
   });
 
@@ -299,7 +299,7 @@ describe('old checkpoints', () => {
     const { undoCheckpoint } = await bench.restore(asked.id);
     // What is restored and what undoes it stay.
     expect(undoCheckpoint.dropped).toEqual([second.id]);
-    const left = (await bench.run({ kind: 'list' })).map(({ id }) => id);
+    const left = (await bench.run({ kind: 'list', scope: null })).map(({ id }) => id);
     expect(left).toEqual([asked.id, fourth.id, undoCheckpoint.id]);
     await expect(bench.restore(automatic.id)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' });
   });
@@ -320,7 +320,7 @@ describe('old checkpoints', () => {
     expect(size()).toBeLessThan(2_500_000);
     bench.limit({ maxStoreBytes: 1 });
     await bench.run({ kind: 'tidy' });
-    const left = await bench.run({ kind: 'list' });
+    const left = await bench.run({ kind: 'list', scope: null });
     expect(left.map(({ label }) => label)).toEqual(['3']);
     rmSync(file);
     await bench.restore(left[0]!.id);
@@ -344,10 +344,18 @@ describe('old checkpoints', () => {
 
   it('are listed with what is known of them', async () => {
     using bench = new CheckpointBench(SPEC);
-    expect(await bench.run({ kind: 'list' })).toEqual([]);
+    expect(await bench.run({ kind: 'list', scope: null })).toEqual([]);
     const { id, createdAt } = await bench.save('requested', 'a "label"\nof two lines \u2603');
-    expect(await bench.run({ kind: 'list' })).toEqual([
-      { id, kind: 'requested', label: 'a "label"\nof two lines \u2603', createdAt, files: 6, bytes: 11 },
+    expect(await bench.run({ kind: 'list', scope: null })).toEqual([
+      {
+        id,
+        kind: 'requested',
+        owner: 'local',
+        label: 'a "label"\nof two lines \u2603',
+        createdAt,
+        files: 6,
+        bytes: 11,
+      },
     ]);
   });
 });

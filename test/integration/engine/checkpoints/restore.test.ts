@@ -230,7 +230,7 @@ describe('a workspace with too much', () => {
     await expect(bench.save()).rejects.toMatchObject(tooLarge);
     await expect(bench.restore(id)).rejects.toMatchObject(tooLarge);
     expect(bench.tree).toEqual(before);
-    expect((await bench.run({ kind: 'list' })).map((checkpoint) => checkpoint.id)).toEqual([id]);
+    expect((await bench.run({ kind: 'list', scope: null })).map((checkpoint) => checkpoint.id)).toEqual([id]);
   });
 });
 

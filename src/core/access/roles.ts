@@ -1,0 +1,13 @@
+/** What a token may be, with the sentence that documents it. From what may least to what may most, on the whole. */
+export const ROLES = {
+  viewer: 'Looks at everything: sessions, commands, their output and checkpoints of all. Changes nothing.',
+  agent: 'Works with what is its own: sessions, commands and checkpoints. Of those of others it learns nothing.',
+  operator: 'Works as an agent does, and looks at everything as a viewer does.',
+  admin: 'May do everything, with what belongs to others too.',
+} as const;
+
+/** What a token may be. */
+export type Role = keyof typeof ROLES;
+
+/** The roles, in the order of `ROLES`. */
+export const ROLE_NAMES = Object.keys(ROLES) as [Role, ...Role[]];

@@ -1,0 +1,49 @@
+import type { Principal } from '../../core/access/principal.js';
+import { type RateLimit, RateMeter } from '../../core/access/rate.js';
+import { AdapterError } from '../../core/errors.js';
+
+/** What each token may take of the daemon. Programs of the daemon's own user have no such bounds. */
+export interface QuotaLimits {
+  readonly requests: RateLimit;
+  /** Open at a time. */
+  readonly maxSessions: number;
+}
+
+/** Keeps each token within its share, so that one does not take all from the others. */
+export class Quotas {
+  readonly #limits: () => QuotaLimits;
+  /** By id of the principal. */
+  readonly #meters = new Map<string, RateMeter>();
+
+  constructor(limits: () => QuotaLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Counts a request.
+   * @throws AdapterError RATE_LIMITED
+   */
+  countRequest({ id, isLocalPeer }: Principal): void {
+    if (isLocalPeer) return;
+    const { requests } = this.#limits();
+    const now = performance.now();
+    let meter = this.#meters.get(id);
+    if (!meter) this.#meters.set(id, (meter = new RateMeter(requests, now)));
+    const wait = meter.take(requests, now);
+    if (wait === 0) return;
+    const { perSecond, burst } = requests;
+    const message = `a token may make ${perSecond} requests a second, ${burst} at once (requests_per_second); wait ${wait} ms`;
+    throw new AdapterError('RATE_LIMITED', message, { details: { retry_after_ms: wait } });
+  }
+
+  /**
+   * Sees that a principal with so many sessions may open another one.
+   * @throws AdapterError SESSION_LIMIT
+   */
+  admitSession({ isLocalPeer }: Principal, open: number): void {
+    const { maxSessions } = this.#limits();
+    if (isLocalPeer || open < maxSessions) return;
+    const message = `this token has ${maxSessions} sessions open already (max_sessions_per_token); close one`;
+    throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions_per_token: maxSessions } });
+  }
+}

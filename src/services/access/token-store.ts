@@ -1,0 +1,150 @@
+import { timingSafeEqual } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { type FSWatcher, statSync, watch } from 'node:fs';
+
+import { hasExpired, type Token } from '../../core/access/token.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import { hashOf, type TokenFiles } from './token-files.js';
+
+/** Longest timer there is, in milliseconds (a 32-bit signed integer). */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** Changes within so many milliseconds may have the same time: the kernel’s clock for files ticks every 1 to 10 ms. */
+const CLOCK_TICK_MS = 50;
+
+/** The version of a directory that is to be read whatever was read before. */
+const UNSETTLED = '';
+
+/** A token that counts, and the end of that. */
+interface Entry {
+  readonly token: Token;
+  readonly hash: Buffer;
+  readonly ending: AbortController;
+}
+
+/** A token that somebody has shown. */
+export interface ShownToken {
+  readonly token: Token;
+  /** Aborted when it no longer counts; the reason is an AdapterError that says why. */
+  readonly ended: AbortSignal;
+}
+
+/** The tokens that count now: those in the files, read again whenever these change. */
+export class TokenStore implements Disposable {
+  readonly #files: TokenFiles;
+  readonly #log: Log;
+  #entries = new Map<string, Entry>();
+  #watcher: FSWatcher | undefined;
+  #expiryTimer: NodeJS.Timeout | undefined;
+  /** Which state of the directory was read. */
+  #version = UNSETTLED;
+
+  /** @param files their directory has to be there, or changes are seen late */
+  constructor(files: TokenFiles, log: Log) {
+    this.#files = files;
+    this.#log = log;
+    this.refresh();
+    this.#watch();
+  }
+
+  /** The token of a secret; undefined when there is none. Takes as long for a wrong secret as for a right one. */
+  find(secret: string): ShownToken | undefined {
+    const version = this.#versionNow();
+    if (version === UNSETTLED || version !== this.#version) this.refresh();
+    const hash = hashOf(secret);
+    let found: Entry | undefined;
+    for (const entry of this.#entries.values()) {
+      if (timingSafeEqual(entry.hash, hash)) found = entry;
+    }
+    // A timer may be late, by all of the time that a machine has slept.
+    if (found && hasExpired(found.token, Date.now())) return undefined;
+    return found && { token: found.token, ended: found.ending.signal };
+  }
+
+  /** Reads the files again. Tokens that have gone or changed, or have expired, end. */
+  refresh(): void {
+    this.#version = this.#versionNow();
+    const now = Date.now();
+    const entries = new Map<string, Entry>();
+    for (const token of this.#read()) {
+      const known = this.#entries.get(token.id);
+      if (hasExpired(token, now)) known?.ending.abort(endOf(token, `has expired (${token.expires_at ?? ''})`));
+      else entries.set(token.id, known && isSame(known.token, token) ? known : newEntry(token));
+    }
+    const old = this.#entries;
+    this.#entries = entries;
+    for (const [id, { token, ending }] of old) {
+      if (entries.get(id)?.ending === ending) continue;
+      ending.abort(endOf(token, entries.has(id) ? 'was changed; its new secret is needed' : 'was revoked'));
+    }
+    this.#awaitExpiry(now);
+  }
+
+  [Symbol.dispose](): void {
+    this.#watcher?.close();
+    clearTimeout(this.#expiryTimer);
+  }
+
+  #read(): readonly Token[] {
+    try {
+      const { tokens, problems } = this.#files.read();
+      for (const problem of problems) this.#log.error('a token does not count', { why: problem });
+      return tokens;
+    } catch (error) {
+      // What cannot be read lets nobody in.
+      this.#log.error('the tokens cannot be read: none counts', { error: (error as Error).message });
+      return [];
+    }
+  }
+
+  /** Every token that comes, goes or is replaced changes the directory; one that has just changed may do so unseen. */
+  #versionNow(): string {
+    const stats = statSync(this.#files.directory, { bigint: true, throwIfNoEntry: false });
+    if (!stats || Date.now() - Number(stats.ctimeMs) < CLOCK_TICK_MS) return UNSETTLED;
+    return `${stats.ino}.${stats.ctimeNs}`;
+  }
+
+  #watch(): void {
+    try {
+      this.#watcher = watch(this.#files.directory, { persistent: false }, () => {
+        this.refresh();
+      });
+      this.#watcher.on('error', (error) => {
+        this.#warnUnwatched(error);
+      });
+    } catch (error) {
+      this.#warnUnwatched(error as Error);
+    }
+  }
+
+  /** The system has no more watches, or the directory is not there. */
+  #warnUnwatched({ message }: Error): void {
+    this.#log.warn('changes of tokens are seen at the next connection or SIGHUP only', { error: message });
+  }
+
+  #awaitExpiry(now: number): void {
+    clearTimeout(this.#expiryTimer);
+    const ends = [...this.#entries.values()].flatMap(({ token: { expires_at: end } }) =>
+      end ? [Date.parse(end)] : [],
+    );
+    if (ends.length === 0) return;
+    const wait = Math.min(MAX_TIMER_MS, Math.max(1, Math.min(...ends) - now));
+    this.#expiryTimer = setTimeout(() => {
+      this.refresh();
+    }, wait).unref();
+  }
+}
+
+function newEntry(token: Token): Entry {
+  const ending = new AbortController();
+  // One for each of its connections.
+  setMaxListeners(0, ending.signal);
+  return { token, hash: Buffer.from(token.sha256, 'hex'), ending };
+}
+
+const isSame = (a: Token, b: Token): boolean =>
+  a.sha256 === b.sha256 && a.role === b.role && a.name === b.name && a.expires_at === b.expires_at;
+
+const endOf = ({ name }: Token, what: string): AdapterError =>
+  new AdapterError('UNAUTHORIZED', `the token ${name} ${what}`, { details: { token: name } });
