@@ -24,7 +24,10 @@ module.exports = {
       from: { path: '^src/client(/|\\.ts$)' },
       to: { dependencyTypes: ['core'] },
     },
-    layer('app-knows-no-cli', '^src/app\\.ts$', ['^src/(core|config|engine|services|transports)/', '^src/logging']),
+    layer('app-knows-no-cli', '^src/app(/|\\.ts$)', [
+      '^src/(core|config|engine|services|transports|app)/',
+      '^src/logging',
+    ]),
     layer('cli-stands-outside', '^src/cli/', [
       '^src/(core|config|cli)/',
       '^src/client(/|\\.ts$)',

@@ -12,3 +12,6 @@ export interface Log {
   /** A fault in the adapter or in what it depends on. */
   error(message: string, facts?: Record<string, unknown>): void;
 }
+
+/** Gives a log for a part of the daemon. */
+export type LogFactory = (component: string) => Log;

@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Configuration } from '../config/configuration.js';
+import type { Log, LogFactory } from '../core/log.js';
+import { CheckpointWorkers } from '../engine/checkpoints/worker-process.js';
+import { OneShotRunner } from '../engine/one-shot.js';
+import {
+  findDeadInstances,
+  isInstanceAlive,
+  makeRuntimeDirectory,
+  removeRuntimeDirectory,
+  type RuntimeDirectory,
+} from '../engine/runtime-directory.js';
+import { ProcessStarter } from '../engine/process-starter.js';
+import { endProcesses, findInstanceProcesses } from '../engine/process-tree.js';
+import { ShellPool } from '../engine/shell-pool.js';
+import { findShell } from '../engine/shells/list.js';
+
+import type { Closers } from './closers.js';
+
+export interface Engine {
+  readonly pool: ShellPool;
+  readonly oneShots: OneShotRunner;
+  readonly checkpointWorkers: CheckpointWorkers;
+  readonly spoolDirectory: string;
+  readonly instance: string;
+  readonly runtimePath: string;
+}
+
+export async function buildEngine(
+  { adapter, childEnvironment: env }: Configuration,
+  log: LogFactory,
+  closers: Closers,
+): Promise<Engine> {
+  const shell = findShell(adapter.shell, env['PATH'] ?? '');
+  const runtime = makeRuntimeDirectory();
+  closers.push(() => {
+    removeRuntimeDirectory(runtime.path);
+  });
+  const spoolRoot = join(adapter.stateDirectory, 'spool');
+  await sweep(runtime, spoolRoot, log('recovery'));
+  const spoolDirectory = makeSpoolDirectory(spoolRoot, runtime);
+  closers.push(() => {
+    rmSync(spoolDirectory, { recursive: true, force: true });
+  });
+  const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
+  const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
+  closers.push(() => starter[Symbol.asyncDispose]());
+  starter.warmUp();
+  const pool = new ShellPool({ runtime, defaultShell: shell, cwd, env, size: prewarm.sessions, log: log('pool') });
+  closers.push(() => pool[Symbol.asyncDispose]());
+  const common = { runtime, starter, shell, cwd, env, killGraceMs };
+  const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
+  closers.push(() => oneShots[Symbol.asyncDispose]());
+  const checkpointWorkers = new CheckpointWorkers();
+  closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
+  return { pool, oneShots, checkpointWorkers, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
+}
+
+/** Ends and removes what daemons have left that were killed. */
+async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Promise<void> {
+  for (const { instance, path } of findDeadInstances(runtime)) {
+    const survivors = await endProcesses(() => findInstanceProcesses(instance), 0);
+    removeRuntimeDirectory(path);
+    log.warn('what a killed daemon had left was removed', { instance, survivors: survivors.length });
+  }
+  // A daemon with another state directory may have removed the rest of it.
+  const spools = existsSync(spoolRoot) ? readdirSync(spoolRoot) : [];
+  for (const instance of spools.filter((name) => !isInstanceAlive(name))) {
+    rmSync(join(spoolRoot, instance), { recursive: true, force: true });
+  }
+}
+
+/** Outputs are kept here; without the directory the beginning of each is kept in memory. */
+function makeSpoolDirectory(spoolRoot: string, runtime: RuntimeDirectory): string {
+  const directory = join(spoolRoot, runtime.instance);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}

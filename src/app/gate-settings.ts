@@ -1,0 +1,28 @@
+import type { Configuration } from '../config/configuration.js';
+import { ConfigurationError } from '../config/problems.js';
+import { compileRule } from '../core/policy/rules.js';
+import { type GateSettings } from '../services/gate.js';
+
+/**
+ * What the gate goes by.
+ * @throws {ConfigurationError} when a rule cannot be used; configurations that were loaded have none of these.
+ */
+export function gateSettings({ confirmation, childEnvironment, file }: Configuration): GateSettings {
+  const rules = confirmation.rules.map((definition, index) => {
+    const compiled = compileRule(definition, childEnvironment['HOME']);
+    if ('rule' in compiled) return compiled.rule;
+    const { field, message } = compiled.problem;
+    const path = `confirmation.rules[${index}].${field}`;
+    throw new ConfigurationError([
+      { file: file ?? 'configuration', line: undefined, column: undefined, path, message },
+    ]);
+  });
+  return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
+}
+
+/** Files that decide over the gate itself, or that the daemon needs. */
+export const protectedPaths = ({ file, adapter, logging }: Configuration): readonly string[] => [
+  ...(file === undefined ? [] : [file]),
+  adapter.stateDirectory,
+  logging.filePath,
+];

@@ -1,0 +1,45 @@
+import type { Configuration } from '../config/configuration.js';
+import type { Answer } from '../core/protocol/requests.js';
+import { type QuotaLimits } from '../services/access/quotas.js';
+import type { CommandLimits } from '../services/command-limits.js';
+import { type SessionLimits } from '../services/sessions.js';
+
+/** Requests that a token may make at once, after a pause: those of so many seconds. */
+const BURST_SECONDS = 2;
+
+export const quotaLimits = ({ auth }: Configuration): QuotaLimits => ({
+  requests: { perSecond: auth.requestsPerSecond, burst: auth.requestsPerSecond * BURST_SECONDS },
+  maxSessions: auth.maxSessionsPerToken,
+});
+
+export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
+  maxSessions: adapter.maxSessions,
+  maxLifetimeMs: adapter.sessionMaxLifetimeMs,
+  idleTimeoutMs: adapter.sessionIdleTimeoutMs,
+  reconnectGraceMs: adapter.reconnectGraceMs,
+  checkIntervalMs: adapter.connectionCheckIntervalMs,
+  killGraceMs: adapter.killGraceMs,
+  wedgeTimeoutMs: adapter.wedgeTimeoutMs,
+  spoolMaxBytes: adapter.spoolMaxBytes,
+  replayMaxBytes: adapter.replayMaxBytes,
+});
+
+export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
+  maxLifetimeMs: adapter.commandMaxLifetimeMs,
+  queueLimit: adapter.queueLimit,
+  maxOneShots: adapter.maxSessions,
+  output: { maxSize: adapter.maxOutputSize, beginSize: adapter.beginOutputSize, endSize: adapter.endOutputSize },
+  spoolMaxBytes: adapter.spoolMaxBytes,
+  replayMaxBytes: adapter.replayMaxBytes,
+});
+
+export const reportedLimits = ({ adapter, socketio }: Configuration): Answer<'shell_metadata'>['limits'] => ({
+  command_max_lifetime_ms: adapter.commandMaxLifetimeMs,
+  session_max_lifetime_ms: adapter.sessionMaxLifetimeMs,
+  max_sessions: adapter.maxSessions,
+  queue_limit: adapter.queueLimit,
+  max_output_size: adapter.maxOutputSize,
+  begin_output_size: adapter.beginOutputSize,
+  end_output_size: adapter.endOutputSize,
+  max_message_bytes: socketio.maxMessageBytes,
+});
