@@ -224,7 +224,9 @@ export const requests = {
     output: checkpointInfo.extend({
       skipped: z.array(skippedPath).describe(`What is not in it, at most ${MAX_LISTED_PATHS} entries`),
       skipped_count: z.int(),
-      dropped: z.array(field.checkpointId).describe('Older checkpoints that have made room for it (`max_count`)'),
+      dropped: z
+        .array(field.checkpointId)
+        .describe('Older checkpoints of this token that have made room for it (`max_count`)'),
     }),
   },
   list_checkpoints: {

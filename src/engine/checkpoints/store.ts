@@ -82,7 +82,7 @@ export class CheckpointStore {
   async save({ id, label, reason, owner }: JobOf<'save'>): Promise<SavedCheckpoint> {
     const captured = await this.#capture({ label, kind: reason, owner });
     const checkpoint = await this.#name(id, captured);
-    return { ...checkpoint, dropped: await this.#makeRoom(new Set([id])), isUntidy: await this.#isUntidy() };
+    return { ...checkpoint, dropped: await this.#makeRoom(new Set([id]), owner), isUntidy: await this.#isUntidy() };
   }
 
   /** Compares the workspace with a checkpoint, in the direction of time. */
@@ -129,7 +129,7 @@ export class CheckpointStore {
       undoCheckpoint: undoId,
       token: undoId,
     });
-    const dropped = await this.#makeRoom(new Set([id, undoId]));
+    const dropped = await this.#makeRoom(new Set([id, undoId]), owner);
     return {
       restored: listed(plan.restored.map(toText)),
       removed: listed(plan.removed.map(toText)),
@@ -204,10 +204,11 @@ export class CheckpointStore {
     return { id, ...facts, skipped: listedSkipped(snapshot.skipped) };
   }
 
-  async #makeRoom(kept: ReadonlySet<string>): Promise<string[]> {
+  /** Drops what is too much; gives the ids of those that were this owner's: of others it learns nothing. */
+  async #makeRoom(kept: ReadonlySet<string>, owner: string): Promise<string[]> {
     const old = surplus(await this.#repository.list(), this.#options.limits.maxCount, kept);
     await this.#repository.drop(old);
-    return old.map(({ id }) => id);
+    return old.filter((checkpoint) => isOf(checkpoint, owner)).map(({ id }) => id);
   }
 
   async #newest(scope: string | null): Promise<StoredCheckpoint> {

@@ -304,6 +304,21 @@ describe('old checkpoints', () => {
     await expect(bench.restore(automatic.id)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' });
   });
 
+  it('that make room are told to their owner, and to nobody else', async () => {
+    using bench = new CheckpointBench({ 'a.txt': '0' });
+    bench.limit({ maxCount: 1 });
+    const save = (owner: string) =>
+      bench.run({ kind: 'save', id: bench.newId(), label: null, reason: 'requested', owner });
+    await save('ada');
+    const mine = await save('bob');
+    expect(mine.dropped).toEqual([]);
+    expect((await save('bob')).dropped).toEqual([mine.id]);
+    expect(await bench.run({ kind: 'list', scope: 'ada' })).toEqual([]);
+    await expect(
+      bench.run({ kind: 'restore', id: mine.id, scope: 'ada', owner: 'ada', paths: [''], undoId: bench.newId() }),
+    ).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' });
+  });
+
   it('go when they take too much on the disk, and give it back; the newest stays', async () => {
     using bench = new CheckpointBench();
     const file = join(bench.workspace, 'noise.bin');
