@@ -5,7 +5,7 @@ import type { Metrics } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
-import { Command, ENDING_SIGNALS, type Warning } from '../engine/command.js';
+import { Command, ENDING_SIGNALS } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import type { OutputStream } from '../engine/output-stream.js';
 import { randomBytes } from '../engine/random.js';
@@ -15,8 +15,8 @@ import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
+import { CommandRuns } from './command-runs.js';
 import type { CommandGate } from './gate.js';
-import { OutputChannel } from './output-channel.js';
 import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
 import { existingDirectory, type Sessions } from './sessions.js';
@@ -40,12 +40,13 @@ export interface CommandsOptions {
 /** Runs commands: the one way to execution for every transport. */
 export class Commands {
   readonly #options: CommandsOptions;
-  readonly #oneShotChannels = new Map<Command, OutputChannel>();
+  readonly #runs: CommandRuns;
   /** All one-shots of a principal share one, by its id. */
   readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
+    this.#runs = new CommandRuns(options);
   }
 
   /** Bytes of output that are kept of one-shots. */
@@ -72,9 +73,9 @@ export class Commands {
       if (twin) return this.#repeat(twin, request, sink);
     }
     const record = this.#accept(request, owner, session);
-    if (session) this.#runInSession(record, session, request, sink);
-    else if (request.tty === true) this.#runOnOwnTerminal(record, request, caller);
-    else this.#runAlone(record, request, sink);
+    if (session) this.#runs.inSession(record, session, request, sink);
+    else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
+    else this.#runs.alone(record, request, sink);
     return this.#answer(record, request);
   }
 
@@ -219,82 +220,13 @@ export class Commands {
       );
     }
     // Over a new connection, after the old one was lost: the rest of the output goes there.
-    if (request.stream === true && sink) this.#channelOf(record)?.follow(sink);
+    if (request.stream === true && sink) this.#runs.channelOf(record)?.follow(sink);
     return this.#answer(record, request);
-  }
-
-  #channelOf({ command, sessionId }: CommandRecord): OutputChannel | undefined {
-    if (sessionId === null) return this.#oneShotChannels.get(command);
-    return this.#options.sessions.registry.find(sessionId)?.channel;
   }
 
   async #answer(record: CommandRecord, request: Request<'execute_command'>): Promise<CommandResult> {
     if (request.background !== true) await settled(record.command);
     return renderResult(record);
-  }
-
-  // --- running ----------------------------------------------------------------------------------------------------
-
-  #runInSession(
-    record: CommandRecord,
-    session: SessionRecord,
-    request: Request<'execute_command'>,
-    sink: EventSink | undefined,
-  ): void {
-    const { command } = record;
-    const { channel } = session;
-    this.#options.sessions.touch(session);
-    channel.begin(command);
-    if (request.stream === true && sink) channel.follow(sink);
-    // Those who have attached follow whatever runs.
-    if (request.stream === true || channel.hasOthersThan(sink)) channel.open(command, record.style.encoding);
-    const isAnnounced = request.stream === true || request.background === true;
-    void command.finished.then(() => {
-      this.#options.sessions.touch(session);
-      this.#options.health.noteCommand(session);
-      // Whoever waits for the answer needs no event; others who follow the session do.
-      if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
-      // What background jobs print later still belongs to this command, and no result tells it any more.
-      channel.open(command, record.style.encoding);
-    });
-    session.session.enqueue(command);
-  }
-
-  #runAlone(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
-    const { command } = record;
-    const { oneShots } = this.#options;
-    const isFollowed = sink !== undefined && (request.stream === true || request.background === true);
-    if (isFollowed) {
-      const channel = new OutputChannel(null, 0, (held, isHeld) => {
-        oneShots.holdForClient(held, isHeld);
-      });
-      channel.follow(sink);
-      channel.begin(command);
-      if (request.stream === true) channel.open(command, record.style.encoding);
-      this.#oneShotChannels.set(command, channel);
-      void command.finished.then(() => {
-        channel.announce('command_finished', renderResult(record));
-        channel[Symbol.dispose]();
-        this.#oneShotChannels.delete(command);
-      });
-    }
-    void oneShots.run(command);
-  }
-
-  /** A one-shot on a terminal runs in a session that is opened for it and closed after it. */
-  #runOnOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, caller: Caller): void {
-    const { sessions } = this.#options;
-    const run = async () => {
-      const session = await sessions.open({}, caller, true);
-      this.#runInSession(record, session, request, caller.sink);
-      await record.command.finished;
-      await sessions.close(session.id, 'client', 'its one-shot command has ended');
-    };
-    run().catch((error: unknown) => {
-      const message = (error as Error).message;
-      const warnings: Warning[] = [{ code: 'NOT_STARTED', message }];
-      record.command.finish({ exitCode: 126, sessionState: null, workingDirectory: null, warnings });
-    });
   }
 
   // --- finding ----------------------------------------------------------------------------------------------------
