@@ -8,7 +8,7 @@ import { type DoorSettings, refusalOf } from '../access.js';
 /** What `/healthz` says: by the name a daemon knows another one that has its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
 
-const NO_PAGES = 'web pages can connect with Socket.IO and a token, and see nothing else';
+const NO_PAGES = 'web pages are refused here; they can connect with Socket.IO and a token';
 
 /** Figures to show. */
 export interface Exposition {
