@@ -1,4 +1,4 @@
-import type { Argument } from '../argument.js';
+import { type Argument, literal } from '../argument.js';
 import { parseArguments, tailOf } from '../options.js';
 import { each, valued } from '../programs/spec.js';
 import type { Subject } from '../subject.js';
@@ -58,18 +58,8 @@ function judgeData(subject: Subject, name: string, value: Argument): void {
 function judgeTarget(subject: Subject, { text, hasSubstitution, shape, value }: Argument): void {
   if (hasSubstitution)
     subject.find('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
-  if (value?.startsWith('file:') === true)
-    subject.read({ ...EMPTY, value: value.replace(/^file:\/*/, '/'), shape, text });
+  if (value?.startsWith('file:') === true) subject.read({ ...literal(value.replace(/^file:\/*/, '/'), text), shape });
 }
-
-const EMPTY = {
-  isGlob: false,
-  maySplit: false,
-  hasSubstitution: false,
-  isProcess: false,
-  isQuoted: false,
-  isSample: false,
-};
 
 /** Programs that pass their input on, or their arguments: names of hosts carry data too. */
 export function judgeSender(subject: Subject): void {
