@@ -9,7 +9,6 @@ import type {
   Configuration,
   ConfirmationConfiguration,
   ConfirmationMode,
-  HttpConfiguration,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
@@ -45,7 +44,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       maxSessionsPerToken: checked.auth.max_sessions_per_token,
     },
     confirmation: toConfirmation(checked.confirmation),
-    http: toHttp(checked.http),
+    http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
 }
@@ -133,10 +132,6 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
     } else actions[name] = wanted;
   }
   return { mode, preset, actions, modes, rules, expiresMs: toMs(expires, 'seconds') };
-}
-
-function toHttp({ metrics }: CheckedConfiguration['http']): HttpConfiguration {
-  return { metrics };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */
