@@ -1,4 +1,5 @@
-// Imports go one way: core <- engine <- services <- transports <- app <- main. The client and the CLI stand outside:
+// Imports go one way: core <- engine <- services <- transports <- app <- main. The tools that answer as LLMs do stand beside
+// the services, which know of them by a port alone. The client and the CLI stand outside:
 // the client may use core alone (it runs in a browser), the CLI may use the client, config, core and app.
 const layer = (name, from, allowed) => ({
   name,
@@ -16,7 +17,18 @@ module.exports = {
     layer('logging-imports-config', '^src/logging', ['^src/core/', '^src/config/', '^src/logging']),
     layer('engine-imports-core', '^src/engine/', ['^src/core/', '^src/engine/']),
     layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
-    layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),
+    layer('llm-imports-ports', '^src/llm/', [
+      '^src/core/',
+      '^src/engine/',
+      '^src/llm/',
+      '^src/services/(audience|llm-port)\\.ts$',
+    ]),
+    layer('transports-import-services', '^src/transports/', [
+      '^src/core/',
+      '^src/services/',
+      '^src/llm/',
+      '^src/transports/',
+    ]),
     layer('client-imports-core', '^src/client(/|\\.ts$)', ['^src/core/', '^src/client(/|\\.ts$)']),
     {
       name: 'client-is-browser-safe',
@@ -25,7 +37,7 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     layer('app-knows-no-cli', '^src/app(/|\\.ts$)', [
-      '^src/(core|config|engine|services|transports|app)/',
+      '^src/(core|config|engine|services|llm|transports|app)/',
       '^src/logging',
     ]),
     layer('cli-stands-outside', '^src/cli/', [
@@ -34,6 +46,7 @@ module.exports = {
       '^src/(app|logging)\\.ts$',
       '^src/engine/doctor',
       '^src/services/doctor',
+      '^src/llm/doctor',
       '^src/services/access/token-files',
       // An MCP server is the same one over standard input as over HTTP.
       '^src/transports/mcp/(mcp-server|tool-call)',

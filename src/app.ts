@@ -69,7 +69,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
-  const { sessions, readiness } = services;
+  const { sessions, readiness, llm } = services;
   const { socketio } = configuration;
   const door = { ...socketio, takesPages: access.takesPages };
   const mcp = configuration.http.mcp
@@ -90,7 +90,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // What clients wait for ends first, while they are still connected and get the results.
       await Promise.all(
-        [sessions, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
+        [sessions, llm, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
       );
       await closeAll();
     })();

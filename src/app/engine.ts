@@ -14,6 +14,7 @@ import {
 } from '../engine/runtime-directory.js';
 import { ProcessStarter } from '../engine/process-starter.js';
 import { endProcesses, findInstanceProcesses } from '../engine/process-tree.js';
+import { Scratch } from '../engine/scratch.js';
 import { ShellPool } from '../engine/shell-pool.js';
 import { findShell } from '../engine/shells/list.js';
 
@@ -23,6 +24,7 @@ export interface Engine {
   readonly pool: ShellPool;
   readonly oneShots: OneShotRunner;
   readonly checkpointWorkers: CheckpointWorkers;
+  readonly scratch: Scratch;
   readonly spoolDirectory: string;
   readonly instance: string;
   readonly runtimePath: string;
@@ -44,6 +46,8 @@ export async function buildEngine(
   closers.push(() => {
     rmSync(spoolDirectory, { recursive: true, force: true });
   });
+  const scratch = new Scratch(runtime.instance);
+  closers.push(() => scratch[Symbol.asyncDispose]());
   const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
@@ -55,7 +59,8 @@ export async function buildEngine(
   closers.push(() => oneShots[Symbol.asyncDispose]());
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
-  return { pool, oneShots, checkpointWorkers, spoolDirectory, instance: runtime.instance, runtimePath: runtime.path };
+  const { instance, path: runtimePath } = runtime;
+  return { pool, oneShots, checkpointWorkers, scratch, spoolDirectory, instance, runtimePath };
 }
 
 /** Ends and removes what daemons have left that were killed. */

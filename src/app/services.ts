@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import type { Configuration } from '../config/configuration.js';
 import type { Log, LogFactory } from '../core/log.js';
 import { type Metrics } from '../core/metrics.js';
+import { CliRunner } from '../llm/cli-runner.js';
+import { LlmCalls } from '../llm/calls.js';
+import { HttpProviders } from '../llm/http-providers.js';
+import { ShellProviders } from '../llm/shell-providers.js';
 import { Access } from '../services/access/access.js';
 import { Quotas } from '../services/access/quotas.js';
 import { TokenFiles } from '../services/access/token-files.js';
@@ -87,8 +91,10 @@ export function buildServices(
     limits: () => reportedLimits(configuration()),
   });
   const checkpoints = buildCheckpoints(engine, log, configuration);
+  const llm = buildLlm(engine, configuration);
+  closers.push(() => llm[Symbol.asyncDispose]());
   const readiness = new Readiness({ isClosing, pool });
-  return { access, quotas, sessions, commands, checkpoints, metadata, readiness, metrics, isClosing };
+  return { access, quotas, sessions, commands, checkpoints, llm, metadata, readiness, metrics, isClosing };
 }
 
 /** Who may connect; makes the first token at the first start. */
@@ -129,4 +135,12 @@ function buildCheckpoints(
 function ownPaths(directories: readonly string[], { filePath, backupCount }: Configuration['logging']): string[] {
   const logs = [filePath, ...Array.from({ length: backupCount }, (_, index) => `${filePath}.${index + 1}`)];
   return [...directories, ...logs];
+}
+
+/** The command-line tools and services that answer as LLMs. */
+function buildLlm({ pool, oneShots, scratch, spoolDirectory }: Engine, configuration: () => Configuration): LlmCalls {
+  const settings = () => configuration().llm;
+  const runner = new CliRunner(oneShots, spoolDirectory);
+  const shells = new ShellProviders({ runner, scratch, settings, path: pool.env['PATH'] ?? '' });
+  return new LlmCalls({ settings, shells, services: new HttpProviders(settings), workspace: pool.cwd });
 }

@@ -1,3 +1,4 @@
+import type { LlmSettings } from '../core/llm/settings.js';
 import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
@@ -133,6 +134,8 @@ export interface Configuration {
   readonly socketio: SocketioConfiguration;
   readonly auth: AuthConfiguration;
   readonly confirmation: ConfirmationConfiguration;
+  /** Who answers calls of LLMs. */
+  readonly llm: LlmSettings;
   readonly http: HttpConfiguration;
   /** What every shell starts with, and nothing else of the daemon's environment. */
   readonly childEnvironment: Readonly<Record<string, string>>;

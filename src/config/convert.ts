@@ -12,6 +12,7 @@ import type {
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
+import { toLlm } from './convert-llm.js';
 import { UNIT_MS } from './fields.js';
 import { chooseOutputSizes } from './output-sizes.js';
 import type { CheckedConfiguration } from './schema.js';
@@ -44,6 +45,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       maxSessionsPerToken: checked.auth.max_sessions_per_token,
     },
     confirmation: toConfirmation(checked.confirmation),
+    llm: toLlm(checked.llm, context.env),
     http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };

@@ -4,6 +4,7 @@ import { authSection } from './sections/auth.js';
 import { checkpointsSection } from './sections/checkpoints.js';
 import { confirmationSection } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
+import { llmSection } from './sections/llm.js';
 import { loggingSection } from './sections/logging.js';
 import { isLoopback, socketioSection } from './sections/socketio.js';
 
@@ -16,6 +17,7 @@ export const configurationSchema = z
     socketio: socketioSection.prefault({}),
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
+    llm: llmSection.prefault({}),
     http: httpSection.prefault({}),
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {

@@ -3,6 +3,7 @@ import type { Access } from './access/access.js';
 import type { Quotas } from './access/quotas.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
+import type { LlmPort } from './llm-port.js';
 import type { Metadata } from './metadata.js';
 import type { Readiness } from './readiness.js';
 import type { Sessions } from './sessions.js';
@@ -14,6 +15,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly commands: Commands;
   readonly checkpoints: Checkpoints;
+  readonly llm: LlmPort;
   readonly metadata: Metadata;
   readonly readiness: Readiness;
   /** Where transports count what they do. */

@@ -16,7 +16,10 @@ const STOP_TIMEOUT_MS = 8000;
 
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
-  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'auth' | 'confirmation' | 'http', Record<string, unknown>>
+  Record<
+    'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'auth' | 'confirmation' | 'llm' | 'http',
+    Record<string, unknown>
+  >
 >;
 
 /** How to start a daemon for a test. */
@@ -75,6 +78,7 @@ export class TestDaemon implements AsyncDisposable {
         socketio: { port: 0, ...settings.socketio },
         ...(settings.auth && { auth: settings.auth }),
         ...(settings.confirmation && { confirmation: settings.confirmation }),
+        ...(settings.llm && { llm: settings.llm }),
         ...(settings.http && { http: settings.http }),
       }),
     );

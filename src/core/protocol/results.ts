@@ -2,8 +2,10 @@ import { z } from 'zod';
 
 import { SKIP_REASONS, type SkipReason } from '../checkpoints/entry.js';
 import { CHECKPOINT_KINDS } from '../checkpoints/retention.js';
+import { LLM_PROVIDERS } from '../llm/settings.js';
 import {
   bytes,
+  callId,
   checkpointId,
   commandId,
   label,
@@ -116,6 +118,28 @@ export const changedPath = z.object({
   deletions: z.int().nullable().optional().describe('Lines that went, likewise'),
 });
 
+const tokens = z.int().optional();
+
+export const llmAnswer = z.object({
+  content: z.string().describe('The answer; of a tool that works in several steps, its last message'),
+  usage: z
+    .object({
+      prompt_tokens: tokens.describe('Those from a cache included'),
+      completion_tokens: tokens,
+      total_tokens: tokens,
+      cached_tokens: tokens,
+      reasoning_tokens: tokens,
+      cost_usd: z.number().optional(),
+    })
+    .describe('As far as the provider tells; empty when it does not'),
+  provider: z.enum(LLM_PROVIDERS),
+  shell_provider: z.string().nullable().describe('The command-line tool that answered; null for a service'),
+  model: z.string().nullable().describe('As the provider tells it'),
+  session: z.string().nullable().describe('The tool’s own id of the conversation, by which the tool can resume it'),
+  call_id: callId,
+  duration_ms: z.number().describe('From the request to the answer, in milliseconds'),
+});
+
 export const events = {
   command_output: {
     summary: 'Output of a running command, or of a background job of one that has ended.',
@@ -150,6 +174,14 @@ export const events = {
   health_warning: {
     summary: 'Commands have left a session in a state in which others will fail. The next result says so too.',
     schema: z.object({ session_id: sessionId, warnings: z.array(warning) }),
+  },
+  llm_chunk: {
+    summary: 'A piece of the answer to `llm_stream`, as its tool or service gives it. Only its own client gets it.',
+    schema: z.object({
+      call_id: callId,
+      index: z.int().describe('Rises by one from 0'),
+      content: z.string(),
+    }),
   },
   session_closed: {
     summary: 'A session has ended.',

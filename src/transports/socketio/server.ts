@@ -121,6 +121,7 @@ export class SocketIoServer implements AsyncDisposable {
       log.debug('client disconnected', { client: socket.id, reason });
       stopWatching();
       services.sessions.detach(sink);
+      services.llm.detach(sink);
     });
   }
 
