@@ -10,6 +10,7 @@ import { diffSubcommand } from './diff.js';
 import { doctorSubcommand } from './doctor.js';
 import { execSubcommand } from './exec.js';
 import { EXIT, reportFailure } from './failure.js';
+import { llmSubcommand } from './llm.js';
 import { metadataSubcommand } from './metadata.js';
 import { openSubcommand } from './open.js';
 import { protocolSubcommand } from './protocol.js';
@@ -31,6 +32,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   checkpointSubcommand,
   diffSubcommand,
   restoreSubcommand,
+  llmSubcommand,
   tokenSubcommand,
   metadataSubcommand,
   doctorSubcommand,
