@@ -3,10 +3,6 @@ import { join } from 'node:path';
 import type { Configuration } from '../config/configuration.js';
 import type { Log, LogFactory } from '../core/log.js';
 import { type Metrics } from '../core/metrics.js';
-import { CliRunner } from '../llm/cli-runner.js';
-import { LlmCalls } from '../llm/calls.js';
-import { HttpProviders } from '../llm/http-providers.js';
-import { ShellProviders } from '../llm/shell-providers.js';
 import { Access } from '../services/access/access.js';
 import { Quotas } from '../services/access/quotas.js';
 import { TokenFiles } from '../services/access/token-files.js';
@@ -25,6 +21,7 @@ import { Sessions } from '../services/sessions.js';
 import type { Closers } from './closers.js';
 import type { Engine } from './engine.js';
 import { protectedPaths } from './gate-settings.js';
+import { buildLlm } from './llm.js';
 import { commandLimits, quotaLimits, reportedLimits, sessionLimits } from './limits.js';
 
 /** What changes while the daemon runs, and where its figures go. */
@@ -91,8 +88,7 @@ export function buildServices(
     limits: () => reportedLimits(configuration()),
   });
   const checkpoints = buildCheckpoints(engine, log, configuration);
-  const llm = buildLlm(engine, configuration);
-  closers.push(() => llm[Symbol.asyncDispose]());
+  const llm = buildLlm(engine, configuration, closers);
   const readiness = new Readiness({ isClosing, pool });
   return { access, quotas, sessions, commands, checkpoints, llm, metadata, readiness, metrics, isClosing };
 }
@@ -135,12 +131,4 @@ function buildCheckpoints(
 function ownPaths(directories: readonly string[], { filePath, backupCount }: Configuration['logging']): string[] {
   const logs = [filePath, ...Array.from({ length: backupCount }, (_, index) => `${filePath}.${index + 1}`)];
   return [...directories, ...logs];
-}
-
-/** The command-line tools and services that answer as LLMs. */
-function buildLlm({ pool, oneShots, scratch, spoolDirectory }: Engine, configuration: () => Configuration): LlmCalls {
-  const settings = () => configuration().llm;
-  const runner = new CliRunner(oneShots, spoolDirectory);
-  const shells = new ShellProviders({ runner, scratch, settings, path: pool.env['PATH'] ?? '' });
-  return new LlmCalls({ settings, shells, services: new HttpProviders(settings), workspace: pool.cwd });
 }

@@ -11,6 +11,7 @@ import type { LlmPort } from '../services/llm-port.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
 import type { HttpProviders } from './http-providers.js';
 import { assertQuestion } from './invocation.js';
+import type { ShellCatalogue } from './shell-catalogue.js';
 import type { ShellProviders } from './shell-providers.js';
 import { workingDirectory } from './working-directory.js';
 
@@ -19,6 +20,7 @@ type LlmRequest = Request<'llm_call'>;
 /** What the calls are made of. */
 export interface LlmCallsOptions {
   readonly settings: () => LlmSettings;
+  readonly catalogue: ShellCatalogue;
   readonly shells: ShellProviders;
   readonly services: HttpProviders;
   readonly workspace: string;
@@ -63,7 +65,7 @@ export class LlmCalls implements LlmPort {
   }
 
   list(): Answer<'list_llm_providers'> {
-    const { shells, services } = this.#options;
+    const { catalogue, services } = this.#options;
     const describe = ({ provider, shellProvider }: Candidate, availability: Availability) => ({
       provider,
       shell_provider: shellProvider,
@@ -73,8 +75,8 @@ export class LlmCalls implements LlmPort {
     });
     return {
       providers: [
-        ...shells.names.map((name) => {
-          return describe({ provider: 'shell', shellProvider: name }, shells.availability(name));
+        ...catalogue.names.map((name) => {
+          return describe({ provider: 'shell', shellProvider: name }, catalogue.availability(name));
         }),
         ...HTTP_PROVIDERS.map((name) => {
           return describe({ provider: name, shellProvider: null }, services.availability(name));
@@ -96,8 +98,8 @@ export class LlmCalls implements LlmPort {
 
   get #choice(): Choice {
     const { provider, fallback } = this.#options.settings();
-    const { shells, services } = this.#options;
-    return { provider, fallback, shellProviders: shells.names, configured: services.configured };
+    const { catalogue, services } = this.#options;
+    return { provider, fallback, shellProviders: catalogue.names, configured: services.configured };
   }
 
   async #start(
@@ -152,20 +154,23 @@ export class LlmCalls implements LlmPort {
     const { timeoutMs, onChunk } = question;
     const deadline = performance.now() + (timeoutMs ?? Infinity);
     const failures: { readonly name: string; readonly error: AdapterError }[] = [];
-    let hasStreamed = false;
+    let streamed = 0;
     const listener =
       onChunk &&
       ((text: string) => {
-        hasStreamed = true;
+        streamed += 1;
         onChunk(text);
       });
     for (const candidate of candidates) {
-      const ms = Math.max(1, Math.ceil(Math.min(deadline - performance.now(), this.#ownTimeoutMs(candidate, timeoutMs))));
+      const ms = Math.max(
+        1,
+        Math.ceil(Math.min(deadline - performance.now(), this.#ownTimeoutMs(candidate, timeoutMs))),
+      );
       try {
         const reply = await this.#ask(candidate, { ...question, onChunk: listener, timeoutMs: ms });
         return { ...reply, candidate };
       } catch (error) {
-        if (!isPassedOn(error) || hasStreamed || candidates.length === 1) throw error;
+        if (!isPassedOn(error) || streamed > 0 || candidates.length === 1) throw error;
         failures.push({ name: nameOf(candidate), error });
       }
     }
@@ -182,8 +187,8 @@ export class LlmCalls implements LlmPort {
 
   #ownTimeoutMs({ shellProvider }: Candidate, wantedMs: number | undefined): number {
     if (wantedMs !== undefined) return wantedMs;
-    const { settings, shells } = this.#options;
-    return shellProvider === null ? settings().timeoutMs : shells.timeoutMsOf(shellProvider);
+    const { settings, catalogue } = this.#options;
+    return shellProvider === null ? settings().timeoutMs : catalogue.timeoutMsOf(shellProvider);
   }
 
   #readTimeout(seconds: number | undefined): number | undefined {

@@ -21,17 +21,15 @@ export class Turnstile {
    * Waits for its turn; gives what ends it.
    * @throws AdapterError LLM_RATE_LIMITED when too many wait; the signal's reason
    */
-  async enter({ concurrency, queueLimit }: TurnstileLimits, signal: AbortSignal): Promise<Disposable> {
+  async enter({ concurrency, queueLimit }: TurnstileLimits, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#inside < concurrency) this.#inside += 1;
     else if (this.#waiting.length >= queueLimit) throw this.#refusal(queueLimit);
     else await this.#wait(signal);
     let hasLeft = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (!hasLeft) this.#leave();
-        hasLeft = true;
-      },
+    return () => {
+      if (!hasLeft) this.#leave();
+      hasLeft = true;
     };
   }
 

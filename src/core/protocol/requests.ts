@@ -1,18 +1,10 @@
 import { z } from 'zod';
 
 import { MAX_LISTED_PATHS } from '../checkpoints/entry.js';
-import { LLM_PROVIDERS } from '../llm/settings.js';
 import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/classes.js';
 import * as field from './fields.js';
-import {
-  changedPath,
-  checkpointInfo,
-  commandResult,
-  llmAnswer,
-  processInfo,
-  sessionInfo,
-  skippedPath,
-} from './results.js';
+import { llmRequests } from './llm-requests.js';
+import { changedPath, checkpointInfo, commandResult, processInfo, sessionInfo, skippedPath } from './results.js';
 
 const { optional } = field;
 
@@ -46,22 +38,6 @@ const outputOptions = z
     collapse_cr: optional(z.boolean()).describe('Show lines overwritten by carriage returns as they end up'),
   })
   .describe('How output is returned; the defaults are the configuration’s');
-
-const llmQuestion = z.strictObject({
-  messages: field.llmMessages,
-  provider: optional(z.enum(LLM_PROVIDERS)).describe(
-    'Who answers; `auto` takes a configured service, or else an installed tool. By default `llm.provider`',
-  ),
-  shell_provider: optional(field.shellProviderName).describe(
-    'Which command-line tool answers; by default the first of `llm.fallback` that can',
-  ),
-  model: optional(field.modelName).describe('Name of a model; by default the provider’s'),
-  timeout: optional(field.timeoutSeconds).describe(
-    'Most time the answer may take, in seconds; by default the provider’s',
-  ),
-  cwd: optional(field.directory).describe('Where a tool runs, within the workspace; by default the workspace'),
-  call_id: optional(field.callId).describe('Chosen by the client, to cancel the call'),
-});
 
 /**
  * Every request of the protocol: what it takes and what it gives. Server and client types, the documentation and
@@ -300,40 +276,7 @@ export const requests = {
       undo_checkpoint_id: field.checkpointId.describe('Restoring this one undoes the restore'),
     }),
   },
-  llm_call: {
-    summary: 'Asks an LLM: an installed command-line tool, or a service that is configured.',
-    input: llmQuestion,
-    output: llmAnswer,
-  },
-  llm_stream: {
-    summary: 'Asks an LLM as `llm_call` does, and sends `llm_chunk` events as the answer comes.',
-    input: llmQuestion,
-    output: llmAnswer.extend({ chunk_count: z.int().describe('How many `llm_chunk` events there were') }),
-  },
-  cancel_llm: {
-    summary: 'Cancels a call of an LLM, which is then answered with `LLM_CANCELLED`.',
-    input: z.strictObject({ call_id: field.callId }),
-    output: z.object({
-      call_id: field.callId,
-      cancelled: z.boolean().describe('False when no such call is under way'),
-    }),
-  },
-  list_llm_providers: {
-    summary: 'Lists who can answer `llm_call`, without asking anybody.',
-    input: z.strictObject({}),
-    output: z.object({
-      providers: z.array(
-        z.object({
-          provider: z.enum(LLM_PROVIDERS),
-          shell_provider: z.string().nullable(),
-          available: z.boolean().describe('Its program is there, or its service is configured'),
-          reason: z.string().nullable().describe('Why it is not available'),
-          command: z.string().nullable().describe('Path of its program'),
-        }),
-      ),
-      auto: z.array(z.string()).describe('Who is asked in turn when the request names nobody, available or not'),
-    }),
-  },
+  ...llmRequests,
 } as const;
 
 /** Name of a request. */

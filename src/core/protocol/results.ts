@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 import { SKIP_REASONS, type SkipReason } from '../checkpoints/entry.js';
 import { CHECKPOINT_KINDS } from '../checkpoints/retention.js';
-import { LLM_PROVIDERS } from '../llm/settings.js';
 import {
   bytes,
   callId,
@@ -116,28 +115,6 @@ export const changedPath = z.object({
     .describe('`mode_changed`: only permissions or owner'),
   insertions: z.int().nullable().optional().describe('Lines that came, with `stat`; null when it is not text'),
   deletions: z.int().nullable().optional().describe('Lines that went, likewise'),
-});
-
-const tokens = z.int().optional();
-
-export const llmAnswer = z.object({
-  content: z.string().describe('The answer; of a tool that works in several steps, its last message'),
-  usage: z
-    .object({
-      prompt_tokens: tokens.describe('Those from a cache included'),
-      completion_tokens: tokens,
-      total_tokens: tokens,
-      cached_tokens: tokens,
-      reasoning_tokens: tokens,
-      cost_usd: z.number().optional(),
-    })
-    .describe('As far as the provider tells; empty when it does not'),
-  provider: z.enum(LLM_PROVIDERS),
-  shell_provider: z.string().nullable().describe('The command-line tool that answered; null for a service'),
-  model: z.string().nullable().describe('As the provider tells it'),
-  session: z.string().nullable().describe('The tool’s own id of the conversation, by which the tool can resume it'),
-  call_id: callId,
-  duration_ms: z.number().describe('From the request to the answer, in milliseconds'),
 });
 
 export const events = {
