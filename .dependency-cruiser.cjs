@@ -21,7 +21,7 @@ module.exports = {
       '^src/core/',
       '^src/engine/',
       '^src/llm/',
-      '^src/services/(audience|llm-port)\\.ts$',
+      '^src/services/(audience|llm-port|completions-port)\\.ts$',
     ]),
     layer('transports-import-services', '^src/transports/', [
       '^src/core/',

@@ -11,6 +11,7 @@ import { PrometheusMetrics } from './transports/http/prometheus.js';
 import { HttpServer } from './transports/http/server.js';
 import { toolRoutes } from './transports/http/tools.js';
 import { McpEndpoint } from './transports/mcp/endpoint.js';
+import { OpenAiEndpoint } from './transports/openai/endpoint.js';
 import { SocketIoServer } from './transports/socketio/server.js';
 
 import type { Closers } from './app/closers.js';
@@ -69,13 +70,14 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
-  const { sessions, readiness, llm } = services;
+  const { sessions, readiness, llm, completions } = services;
   const { socketio } = configuration;
   const door = { ...socketio, takesPages: access.takesPages };
   const mcp = configuration.http.mcp
     ? new McpEndpoint({ services, version: options.version, log: log('mcp'), ...socketio })
     : undefined;
-  const extensions = [toolRoutes(access), ...(mcp ? [mcp.register] : [])];
+  const openai = configuration.http.openai ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
+  const extensions = [toolRoutes(access), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
   const http = new HttpServer({ readiness, metrics: prometheus, door, extensions, log: log('http'), ...socketio });
   closers.push(() => http[Symbol.asyncDispose]());
   if (mcp) closers.push(() => mcp[Symbol.asyncDispose]());
@@ -90,7 +92,9 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // What clients wait for ends first, while they are still connected and get the results.
       await Promise.all(
-        [sessions, llm, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
+        [sessions, llm, completions, engine.oneShots, engine.checkpointWorkers].map((work) =>
+          work[Symbol.asyncDispose](),
+        ),
       );
       await closeAll();
     })();

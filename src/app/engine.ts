@@ -16,6 +16,7 @@ import { ProcessStarter } from '../engine/process-starter.js';
 import { endProcesses, findInstanceProcesses } from '../engine/process-tree.js';
 import { Scratch } from '../engine/scratch.js';
 import { ShellPool } from '../engine/shell-pool.js';
+import { Worktrees } from '../engine/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
 import type { Closers } from './closers.js';
@@ -25,13 +26,14 @@ export interface Engine {
   readonly oneShots: OneShotRunner;
   readonly checkpointWorkers: CheckpointWorkers;
   readonly scratch: Scratch;
+  readonly worktrees: Worktrees;
   readonly spoolDirectory: string;
   readonly instance: string;
   readonly runtimePath: string;
 }
 
 export async function buildEngine(
-  { adapter, childEnvironment: env }: Configuration,
+  { adapter, llm, childEnvironment: env }: Configuration,
   log: LogFactory,
   closers: Closers,
 ): Promise<Engine> {
@@ -48,6 +50,8 @@ export async function buildEngine(
   });
   const scratch = new Scratch(runtime.instance);
   closers.push(() => scratch[Symbol.asyncDispose]());
+  const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, env['PATH'] ?? '');
+  closers.push(() => worktrees[Symbol.asyncDispose]());
   const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
@@ -60,7 +64,7 @@ export async function buildEngine(
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   const { instance, path: runtimePath } = runtime;
-  return { pool, oneShots, checkpointWorkers, scratch, spoolDirectory, instance, runtimePath };
+  return { pool, oneShots, checkpointWorkers, scratch, worktrees, spoolDirectory, instance, runtimePath };
 }
 
 /** Ends and removes what daemons have left that were killed. */

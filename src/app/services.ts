@@ -88,9 +88,9 @@ export function buildServices(
     limits: () => reportedLimits(configuration()),
   });
   const checkpoints = buildCheckpoints(engine, log, configuration);
-  const llm = buildLlm(engine, configuration, closers);
+  const { llm, completions } = buildLlm(engine, configuration, closers);
   const readiness = new Readiness({ isClosing, pool });
-  return { access, quotas, sessions, commands, checkpoints, llm, metadata, readiness, metrics, isClosing };
+  return { access, quotas, sessions, commands, checkpoints, llm, completions, metadata, readiness, metrics, isClosing };
 }
 
 /** Who may connect; makes the first token at the first start. */

@@ -95,6 +95,8 @@ export interface SocketioConfiguration {
 interface HttpConfiguration {
   /** Whether figures are kept, and shown at `/metrics`. */
   readonly metrics: boolean;
+  /** Whether command-line tools answer at `/v1/chat/completions`. */
+  readonly openai: boolean;
   /** Whether the tools for models are at `/mcp`. */
   readonly mcp: boolean;
 }

@@ -34,8 +34,11 @@ const VARIABLES: Readonly<Record<HttpProviderName, Readonly<Record<'url' | 'key'
   litellm: { url: 'LITELLM_API_BASE', key: 'LITELLM_API_KEY', model: 'LITELLM_MODEL', version: '' },
 };
 
-/** The section `llm` as the code knows it. */
-export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv): LlmSettings {
+/** Paths of the section, absolute. */
+type LlmPaths = Pick<LlmSettings, 'modelsFile' | 'worktreeDirectory'>;
+
+/** The section `llm` as the code knows it; the models are read later. */
+export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv, paths: LlmPaths): LlmSettings {
   const { provider, fallback } = llm;
   return {
     provider,
@@ -54,6 +57,8 @@ export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv): LlmSettings {
       ollama: toService('ollama', llm.ollama, env),
       litellm: toService('litellm', llm.litellm, env),
     },
+    ...paths,
+    models: undefined,
     variables: new Variables(env),
   };
 }

@@ -45,7 +45,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       maxSessionsPerToken: checked.auth.max_sessions_per_token,
     },
     confirmation: toConfirmation(checked.confirmation),
-    llm: toLlm(checked.llm, context.env),
+    llm: toLlm(checked.llm, context.env, llmPaths(checked, context)),
     http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
@@ -78,6 +78,17 @@ function toAdapter(adapter: CheckedConfiguration['adapter'], context: Conversion
     queueLimit: adapter.queue_limit,
     prewarm: { sessions: adapter.prewarm.sessions, oneShots: adapter.prewarm.one_shots },
     stateDirectory: pathOf('state_directory', defaultStateDirectory(env)),
+  };
+}
+
+function llmPaths({ llm, adapter }: CheckedConfiguration, context: ConversionContext) {
+  const { models_file: models, worktree_directory: worktrees } = llm;
+  const pathOf = (path: readonly string[], value: string) => resolvePath(value, context.baseOf(path), context.env);
+  const state = pathOf(['adapter', 'state_directory'], adapter.state_directory ?? defaultStateDirectory(context.env));
+  return {
+    modelsFile: models === undefined ? undefined : pathOf(['llm', 'models_file'], models),
+    worktreeDirectory:
+      worktrees === undefined ? join(state, 'worktrees') : pathOf(['llm', 'worktree_directory'], worktrees),
   };
 }
 

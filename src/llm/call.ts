@@ -8,6 +8,8 @@ export interface LlmQuestion {
   readonly model: string | undefined;
   /** Where a command-line tool runs: absolute. */
   readonly cwd: string;
+  /** Whether the messages have the repository's AGENTS.md: a tool need not read it again. */
+  readonly hasAgentFile?: boolean;
   /** Time the answer may take; undefined for the provider's own. */
   readonly timeoutMs: number | undefined;
   /** Called with each piece of the answer as it comes. */
@@ -23,6 +25,8 @@ export interface LlmReply {
   /** Null when it is not told. */
   readonly model: string | null;
   readonly session: string | null;
+  /** Whether the content is what a tool has printed, and not what it says is its answer. */
+  readonly isText: boolean;
 }
 
 /** Whether a provider can be asked, as far as that can be told without asking. */

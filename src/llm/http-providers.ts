@@ -96,7 +96,7 @@ interface Body {
 async function complete(client: OpenAI, body: Body, signal: AbortSignal): Promise<LlmReply> {
   const completion = await client.chat.completions.create(body, { signal });
   const content = completion.choices[0]?.message.content?.trim() ?? '';
-  return { content, usage: readUsage(completion.usage), model: completion.model, session: null };
+  return { content, usage: readUsage(completion.usage), model: completion.model, session: null, isText: false };
 }
 
 async function stream(
@@ -119,7 +119,7 @@ async function stream(
     content += text;
     if (text !== '') onChunk(text);
   }
-  return { content: content.trim(), usage, model, session: null };
+  return { content: content.trim(), usage, model, session: null, isText: false };
 }
 
 const readUsage = (usage: OpenAI.CompletionUsage | null | undefined): LlmUsage | undefined =>

@@ -2,6 +2,7 @@ import { AdapterError } from '../core/errors.js';
 import { llmError } from '../core/llm/failure.js';
 import { composePrompt, type LlmMessage } from '../core/llm/messages.js';
 import type { ShellProviderSettings } from '../core/llm/settings.js';
+import type { LlmQuestion } from './call.js';
 import { type CliDriver, flagged, type PromptLimit } from './drivers/driver.js';
 
 /** Linux takes 131 071 bytes in one argument; what is larger goes another way. */
@@ -36,7 +37,7 @@ export interface Invocation {
  */
 export function invocationOf(
   provider: ShellProvider,
-  question: { readonly messages: readonly LlmMessage[]; readonly model: string | undefined },
+  question: Pick<LlmQuestion, 'messages' | 'model' | 'hasAgentFile'>,
 ): Invocation {
   const { driver, settings } = provider;
   const systemArgs = settings.systemFlag === undefined ? driver.systemArgs : flagged(settings.systemFlag);
@@ -46,6 +47,8 @@ export function invocationOf(
     ...(settings.args ?? driver.args),
     ...modelArgs(provider, question.model),
     ...(system === undefined ? [] : (systemArgs?.(system) ?? [])),
+    // Arguments of the configuration may be for another version of the tool.
+    ...(question.hasAgentFile === true && settings.args === undefined ? (driver.agentFileArgs ?? []) : []),
   ];
   if (settings.stdinMode === 'file') return { args, stdin: undefined, inputFile: prompt };
   const flag = settings.promptFlag ?? (driver.promptBy === 'argument' ? 'positional' : undefined);

@@ -1,5 +1,6 @@
 import { Answer } from '../core/llm/answer.js';
 import { type JsonObject, JsonEvents } from '../core/llm/json-events.js';
+import { lastBlock } from '../core/llm/last-block.js';
 import type { OutputMode } from '../core/llm/settings.js';
 import type { CliDriver } from './drivers/driver.js';
 
@@ -8,6 +9,8 @@ export interface OutputReader {
   readonly answer: Answer;
   /** What was printed beside the answer, its end. */
   readonly noise: string;
+  /** Whether the answer is what was printed, and not what a tool says is its answer. */
+  readonly isText: boolean;
   push(text: string): void;
   /** Nothing more comes. */
   end(): void;
@@ -31,6 +34,7 @@ export function outputReader(
 class TextReader implements OutputReader {
   readonly answer = new Answer();
   readonly noise = '';
+  readonly isText = true;
 
   push(text: string): void {
     this.answer.delta(text);
@@ -45,6 +49,7 @@ class TextReader implements OutputReader {
 class LastBlockReader implements OutputReader {
   readonly answer = new Answer();
   readonly noise = '';
+  readonly isText = true;
   #text = '';
 
   push(text: string): void {
@@ -52,11 +57,7 @@ class LastBlockReader implements OutputReader {
   }
 
   end(): void {
-    const blocks = this.#text
-      .replaceAll('\r\n', '\n')
-      .trim()
-      .split(/\n[ \t]*\n/);
-    this.answer.settle(blocks.at(-1)?.trim() ?? '');
+    this.answer.settle(lastBlock(this.#text));
   }
 }
 
@@ -66,6 +67,8 @@ type EventSink = (event: JsonObject, answer: Answer) => void;
 class EventReader implements OutputReader {
   readonly answer = new Answer();
   readonly #events: JsonEvents;
+  /** All that came, as long as there was no event in it. */
+  #text = '';
 
   constructor(readEvent: EventSink) {
     this.#events = new JsonEvents((event) => {
@@ -74,15 +77,21 @@ class EventReader implements OutputReader {
   }
 
   get noise(): string {
-    return this.#events.noise;
+    return this.isText ? '' : this.#events.noise;
+  }
+
+  get isText(): boolean {
+    return !this.#events.hasEvents;
   }
 
   push(text: string): void {
     this.#events.push(text);
+    this.#text = this.isText ? this.#text + text : '';
   }
 
   end(): void {
     this.#events.end();
+    if (this.isText) this.answer.settle(this.#text.trim());
   }
 }
 
@@ -102,6 +111,10 @@ class GuessingReader implements OutputReader {
 
   get noise(): string {
     return this.#reader.noise;
+  }
+
+  get isText(): boolean {
+    return this.#reader.isText;
   }
 
   push(text: string): void {

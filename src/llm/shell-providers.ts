@@ -92,7 +92,7 @@ export class ShellProviders {
     return this.#conclude(provider, reader, end);
   }
 
-  #conclude(provider: ShellProvider, { answer, noise }: OutputReader, end: CliRunEnd): LlmReply {
+  #conclude(provider: ShellProvider, { answer, noise, isText }: OutputReader, end: CliRunEnd): LlmReply {
     if (end.cause === 'shutdown') throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     const { failure, isFinished, text } = answer;
     const { exitKinds } = provider.driver;
@@ -103,6 +103,7 @@ export class ShellProviders {
       usage: answer.usage,
       model: answer.model ?? null,
       session: answer.session ?? null,
+      isText,
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Metrics } from '../core/metrics.js';
+import type { CompletionsPort } from './completions-port.js';
 import type { Access } from './access/access.js';
 import type { Quotas } from './access/quotas.js';
 import type { Checkpoints } from './checkpoints.js';
@@ -16,6 +17,7 @@ export interface Services {
   readonly commands: Commands;
   readonly checkpoints: Checkpoints;
   readonly llm: LlmPort;
+  readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;
   readonly readiness: Readiness;
   /** Where transports count what they do. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DRIVER_NAMES, LLM_PROVIDERS, OUTPUT_MODES, PROMPT_STYLES } from '../../core/llm/settings.js';
-import { count, duration, UNIT_MS } from '../fields.js';
+import { count, duration, path, UNIT_MS } from '../fields.js';
 
 /** In words, for the documentation. */
 const DEFAULT_FALLBACK = DRIVER_NAMES.join(', ');
@@ -146,6 +146,14 @@ export const llmSection = z
       .describe(
         'Command-line tools, by name: others than those that have a driver, or these in another way. Default: none.',
       ),
+    models_file: path(
+      'none; then each tool is a model of its own name, in the workspace',
+      'The file with the models of POST /v1/chat/completions, in JSON.',
+    ),
+    worktree_directory: path(
+      '`worktrees` in adapter.state_directory',
+      'Where runs with a worktree of their own have it, as long as they last.',
+    ),
     openai: openai.prefault({}),
     azure: azure.prefault({}),
     ollama: ollama.prefault({}),

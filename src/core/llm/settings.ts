@@ -1,3 +1,4 @@
+import type { ModelRegistry } from './models.js';
 import type { Secret } from '../secret.js';
 import type { Variables } from '../variables.js';
 
@@ -73,6 +74,12 @@ export interface LlmSettings {
   readonly queueLimit: number;
   readonly shellProviders: Readonly<Record<string, ShellProviderSettings>>;
   readonly http: Readonly<Record<HttpProviderName, HttpProviderSettings>>;
+  /** Path of the file with the models of the HTTP endpoint; undefined for none. */
+  readonly modelsFile: string | undefined;
+  /** What is in it. */
+  readonly models: ModelRegistry | undefined;
+  /** Where worktrees are made: absolute. */
+  readonly worktreeDirectory: string;
   /** The daemon's environment, of which each tool gets its own variables. */
   readonly variables: Variables;
 }

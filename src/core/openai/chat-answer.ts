@@ -9,7 +9,13 @@ export interface AnswerFrame {
 }
 
 /** Tokens in the words of OpenAI. */
-const toUsage = ({ prompt_tokens = 0, completion_tokens = 0, total_tokens, cached_tokens, reasoning_tokens }: LlmUsage) => ({
+const toUsage = ({
+  prompt_tokens = 0,
+  completion_tokens = 0,
+  total_tokens,
+  cached_tokens,
+  reasoning_tokens,
+}: LlmUsage) => ({
   prompt_tokens,
   completion_tokens,
   total_tokens: total_tokens ?? prompt_tokens + completion_tokens,

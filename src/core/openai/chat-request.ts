@@ -73,7 +73,10 @@ function toMessage({ role, content }: z.output<typeof message>, index: number): 
   const parts = Array.isArray(content) ? content : [{ type: 'text', text: content ?? '' }];
   const texts = parts.map((part, at) => {
     if ('text' in part && typeof part.text === 'string') return part.text;
-    throw invalid(`messages.${index}.content.${at}`, `a part of the type ${part.type} cannot be given to a tool; text can`);
+    throw invalid(
+      `messages.${index}.content.${at}`,
+      `a part of the type ${part.type} cannot be given to a tool; text can`,
+    );
   });
   return { role: ROLES[role], content: texts.join('\n') };
 }

@@ -64,4 +64,5 @@ export function openAiFailure({ code, message, details = {} }: AdapterError): Op
   };
 }
 
-const retrySeconds = (ms: unknown): number => (typeof ms === 'number' ? Math.max(1, Math.ceil(ms / 1000)) : RETRY_SECONDS);
+const retrySeconds = (ms: unknown): number =>
+  typeof ms === 'number' ? Math.max(1, Math.ceil(ms / 1000)) : RETRY_SECONDS;

@@ -12,6 +12,7 @@ export const claude: CliDriver = {
   promptLimit: { max: 10 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('--model'),
   systemArgs: flagged('--append-system-prompt'),
+  agentFileArgs: undefined,
   env: {
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',

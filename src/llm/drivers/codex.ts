@@ -14,6 +14,7 @@ export const codex: CliDriver = {
   modelArgs: flagged('-m'),
   // The value is TOML, whose quoted texts are those of JSON.
   systemArgs: (text) => ['-c', `developer_instructions=${JSON.stringify(text)}`],
+  agentFileArgs: ['-c', 'project_doc_max_bytes=0'],
   env: {},
   variables: ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*'],
   readEvent,

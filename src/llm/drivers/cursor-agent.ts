@@ -15,6 +15,8 @@ export const cursorAgent: CliDriver = {
   promptLimit: { max: 100_000, unit: 'bytes' },
   modelArgs: flagged('--model'),
   systemArgs: undefined,
+  // Nothing keeps it from reading the file.
+  agentFileArgs: [],
   env: {},
   variables: ['CURSOR_*'],
   readEvent,

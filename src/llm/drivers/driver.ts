@@ -24,6 +24,8 @@ export interface CliDriver {
   readonly modelArgs: ((model: string) => readonly string[]) | undefined;
   /** Undefined for a tool that takes no system prompt beside the prompt. */
   readonly systemArgs: ((text: string) => readonly string[]) | undefined;
+  /** What keeps a tool that reads AGENTS.md by itself from doing so; undefined for one that does not read it. */
+  readonly agentFileArgs: readonly string[] | undefined;
   /** Variables that keep it quiet and quick. */
   readonly env: Readonly<Record<string, string>>;
   /** Variables of the daemon that it gets: its keys and settings; `*` at the end stands for anything. */

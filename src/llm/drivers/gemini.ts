@@ -14,6 +14,7 @@ export const gemini: CliDriver = {
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: undefined,
+  agentFileArgs: undefined,
   env: {
     // A directory that it does not know is refused otherwise.
     GEMINI_CLI_TRUST_WORKSPACE: 'true',

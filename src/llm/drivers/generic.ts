@@ -10,6 +10,7 @@ export const generic: CliDriver = {
   promptLimit: { max: 16 * 1024 * 1024, unit: 'bytes' },
   modelArgs: undefined,
   systemArgs: undefined,
+  agentFileArgs: undefined,
   env: {},
   variables: [],
   readEvent: undefined,

@@ -17,6 +17,8 @@ export const opencode: CliDriver = {
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: undefined,
+  // Nothing keeps it from reading the file.
+  agentFileArgs: [],
   env: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',

@@ -17,6 +17,7 @@ export const qwen: CliDriver = {
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: flagged('--append-system-prompt'),
+  agentFileArgs: ['--bare'],
   env: { QWEN_CODE_NO_RELAUNCH: 'true' },
   variables: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_*'],
   readEvent,
