@@ -57,7 +57,7 @@ class LastBlockReader implements OutputReader {
   }
 
   end(): void {
-    this.answer.settle(lastBlock(this.#text));
+    this.answer.propose(lastBlock(this.#text));
   }
 }
 
@@ -91,7 +91,7 @@ class EventReader implements OutputReader {
 
   end(): void {
     this.#events.end();
-    if (this.isText) this.answer.settle(this.#text.trim());
+    if (this.isText) this.answer.propose(this.#text.trim());
   }
 }
 

@@ -89,7 +89,9 @@ export class ShellProviders {
       onChunk: (text) => question.onChunk?.(text),
       signal: question.signal,
     });
-    return this.#conclude(provider, reader, end);
+    const reply = this.#conclude(provider, reader, end);
+    if (!reader.answer.hasStreamed) question.onChunk?.(reply.content);
+    return reply;
   }
 
   #conclude(provider: ShellProvider, { answer, noise, isText }: OutputReader, end: CliRunEnd): LlmReply {

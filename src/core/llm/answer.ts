@@ -30,6 +30,11 @@ export class Answer {
     return this.#failure;
   }
 
+  /** Whether something was streamed. */
+  get hasStreamed(): boolean {
+    return this.#hasStreamed;
+  }
+
   get text(): string {
     return this.#final ?? this.#message;
   }
@@ -64,9 +69,14 @@ export class Answer {
     if (text !== undefined) this.settle(text);
   }
 
-  /** What of all that came is the answer. */
+  /** What of all that came is the answer, streamed at the latest now. */
   settle(text: string): void {
     if (!this.#hasStreamed) this.delta(text);
+    this.#final = text;
+  }
+
+  /** What is the answer if the run was a good one; until that is known it is not streamed. */
+  propose(text: string): void {
     this.#final = text;
   }
 

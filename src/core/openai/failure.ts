@@ -26,6 +26,7 @@ interface Meaning {
 const MEANINGS: Partial<Record<ErrorCode, Meaning>> = {
   INVALID_REQUEST: { status: 400 },
   LLM_PROMPT_TOO_LARGE: { status: 400 },
+  PAYLOAD_TOO_LARGE: { status: 413 },
   UNAUTHORIZED: { status: 401 },
   FORBIDDEN: { status: 403 },
   RATE_LIMITED: { status: 429 },
