@@ -9,7 +9,6 @@ import type {
   Configuration,
   ConfirmationConfiguration,
   ConfirmationMode,
-  HttpConfiguration,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
@@ -47,7 +46,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     },
     confirmation: toConfirmation(checked.confirmation),
     llm: toLlm(checked.llm, context.env),
-    http: toHttp(checked.http),
+    http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
 }
@@ -135,10 +134,6 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
     } else actions[name] = wanted;
   }
   return { mode, preset, actions, modes, rules, expiresMs: toMs(expires, 'seconds') };
-}
-
-function toHttp({ metrics }: CheckedConfiguration['http']): HttpConfiguration {
-  return { metrics };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */

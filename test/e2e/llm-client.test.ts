@@ -30,9 +30,10 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await expectNothingLeft(daemon, SLEEP);
-  await client.close();
-  await daemon[Symbol.asyncDispose]();
+  await expectNothingLeft(daemon, SLEEP).finally(async () => {
+    await client.close();
+    await daemon[Symbol.asyncDispose]();
+  });
 });
 
 describe('the client', () => {

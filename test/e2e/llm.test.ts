@@ -83,9 +83,10 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await expectNothingLeft(daemon, ...Object.values(SLEEP));
-  await client[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
+  await expectNothingLeft(daemon, ...Object.values(SLEEP)).finally(async () => {
+    await client[Symbol.asyncDispose]();
+    await daemon[Symbol.asyncDispose]();
+  });
 });
 
 const call = (shellProvider: keyof typeof PROVIDERS, options: Partial<RequestInput<'llm_call'>> = {}) =>
