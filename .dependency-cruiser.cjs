@@ -35,6 +35,7 @@ module.exports = {
       '^src/engine/doctor',
       '^src/services/doctor',
       '^src/services/access/token-files',
+      '^src/engine/audit/(files|verify)',
     ]),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main\\.ts$' } },
   ],

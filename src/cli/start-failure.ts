@@ -14,6 +14,10 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
   const fail = (text: string, hint?: string) => new CommandLineError(text, { hint, cause: error });
   switch (code) {
     case 'EADDRINUSE': {
+      if ((error as { readonly address?: string }).address === socketio.unixSocket) {
+        const hint = `Use that one (unix:${socketio.unixSocket ?? ''}), or take another path for socketio.unix_socket.`;
+        return fail(`another daemon listens on ${socketio.unixSocket ?? ''} already`, hint);
+      }
       const url = urlOf(socketio) ?? '';
       if (await probeDaemon(url)) {
         return fail(

@@ -41,10 +41,11 @@ export class Access {
 
   /**
    * Whether who has made a connection needs no token. Not for connections that somebody else forwards: transports look at
-   * the headers for that. When it cannot be told whose the connection is, the answer is no.
+   * the headers for that. The files' modes keep others away from the Unix socket. When it cannot be told whose the connection is, the answer is no.
    */
-  async isLocalPeer(peer: Peer): Promise<boolean> {
+  async isLocalPeer(peer: Peer | 'unix_socket'): Promise<boolean> {
     if (this.#mode !== 'auto') return this.#mode === 'none';
+    if (peer === 'unix_socket') return true;
     const owner = await ownerOfPeer(peer);
     return owner !== undefined && owner === process.getuid?.();
   }

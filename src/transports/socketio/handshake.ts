@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket as Connection } from 'node:net';
 
 import type { Server, Socket } from 'socket.io';
 
-import { AdapterError } from '../../core/errors.js';
+import { FailedAttempts } from '../../core/access/failed-attempts.js';
+import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Access, Grant } from '../../services/access/access.js';
+import type { RequestAudit } from '../../services/request-audit.js';
 import { type DoorSettings, isDirect, refusalOf } from '../access.js';
 
 /** What decides who gets in. */
@@ -12,7 +15,19 @@ export interface HandshakeOptions {
   readonly access: Access;
   readonly door: DoorSettings;
   readonly maxConnections: number;
+  /** Whether a connection has come by the Unix socket. */
+  readonly isUnixPeer: (connection: Connection) => boolean;
+  readonly audit: Pick<RequestAudit, 'connectionRefused'>;
   readonly log: Log;
+}
+
+/** Connections that may stand without having shown a token yet, those of the daemon's own user apart. */
+const MAX_STRANGERS = 50;
+
+/** Connections of a server: all, and those of them that were let in. */
+export interface ConnectionCounts {
+  readonly all: number;
+  readonly admitted: number;
 }
 
 /**
@@ -23,6 +38,7 @@ export class Handshake {
   readonly #options: HandshakeOptions;
   /** Requests that programs have made which need no token. */
   readonly #local = new WeakSet<IncomingMessage>();
+  readonly #failures = new FailedAttempts();
   readonly #grants = new WeakMap<Socket, Grant>();
 
   constructor(options: HandshakeOptions) {
@@ -40,11 +56,10 @@ export class Handshake {
     );
     io.use((socket, next) => {
       try {
-        const isLocalPeer = this.#local.has(socket.request);
-        this.#grants.set(socket, this.#options.access.admit({ token: tokenOf(socket), isLocalPeer }));
+        this.#grants.set(socket, this.#admit(socket));
         next();
       } catch (error) {
-        next(this.#refusalFor(error));
+        next(this.#refusalFor(error, socket.request.socket));
       }
     });
   }
@@ -53,20 +68,27 @@ export class Handshake {
   readonly allowRequest = (
     request: IncomingMessage,
     decide: (refusal: string | null, isAllowed: boolean) => void,
-    connections: number,
+    counts: () => ConnectionCounts,
   ): void => {
-    const { door, access, log } = this.#options;
-    const refusal = refusalOf(request, door) ?? this.#overload(connections);
+    const { door } = this.#options;
+    const refuse = (code: ErrorCode, why: string) => {
+      this.#note({ code, message: why }, request.socket);
+      decide(why, false);
+    };
+    const refusal = refusalOf(request, door);
     if (refusal !== undefined) {
-      log.warn('a connection was refused', { why: refusal });
-      decide(refusal, false);
+      refuse('FORBIDDEN', refusal);
       return;
     }
-    const { socket, headers } = request;
-    const peer = isDirect(headers) ? access.isLocalPeer(socket) : Promise.resolve(false);
-    void peer.then((isLocal) => {
-      if (isLocal) this.#local.add(request);
-      decide(null, true);
+    void this.#isLocal(request).then((isLocal) => {
+      const overload = this.#overload(counts(), isLocal);
+      const guessing = isLocal ? undefined : this.#guessing(request.socket);
+      if (overload !== undefined) refuse('RESOURCE_EXHAUSTED', overload);
+      else if (guessing !== undefined) refuse('RATE_LIMITED', guessing);
+      else {
+        if (isLocal) this.#local.add(request);
+        decide(null, true);
+      }
     });
   };
 
@@ -77,22 +99,62 @@ export class Handshake {
     return grant;
   }
 
-  #overload(connections: number): string | undefined {
+  /** Who is behind a socket; a wrong token is counted, those of the daemon's own user apart. */
+  #admit({ request, handshake }: Socket): Grant {
+    const isLocalPeer = this.#local.has(request);
+    const guessing = isLocalPeer ? undefined : this.#guessing(request.socket);
+    if (guessing !== undefined) throw new AdapterError('RATE_LIMITED', guessing);
+    const token = tokenIn(handshake.auth);
+    try {
+      return this.#options.access.admit({ token, isLocalPeer });
+    } catch (error) {
+      if (!isLocalPeer && token !== undefined) this.#failures.note(addressOf(request.socket), performance.now());
+      throw error;
+    }
+  }
+
+  #isLocal({ headers, socket }: IncomingMessage): Promise<boolean> {
+    const { access, isUnixPeer } = this.#options;
+    if (!isDirect(headers)) return Promise.resolve(false);
+    return access.isLocalPeer(isUnixPeer(socket) ? 'unix_socket' : socket);
+  }
+
+  #overload({ all, admitted }: ConnectionCounts, isLocal: boolean): string | undefined {
     const { maxConnections } = this.#options;
-    return connections >= maxConnections ? `${maxConnections} connections are open already` : undefined;
+    if (all >= maxConnections) return `${maxConnections} connections are open already`;
+    if (isLocal || all - admitted < MAX_STRANGERS) return undefined;
+    return `${MAX_STRANGERS} connections that have shown no token yet are open already`;
+  }
+
+  /** Why an address has to wait that has shown wrong tokens. */
+  #guessing(connection: Connection): string | undefined {
+    const wait = this.#failures.waitOf(addressOf(connection), performance.now());
+    if (wait === 0) return undefined;
+    return `too many wrong tokens have come from this address; wait ${Math.ceil(wait / 1000)} s`;
   }
 
   /** The error that a client gets as `connect_error`, with the body of an answer's error as `data`. */
-  #refusalFor(error: unknown): Error {
+  #refusalFor(error: unknown, connection: Connection): Error {
     const { log } = this.#options;
     const known = error instanceof AdapterError ? error : new AdapterError('INTERNAL', 'a fault in the adapter');
-    if (known === error) log.warn('a connection was refused', { why: known.message });
+    if (known === error) this.#note(known.toBody(), connection);
     else log.error('a connection could not be judged', { error: String(error) });
     return Object.assign(new Error(known.message), { data: known.toBody() });
   }
+
+  #note(refusal: ErrorBody, connection: Connection): void {
+    this.#options.log.warn('a connection was refused', { why: refusal.message });
+    this.#options.audit.connectionRefused(originOf(connection), addressOf(connection), refusal);
+  }
 }
 
+/** Where a connection comes from, for records. */
+export const originOf = ({ remoteAddress, remotePort }: Connection): string =>
+  remoteAddress === undefined ? 'socketio unix' : `socketio ${remoteAddress} ${remotePort ?? ''}`.trim();
+
+const addressOf = ({ remoteAddress }: Connection): string => remoteAddress ?? 'unix';
+
 /** The token alone is looked at, and only here: one in a URL would stand in logs, one in a cookie would be sent unasked. */
-const tokenOf = (socket: Socket): unknown => (socket.handshake.auth as { readonly token?: unknown }).token;
+const tokenIn = (auth: Readonly<Record<string, unknown>>): unknown => auth['token'];
 
 const isContinuation = ({ url = '' }: IncomingMessage): boolean => /[?&]sid=/.test(url);
