@@ -10,10 +10,13 @@ import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import { tryLock, unlock } from '../file-lock.js';
 import { AuditQueue } from './audit-queue.js';
 import { headOf, renderHead, sha256 } from './files.js';
-import { type Gap, resumeChain } from './resume.js';
+import { type ChainStart, type Gap, resumeChain } from './resume.js';
 
-/** Records come together to the file that come within this time of each other, in milliseconds. The first does not wait. */
-const BATCH_MS = 20;
+/**
+ * Records come together to the file that come within this time of each other, in milliseconds; the first after a pause goes
+ * at once. A daemon that is killed loses so much. A batch costs about as much as a command, hence not less.
+ */
+const BATCH_MS = 10;
 /** Events that are written at once: bounds how long the daemon does nothing else. */
 const BATCH_EVENTS = 128;
 /** Pause before a file that could not be written is tried again, in milliseconds. */
@@ -53,6 +56,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   #cancelScheduled: (() => void) | undefined;
   #lastBatch = -Infinity;
   #hasFailed = false;
+  #isLocked = false;
   #isClosed = false;
 
   private constructor(options: AuditFileOptions, end: ChainEnd) {
@@ -66,25 +70,19 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
    */
   static async open(options: AuditFileOptions): Promise<AuditFile> {
     const { path } = options;
+    const start = await resumeChain(path).catch((error: unknown): ChainStart => {
+      return { end: GENESIS, gaps: [{ reason: 'unreadable', why: String(error) }] };
+    });
+    const file = new AuditFile(options, start.end);
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      lock(path);
-      const { end, gaps } = await resumeChain(path);
-      const file = new AuditFile(options, end);
-      for (const gap of gaps) file.#recordGap(gap);
-      return file;
+      await file.#lock();
     } catch (error) {
       if (error instanceof AdapterError) throw error;
-      // The disk is full, or the folder may not be written: no reason for the daemon not to start.
+      // The disk is full, or the folder may not be written: no reason for the daemon not to start. It is tried again.
       options.onFailure(error);
-      return new AuditFile(
-        options,
-        await resumeChain(path).then(
-          ({ end }) => end,
-          () => GENESIS,
-        ),
-      );
     }
+    for (const gap of start.gaps) file.record({ event: 'gap', details: gap });
+    return file;
   }
 
   record(event: AuditEvent): void {
@@ -106,11 +104,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     this.#isClosed = true;
     await this.flush();
     await this.#closeFiles();
-    unlock(lockOf(this.#options.path));
-  }
-
-  #recordGap(gap: Gap): void {
-    this.record({ event: 'gap', details: gap });
+    if (this.#isLocked) unlock(lockOf(this.#options.path));
   }
 
   /** At once after a pause: a command that ends the daemon must not be quicker than its record. */
@@ -184,9 +178,22 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     await file.head.write(head, 0, head.length, 0);
   }
 
+  /** @throws AdapterError RESOURCE_EXHAUSTED when another daemon has it */
+  async #lock(): Promise<void> {
+    const { path } = this.#options;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    let holder = tryLock(lockOf(path));
+    while (holder === 'gone') holder = tryLock(lockOf(path));
+    this.#isLocked = holder === undefined;
+    if (!holder) return;
+    const message = `another daemon (process ${holder.pid ?? 'unknown'}) writes the audit log ${path}; give this one another audit.file or adapter.state_directory`;
+    throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { file: path } });
+  }
+
   /** The open files; what somebody else has done to them is recorded first. */
   async #openFiles(): Promise<{ handle: FileHandle; head: FileHandle; known: { ino: number; size: number } }> {
     const { path } = this.#options;
+    if (!this.#isLocked) await this.#lock();
     const found = await stat(path).catch(() => undefined);
     const known = this.#known;
     if (known && found?.ino !== known.ino) this.#noteGap({ reason: 'replaced' });
@@ -196,8 +203,10 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     if (known && found?.ino !== known.ino) await this.#closeFiles();
     this.#handle ??= await open(path, APPEND, FILE_MODE);
     this.#head ??= await open(headOf(path), constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, FILE_MODE);
-    const { ino, size } = await this.#handle.stat();
-    this.#known = { ino, size };
+    if (!this.#known) {
+      const { ino, size } = await this.#handle.stat();
+      this.#known = { ino, size };
+    }
     return { handle: this.#handle, head: this.#head, known: this.#known };
   }
 
@@ -228,16 +237,6 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
 }
 
 const lockOf = (path: string): string => `${path}.lock`;
-
-function lock(path: string): void {
-  for (;;) {
-    const holder = tryLock(lockOf(path));
-    if (!holder) return;
-    if (holder === 'gone') continue;
-    const message = `another daemon (process ${holder.pid ?? 'unknown'}) writes the audit log ${path}; give this one another audit.file or adapter.state_directory`;
-    throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { file: path } });
-  }
-}
 
 /** Appends all of it or nothing: of what a full disk has taken, the rest of a record would be no record. */
 async function appendWhole(handle: FileHandle, bytes: Buffer, size: number): Promise<void> {

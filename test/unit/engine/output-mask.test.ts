@@ -59,9 +59,14 @@ describe('secrets in a stream', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 2, maxLength: 5 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '-'), maxLength: 40 });
     fc.assert(
-      fc.property(text, fc.uniqueArray(word, { minLength: 1, maxLength: 3 }), fc.array(fc.nat(6)), (given, secrets, sizes) => {
-        expect(mask(given, secrets, sizes)).toBe(expected(given, secrets));
-      }),
+      fc.property(
+        text,
+        fc.uniqueArray(word, { minLength: 1, maxLength: 3 }),
+        fc.array(fc.nat(6)),
+        (given, secrets, sizes) => {
+          expect(mask(given, secrets, sizes)).toBe(expected(given, secrets));
+        },
+      ),
       { numRuns: 3000 },
     );
   });

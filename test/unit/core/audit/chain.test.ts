@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { type AuditRecord, type ChainEnd, ChainVerifier, GENESIS, sealRecord } from '../../../../src/core/audit/chain.js';
+import {
+  type AuditRecord,
+  type ChainEnd,
+  ChainVerifier,
+  GENESIS,
+  sealRecord,
+} from '../../../../src/core/audit/chain.js';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 const TIME = '2026-01-31T12:00:00.000Z';
@@ -45,7 +51,13 @@ describe('a chain of records', () => {
 
   it('has the fields of an event between number and hash', () => {
     const [line = ''] = chain([{ event: 'gap', details: { lost: 3 } }]);
-    expect(JSON.parse(line)).toMatchObject({ seq: 1, time: TIME, event: 'gap', details: { lost: 3 }, prev: GENESIS.hash });
+    expect(JSON.parse(line)).toMatchObject({
+      seq: 1,
+      time: TIME,
+      event: 'gap',
+      details: { lost: 3 },
+      prev: GENESIS.hash,
+    });
   });
 
   it('goes on in another file, and may begin with any number when older files are gone', () => {
@@ -69,7 +81,11 @@ describe('a chain of records', () => {
       (lines) => [lines[0]!, lines[2]!, lines[1]!, lines[3]!],
       [1, 'it is record 3, and 2 should be here'],
     ],
-    ['one that is there twice', (lines) => lines.toSpliced(1, 0, lines[0]!), [1, 'it is record 1, and 2 should be here']],
+    [
+      'one that is there twice',
+      (lines) => lines.toSpliced(1, 0, lines[0]!),
+      [1, 'it is record 1, and 2 should be here'],
+    ],
     ['half a line', (lines) => lines.with(3, lines[3]!.slice(0, 40)), [1, 2, 3, 'it is no record']],
     ['an empty line', (lines) => lines.toSpliced(2, 0, ''), [1, 2, 'it is no record']],
     [

@@ -4,7 +4,8 @@ import { renderEvent } from '../../../../src/core/audit/render.js';
 import { SecretMask } from '../../../../src/core/secrets/secret-mask.js';
 
 const mask = new SecretMask(['hunter2-hunter2']);
-const render = (event: Parameters<typeof renderEvent>[0]) => renderEvent(event, mask, (text) => `hash of ${text.length}`);
+const render = (event: Parameters<typeof renderEvent>[0]) =>
+  renderEvent(event, mask, (text) => `hash of ${text.length}`);
 
 describe('what stands in a record', () => {
   it('is masked: command, arguments, reasons and details; the hash is that of the command itself', () => {

@@ -12,13 +12,17 @@ describe('which requests are recorded', () => {
   });
 
   it.each(names)('%s: a refusal is', (name) => {
-    for (const code of ['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED'] as const) expect(isRecorded(name, code)).toBe(true);
+    for (const code of ['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED'] as const)
+      expect(isRecorded(name, code)).toBe(true);
   });
 
-  it.each(names.filter((name) => PERMISSIONS[name].includes('viewer')))('%s, which a viewer may make, is not', (name) => {
-    expect(isRecorded(name, 'ok')).toBe(false);
-    expect(isRecorded(name, 'SESSION_NOT_FOUND')).toBe(false);
-  });
+  it.each(names.filter((name) => PERMISSIONS[name].includes('viewer')))(
+    '%s, which a viewer may make, is not',
+    (name) => {
+      expect(isRecorded(name, 'ok')).toBe(false);
+      expect(isRecorded(name, 'SESSION_NOT_FOUND')).toBe(false);
+    },
+  );
 
   it.each(names.filter((name) => !PERMISSIONS[name].includes('viewer')))('%s is, if it changes something', (name) => {
     // What it starts has records of its own; what it says of a command changes nothing.
