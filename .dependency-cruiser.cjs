@@ -36,6 +36,8 @@ module.exports = {
       '^src/services/doctor',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
+      // An MCP server is the same one over standard input as over HTTP.
+      '^src/transports/mcp/(mcp-server|tool-call)',
     ]),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main\\.ts$' } },
   ],

@@ -7,6 +7,7 @@ import { NO_METRICS } from './core/metrics.js';
 import type { SecretMask } from './core/secrets/secret-mask.js';
 import { removeRuntimeDirectory } from './engine/runtime-directory.js';
 import { findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
+import { RequestAudit } from './services/request-audit.js';
 import { sampleWorkload } from './services/workload.js';
 import { PrometheusMetrics } from './transports/http/prometheus.js';
 
@@ -63,18 +64,20 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   await ensureWorkspace(configuration);
   const engine = await buildEngine(configuration, log, closers);
   const audit = await buildAudit(configuration, secrets, log('audit'), closers);
-  const access = buildAccess(configuration, log('access'), audit, closers);
+  const requestAudit = new RequestAudit(audit);
+  const access = buildAccess(configuration, log('access'), { audit, requestAudit }, closers);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
   const services = buildServices(engine, access, version, log, closers, {
     metrics: prometheus ?? NO_METRICS,
     audit,
+    requestAudit,
     secrets,
     configuration: () => configuration,
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
   const { sessions } = services;
-  const { http, server } = buildTransports(services, configuration, prometheus, log, closers);
+  const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
   prometheus?.watch(() => ({ ...sampleWorkload({ ...services, oneShots: engine.oneShots }), clients: server.clients }));
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
   const { address, family, port } = await http.listen();

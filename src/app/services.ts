@@ -15,7 +15,7 @@ import { Commands } from '../services/commands.js';
 import { CommandGate, type GateSettings, nobodyConfirms } from '../services/gate.js';
 import { Metadata } from '../services/metadata.js';
 import { Readiness } from '../services/readiness.js';
-import { RequestAudit } from '../services/request-audit.js';
+import type { RequestAudit } from '../services/request-audit.js';
 import { SessionFacts } from '../services/session-facts.js';
 import { SessionHealth } from '../services/session-health.js';
 import type { Services } from '../services/services.js';
@@ -30,6 +30,7 @@ import { commandLimits, quotaLimits, reportedLimits, sessionLimits } from './lim
 export interface CurrentState {
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
+  readonly requestAudit: RequestAudit;
   readonly secrets: SecretMask;
   readonly configuration: () => Configuration;
   readonly gate: () => GateSettings;
@@ -91,7 +92,7 @@ export function buildServices(
     readiness,
     metrics,
     audit,
-    requestAudit: new RequestAudit(audit),
+    requestAudit: state.requestAudit,
     secrets,
     isClosing,
   };
@@ -119,7 +120,12 @@ function buildGate({ pool }: Engine, log: Log, { gate, configuration, audit }: C
 }
 
 /** Who may connect; makes the first token at the first start. */
-export function buildAccess({ auth, adapter }: Configuration, log: Log, audit: AuditTrail, closers: Closers): Access {
+export function buildAccess(
+  { auth, adapter }: Configuration,
+  log: Log,
+  { audit, requestAudit }: Pick<CurrentState, 'audit' | 'requestAudit'>,
+  closers: Closers,
+): Access {
   const files = new TokenFiles(adapter.stateDirectory);
   const first = files.createFirst();
   if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
@@ -129,7 +135,7 @@ export function buildAccess({ auth, adapter }: Configuration, log: Log, audit: A
   closers.push(() => {
     tokens[Symbol.dispose]();
   });
-  return new Access(auth.mode, tokens);
+  return new Access(auth.mode, tokens, requestAudit);
 }
 
 const TOKEN_EVENTS = {

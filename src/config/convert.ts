@@ -9,7 +9,6 @@ import type {
   Configuration,
   ConfirmationConfiguration,
   ConfirmationMode,
-  HttpConfiguration,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
@@ -51,7 +50,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     secrets: readSecrets(checked.secrets, context.env, (path, index) =>
       resolvePath(path, context.baseOf(['secrets', 'files', String(index)]), context.env),
     ),
-    http: toHttp(checked.http),
+    http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
 }
@@ -155,10 +154,6 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
     } else actions[name] = wanted;
   }
   return { mode, preset, actions, modes, rules, expiresMs: toMs(expires, 'seconds') };
-}
-
-function toHttp({ metrics }: CheckedConfiguration['http']): HttpConfiguration {
-  return { metrics };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */

@@ -25,6 +25,8 @@ export interface HttpOptions extends RouteOptions {
   readonly tls: TlsFiles | undefined;
   /** Path of a socket to listen on as well. */
   readonly unixSocket: string | undefined;
+  /** Told of each connection by it, before anything is read. */
+  readonly onUnixPeer: (connection: Socket) => void;
 }
 
 /** Paths of a certificate and its key, in PEM. */
@@ -44,8 +46,6 @@ export class HttpServer implements AsyncDisposable {
   readonly #routes: FastifyInstance;
   /** Every connection, those that have become WebSockets included. */
   readonly #connections = new Set<Socket>();
-  /** Those of them that have come by the Unix socket. */
-  readonly #unixPeers = new WeakSet<Socket>();
   #unixServer: NetServer | undefined;
   /** Resolves when nothing listens and no connection is left; undefined while it has not listened. */
   #closed: Promise<void> | undefined;
@@ -58,9 +58,6 @@ export class HttpServer implements AsyncDisposable {
       this.#keep(connection);
     });
   }
-
-  /** Whether a connection has come by the Unix socket: from this user, or from root. */
-  readonly isUnixPeer = (connection: Socket): boolean => this.#unixPeers.has(connection);
 
   /** Listens; gives the address. Rejects when the port is taken. */
   async listen(): Promise<AddressInfo> {
@@ -94,10 +91,10 @@ export class HttpServer implements AsyncDisposable {
 
   /** An HTTP server listens at one place; connections of others are handed to it, those of a TLS server as if decrypted. */
   async #listenOnUnixSocket(): Promise<void> {
-    const { unixSocket, tls } = this.#options;
+    const { unixSocket, onUnixPeer, tls } = this.#options;
     if (unixSocket === undefined) return;
     this.#unixServer = await listenOnUnixSocket(unixSocket, (connection) => {
-      this.#unixPeers.add(connection);
+      onUnixPeer(connection);
       if (tls) this.#keep(connection);
       this.server.emit(tls ? 'secureConnection' : 'connection', connection);
     });

@@ -3,8 +3,7 @@ import type { Socket as Connection } from 'node:net';
 
 import type { Server, Socket } from 'socket.io';
 
-import { FailedAttempts } from '../../core/access/failed-attempts.js';
-import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
+import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Access, Grant } from '../../services/access/access.js';
 import type { RequestAudit } from '../../services/request-audit.js';
@@ -15,8 +14,6 @@ export interface HandshakeOptions {
   readonly access: Access;
   readonly door: DoorSettings;
   readonly maxConnections: number;
-  /** Whether a connection has come by the Unix socket. */
-  readonly isUnixPeer: (connection: Connection) => boolean;
   readonly audit: Pick<RequestAudit, 'connectionRefused'>;
   readonly log: Log;
 }
@@ -38,7 +35,6 @@ export class Handshake {
   readonly #options: HandshakeOptions;
   /** Requests that programs have made which need no token. */
   readonly #local = new WeakSet<IncomingMessage>();
-  readonly #failures = new FailedAttempts();
   readonly #grants = new WeakMap<Socket, Grant>();
 
   constructor(options: HandshakeOptions) {
@@ -59,7 +55,7 @@ export class Handshake {
         this.#grants.set(socket, this.#admit(socket));
         next();
       } catch (error) {
-        next(this.#refusalFor(error, socket.request.socket));
+        next(this.#refusalFor(error));
       }
     });
   }
@@ -70,9 +66,11 @@ export class Handshake {
     decide: (refusal: string | null, isAllowed: boolean) => void,
     counts: () => ConnectionCounts,
   ): void => {
-    const { door } = this.#options;
+    const { door, access, audit, log } = this.#options;
     const refuse = (code: ErrorCode, why: string) => {
-      this.#note({ code, message: why }, request.socket);
+      const { from, address } = peerOf(request.socket);
+      log.warn('a connection was refused', { why });
+      audit.connectionRefused(from, address, { code, message: why });
       decide(why, false);
     };
     const refusal = refusalOf(request, door);
@@ -80,9 +78,11 @@ export class Handshake {
       refuse('FORBIDDEN', refusal);
       return;
     }
-    void this.#isLocal(request).then((isLocal) => {
+    const { headers, socket } = request;
+    const judged = isDirect(headers) ? access.isLocalPeer(socket) : Promise.resolve(false);
+    void judged.then((isLocal) => {
       const overload = this.#overload(counts(), isLocal);
-      const guessing = isLocal ? undefined : this.#guessing(request.socket);
+      const guessing = isLocal ? undefined : access.whyWait(peerOf(socket).address);
       if (overload !== undefined) refuse('RESOURCE_EXHAUSTED', overload);
       else if (guessing !== undefined) refuse('RATE_LIMITED', guessing);
       else {
@@ -99,24 +99,9 @@ export class Handshake {
     return grant;
   }
 
-  /** Who is behind a socket; a wrong token is counted, those of the daemon's own user apart. */
   #admit({ request, handshake }: Socket): Grant {
     const isLocalPeer = this.#local.has(request);
-    const guessing = isLocalPeer ? undefined : this.#guessing(request.socket);
-    if (guessing !== undefined) throw new AdapterError('RATE_LIMITED', guessing);
-    const token = tokenIn(handshake.auth);
-    try {
-      return this.#options.access.admit({ token, isLocalPeer });
-    } catch (error) {
-      if (!isLocalPeer && token !== undefined) this.#failures.note(addressOf(request.socket), performance.now());
-      throw error;
-    }
-  }
-
-  #isLocal({ headers, socket }: IncomingMessage): Promise<boolean> {
-    const { access, isUnixPeer } = this.#options;
-    if (!isDirect(headers)) return Promise.resolve(false);
-    return access.isLocalPeer(isUnixPeer(socket) ? 'unix_socket' : socket);
+    return this.#options.access.admit({ token: tokenIn(handshake.auth), isLocalPeer, ...peerOf(request.socket) });
   }
 
   #overload({ all, admitted }: ConnectionCounts, isLocal: boolean): string | undefined {
@@ -126,35 +111,22 @@ export class Handshake {
     return `${MAX_STRANGERS} connections that have shown no token yet are open already`;
   }
 
-  /** Why an address has to wait that has shown wrong tokens. */
-  #guessing(connection: Connection): string | undefined {
-    const wait = this.#failures.waitOf(addressOf(connection), performance.now());
-    if (wait === 0) return undefined;
-    return `too many wrong tokens have come from this address; wait ${Math.ceil(wait / 1000)} s`;
-  }
-
   /** The error that a client gets as `connect_error`, with the body of an answer's error as `data`. */
-  #refusalFor(error: unknown, connection: Connection): Error {
+  #refusalFor(error: unknown): Error {
     const { log } = this.#options;
     const known = error instanceof AdapterError ? error : new AdapterError('INTERNAL', 'a fault in the adapter');
-    if (known === error) this.#note(known.toBody(), connection);
+    if (known === error) log.warn('a connection was refused', { why: known.message });
     else log.error('a connection could not be judged', { error: String(error) });
     return Object.assign(new Error(known.message), { data: known.toBody() });
   }
-
-  #note(refusal: ErrorBody, connection: Connection): void {
-    this.#options.log.warn('a connection was refused', { why: refusal.message });
-    this.#options.audit.connectionRefused(originOf(connection), addressOf(connection), refusal);
-  }
 }
 
-/** Where a connection comes from, for records. */
-export const originOf = ({ remoteAddress, remotePort }: Connection): string =>
-  remoteAddress === undefined ? 'socketio unix' : `socketio ${remoteAddress} ${remotePort ?? ''}`.trim();
+/** Where a connection comes from: for records, and to count by. */
+export const peerOf = ({ remoteAddress = 'unix', remotePort }: Connection): { from: string; address: string } => ({
+  from: `socketio ${remoteAddress} ${remotePort ?? ''}`.trim(),
+  address: remoteAddress,
+});
 
-const addressOf = ({ remoteAddress }: Connection): string => remoteAddress ?? 'unix';
-
-/** The token alone is looked at, and only here: one in a URL would stand in logs, one in a cookie would be sent unasked. */
 const tokenIn = (auth: Readonly<Record<string, unknown>>): unknown => auth['token'];
 
 const isContinuation = ({ url = '' }: IncomingMessage): boolean => /[?&]sid=/.test(url);

@@ -1,5 +1,4 @@
 import type { Server as HttpServer } from 'node:http';
-import type { Socket as Connection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Server, type Socket } from 'socket.io';
@@ -11,7 +10,7 @@ import type { Caller } from '../../services/audience.js';
 import type { Services } from '../../services/services.js';
 import type { DoorSettings } from '../access.js';
 import { dispatch, type Reply } from '../dispatch.js';
-import { Handshake, originOf } from './handshake.js';
+import { Handshake, peerOf } from './handshake.js';
 import { pendingBytesOf, SocketSink } from './socket-sink.js';
 
 /** Longest wait for the answers to what the daemon's end has ended. */
@@ -25,8 +24,6 @@ export interface SocketIoOptions extends Omit<DoorSettings, 'takesPages'> {
   /** Where clients connect. Its listening, and its end, are not this transport's business. */
   readonly http: HttpServer;
   readonly door: DoorSettings;
-  /** Whether a connection has come by the Unix socket. */
-  readonly isUnixPeer: (connection: Connection) => boolean;
   readonly corsAllowedOrigins: '*' | readonly string[];
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
@@ -103,7 +100,7 @@ export class SocketIoServer implements AsyncDisposable {
     const { services, log } = this.#options;
     const sink = new SocketSink(socket, services.secrets.value);
     const grant = this.#handshake.grantOf(socket);
-    const caller: Caller = { principal: grant.principal, sink, from: originOf(socket.request.socket) };
+    const caller: Caller = { principal: grant.principal, sink, from: peerOf(socket.request.socket).from };
     services.audit.record({ event: 'connected', principal: auditPrincipal(grant.principal), from: caller.from });
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
     const stopWatching = onEnd(grant, (message) => {
