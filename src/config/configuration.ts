@@ -105,6 +105,8 @@ interface AuditConfiguration {
   readonly enabled: boolean;
   /** Absolute. */
   readonly filePath: string;
+  /** Whether the configuration names the file: no other will do then. */
+  readonly isFileChosen: boolean;
   /** A file that would grow beyond this is rotated. */
   readonly maxFileBytes: number;
   /** Rotated files that are kept. */

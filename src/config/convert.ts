@@ -104,7 +104,7 @@ function toAudit(
     file === undefined
       ? join(stateDirectory, 'audit.jsonl')
       : resolvePath(file, context.baseOf(['audit', 'file']), context.env);
-  return { enabled, filePath, maxFileBytes, backups };
+  return { enabled, filePath, isFileChosen: file !== undefined, maxFileBytes, backups };
 }
 
 function toLogging(logging: CheckedConfiguration['logging'], context: ConversionContext): LoggingConfiguration {

@@ -218,6 +218,25 @@ describe('an audit log that cannot go on', () => {
     expect(found.records).toBeGreaterThan(100);
   });
 
+  it('is not shared: a second daemon with the same state directory has another one', async () => {
+    await using first = await TestDaemon.start();
+    const adapter = { state_directory: join(first.directory, 'state') };
+    await using second = await TestDaemon.start({ settings: { adapter } });
+    const files = [first.auditFile, join(first.directory, 'state/audit-2.jsonl')];
+    for (const [index, daemon] of [first, second].entries()) {
+      await using client = await WireClient.connect(daemon.url);
+      await client.run('true', undefined, { command_id: `of_${index}` });
+    }
+    const named = TestDaemon.start({ settings: { adapter, audit: { file: first.auditFile } } });
+    await expect(named).rejects.toThrow('writes the audit log');
+    await Promise.all([first.stop(), second.stop()]);
+    for (const [index, file] of files.entries()) {
+      expect(await verifyAudit(file)).toMatchObject({ ok: true, fault: null });
+      const ids = recordsOf(file).flatMap(({ event, command_id: id }) => (event === 'command_started' ? [id] : []));
+      expect(ids).toEqual([`of_${index}`]);
+    }
+  });
+
   it('is not written at all with audit.enabled: false', async () => {
     await using daemon = await TestDaemon.start({ settings: { audit: { enabled: false } } });
     await using client = await WireClient.connect(daemon.url);

@@ -8,7 +8,10 @@ const MAX_FILE_BYTES = 1024 ** 4;
 /** `audit`: the record of who has done what. */
 export const auditSection = z.strictObject({
   enabled: flag(true, 'Whether requests that change something, verdicts, decisions and results are recorded.'),
-  file: path('audit.jsonl in state_directory', 'The audit log; its folder is created.'),
+  file: path(
+    'audit.jsonl in state_directory; audit-2.jsonl and so on for further daemons that share it',
+    'The audit log; its folder is created.',
+  ),
   max_size: count(
     { unit: 'bytes', min: 4096, max: MAX_FILE_BYTES },
     10 * MIB,

@@ -85,6 +85,11 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     return file;
   }
 
+  /** Where it is. */
+  get path(): string {
+    return this.#options.path;
+  }
+
   record(event: AuditEvent): void {
     if (this.#isClosed) return;
     this.#queue.push(event);
