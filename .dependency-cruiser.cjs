@@ -48,6 +48,7 @@ module.exports = {
       '^src/services/doctor',
       '^src/llm/doctor',
       '^src/services/access/token-files',
+      '^src/engine/audit/(files|verify)',
       // An MCP server is the same one over standard input as over HTTP.
       '^src/transports/mcp/(mcp-server|tool-call)',
     ]),

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { LlmCalls } from '../llm/calls.js';
 import { CliRunner } from '../llm/cli-runner.js';
 import { HttpProviders } from '../llm/http-providers.js';
@@ -12,14 +13,15 @@ import type { Engine } from './engine.js';
 export function buildLlm(
   { pool, oneShots, scratch, spoolDirectory }: Engine,
   configuration: () => Configuration,
+  secrets: SecretMask,
   closers: Closers,
 ): LlmCalls {
   const settings = () => configuration().llm;
-  const runner = new CliRunner(oneShots, spoolDirectory);
+  const runner = new CliRunner(oneShots, spoolDirectory, secrets);
   const catalogue = new ShellCatalogue(settings, pool.env['PATH'] ?? '');
   const shells = new ShellProviders({ runner, scratch, catalogue, settings });
   const services = new HttpProviders(settings);
-  const llm = new LlmCalls({ settings, catalogue, shells, services, workspace: pool.cwd });
+  const llm = new LlmCalls({ settings, catalogue, shells, services, workspace: pool.cwd, secrets });
   closers.push(() => llm[Symbol.asyncDispose]());
   return llm;
 }

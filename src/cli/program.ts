@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 
 import { attachSubcommand } from './attach.js';
+import { auditSubcommand } from './audit.js';
 import { checkSubcommand } from './check.js';
 import { checkpointSubcommand } from './checkpoint.js';
 import { closeSubcommand } from './close.js';
@@ -38,6 +39,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   mcpSubcommand,
   toolsSubcommand,
   tokenSubcommand,
+  auditSubcommand,
   metadataSubcommand,
   doctorSubcommand,
   configSubcommand,

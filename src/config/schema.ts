@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
+import { auditSection } from './sections/audit.js';
 import { authSection } from './sections/auth.js';
 import { checkpointsSection } from './sections/checkpoints.js';
 import { confirmationSection } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
 import { llmSection } from './sections/llm.js';
 import { loggingSection } from './sections/logging.js';
+import { secretsSection } from './sections/secrets.js';
 import { isLoopback, socketioSection } from './sections/socketio.js';
 
 /** What the configuration file may hold: the sections, every key with a default. */
@@ -18,6 +20,8 @@ export const configurationSchema = z
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
     llm: llmSection.prefault({}),
+    audit: auditSection.prefault({}),
+    secrets: secretsSection.prefault({}),
     http: httpSection.prefault({}),
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {

@@ -27,7 +27,8 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
   UNAUTHORIZED: 'Who asks is not known: the token is missing or wrong, or it was revoked, replaced, or has expired.',
   FORBIDDEN: 'The role of the token may not do that: `details.needs` has those that may.',
-  RATE_LIMITED: 'The token has made too many requests: `details.retry_after_ms` says when it may make the next one.',
+  RATE_LIMITED:
+    'The token has made too many requests: `details.retry_after_ms` says when it may make the next one. Or too many wrong tokens were shown.',
   PROVIDER_NOT_FOUND: 'There is no LLM provider of that name: `details` lists those that there are.',
   LLM_UNAVAILABLE:
     'The LLM provider cannot be asked: its tool is not installed or switched off, or its service is not configured or not reached.',

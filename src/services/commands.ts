@@ -1,16 +1,20 @@
 import type { Principal } from '../core/access/principal.js';
+import type { AuditTrail } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Metrics } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { Command, ENDING_SIGNALS } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import type { OutputStream } from '../engine/output-stream.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
+import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
+import { commandEnded, commandStarted } from './command-audit.js';
 import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
@@ -30,17 +34,22 @@ export interface CommandsOptions {
   readonly registry: CommandRegistry;
   readonly oneShots: OneShotRunner;
   readonly gate: CommandGate;
+  readonly quotas: Pick<Quotas, 'admitOneShot'>;
   readonly health: SessionHealth;
   readonly limits: () => CommandLimits;
   readonly workspace: string;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  readonly secrets: SecretMask;
 }
 
 /** Runs commands: the one way to execution for every transport. */
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #runs: CommandRuns;
+  /** One-shots under way, by the id of their owner. */
+  readonly #oneShotsOf = new Map<string, number>();
   /** All one-shots of a principal share one, by its id. */
   readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
@@ -64,7 +73,7 @@ export class Commands {
     const owner = session?.owner ?? principal;
     const others = owner === principal ? undefined : this.#findKnown(request, owner);
     if (others) return this.#repeat(others, request, sink);
-    const admission = this.#options.gate.admit(request, session);
+    const admission = this.#options.gate.admit(request, session, caller);
     if (admission) {
       await admission;
       // Meanwhile the session may have ended, and the same request may have come again and been let in.
@@ -72,7 +81,7 @@ export class Commands {
       const twin = this.#findKnown(request, owner);
       if (twin) return this.#repeat(twin, request, sink);
     }
-    const record = this.#accept(request, owner, session);
+    const record = this.#accept(request, caller, owner, session);
     if (session) this.#runs.inSession(record, session, request, sink);
     else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
     else this.#runs.alone(record, request, sink);
@@ -110,7 +119,11 @@ export class Commands {
       return { accepted_bytes: session.sendInput(request.data ?? '', request.eof === true) };
     };
     // When the gate has taken its time, the command may have ended.
-    const admission = this.#options.gate.admitInput(this.#running(request, principal).session, request.data ?? '');
+    const admission = this.#options.gate.admitInput(
+      this.#running(request, principal).session,
+      request.data ?? '',
+      principal,
+    );
     return admission ? admission.then(type) : type();
   }
 
@@ -136,10 +149,15 @@ export class Commands {
 
   // --- accepting --------------------------------------------------------------------------------------------------
 
-  #accept(request: Request<'execute_command'>, owner: Principal, session: SessionRecord | undefined): CommandRecord {
-    const { registry, workspace, spoolDirectory, metrics } = this.#options;
+  #accept(
+    request: Request<'execute_command'>,
+    caller: Caller,
+    owner: Principal,
+    session: SessionRecord | undefined,
+  ): CommandRecord {
+    const { registry, workspace, spoolDirectory, metrics, audit, secrets } = this.#options;
     const limits = this.#options.limits();
-    this.#checkRoom(session, limits);
+    this.#checkRoom(session, owner, limits);
     const base = session?.session.workingDirectory ?? workspace;
     const id = request.command_id ?? commandIdFrom(randomBytes(ID_BYTES));
     const spec = {
@@ -155,7 +173,7 @@ export class Commands {
       limits: outputLimitsOf(request, limits.output),
     };
     const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
-    const command = new Command(spec, spoolDirectory, budget, metrics.output);
+    const command = new Command(spec, spoolDirectory, budget, metrics.output, secrets.patterns);
     const record: CommandRecord = {
       command,
       owner,
@@ -165,10 +183,20 @@ export class Commands {
       warnings: session ? this.#options.health.takeWarnings(session) : [],
     };
     registry.add(record);
+    audit.record(commandStarted(record, caller));
+    if (!session) this.#countOneShot(owner, 1);
     void command.finished.then(({ status, durationMs }) => {
       metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
+      audit.record(commandEnded(record));
+      if (!session) this.#countOneShot(owner, -1);
     });
     return record;
+  }
+
+  #countOneShot({ id }: Principal, by: 1 | -1): void {
+    const count = (this.#oneShotsOf.get(id) ?? 0) + by;
+    if (count > 0) this.#oneShotsOf.set(id, count);
+    else this.#oneShotsOf.delete(id);
   }
 
   #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {
@@ -192,7 +220,7 @@ export class Commands {
     return budget;
   }
 
-  #checkRoom(session: SessionRecord | undefined, { queueLimit, maxOneShots }: CommandLimits): void {
+  #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {
     if (session && session.session.queued >= queueLimit) {
       throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
         details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued },
@@ -203,6 +231,7 @@ export class Commands {
         details: { max_one_shots: maxOneShots },
       });
     }
+    if (!session) this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
   }
 
   async #repeat(

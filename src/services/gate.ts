@@ -1,3 +1,5 @@
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../core/audit/event.js';
+import type { Principal } from '../core/access/principal.js';
 import type { ErrorDetails } from '../core/errors.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -12,6 +14,7 @@ import {
   unfinishedLine,
 } from '../core/policy/typed-input.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
+import type { Caller } from './audience.js';
 import type { SessionFacts } from './session-facts.js';
 import type { SessionRecord } from './session-registry.js';
 
@@ -46,6 +49,7 @@ export interface GateOptions {
   readonly settings: () => GateSettings;
   readonly facts: SessionFacts;
   readonly confirm: ConfirmationPort;
+  readonly audit: AuditTrail;
   readonly log: Log;
 }
 
@@ -66,7 +70,11 @@ export class CommandGate {
    * Lets a command pass, at once where that can be said at once.
    * @throws AdapterError COMMAND_DENIED
    */
-  admit(request: Request<'execute_command'>, session: SessionRecord | undefined): Admission {
+  admit(
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Admission {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) {
       // What it does to the session's names goes unseen.
@@ -76,10 +84,10 @@ export class CommandGate {
     const gather = () => this.#options.facts.of(session, request.cwd, false);
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
-    const judge = (known: PolicyFacts) => this.#judge(policy, request, session, known);
-    const judged = facts instanceof Promise ? facts.then(judge) : judge(facts);
-    if (judged && session) remember(this.#pending, session, judged);
-    return judged;
+    const judge = (known: PolicyFacts) => this.#judge(policy, request, session, principal, known);
+    const admission = facts instanceof Promise ? facts.then(judge) : judge(facts);
+    if (admission && session) remember(this.#pending, session, admission);
+    return admission;
   }
 
   /** What the gate would say of a command. Nothing is run, nobody is asked. */
@@ -106,34 +114,49 @@ export class CommandGate {
    * Lets text pass that is typed into a session's terminal. What a shell or an interpreter reads there is a command.
    * @throws AdapterError COMMAND_DENIED: nothing was typed
    */
-  admitInput(session: SessionRecord, data: string): Admission {
+  admitInput(session: SessionRecord, data: string, principal: Principal): Admission {
     if (!this.#options.settings().isEnforced) return undefined;
     const earlier = this.#pendingInput.get(session);
-    const judged = earlier ? earlier.then(() => this.#judgeInput(session, data)) : this.#judgeInput(session, data);
-    if (judged) remember(this.#pendingInput, session, judged);
-    return judged;
+    const judge = () => this.#judgeInput(session, data, principal);
+    const admission = earlier ? earlier.then(judge) : judge();
+    if (admission) remember(this.#pendingInput, session, admission);
+    return admission;
   }
 
   /**
    * Lets variables pass that a session is opened with.
    * @throws AdapterError COMMAND_DENIED
    */
-  async admitEnvironment(env: Readonly<Record<string, string>> | undefined): Promise<void> {
+  async admitEnvironment(
+    env: Readonly<Record<string, string>> | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Promise<void> {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced || !env) return;
     const request = { command: ':', args: [], env };
     const facts = await this.#options.facts.of(undefined, undefined, false);
-    await this.#settle(request, undefined, decide(policy, request, facts));
+    const verdict = decide(policy, request, facts);
+    const names = Object.keys(env);
+    this.#options.audit.record({ ...judged(verdict, undefined, principal), details: { environment: names } });
+    await this.#settle(request, undefined, verdict);
   }
 
-  #judge(policy: Policy, request: PolicyRequest, session: SessionRecord | undefined, facts: PolicyFacts): Admission {
+  #judge(
+    policy: Policy,
+    request: PolicyRequest,
+    session: SessionRecord | undefined,
+    principal: Principal,
+    facts: PolicyFacts,
+  ): Admission {
     const verdict = decide(policy, request, facts);
+    const { command, args } = request;
+    this.#options.audit.record({ ...judged(verdict, session, principal), command, args });
     if (session && verdict.changesNames) this.#options.facts.forget(session);
     return verdict.action === 'allow' ? undefined : this.#settle(request, session, verdict);
   }
 
   /** Judges typed text together with the beginning of its line, and takes note of the line's new beginning. */
-  #judgeInput(session: SessionRecord, data: string): Admission {
+  #judgeInput(session: SessionRecord, data: string, principal: Principal): Admission {
     const text = (this.#typed.get(session) ?? '') + data;
     const language = languageOfInput(session);
     const accept = () => void this.#typed.set(session, unfinishedLine(text));
@@ -147,6 +170,13 @@ export class CommandGate {
         ? { command: text.replaceAll('\r', '\n') }
         : { command: 'python3', args: ['-'], stdin: text };
     const verdict = decide(this.#options.settings().policy, request, this.#options.facts.whileRunning(session));
+    // Without the text, its reasons included: it may be the answer to a question for a password.
+    const { action, class: commandClass } = verdict;
+    const shown = { action, class: commandClass, reasons: [] };
+    this.#options.audit.record({
+      ...judged(shown, session, principal),
+      details: { typed_bytes: Buffer.byteLength(data) },
+    });
     if (verdict.action !== 'allow') return this.#settle(request, session, verdict).then(accept);
     accept();
     return undefined;
@@ -183,6 +213,18 @@ function languageOfInput({ session }: SessionRecord): TypedLanguage | undefined 
   const languages = [...now, ...started];
   return languages.includes('shell') ? 'shell' : languages.find((language) => language !== undefined);
 }
+
+/** The record of a verdict, without what it is about. */
+const judged = (
+  { action, class: commandClass, reasons }: Pick<PolicyVerdict, 'action' | 'class' | 'reasons'>,
+  session: SessionRecord | undefined,
+  principal: Principal,
+): AuditEvent => ({
+  event: 'verdict',
+  principal: auditPrincipal(principal),
+  session_id: session?.id ?? null,
+  verdict: { action, class: commandClass, reasons },
+});
 
 /** Keeps a judgement until it is made. */
 function remember(pending: WeakMap<SessionRecord, Promise<void>>, session: SessionRecord, judged: Promise<void>): void {
