@@ -82,17 +82,15 @@ export function buildServices(
   });
   const metadata = buildMetadata(engine, version, configuration);
   const checkpoints = buildCheckpoints(engine, log, configuration);
-  const llm = buildLlm(engine, configuration, secrets, closers);
-  const readiness = new Readiness({ isClosing, pool });
   return {
     access,
     quotas,
     sessions,
     commands,
     checkpoints,
-    llm,
+    llm: buildLlm(engine, configuration, secrets, closers),
     metadata,
-    readiness,
+    readiness: new Readiness({ isClosing, pool }),
     metrics,
     audit,
     requestAudit: state.requestAudit,
