@@ -16,6 +16,7 @@ module.exports = {
     layer('logging-imports-config', '^src/logging', ['^src/core/', '^src/config/', '^src/logging']),
     layer('engine-imports-core', '^src/engine/', ['^src/core/', '^src/engine/']),
     layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
+    layer('llm-serves-services', '^src/llm/', ['^src/(core|engine|services|llm)/']),
     layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),
     layer('client-imports-core', '^src/client(/|\\.ts$)', ['^src/core/', '^src/client(/|\\.ts$)']),
     {
@@ -25,7 +26,7 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     layer('app-knows-no-cli', '^src/app(/|\\.ts$)', [
-      '^src/(core|config|engine|services|transports|app)/',
+      '^src/(core|config|engine|services|llm|transports|app)/',
       '^src/logging',
     ]),
     layer('cli-stands-outside', '^src/cli/', [

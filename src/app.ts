@@ -67,7 +67,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
-  const { sessions, readiness } = services;
+  const { sessions, confirmations, readiness } = services;
   const { socketio } = configuration;
   const door = { ...socketio, takesPages: access.takesPages };
   const http = new HttpServer({ readiness, metrics: prometheus, door, log: log('http'), ...socketio });
@@ -83,7 +83,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // What clients wait for ends first, while they are still connected and get the results.
       await Promise.all(
-        [sessions, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
+        [confirmations, sessions, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
       );
       await closeAll();
     })();

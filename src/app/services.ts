@@ -10,7 +10,8 @@ import { TokenStore } from '../services/access/token-store.js';
 import { Checkpoints } from '../services/checkpoints.js';
 import { CommandRegistry } from '../services/command-registry.js';
 import { Commands } from '../services/commands.js';
-import { CommandGate, type GateSettings, nobodyConfirms } from '../services/gate.js';
+import { Connections } from '../services/connections.js';
+import { CommandGate, type GateSettings } from '../services/gate.js';
 import { Metadata } from '../services/metadata.js';
 import { Readiness } from '../services/readiness.js';
 import { SessionFacts } from '../services/session-facts.js';
@@ -19,6 +20,7 @@ import type { Services } from '../services/services.js';
 import { Sessions } from '../services/sessions.js';
 
 import type { Closers } from './closers.js';
+import { buildConfirmations } from './confirmations.js';
 import type { Engine } from './engine.js';
 import { protectedPaths } from './gate-settings.js';
 import { commandLimits, quotaLimits, reportedLimits, sessionLimits } from './limits.js';
@@ -51,13 +53,23 @@ export function buildServices(
       shell: pool.defaultShell.shell.name,
       protectedPaths: () => protectedPaths(configuration()),
     }),
-    confirm: nobodyConfirms,
     log: log('gate'),
   });
+  const checkpoints = buildCheckpoints(engine, log, configuration);
+  const connections = new Connections();
+  const confirmations = buildConfirmations({
+    connections,
+    checkpoints,
+    configuration,
+    metrics,
+    log: log('confirmations'),
+  });
+  closers.push(() => confirmations[Symbol.asyncDispose]());
   const quotas = new Quotas(() => quotaLimits(configuration()));
   const sessions = new Sessions({
     pool,
     gate: commandGate,
+    confirmations,
     quotas,
     commands: registry,
     limits: () => sessionLimits(configuration()),
@@ -72,6 +84,7 @@ export function buildServices(
     registry,
     oneShots,
     gate: commandGate,
+    confirmations,
     health,
     limits,
     workspace,
@@ -86,9 +99,20 @@ export function buildServices(
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
   });
-  const checkpoints = buildCheckpoints(engine, log, configuration);
   const readiness = new Readiness({ isClosing, pool });
-  return { access, quotas, sessions, commands, checkpoints, metadata, readiness, metrics, isClosing };
+  return {
+    access,
+    quotas,
+    sessions,
+    commands,
+    confirmations,
+    connections,
+    checkpoints,
+    metadata,
+    readiness,
+    metrics,
+    isClosing,
+  };
 }
 
 /** Who may connect; makes the first token at the first start. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
 import { authSection } from './sections/auth.js';
 import { checkpointsSection } from './sections/checkpoints.js';
-import { confirmationSection } from './sections/confirmation.js';
+import { confirmationSection, reviewerFault } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
 import { loggingSection } from './sections/logging.js';
 import { isLoopback, socketioSection } from './sections/socketio.js';
@@ -17,6 +17,11 @@ export const configurationSchema = z
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
     http: httpSection.prefault({}),
+  })
+  .superRefine(({ confirmation }, context) => {
+    const message = reviewerFault(confirmation);
+    if (message === undefined) return;
+    context.addIssue({ code: 'custom', path: ['confirmation', 'reviewer', 'model'], message });
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
     if (isLoopback(host)) return;

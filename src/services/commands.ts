@@ -16,7 +16,11 @@ import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './comm
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
 import { CommandRuns } from './command-runs.js';
-import type { CommandGate } from './gate.js';
+import { commandAction, inputAction } from './confirmations/actions.js';
+import type { Approval, Confirmation } from './confirmations/confirmation.js';
+import type { Confirmations } from './confirmations/confirmations.js';
+import { renderConfirmation, termsOf } from './confirmations/wire.js';
+import type { CommandGate, GateQuestion } from './gate.js';
 import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
 import { existingDirectory, type Sessions } from './sessions.js';
@@ -30,11 +34,21 @@ export interface CommandsOptions {
   readonly registry: CommandRegistry;
   readonly oneShots: OneShotRunner;
   readonly gate: CommandGate;
+  readonly confirmations: Confirmations;
   readonly health: SessionHealth;
   readonly limits: () => CommandLimits;
   readonly workspace: string;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
+}
+
+/** Who runs a command, and where. */
+interface CommandPlace {
+  readonly caller: Caller;
+  /** Whom it belongs to. */
+  readonly owner: Principal;
+  /** Undefined for a one-shot. */
+  readonly session: SessionRecord | undefined;
 }
 
 /** Runs commands: the one way to execution for every transport. */
@@ -64,26 +78,35 @@ export class Commands {
     const owner = session?.owner ?? principal;
     const others = owner === principal ? undefined : this.#findKnown(request, owner);
     if (others) return this.#repeat(others, request, sink);
-    const admission = this.#options.gate.admit(request, session);
-    if (admission) {
-      await admission;
+    const asked = this.#options.confirmations.ofCommand(request.command_id, owner, 'use');
+    if (asked) return this.#waitConfirmed(asked, request, caller);
+    const judged = this.#options.gate.admit(request, session);
+    if (judged) {
+      const question = await judged;
       // Meanwhile the session may have ended, and the same request may have come again and been let in.
       this.#sessionOf(request, principal);
       const twin = this.#findKnown(request, owner);
       if (twin) return this.#repeat(twin, request, sink);
+      if (question) return this.#ask(question, request, { caller, owner, session });
     }
-    const record = this.#accept(request, owner, session);
-    if (session) this.#runs.inSession(record, session, request, sink);
-    else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
-    else this.#runs.alone(record, request, sink);
-    return this.#answer(record, request);
+    return this.#start(request, { caller, owner, session });
   }
 
   /** Waits for a command; gives its result, or what has come so far. */
-  async wait({ command_id, timeout_ms }: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
-    const record = this.#options.registry.get(command_id, principal, 'see');
-    if (timeout_ms === undefined) await settled(record.command);
-    else if (timeout_ms > 0) await settledWithin(settled(record.command), timeout_ms);
+  async wait(request: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
+    const { command_id: id, timeout_ms: timeoutMs } = request;
+    const { confirmations, registry } = this.#options;
+    const deadline = performance.now() + (timeoutMs ?? Infinity);
+    const asked = confirmations.ofCommand(id, principal, 'see');
+    if (asked) {
+      if (timeoutMs === undefined) await asked.answer.promise;
+      else await settledWithin(asked.answer.promise, timeoutMs);
+      if (!registry.find(id, asked.action.owner.id)) return renderConfirmation(asked);
+    }
+    const record = registry.get(id, principal, 'see');
+    const waitMs = deadline - performance.now();
+    if (timeoutMs === undefined) await settled(record.command);
+    else if (waitMs > 0) await settledWithin(settled(record.command), waitMs);
     return renderResult(record);
   }
 
@@ -101,21 +124,29 @@ export class Commands {
   }
 
   /** Types into a running command's terminal. */
-  sendInput(
-    request: Request<'send_input'>,
-    principal: Principal,
-  ): Answer<'send_input'> | Promise<Answer<'send_input'>> {
-    const type = () => {
-      const { session } = this.#running(request, principal).session;
-      return { accepted_bytes: session.sendInput(request.data ?? '', request.eof === true) };
-    };
-    // When the gate has taken its time, the command may have ended.
-    const admission = this.#options.gate.admitInput(this.#running(request, principal).session, request.data ?? '');
-    return admission ? admission.then(type) : type();
+  sendInput(request: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
+    const { principal } = caller;
+    const { gate, confirmations, registry } = this.#options;
+    const { command, session } = this.#running(request, principal);
+    const question = gate.admitInput(session, request.data ?? '');
+    if (!question) return { accepted_bytes: session.session.sendInput(request.data ?? '', request.eof === true) };
+    const { owner } = session;
+    const record = registry.get(command.id, owner, 'see');
+    const asked = confirmations.ask(
+      inputAction({ question, request, session, command, record, caller, owner }, this.#options),
+    );
+    if (!confirmations.join(asked, caller, true))
+      return { accepted_bytes: 0, status: 'confirmation_required', ...termsOf(asked) };
+    return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
   }
 
   /** Signals a running command. */
   async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
+    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, 'use');
+    if (asked && ENDING_SIGNALS.has(request.signal)) {
+      this.#options.confirmations.withdraw(asked, `it got ${request.signal}`);
+      return { signalled: [] };
+    }
     const queued = this.#queued(request, principal);
     if (queued) return this.#cancelQueued(queued, request.signal);
     const { command, session } = this.#target(request, principal);
@@ -134,14 +165,66 @@ export class Commands {
     return this.#options.gate.check(request, this.#sessionOf(request, principal));
   }
 
+  /** Decides over what waits for its confirmation; gives what has become of it. */
+  async confirm(request: Request<'confirm_command'>, caller: Caller): Promise<Answer<'confirm_command'>> {
+    const { confirmations } = this.#options;
+    const asked = confirmations.find(request.confirmation_id, caller.principal);
+    return (await confirmations.decide(request, caller)) ?? renderConfirmation(asked);
+  }
+
   // --- accepting --------------------------------------------------------------------------------------------------
 
-  #accept(request: Request<'execute_command'>, owner: Principal, session: SessionRecord | undefined): CommandRecord {
+  /** Runs a command that may run. */
+  #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
+    const { caller, owner, session } = place;
+    const record = this.#accept(request, owner, session, approval);
+    if (session) this.#runs.inSession(record, session, request, caller.sink);
+    else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
+    else this.#runs.alone(record, request, caller.sink);
+    return this.#answer(record, request);
+  }
+
+  /** Has a command confirmed, and answers as its mode wants it: at once, or when it has run. */
+  #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
+    const { confirmations, workspace } = this.#options;
+    const { caller, owner, session } = place;
+    // The same request may have come twice while the gate looked.
+    const twin = confirmations.ofCommand(request.command_id, owner, 'use');
+    if (twin) return this.#waitConfirmed(twin, request, caller);
+    const base = session?.session.workingDirectory ?? workspace;
+    const directory = request.cwd === undefined ? base : existingDirectory(request.cwd, base);
+    const named = { ...request, command_id: request.command_id ?? newCommandId() };
+    const start = (approval: Approval) => {
+      this.#sessionOf(request, caller.principal);
+      return this.#start(named, { ...place, caller: approval.caller }, approval);
+    };
+    const action = commandAction({ ...place, question, request: named, directory, start }, this.#options);
+    return this.#waitConfirmed(confirmations.ask(action), named, caller);
+  }
+
+  /** The answer to a request about which somebody is asked: what has become of it, or what is to be done by the client. */
+  async #waitConfirmed(
+    asked: Confirmation,
+    request: Request<'execute_command'>,
+    caller: Caller,
+  ): Promise<CommandResult> {
+    if (asked.action.fingerprint !== fingerprintOf(request)) throw usedId(asked.action.commandId);
+    const isAwaited = this.#options.confirmations.join(asked, caller, request.background !== true);
+    if (!isAwaited && asked.outcome === undefined) return renderConfirmation(asked);
+    return asked.answer.promise;
+  }
+
+  #accept(
+    request: Request<'execute_command'>,
+    owner: Principal,
+    session: SessionRecord | undefined,
+    approval: Approval | undefined,
+  ): CommandRecord {
     const { registry, workspace, spoolDirectory, metrics } = this.#options;
     const limits = this.#options.limits();
     this.#checkRoom(session, limits);
     const base = session?.session.workingDirectory ?? workspace;
-    const id = request.command_id ?? commandIdFrom(randomBytes(ID_BYTES));
+    const id = request.command_id ?? newCommandId();
     const spec = {
       id,
       command: request.command,
@@ -162,7 +245,8 @@ export class Commands {
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
       fingerprint: fingerprintOf(request),
-      warnings: session ? this.#options.health.takeWarnings(session) : [],
+      warnings: [...(session ? this.#options.health.takeWarnings(session) : []), ...(approval?.warnings ?? [])],
+      checkpointId: approval?.checkpointId,
     };
     registry.add(record);
     void command.finished.then(({ status, durationMs }) => {
@@ -210,15 +294,7 @@ export class Commands {
     request: Request<'execute_command'>,
     sink: EventSink | undefined,
   ): Promise<CommandResult> {
-    if (record.fingerprint !== fingerprintOf(request)) {
-      throw new AdapterError(
-        'INVALID_REQUEST',
-        `command_id ${record.command.id} belongs to another command; choose a new one`,
-        {
-          details: { field: 'command_id' },
-        },
-      );
-    }
+    if (record.fingerprint !== fingerprintOf(request)) throw usedId(record.command.id);
     // Over a new connection, after the old one was lost: the rest of the output goes there.
     if (request.stream === true && sink) this.#runs.channelOf(record)?.follow(sink);
     return this.#answer(record, request);
@@ -301,6 +377,13 @@ export class Commands {
     return { command, session };
   }
 }
+
+const newCommandId = (): string => commandIdFrom(randomBytes(ID_BYTES));
+
+const usedId = (id: string): AdapterError =>
+  new AdapterError('INVALID_REQUEST', `command_id ${id} belongs to another command; choose a new one`, {
+    details: { field: 'command_id' },
+  });
 
 /** @throws AdapterError OUTPUT_EXPIRED when the stream has bytes from `offset` on, but they were not kept. */
 function assertKept({ bytes, spool }: OutputStream, offset: number): void {

@@ -3,6 +3,8 @@ import type { Access } from './access/access.js';
 import type { Quotas } from './access/quotas.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
+import type { Confirmations } from './confirmations/confirmations.js';
+import type { Connections } from './connections.js';
 import type { Metadata } from './metadata.js';
 import type { Readiness } from './readiness.js';
 import type { Sessions } from './sessions.js';
@@ -13,6 +15,9 @@ export interface Services {
   readonly quotas: Quotas;
   readonly sessions: Sessions;
   readonly commands: Commands;
+  readonly confirmations: Confirmations;
+  /** Transports keep it: each connection that events can be sent to. */
+  readonly connections: Connections;
   readonly checkpoints: Checkpoints;
   readonly metadata: Metadata;
   readonly readiness: Readiness;

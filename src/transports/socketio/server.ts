@@ -98,6 +98,7 @@ export class SocketIoServer implements AsyncDisposable {
     const sink = new SocketSink(socket);
     const grant = this.#handshake.grantOf(socket);
     const caller: Caller = { principal: grant.principal, sink };
+    services.connections.add(caller);
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
     const stopWatching = onEnd(grant, (message) => {
       log.info('a connection was ended', { client: socket.id, why: message });
@@ -120,6 +121,8 @@ export class SocketIoServer implements AsyncDisposable {
     socket.on('disconnect', (reason) => {
       log.debug('client disconnected', { client: socket.id, reason });
       stopWatching();
+      services.connections.remove(caller);
+      services.confirmations.detach(sink);
       services.sessions.detach(sink);
     });
   }

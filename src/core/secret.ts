@@ -1,0 +1,21 @@
+/** A text that must not be shown: printing, logging or serialising it gives asterisks. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The text itself, for whoever needs it. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toJSON(): string {
+    return '***';
+  }
+
+  toString(): string {
+    return '***';
+  }
+}
