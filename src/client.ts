@@ -6,6 +6,7 @@ export type { EventListener } from './client/listeners.js';
 export type {
   CheckOptions,
   ConnectOptions,
+  Decision,
   ExecuteOptions,
   OpenSessionOptions,
   OutputOptions,
@@ -14,6 +15,7 @@ export type {
 export type { OutputChunk } from './client/output-queue.js';
 export { ClientSession, type SessionEnd, type SessionEventName } from './client/session.js';
 export type { ErrorCode, ErrorDetails } from './core/errors.js';
+export type { ConfirmationInfo } from './core/protocol/confirmations.js';
 export type { OutputStreamName, SignalName } from './core/protocol/fields.js';
 export type { Answer, RequestInput, RequestName } from './core/protocol/requests.js';
 export type { CommandResult, EventName, EventPayload, SessionInfo } from './core/protocol/results.js';
