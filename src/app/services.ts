@@ -41,20 +41,11 @@ export function buildServices(
   closers: Closers,
   { metrics, configuration, gate, isClosing }: CurrentState,
 ): Services {
-  const { pool, oneShots, spoolDirectory, instance } = engine;
+  const { pool, oneShots, spoolDirectory } = engine;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
   const workspace = pool.cwd;
-  const commandGate = new CommandGate({
-    settings: gate,
-    facts: new SessionFacts({
-      workspace,
-      env: pool.env,
-      shell: pool.defaultShell.shell.name,
-      protectedPaths: () => protectedPaths(configuration()),
-    }),
-    log: log('gate'),
-  });
+  const commandGate = buildGate(engine, log('gate'), configuration, gate);
   const checkpoints = buildCheckpoints(engine, log, configuration);
   const connections = new Connections();
   const confirmations = buildConfirmations({
@@ -91,28 +82,40 @@ export function buildServices(
     spoolDirectory,
     metrics,
   });
-  const metadata = new Metadata({
-    workspace,
+  const metadata = buildMetadata(engine, version, configuration);
+  const readiness = new Readiness({ isClosing, pool });
+  const ways = { confirmations, connections };
+  return { access, quotas, sessions, commands, ...ways, checkpoints, metadata, readiness, metrics, isClosing };
+}
+
+function buildGate(
+  { pool }: Engine,
+  log: Log,
+  configuration: () => Configuration,
+  settings: () => GateSettings,
+): CommandGate {
+  const facts = new SessionFacts({
+    workspace: pool.cwd,
+    env: pool.env,
+    shell: pool.defaultShell.shell.name,
+    protectedPaths: () => protectedPaths(configuration()),
+  });
+  return new CommandGate({ settings, facts, log });
+}
+
+function buildMetadata(
+  { pool, instance }: Engine,
+  adapterVersion: string,
+  configuration: () => Configuration,
+): Metadata {
+  return new Metadata({
+    workspace: pool.cwd,
     env: pool.env,
     defaultShell: pool.defaultShell,
     instanceId: instance,
-    adapterVersion: version,
+    adapterVersion,
     limits: () => reportedLimits(configuration()),
   });
-  const readiness = new Readiness({ isClosing, pool });
-  return {
-    access,
-    quotas,
-    sessions,
-    commands,
-    confirmations,
-    connections,
-    checkpoints,
-    metadata,
-    readiness,
-    metrics,
-    isClosing,
-  };
 }
 
 /** Who may connect; makes the first token at the first start. */

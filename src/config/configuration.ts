@@ -107,7 +107,7 @@ interface AuthConfiguration {
 }
 
 /** The model that reviews commands. */
-export interface ReviewerConfiguration {
+interface ReviewerConfiguration {
   readonly provider: 'openai';
   readonly baseUrl: string;
   /** There wherever a model confirms commands. */

@@ -7,12 +7,12 @@ import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
 import { Command, ENDING_SIGNALS } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
-import type { OutputStream } from '../engine/output-stream.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
 import type { Caller, EventSink } from './audience.js';
 import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
+import { assertKept, usedId } from './command-failures.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
 import { CommandRuns } from './command-runs.js';
@@ -379,17 +379,3 @@ export class Commands {
 }
 
 const newCommandId = (): string => commandIdFrom(randomBytes(ID_BYTES));
-
-const usedId = (id: string): AdapterError =>
-  new AdapterError('INVALID_REQUEST', `command_id ${id} belongs to another command; choose a new one`, {
-    details: { field: 'command_id' },
-  });
-
-/** @throws AdapterError OUTPUT_EXPIRED when the stream has bytes from `offset` on, but they were not kept. */
-function assertKept({ bytes, spool }: OutputStream, offset: number): void {
-  const { keptBytes } = spool;
-  if (offset < keptBytes || offset >= bytes) return;
-  throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${bytes} bytes were kept`, {
-    details: { kept_bytes: keptBytes, size: bytes, why: spool.error ?? '' },
-  });
-}

@@ -100,7 +100,7 @@ export class CommandGate {
   admitInput(session: SessionRecord, data: string): Judgement {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) return undefined;
-    const text = (this.#typed.get(session) ?? '') + data;
+    const text = this.lineWith(session, data);
     const language = languageOfInput(session);
     const pass = () => void this.#typed.set(session, unfinishedLine(text));
     // What stands in the line already was judged as it was typed.
@@ -117,6 +117,11 @@ export class CommandGate {
     this.#refuse(session, verdict);
     pass();
     return undefined;
+  }
+
+  /** The line that typed text becomes, with what stands in it already. */
+  lineWith(session: SessionRecord, data: string): string {
+    return (this.#typed.get(session) ?? '') + data;
   }
 
   /**

@@ -13,10 +13,10 @@ export interface Policy {
 }
 
 /** What has a command confirmed: its class, or a rule. */
-export type ConfirmationCause = CommandClass | 'rule';
+type ConfirmationCause = CommandClass | 'rule';
 
 /** What is said of one simple command. */
-export interface CommandVerdict {
+interface CommandVerdict {
   readonly text: string;
   /** Undefined when it is not known before it runs, or there is none. */
   readonly program: string | undefined;

@@ -83,8 +83,10 @@ export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guar
   const { question, request, session, command, record, caller, owner } = stopped;
   const { data = '', eof = false } = request;
   const assertReady = () => {
-    if (session.session.running === command) return;
-    throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has ended: there is nothing to type into`);
+    if (session.session.running !== command) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has ended: there is nothing to type into`);
+    }
+    if (gate.lineWith(session, data) !== question.request.command) throw changedPlace('the line has changed');
   };
   return {
     kind: 'input',
@@ -101,7 +103,6 @@ export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guar
       assertReady();
       const again = gate.admitInput(session, data);
       if (again) {
-        if (again.request.command !== question.request.command) throw changedPlace('the line has changed');
         confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
         again.pass();
       }

@@ -191,15 +191,19 @@ describe('operator', () => {
 
   it.each([
     ['rejected', ({ decide }: ReturnType<typeof ask>) => decide(operator, 'reject'), 'operator has refused it: seen'],
-    ['expired', () => Promise.resolve(vi.advanceTimersByTime(EXPIRES_MS)), 'it has expired'],
+    ['expired', () => void vi.advanceTimersByTime(EXPIRES_MS), 'it has expired'],
     [
       'withdrawn with its connection',
-      ({ fixture }: ReturnType<typeof ask>) => Promise.resolve(fixture.confirmations.detach(asker.caller.sink)),
+      ({ fixture }: ReturnType<typeof ask>) => {
+        fixture.confirmations.detach(asker.caller.sink);
+      },
       'the client has gone',
     ],
     [
       'withdrawn with its session',
-      ({ fixture }: ReturnType<typeof ask>) => Promise.resolve(fixture.confirmations.endSession('session_1')),
+      ({ fixture }: ReturnType<typeof ask>) => {
+        fixture.confirmations.endSession('session_1');
+      },
       'its session has ended',
     ],
   ])('%s: whoever waits is told why', async (_what, act, why) => {

@@ -59,7 +59,7 @@ it('nothing ever runs without exactly one approval of somebody who may give it',
           const request = {
             confirmation_id: target.id,
             decision: next.decision,
-            command_sha256: hashes[next.hash as keyof typeof hashes],
+            command_sha256: hashes[next.hash],
             justification: next.justification,
           };
           // Not waited for: the next step may come in between.
