@@ -36,6 +36,8 @@ module.exports = {
       '^src/engine/doctor',
       '^src/services/doctor',
       '^src/services/access/token-files',
+      // An MCP server is the same one over standard input as over HTTP.
+      '^src/transports/mcp/(mcp-server|tool-call)',
     ]),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main\\.ts$' } },
   ],

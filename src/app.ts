@@ -9,6 +9,8 @@ import { findInstanceProcesses, signalProcesses } from './engine/process-tree.js
 import { sampleWorkload } from './services/workload.js';
 import { PrometheusMetrics } from './transports/http/prometheus.js';
 import { HttpServer } from './transports/http/server.js';
+import { toolRoutes } from './transports/http/tools.js';
+import { McpEndpoint } from './transports/mcp/endpoint.js';
 import { SocketIoServer } from './transports/socketio/server.js';
 
 import type { Closers } from './app/closers.js';
@@ -70,8 +72,13 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   const { sessions, confirmations, readiness } = services;
   const { socketio } = configuration;
   const door = { ...socketio, takesPages: access.takesPages };
-  const http = new HttpServer({ readiness, metrics: prometheus, door, log: log('http'), ...socketio });
+  const mcp = configuration.http.mcp
+    ? new McpEndpoint({ services, version: options.version, log: log('mcp'), ...socketio })
+    : undefined;
+  const extensions = [toolRoutes(access), ...(mcp ? [mcp.register] : [])];
+  const http = new HttpServer({ readiness, metrics: prometheus, door, extensions, log: log('http'), ...socketio });
   closers.push(() => http[Symbol.asyncDispose]());
+  if (mcp) closers.push(() => mcp[Symbol.asyncDispose]());
   const server = new SocketIoServer({ services, http: http.server, door, log: log('socketio'), ...socketio });
   closers.push(() => server[Symbol.asyncDispose]());
   prometheus?.watch(() => ({ ...sampleWorkload({ ...services, oneShots: engine.oneShots }), clients: server.clients }));

@@ -12,6 +12,7 @@ import { diffSubcommand } from './diff.js';
 import { doctorSubcommand } from './doctor.js';
 import { execSubcommand } from './exec.js';
 import { EXIT, reportFailure } from './failure.js';
+import { mcpSubcommand } from './mcp.js';
 import { metadataSubcommand } from './metadata.js';
 import { openSubcommand } from './open.js';
 import { protocolSubcommand } from './protocol.js';
@@ -20,6 +21,7 @@ import { serveSubcommand } from './serve.js';
 import { sessionsSubcommand } from './sessions.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
 import { tokenSubcommand } from './token.js';
+import { toolsSubcommand } from './tools.js';
 
 /** Every subcommand. A new one is a file beside this one, and a line here. */
 const SUBCOMMANDS: readonly Subcommand[] = [
@@ -34,6 +36,8 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   checkpointSubcommand,
   diffSubcommand,
   restoreSubcommand,
+  mcpSubcommand,
+  toolsSubcommand,
   tokenSubcommand,
   metadataSubcommand,
   doctorSubcommand,

@@ -6,7 +6,7 @@ import { ClientError } from './errors.js';
 import type { ClientLink } from './link.js';
 import type { RequestOptions } from './options.js';
 import type { OutputChunk } from './output-queue.js';
-import { terminate } from './termination.js';
+import { terminate } from '../core/termination.js';
 
 /**
  * A command under way. Awaiting it gives its result; run with `stream: true`, iterating it gives its output as it comes.

@@ -92,9 +92,11 @@ export interface SocketioConfiguration {
 }
 
 /** What the port answers beside Socket.IO. */
-export interface HttpConfiguration {
+interface HttpConfiguration {
   /** Whether figures are kept, and shown at `/metrics`. */
   readonly metrics: boolean;
+  /** Whether the tools for models are at `/mcp`. */
+  readonly mcp: boolean;
 }
 
 /** Who may connect. */

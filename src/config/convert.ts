@@ -10,7 +10,6 @@ import type {
   CheckpointsConfiguration,
   Configuration,
   ConfirmationConfiguration,
-  HttpConfiguration,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
@@ -46,7 +45,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       maxSessionsPerToken: checked.auth.max_sessions_per_token,
     },
     confirmation: toConfirmation(checked.confirmation),
-    http: toHttp(checked.http),
+    http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
 }
@@ -150,10 +149,6 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
       timeoutMs: toMs(timeout, 'seconds'),
     },
   };
-}
-
-function toHttp({ metrics }: CheckedConfiguration['http']): HttpConfiguration {
-  return { metrics };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */

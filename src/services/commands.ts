@@ -12,7 +12,7 @@ import { SpoolBudget } from '../engine/spool.js';
 import type { Caller, EventSink } from './audience.js';
 import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
-import { assertKept, usedId } from './command-failures.js';
+import { assertKept, forgotten, noTerminal, usedId } from './command-failures.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
 import { CommandRuns } from './command-runs.js';
@@ -265,9 +265,7 @@ export class Commands {
     const { registry } = this.#options;
     const known = registry.find(id, owner);
     if (known || !registry.hasForgotten(id, owner)) return known;
-    throw new AdapterError('COMMAND_NOT_FOUND', `command ${id} has run, and its result is no longer kept`, {
-      details: { command_id: id },
-    });
+    throw forgotten(id);
   }
 
   #oneShotBudgetOf({ id }: Principal): SpoolBudget {
@@ -362,10 +360,7 @@ export class Commands {
     if (request.command_id !== undefined) {
       const { command, session } = this.#target(request, principal);
       if (session) return { command, session };
-      throw new AdapterError(
-        'NO_RUNNING_COMMAND',
-        'a one-shot command has no terminal: give `stdin`, or use a session',
-      );
+      throw noTerminal();
     }
     const session = this.#options.sessions.registry.get(request.session_id ?? '', principal, 'use');
     const command = session.session.running;

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
-
 import { assertPermitted } from '../core/access/permissions.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
 import type { Caller } from '../services/audience.js';
 import type { Services } from '../services/services.js';
@@ -55,7 +54,7 @@ async function handle(
     }
     services.quotas.countRequest(caller.principal);
     assertPermitted(caller.principal.role, name);
-    const request = parse(name, payload);
+    const request = parsePayload(requests[name].input, name, payload);
     // The table's types fit each name to its request; over all names TypeScript cannot follow that.
     const handler = handlers[name] as (
       services: Services,
@@ -75,31 +74,6 @@ const unknownRequest = (name: string): ErrorBody =>
   new AdapterError('UNKNOWN_REQUEST', `there is no request ${JSON.stringify(name.slice(0, MAX_SHOWN_NAME))}`, {
     details: { requests: Object.keys(requests) },
   }).toBody();
-
-function parse(name: RequestName, payload: unknown): unknown {
-  const parsed = requests[name].input.safeParse(payload ?? {});
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => describeIssue(issue, Object.keys(requests[name].input.shape)));
-  throw new AdapterError('INVALID_REQUEST', `${name}: ${problems.map(({ message }) => message).join('; ')}`, {
-    details: { problems },
-  });
-}
-
-interface Problem {
-  readonly field: string;
-  readonly message: string;
-}
-
-function describeIssue(issue: z.core.$ZodIssue, known: readonly string[]): Problem {
-  const path = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') {
-    const field = [path, issue.keys[0]].filter(Boolean).join('.');
-    const there = path === '' ? `; there are ${known.join(', ') || 'none'}` : '';
-    return { field, message: `there is no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}${there}` };
-  }
-  const [inner] = issue.code === 'invalid_key' ? issue.issues : [];
-  return { field: path, message: `${path === '' ? 'the payload' : path}: ${inner?.message ?? issue.message}` };
-}
 
 function bodyOf(error: unknown, name: RequestName, log: Log): ErrorBody {
   if (error instanceof AdapterError) {

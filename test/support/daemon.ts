@@ -45,9 +45,11 @@ export class TestDaemon implements AsyncDisposable {
     this.directory = directory;
     this.pid = child.pid!;
     // A test that hangs is ended with its worker: the daemon must not stay.
-    process.once('exit', () => child.kill('SIGKILL'));
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
     this.exited = new Promise((resolve) => {
       child.on('exit', (code, signal) => {
+        process.off('exit', kill);
         resolve(signal ?? code ?? 0);
       });
     });

@@ -90,19 +90,21 @@ export const outputStream = z.enum(['stdout', 'stderr']);
 export type OutputStreamName = z.infer<typeof outputStream>;
 
 /** Signals that a client may send; the names are POSIX's. */
-export const signalName = z.enum([
-  'SIGINT',
-  'SIGTERM',
-  'SIGKILL',
-  'SIGHUP',
-  'SIGQUIT',
-  'SIGUSR1',
-  'SIGUSR2',
-  'SIGTSTP',
-  'SIGSTOP',
-  'SIGCONT',
-  'SIGWINCH',
-]);
+export const signalName = z
+  .enum([
+    'SIGINT',
+    'SIGTERM',
+    'SIGKILL',
+    'SIGHUP',
+    'SIGQUIT',
+    'SIGUSR1',
+    'SIGUSR2',
+    'SIGTSTP',
+    'SIGSTOP',
+    'SIGCONT',
+    'SIGWINCH',
+  ])
+  .describe('Name of a signal; SIGINT is Ctrl-C');
 
 /** A signal by its POSIX name. */
 export type SignalName = z.infer<typeof signalName>;

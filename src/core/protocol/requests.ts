@@ -156,7 +156,7 @@ export const requests = {
     summary: 'Decides over what waits for its confirmation: a command is run, input typed, or neither.',
     input: z.strictObject({
       confirmation_id: field.confirmationId,
-      decision: z.enum(['approve', 'reject']),
+      decision: z.enum(['approve', 'reject']).describe('`approve` has it done, `reject` has it not done'),
       command_sha256: optional(confirmationTerms.command_sha256).describe(
         'Of what is meant; required to approve what one has asked for oneself. Another one is refused',
       ),

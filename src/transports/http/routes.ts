@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFactory } from 'fastify';
 
-import type { ErrorBody } from '../../core/errors.js';
+import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Readiness } from '../../services/readiness.js';
 import { type DoorSettings, refusalOf } from '../access.js';
@@ -24,15 +24,18 @@ export interface RouteOptions {
   readonly metrics: Exposition | undefined;
   /** Who may ask at all. Pages of a browser may not. */
   readonly door: DoorSettings;
+  /** Adds the routes of other files; before their handlers it was seen that the request may come in at all. */
+  readonly extensions: readonly ((routes: FastifyInstance) => void)[];
   readonly log: Log;
 }
 
 /**
  * The routes, on a server of the caller's making. Errors are `{ "error": { "code", "message" } }`, as in the protocol: 403
- * `FORBIDDEN` for what a web page or another host name asks, 404 `UNKNOWN_REQUEST`, 4xx `INVALID_REQUEST`, 500 `INTERNAL`.
+ * `FORBIDDEN` for what a web page or another host name asks, 401 `UNAUTHORIZED`, 404 `UNKNOWN_REQUEST`, 4xx
+ * `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
-  const { readiness, metrics, door, log } = options;
+  const { readiness, metrics, door, extensions, log } = options;
   const routes = fastify({
     serverFactory,
     frameworkErrors: (error, _request, reply) => {
@@ -66,6 +69,7 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
         .send(await metrics.render()),
     );
   }
+  for (const extend of extensions) extend(routes);
   return routes;
 }
 
@@ -81,7 +85,15 @@ function sendNotFound(reply: FastifyReply, method: string, url: string): Fastify
   return sendError(reply, 404, { code: 'UNKNOWN_REQUEST', message });
 }
 
+/** Status codes of the errors that routes throw. */
+const STATUS: Partial<Record<ErrorCode, number>> = { UNAUTHORIZED: 401, SESSION_LIMIT: 503 };
+
 function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
+  if (error instanceof AdapterError && error.code !== 'INTERNAL') {
+    if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
+    sendError(reply, STATUS[error.code] ?? 400, error.toBody());
+    return;
+  }
   const { statusCode: status = 500, message } = error;
   if (status < 500) {
     sendError(reply, status, { code: 'INVALID_REQUEST', message });

@@ -153,7 +153,7 @@ describe('values', () => {
     ['http: { metrics: true }', true],
     ['http: { metrics: false }', false],
   ])('keep figures or not: %j', (text, expected) => {
-    expect(load(text).http).toEqual({ metrics: expected });
+    expect(load(text).http).toMatchObject({ metrics: expected });
   });
 
   it('follow an alias', () => {

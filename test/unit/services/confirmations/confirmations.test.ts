@@ -158,6 +158,9 @@ describe('operator', () => {
     return { fixture, asked, decide };
   };
 
+  type Setting = ReturnType<typeof ask>;
+  const leave = (act: () => void): Promise<void> => Promise.resolve().then(act);
+
   it('both get the result', async () => {
     const { fixture, asked, decide } = ask();
     expect(await decide(operator)).toEqual({ command_id: 'c1' });
@@ -190,20 +193,16 @@ describe('operator', () => {
   });
 
   it.each([
-    ['rejected', ({ decide }: ReturnType<typeof ask>) => decide(operator, 'reject'), 'operator has refused it: seen'],
-    ['expired', () => void vi.advanceTimersByTime(EXPIRES_MS), 'it has expired'],
+    ['rejected', ({ decide }: Setting) => decide(operator, 'reject'), 'operator has refused it: seen'],
+    ['expired', () => vi.advanceTimersByTimeAsync(EXPIRES_MS), 'it has expired'],
     [
       'withdrawn with its connection',
-      ({ fixture }: ReturnType<typeof ask>) => {
-        fixture.confirmations.detach(asker.caller.sink);
-      },
+      ({ fixture }: Setting) => leave(() => fixture.confirmations.detach(asker.caller.sink)),
       'the client has gone',
     ],
     [
       'withdrawn with its session',
-      ({ fixture }: ReturnType<typeof ask>) => {
-        fixture.confirmations.endSession('session_1');
-      },
+      ({ fixture }: Setting) => leave(() => fixture.confirmations.endSession('session_1')),
       'its session has ended',
     ],
   ])('%s: whoever waits is told why', async (_what, act, why) => {

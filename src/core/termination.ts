@@ -1,5 +1,6 @@
-import type { SignalName } from '../core/protocol/fields.js';
-import type { Timer } from './timer.js';
+import type { SignalName } from './protocol/fields.js';
+/** A timer of any environment. */
+type Timer = ReturnType<typeof setTimeout>;
 
 /** The signals that end a command, one after the other. The last is repeated. */
 const LADDER: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGKILL'];

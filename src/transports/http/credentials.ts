@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+
+import { AdapterError } from '../../core/errors.js';
+import type { Access, Grant } from '../../services/access/access.js';
+import { isDirect } from '../access.js';
+
+/** The key that stands for none: clients of OpenAI's API cannot do without one. */
+const NO_KEY = 'local';
+
+/**
+ * Who makes an HTTP request: by the token in `Authorization: Bearer`, as clients of OpenAI's API send their key, or in
+ * `x-api-key`, as those of Anthropic's do. A program of the daemon's own user needs none, or sends `local` as its key.
+ * @throws AdapterError UNAUTHORIZED, saying what is missing
+ */
+export async function grantFor({ headers, socket }: IncomingMessage, access: Access): Promise<Grant> {
+  const key = bearerOf(headers.authorization) ?? headers['x-api-key'];
+  const isLocalPeer = isDirect(headers) && (await access.isLocalPeer(socket));
+  return access.admit({ token: key === NO_KEY ? undefined : key, isLocalPeer });
+}
+
+/** The token of an `Authorization` header. @throws AdapterError UNAUTHORIZED for another scheme */
+function bearerOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const [, token] = /^bearer +(\S+)\s*$/i.exec(header) ?? [];
+  if (token !== undefined) return token;
+  throw new AdapterError('UNAUTHORIZED', 'the Authorization header must be: Bearer, a space, and a token');
+}

@@ -1,0 +1,106 @@
+import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type McpServer } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Log } from '../../core/log.js';
+import type { Grant } from '../../services/access/access.js';
+import type { Services } from '../../services/services.js';
+import { dispatch } from '../dispatch.js';
+import { grantFor } from '../http/credentials.js';
+import { createMcpServer } from './mcp-server.js';
+import { McpSessions } from './sessions.js';
+
+const PATH = '/mcp';
+const SESSION_HEADER = 'mcp-session-id';
+const NO_SUCH_SESSION = { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } } as const;
+
+/** What the endpoint is made of. */
+export interface McpEndpointOptions {
+  readonly services: Services;
+  /** Of the adapter. */
+  readonly version: string;
+  /** Largest request, in bytes. */
+  readonly maxMessageBytes: number;
+  readonly log: Log;
+}
+
+/**
+ * The adapter's tools at `/mcp`, over MCP's streamable HTTP. Requests of the revision of 2026-07-28 stand for themselves, and
+ * are cancelled by closing the connection; clients of earlier revisions have sessions. Errors before MCP has the request are those
+ * of the other routes.
+ */
+export class McpEndpoint implements AsyncDisposable {
+  readonly #options: McpEndpointOptions;
+  readonly #sessions = new McpSessions();
+  readonly #modern: McpHttpHandler;
+
+  constructor(options: McpEndpointOptions) {
+    this.#options = options;
+    this.#modern = createMcpHandler(({ authInfo }) => this.#serverFor(authInfo?.extra?.['grant'] as Grant), {
+      onerror: (error) => {
+        options.log.warn('an MCP request failed', { error: error.message });
+      },
+    });
+  }
+
+  /** Adds the route. */
+  readonly register = (routes: FastifyInstance): void => {
+    const bodyLimit = this.#options.maxMessageBytes;
+    routes.route({
+      method: ['GET', 'POST', 'DELETE'],
+      url: PATH,
+      bodyLimit,
+      handler: async (request, reply) => {
+        const grant = await grantFor(request.raw, this.#options.services.access);
+        return reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, grant));
+      },
+    });
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#sessions[Symbol.asyncDispose](), this.#modern.close()]);
+  }
+
+  async #answer(request: FastifyRequest, reply: FastifyReply, grant: Grant): Promise<Response> {
+    const { body } = request;
+    const asked = toWebRequest(request, reply);
+    const sessionId = request.headers[SESSION_HEADER];
+    if (typeof sessionId === 'string') {
+      const known = this.#sessions.continue(sessionId, asked, body, grant);
+      return known ?? Response.json(NO_SUCH_SESSION, { status: 404 });
+    }
+    if (isInitialize(body) && (await isLegacyRequest(asked, body))) {
+      return this.#sessions.begin(asked, body, grant, () => this.#serverFor(grant));
+    }
+    const { id: clientId, role } = grant.principal;
+    const authInfo = { token: '', clientId, scopes: [role], extra: { grant } };
+    return this.#modern.fetch(asked, { authInfo, ...(body !== undefined && { parsedBody: body }) });
+  }
+
+  #serverFor({ principal }: Grant): McpServer {
+    const { services, version, log } = this.#options;
+    const caller = { principal, sink: undefined };
+    return createMcpServer({
+      backend: { request: (name, payload) => dispatch(services, name, payload, caller, log) },
+      version,
+      role: principal.role,
+    });
+  }
+}
+
+/** The request as MCP's library takes it; its signal tells that the client has gone. */
+function toWebRequest({ url, method, headers, body }: FastifyRequest, { raw }: FastifyReply): Request {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return new Request(new URL(url, 'http://localhost'), {
+    method,
+    headers: named,
+    signal: gone.signal,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+const isInitialize = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && (body as { readonly method?: unknown }).method === 'initialize';

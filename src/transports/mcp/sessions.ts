@@ -1,0 +1,70 @@
+import { type McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+
+import { AdapterError } from '../../core/errors.js';
+import { ID_BYTES } from '../../core/ids.js';
+import { base64Url } from '../../core/output/base64.js';
+import type { Grant } from '../../services/access/access.js';
+
+/** Most sessions at once, of all clients together. */
+const MAX_SESSIONS = 256;
+/** A session that was not used for so long may make room for another: clients that were killed end none. */
+const IDLE_MS = 10 * 60_000;
+
+interface Session {
+  readonly owner: string;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Ends it. Safe to call twice. */
+  readonly close: () => Promise<void>;
+  lastUsed: number;
+}
+
+/**
+ * The sessions of clients that speak MCP as it was before its revision of 2026-07-28: there a request is cancelled by another one,
+ * and both have to meet.
+ */
+export class McpSessions implements AsyncDisposable {
+  readonly #sessions = new Map<string, Session>();
+
+  /** Begins a session with its first request, which is `initialize`. */
+  async begin(request: Request, body: unknown, grant: Grant, createServer: () => McpServer): Promise<Response> {
+    this.#makeRoom();
+    const id = base64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => this.#end(id),
+    });
+    const server = createServer();
+    await server.connect(transport);
+    const close = () => server.close();
+    this.#sessions.set(id, { owner: grant.principal.id, transport, close, lastUsed: performance.now() });
+    grant.ended?.addEventListener('abort', () => void this.#end(id), { once: true });
+    return transport.handleRequest(request, { parsedBody: body });
+  }
+
+  /** Answers a request of a session; undefined when the caller has none of that id. */
+  continue(id: string, request: Request, body: unknown, { principal }: Grant): Promise<Response> | undefined {
+    const session = this.#sessions.get(id);
+    if (session?.owner !== principal.id) return undefined;
+    session.lastUsed = performance.now();
+    return session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((id) => this.#end(id)));
+  }
+
+  /** @throws AdapterError SESSION_LIMIT */
+  #makeRoom(): void {
+    if (this.#sessions.size < MAX_SESSIONS) return;
+    const before = performance.now() - IDLE_MS;
+    const [id] = [...this.#sessions].filter(([, { lastUsed }]) => lastUsed < before).map(([idle]) => idle);
+    if (id === undefined) throw new AdapterError('SESSION_LIMIT', `${MAX_SESSIONS} MCP sessions are open already`);
+    void this.#end(id);
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    await session?.close();
+  }
+}

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+
+import { describe, expect, it } from 'vitest';
+
+import { CliProcess, runCli } from '../cli-support.js';
+import { TestDaemon } from '../../support/daemon.js';
+import { ask } from '../../support/http.js';
+import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+import { eventually } from '../../support/measure.js';
+import { WireClient } from '../../support/wire.js';
+
+const INITIALIZE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+});
+const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+const HTTP_WAYS = MCP_WAYS.filter(([, { over }]) => over === 'http');
+
+describe('who may use MCP', () => {
+  it('without a token where one is needed: 401', async () => {
+    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    for (const authorization of [undefined, 'Bearer wrong', 'Bearer local', 'Basic eDp5']) {
+      const headers = { ...JSON_HEADERS, ...(authorization !== undefined && { authorization }) };
+      const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers, body: INITIALIZE });
+      expect(answer).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } });
+      expect(await ask(new URL('/v1/tools', daemon.url), { headers })).toMatchObject({ status: 401 });
+    }
+  });
+
+  it('a web page: 403, whatever it brings', async () => {
+    await using daemon = await TestDaemon.start();
+    const headers = { ...JSON_HEADERS, origin: 'https://page.example' };
+    const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers, body: INITIALIZE });
+    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'FORBIDDEN' } } });
+  });
+
+  it.each(MCP_WAYS)('a token acts by its role and sees its own sessions alone: %s', async (_, way) => {
+    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    const [agent, other, viewer] = [
+      daemon.createToken('agent', 'one'),
+      daemon.createToken('agent', 'two'),
+      daemon.createToken('viewer', 'eyes'),
+    ];
+    await using first = await McpClient.connect(daemon.url, way, agent);
+    await using second = await McpClient.connect(daemon.url, way, other);
+    await using third = await McpClient.connect(daemon.url, way, viewer);
+    const { session_id } = (await first.call('open_session')).answer;
+    const foreign = await second.call('execute_command', { session_id, command: 'id' });
+    expect(foreign).toMatchObject({ isError: true, answer: { error: { code: 'SESSION_NOT_FOUND' } } });
+    expect(await third.client.callTool({ name: 'run_command', arguments: { command: 'id' } }).catch(String)).toSatisfy(
+      (refusal) => typeof refusal === 'string' || JSON.stringify(refusal).includes('FORBIDDEN'),
+    );
+    if (way.over === 'stdio') return;
+    const names = (await third.client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain('list_sessions');
+    expect(names).not.toContain('run_command');
+  });
+
+  it('with http.mcp: false there is none', async () => {
+    await using daemon = await TestDaemon.start({ settings: { http: { mcp: false } } });
+    const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers: JSON_HEADERS, body: INITIALIZE });
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'UNKNOWN_REQUEST' } } });
+  });
+});
+
+describe('sessions of MCP', () => {
+  /** Begins one by hand; gives its id. */
+  const begin = (url: string, token: string) =>
+    new Promise<string>((resolve, reject) => {
+      const headers = { ...JSON_HEADERS, authorization: `Bearer ${token}` };
+      const asking = request(new URL('/mcp', url), { method: 'POST', headers, agent: false }, (response) => {
+        response.resume();
+        response.on('end', () => {
+          resolve(String(response.headers['mcp-session-id']));
+        });
+      });
+      asking.on('error', reject).end(INITIALIZE);
+    });
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
+  const use = (url: string, id: string, token: string) =>
+    ask(new URL('/mcp', url), {
+      method: 'POST',
+      headers: { ...JSON_HEADERS, authorization: `Bearer ${token}`, 'mcp-session-id': id },
+      body: list,
+    });
+
+  it('belong to a token, and end with it', async () => {
+    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    const [mine, theirs] = [daemon.createToken('agent', 'mine'), daemon.createToken('agent', 'theirs')];
+    const id = await begin(daemon.url, mine);
+    expect(await use(daemon.url, id, mine)).toMatchObject({ status: 200 });
+    expect(await use(daemon.url, id, theirs)).toMatchObject({ status: 404 });
+    expect(await use(daemon.url, 'nothing', mine)).toMatchObject({ status: 404 });
+    daemon.tokens.revoke('mine');
+    await eventually(async () => {
+      expect(await use(daemon.url, id, mine)).toMatchObject({ status: 401 });
+    });
+  });
+
+  it.each(HTTP_WAYS)('do not hold up the end of the daemon: %s', async (_, way) => {
+    const daemon = await TestDaemon.start();
+    try {
+      await using client = await McpClient.connect(daemon.url, way);
+      const running = client.call('run_command', { command: 'sleep 7321' }).catch(() => undefined);
+      await using wire = await WireClient.connect(daemon.url);
+      await eventually(async () => {
+        expect((await wire.run('pgrep -cf "^sleep 7321$"')).stdout).not.toBe('0\n');
+      });
+      expect(await daemon.stop()).toBe(0);
+      await running;
+    } finally {
+      await daemon[Symbol.asyncDispose]();
+    }
+  });
+});
+
+describe('shell-adapter mcp', () => {
+  it('ends with its standard input, and leaves nothing but the sessions', async () => {
+    await using daemon = await TestDaemon.start();
+    const { code, stdout, stderr } = await runCli(['mcp', '--url', daemon.url], { input: `${INITIALIZE}\n` });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: 'shell-adapter' } } });
+  });
+
+  it('ends by a signal', async () => {
+    await using daemon = await TestDaemon.start();
+    await using call = new CliProcess(['mcp', '--url', daemon.url], { input: { open: true } });
+    call.child.stdin?.write(`${INITIALIZE}\n`);
+    await once(call.child.stdout, 'data');
+    call.child.kill('SIGTERM');
+    expect(await call.ended).toMatchObject({ code: 0 });
+  });
+
+  it('says where no daemon answers', async () => {
+    const { code, stdout, stderr } = await runCli(['mcp', '--url', 'http://127.0.0.1:1'], { input: '' });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('http://127.0.0.1:1');
+  });
+});
+
+describe('GET /v1/tools', () => {
+  it('gives the tools as OpenAI and Anthropic take them', async () => {
+    await using daemon = await TestDaemon.start();
+    const get = (query: string) => ask(new URL(`/v1/tools${query}`, daemon.url));
+    const run = { description: expect.any(String) as string };
+    const schema = { type: 'object', required: ['command'] };
+    expect((await get('')).body).toMatchObject({
+      openai: expect.arrayContaining([expect.objectContaining({ type: 'function' })]) as unknown,
+      anthropic: expect.arrayContaining([expect.objectContaining({ name: 'open_session' })]) as unknown,
+    });
+    expect((await get('?format=openai')).body).toMatchObject({
+      tools: [{ type: 'function', function: { ...run, name: 'run_command', parameters: schema } }, ...anything(15)],
+    });
+    expect((await get('?format=anthropic')).body).toMatchObject({
+      tools: [{ ...run, name: 'run_command', input_schema: schema }, ...anything(15)],
+    });
+    expect(await get('?format=xml')).toMatchObject({ status: 400, body: { error: { code: 'INVALID_REQUEST' } } });
+    const { stdout } = await runCli(['tools', '--format', 'anthropic']);
+    expect({ tools: JSON.parse(stdout) as unknown }).toEqual((await get('?format=anthropic')).body);
+  });
+});
+
+const anything = (count: number): unknown[] => Array.from({ length: count }, () => expect.anything() as unknown);
