@@ -15,7 +15,7 @@ it.each(MCP_WAYS)('a model confirms its own command over MCP by %s', async (_, w
   const approval = { confirmation_id, command_sha256, decision: 'approve', justification: 'it is not there' };
   expect(await client.call('confirm_command', approval)).toEqual({
     isError: false,
-    answer: { exit_code: 0, stdout: 'gone\n', stderr: '', working_directory: daemon.workspace },
+    answer: { exit_code: 0, stdout: 'gone\n', stderr: '' },
   });
   expect(await client.call('confirm_command', approval)).toMatchObject({
     isError: true,

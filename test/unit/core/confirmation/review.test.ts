@@ -65,6 +65,7 @@ describe('the question to a reviewing model', () => {
       fc.property(fc.string({ unit: 'binary' }), (command) => {
         expect(textOf({ command }).split('\n')).toHaveLength(5);
       }),
+      { numRuns: 50 },
     );
   });
 
