@@ -29,10 +29,8 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\x1b': '\\e' };
 
-/** C0, DEL, C1; what turns the direction of writing around, and what takes no place: neither can be seen as it is. */
-// eslint-disable-next-line no-control-regex -- they are what is looked for
-const UNSEEN =
-  /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+/** Controls and formats: what turns the direction of writing around, and what takes no place, cannot be seen as it is. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** A text of a stranger as it can be shown on one line: it cannot move the cursor, colour the rest, or look like another. */
 export function onOneLine(text: string, maxCharacters: number): string {
