@@ -36,6 +36,7 @@ module.exports = {
       '^src/engine/doctor',
       '^src/services/doctor',
       '^src/services/access/token-files',
+      '^src/engine/audit/(files|verify)',
       // An MCP server is the same one over standard input as over HTTP.
       '^src/transports/mcp/(mcp-server|tool-call)',
     ]),

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.js';
+import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { mayDestroy } from '../core/confirmation/bindings.js';
 import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confirmation/record.js';
 import type { Log } from '../core/log.js';
@@ -14,10 +15,18 @@ interface Parts {
   readonly checkpoints: Checkpoints;
   readonly configuration: () => Configuration;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
   readonly log: Log;
 }
 
-export function buildConfirmations({ connections, checkpoints, configuration, metrics, log }: Parts): Confirmations {
+export function buildConfirmations({
+  connections,
+  checkpoints,
+  configuration,
+  metrics,
+  audit,
+  log,
+}: Parts): Confirmations {
   return new Confirmations({
     settings: () => confirmationSettings(configuration()),
     connections,
@@ -26,7 +35,7 @@ export function buildConfirmations({ connections, checkpoints, configuration, me
       return model === undefined ? undefined : new OpenAiReviewer({ baseUrl, model, apiKey });
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
-    observe: observe(log, metrics),
+    observe: observe(log, metrics, audit),
   });
 }
 
@@ -47,8 +56,8 @@ const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefo
   };
 };
 
-/** Logs and counts every step. What was decided is worth a line on a normal day; what was tried in vain is a warning. */
-function observe(log: Log, metrics: Metrics): ConfirmationObserver {
+/** Logs, records and counts every step. What was decided is worth a line on a normal day; what was tried in vain is a warning. */
+function observe(log: Log, metrics: Metrics, audit: AuditTrail): ConfirmationObserver {
   return (record) => {
     const { event, mode, requester, by, confirmationId, commandSha256, commandId, sessionId } = record;
     const isOdd = event === 'mismatch' || event === 'refused' || event === 'void';
@@ -63,6 +72,23 @@ function observe(log: Log, metrics: Metrics): ConfirmationObserver {
       command_id: commandId,
       session_id: sessionId,
       class: record.class,
+    });
+    audit.record({
+      event: 'decision',
+      principal: auditPrincipal(requester),
+      session_id: sessionId,
+      command_id: commandId,
+      command: record.command,
+      verdict: { action: 'confirm', class: record.class, reasons: record.reasons },
+      details: {
+        decision: event,
+        confirmation_id: confirmationId,
+        command_sha256: commandSha256,
+        mode,
+        ...(record.typedCharacters !== undefined && { typed_characters: record.typedCharacters }),
+        ...(by && { by: { id: by.id, name: by.name } }),
+        ...(record.justification !== '' && { justification: record.justification }),
+      },
     });
     const outcome = CONFIRMATION_OUTCOMES.find((name) => name === event);
     if (outcome) metrics.confirmationEnded(mode, outcome);

@@ -22,10 +22,11 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
 }
 
 /** Files that decide over the gate itself, or that the daemon needs. */
-export const protectedPaths = ({ file, adapter, logging }: Configuration): readonly string[] => [
+export const protectedPaths = ({ file, adapter, logging, audit }: Configuration): readonly string[] => [
   ...(file === undefined ? [] : [file]),
   adapter.stateDirectory,
   logging.filePath,
+  audit.filePath,
 ];
 
 /** How commands are confirmed. With the gate off nobody is asked. */

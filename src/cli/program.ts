@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 
 import { hasCode } from '../client/errors.js';
 import { attachSubcommand } from './attach.js';
+import { auditSubcommand } from './audit.js';
 import { checkSubcommand } from './check.js';
 import { checkpointSubcommand } from './checkpoint.js';
 import { closeSubcommand } from './close.js';
@@ -39,6 +40,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   mcpSubcommand,
   toolsSubcommand,
   tokenSubcommand,
+  auditSubcommand,
   metadataSubcommand,
   doctorSubcommand,
   configSubcommand,

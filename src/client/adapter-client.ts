@@ -19,6 +19,7 @@ import {
 import { randomCommandId } from './random-id.js';
 import { recover } from './recovery.js';
 import { ClientSession } from './session.js';
+import type { Endpoint } from './unix-socket.js';
 
 /** How the connection stands: `lost` while it is tried again, `closed` for good. */
 export type ConnectionState = 'connected' | 'lost' | 'closed';
@@ -36,8 +37,8 @@ export class AdapterClient implements AsyncDisposable {
   #knownCommandId: string | undefined;
 
   /** Starts nothing: `open` does. */
-  constructor(origin: string, settings: ConnectSettings) {
-    this.#connection = new Connection(origin, settings, {
+  constructor(endpoint: Endpoint, settings: ConnectSettings) {
+    this.#connection = new Connection(endpoint, settings, {
       onEvent: (name, payload) => {
         this.#router.route(name, payload);
       },

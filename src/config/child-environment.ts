@@ -33,11 +33,14 @@ export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: Environment
   const patterns = [...PASSED, ...rules.pass];
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && patterns.some((pattern) => matches(name, pattern))) passed[name] = value;
+    if (value !== undefined && !isOwn(name) && patterns.some((pattern) => matches(name, pattern))) passed[name] = value;
   }
   if (!passed['PATH']) passed['PATH'] = DEFAULT_PATH;
   return { ...withUtf8Locale(passed), ...AGENT_VARIABLES, ...rules.set };
 }
+
+/** The daemon's own settings and its clients' tokens, which no pattern is meant to pass on. */
+const isOwn = (name: string): boolean => name.startsWith('SHELL_ADAPTER_');
 
 function matches(name: string, pattern: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;

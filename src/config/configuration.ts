@@ -79,6 +79,8 @@ export interface SocketioConfiguration {
   readonly isLoopback: boolean;
   /** 0 for any free port. */
   readonly port: number;
+  /** Absolute path of a socket to listen on beside the port; undefined for none. */
+  readonly unixSocket: string | undefined;
   /** `*` for any origin. */
   readonly corsAllowedOrigins: '*' | readonly string[];
   /** Names by which clients may call the daemon, beside those of the loopback; lower case. */
@@ -97,6 +99,19 @@ interface HttpConfiguration {
   readonly metrics: boolean;
   /** Whether the tools for models are at `/mcp`. */
   readonly mcp: boolean;
+}
+
+/** The record of who has done what. */
+interface AuditConfiguration {
+  readonly enabled: boolean;
+  /** Absolute. */
+  readonly filePath: string;
+  /** Whether the configuration names the file: no other will do then. */
+  readonly isFileChosen: boolean;
+  /** A file that would grow beyond this is rotated. */
+  readonly maxFileBytes: number;
+  /** Rotated files that are kept. */
+  readonly backups: number;
 }
 
 /** Who may connect. */
@@ -144,6 +159,9 @@ export interface Configuration {
   readonly socketio: SocketioConfiguration;
   readonly auth: AuthConfiguration;
   readonly confirmation: ConfirmationConfiguration;
+  readonly audit: AuditConfiguration;
+  /** What is masked wherever it would show. Not to be printed. */
+  readonly secrets: readonly string[];
   readonly http: HttpConfiguration;
   /** What every shell starts with, and nothing else of the daemon's environment. */
   readonly childEnvironment: Readonly<Record<string, string>>;

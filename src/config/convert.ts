@@ -15,6 +15,7 @@ import type {
 } from './configuration.js';
 import { UNIT_MS } from './fields.js';
 import { chooseOutputSizes } from './output-sizes.js';
+import { readSecrets } from './secrets.js';
 import type { CheckedConfiguration } from './schema.js';
 import { isLoopback } from './sections/socketio.js';
 
@@ -33,9 +34,10 @@ export interface ConversionContext {
 
 /** The one place where sections, units and paths of the file become those of the code. */
 export function toConfiguration(checked: CheckedConfiguration, context: ConversionContext): Configuration {
+  const adapter = toAdapter(checked.adapter, context);
   return {
     file: context.file,
-    adapter: toAdapter(checked.adapter, context),
+    adapter,
     checkpoints: toCheckpoints(checked.checkpoints),
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio, context),
@@ -45,6 +47,10 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       maxSessionsPerToken: checked.auth.max_sessions_per_token,
     },
     confirmation: toConfirmation(checked.confirmation),
+    audit: toAudit(checked.audit, adapter.stateDirectory, context),
+    secrets: readSecrets(checked.secrets, context.env, (path, index) =>
+      resolvePath(path, context.baseOf(['secrets', 'files', String(index)]), context.env),
+    ),
     http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
@@ -90,6 +96,18 @@ function toCheckpoints(checkpoints: CheckedConfiguration['checkpoints']): Checkp
   };
 }
 
+function toAudit(
+  { enabled, file, max_size: maxFileBytes, backups }: CheckedConfiguration['audit'],
+  stateDirectory: string,
+  context: ConversionContext,
+): Configuration['audit'] {
+  const filePath =
+    file === undefined
+      ? join(stateDirectory, 'audit.jsonl')
+      : resolvePath(file, context.baseOf(['audit', 'file']), context.env);
+  return { enabled, filePath, isFileChosen: file !== undefined, maxFileBytes, backups };
+}
+
 function toLogging(logging: CheckedConfiguration['logging'], context: ConversionContext): LoggingConfiguration {
   const base = context.baseOf(['logging', 'log_file_path']);
   return {
@@ -110,6 +128,10 @@ function toSocketio(socketio: CheckedConfiguration['socketio'], context: Convers
     host: socketio.host,
     isLoopback: isLoopback(socketio.host),
     port: socketio.port,
+    unixSocket:
+      socketio.unix_socket === undefined
+        ? undefined
+        : resolvePath(socketio.unix_socket, context.baseOf(['socketio', 'unix_socket']), context.env),
     corsAllowedOrigins: origins.includes('*') ? '*' : origins,
     allowedHosts: socketio.allowed_hosts.map((name) => name.toLowerCase()),
     tls: cert === undefined || key === undefined ? undefined : { cert: pathOf('cert', cert), key: pathOf('key', key) },

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
+import { auditSection } from './sections/audit.js';
 import { authSection } from './sections/auth.js';
 import { checkpointsSection } from './sections/checkpoints.js';
 import { confirmationSection, reviewerFault } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
 import { loggingSection } from './sections/logging.js';
+import { secretsSection } from './sections/secrets.js';
 import { isLoopback, socketioSection } from './sections/socketio.js';
 
 /** What the configuration file may hold: the sections, every key with a default. */
@@ -16,6 +18,8 @@ export const configurationSchema = z
     socketio: socketioSection.prefault({}),
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
+    audit: auditSection.prefault({}),
+    secrets: secretsSection.prefault({}),
     http: httpSection.prefault({}),
   })
   .superRefine(({ confirmation }, context) => {

@@ -31,7 +31,8 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
   UNAUTHORIZED: 'Who asks is not known: the token is missing or wrong, or it was revoked, replaced, or has expired.',
   FORBIDDEN: 'The role of the token may not do that: `details.needs` has those that may.',
-  RATE_LIMITED: 'The token has made too many requests: `details.retry_after_ms` says when it may make the next one.',
+  RATE_LIMITED:
+    'The token has made too many requests: `details.retry_after_ms` says when it may make the next one. Or too many wrong tokens were shown.',
   SHUTTING_DOWN: 'The daemon is ending and takes no new work.',
   INTERNAL: 'A fault in the adapter. The session and the daemon go on; the log has the details.',
 } as const;

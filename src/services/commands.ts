@@ -1,20 +1,25 @@
 import type { Principal } from '../core/access/principal.js';
+import type { AuditTrail } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Metrics } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { Command, ENDING_SIGNALS } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
+import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
+import { commandEnded, commandStarted } from './command-audit.js';
 import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
-import { assertKept, forgotten, noTerminal, usedId } from './command-failures.js';
+import { assertKept, forgotten, usedId } from './command-failures.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
+import { CommandTargets } from './command-targets.js';
 import { CommandRuns } from './command-runs.js';
 import { commandAction, inputAction } from './confirmations/actions.js';
 import type { Approval, Confirmation } from './confirmations/confirmation.js';
@@ -35,11 +40,14 @@ export interface CommandsOptions {
   readonly oneShots: OneShotRunner;
   readonly gate: CommandGate;
   readonly confirmations: Confirmations;
+  readonly quotas: Pick<Quotas, 'admitOneShot'>;
   readonly health: SessionHealth;
   readonly limits: () => CommandLimits;
   readonly workspace: string;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  readonly secrets: SecretMask;
 }
 
 /** Who runs a command, and where. */
@@ -55,12 +63,16 @@ interface CommandPlace {
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #runs: CommandRuns;
+  readonly #targets: CommandTargets;
+  /** One-shots under way, by the id of their owner. */
+  readonly #oneShotsOf = new Map<string, number>();
   /** All one-shots of a principal share one, by its id. */
   readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
     this.#runs = new CommandRuns(options);
+    this.#targets = new CommandTargets(options.registry, options.sessions.registry);
   }
 
   /** Bytes of output that are kept of one-shots. */
@@ -80,7 +92,7 @@ export class Commands {
     if (others) return this.#repeat(others, request, sink);
     const asked = this.#options.confirmations.ofCommand(request.command_id, owner, 'use');
     if (asked) return this.#waitConfirmed(asked, request, caller);
-    const judged = this.#options.gate.admit(request, session);
+    const judged = this.#options.gate.admit(request, session, caller);
     if (judged) {
       const question = await judged;
       // Meanwhile the session may have ended, and the same request may have come again and been let in.
@@ -127,8 +139,8 @@ export class Commands {
   sendInput(request: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
     const { principal } = caller;
     const { gate, confirmations, registry } = this.#options;
-    const { command, session } = this.#running(request, principal);
-    const question = gate.admitInput(session, request.data ?? '');
+    const { command, session } = this.#targets.running(request, principal);
+    const question = gate.admitInput(session, request.data ?? '', principal);
     if (!question) return { accepted_bytes: session.session.sendInput(request.data ?? '', request.eof === true) };
     const { owner } = session;
     const record = registry.get(command.id, owner, 'see');
@@ -147,9 +159,9 @@ export class Commands {
       this.#options.confirmations.withdraw(asked, `it got ${request.signal}`);
       return { signalled: [] };
     }
-    const queued = this.#queued(request, principal);
+    const queued = this.#targets.queued(request, principal);
     if (queued) return this.#cancelQueued(queued, request.signal);
-    const { command, session } = this.#target(request, principal);
+    const { command, session } = this.#targets.target(request, principal);
     const signalled = session
       ? await session.session.signal(command, request.signal)
       : this.#options.oneShots.signal(command, request.signal);
@@ -176,8 +188,8 @@ export class Commands {
 
   /** Runs a command that may run. */
   #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
-    const { caller, owner, session } = place;
-    const record = this.#accept(request, owner, session, approval);
+    const { caller, session } = place;
+    const record = this.#accept(request, place, approval);
     if (session) this.#runs.inSession(record, session, request, caller.sink);
     else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
     else this.#runs.alone(record, request, caller.sink);
@@ -216,13 +228,12 @@ export class Commands {
 
   #accept(
     request: Request<'execute_command'>,
-    owner: Principal,
-    session: SessionRecord | undefined,
+    { caller, owner, session }: CommandPlace,
     approval: Approval | undefined,
   ): CommandRecord {
-    const { registry, workspace, spoolDirectory, metrics } = this.#options;
+    const { registry, workspace, spoolDirectory, metrics, audit, secrets } = this.#options;
     const limits = this.#options.limits();
-    this.#checkRoom(session, limits);
+    this.#checkRoom(session, owner, limits);
     const base = session?.session.workingDirectory ?? workspace;
     const id = request.command_id ?? newCommandId();
     const spec = {
@@ -238,7 +249,7 @@ export class Commands {
       limits: outputLimitsOf(request, limits.output),
     };
     const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
-    const command = new Command(spec, spoolDirectory, budget, metrics.output);
+    const command = new Command(spec, spoolDirectory, budget, metrics.output, secrets.patterns);
     const record: CommandRecord = {
       command,
       owner,
@@ -249,10 +260,20 @@ export class Commands {
       checkpointId: approval?.checkpointId,
     };
     registry.add(record);
+    audit.record(commandStarted(record, caller));
+    if (!session) this.#countOneShot(owner, 1);
     void command.finished.then(({ status, durationMs }) => {
       metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
+      audit.record(commandEnded(record));
+      if (!session) this.#countOneShot(owner, -1);
     });
     return record;
+  }
+
+  #countOneShot({ id }: Principal, by: 1 | -1): void {
+    const count = (this.#oneShotsOf.get(id) ?? 0) + by;
+    if (count > 0) this.#oneShotsOf.set(id, count);
+    else this.#oneShotsOf.delete(id);
   }
 
   #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {
@@ -274,7 +295,7 @@ export class Commands {
     return budget;
   }
 
-  #checkRoom(session: SessionRecord | undefined, { queueLimit, maxOneShots }: CommandLimits): void {
+  #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {
     if (session && session.session.queued >= queueLimit) {
       throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
         details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued },
@@ -285,6 +306,7 @@ export class Commands {
         details: { max_one_shots: maxOneShots },
       });
     }
+    if (!session) this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
   }
 
   async #repeat(
@@ -303,38 +325,6 @@ export class Commands {
     return renderResult(record);
   }
 
-  // --- finding ----------------------------------------------------------------------------------------------------
-
-  /** The running command that a request is about. */
-  #target(
-    request: { session_id?: string | undefined; command_id?: string | undefined },
-    principal: Principal,
-  ): {
-    command: Command;
-    session: SessionRecord | undefined;
-  } {
-    if (request.command_id === undefined) return this.#running(request, principal);
-    const { command, sessionId } = this.#options.registry.get(request.command_id, principal, 'use');
-    if (command.outcome || !command.hasStarted) {
-      const state = command.outcome ? 'has ended' : 'has not started';
-      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
-        details: { command_id: command.id },
-      });
-    }
-    return { command, session: this.#sessionOf({ session_id: sessionId ?? undefined }, principal) };
-  }
-
-  /** A command that still waits in its session's queue. */
-  #queued(
-    { command_id }: { command_id?: string | undefined },
-    principal: Principal,
-  ): { command: Command; session: SessionRecord } | undefined {
-    if (command_id === undefined) return undefined;
-    const { command, sessionId } = this.#options.registry.get(command_id, principal, 'use');
-    if (command.outcome || command.hasStarted || sessionId === null) return undefined;
-    return { command, session: this.#options.sessions.registry.get(sessionId, principal, 'use') };
-  }
-
   /** A signal that would end the command takes it out of the queue: it has no process yet. */
   #cancelQueued(
     { command, session }: { command: Command; session: SessionRecord },
@@ -347,29 +337,6 @@ export class Commands {
     }
     session.session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
     return { signalled: [] };
-  }
-
-  /** The command that runs in a session. */
-  #running(
-    request: { session_id?: string | undefined; command_id?: string | undefined },
-    principal: Principal,
-  ): {
-    command: Command;
-    session: SessionRecord;
-  } {
-    if (request.command_id !== undefined) {
-      const { command, session } = this.#target(request, principal);
-      if (session) return { command, session };
-      throw noTerminal();
-    }
-    const session = this.#options.sessions.registry.get(request.session_id ?? '', principal, 'use');
-    const command = session.session.running;
-    if (!command) {
-      throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {
-        details: { session_id: session.id },
-      });
-    }
-    return { command, session };
   }
 }
 

@@ -1,3 +1,5 @@
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../core/audit/event.js';
+import type { Principal } from '../core/access/principal.js';
 import type { ErrorDetails } from '../core/errors.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -12,6 +14,7 @@ import {
   unfinishedLine,
 } from '../core/policy/typed-input.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
+import type { Caller } from './audience.js';
 import { judgedCommands } from './confirmations/wire.js';
 import type { SessionFacts } from './session-facts.js';
 import type { SessionRecord } from './session-registry.js';
@@ -39,6 +42,7 @@ type Judgement = GateQuestion | undefined;
 export interface GateOptions {
   readonly settings: () => GateSettings;
   readonly facts: SessionFacts;
+  readonly audit: AuditTrail;
   readonly log: Log;
 }
 
@@ -61,7 +65,11 @@ export class CommandGate {
    * Judges a command, at once where that can be done at once.
    * @throws AdapterError COMMAND_DENIED
    */
-  admit(request: Request<'execute_command'>, session: SessionRecord | undefined): Judgement | Promise<Judgement> {
+  admit(
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Judgement | Promise<Judgement> {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) {
       // What it does to the session's names goes unseen.
@@ -71,7 +79,7 @@ export class CommandGate {
     const gather = () => this.#options.facts.of(session, request.cwd, false);
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
-    const judge = (known: PolicyFacts) => this.#judge(policy, request, session, known);
+    const judge = (known: PolicyFacts) => this.#judge(policy, request, session, principal, known);
     if (!(facts instanceof Promise)) return judge(facts);
     const judged = facts.then(judge);
     if (session) remember(this.#pending, session, judged);
@@ -97,7 +105,7 @@ export class CommandGate {
    * interpreter reads there is a command.
    * @throws AdapterError COMMAND_DENIED: it must not be typed
    */
-  admitInput(session: SessionRecord, data: string): Judgement {
+  admitInput(session: SessionRecord, data: string, principal: Principal): Judgement {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) return undefined;
     const text = this.lineWith(session, data);
@@ -113,7 +121,13 @@ export class CommandGate {
         ? { command: text.replaceAll('\r', '\n') }
         : { command: 'python3', args: ['-'], stdin: text };
     const verdict = decide(policy, request, this.#options.facts.whileRunning(session));
-    if (verdict.action === 'confirm') return { request: { command: text }, verdict, pass };
+    // Without the text, its reasons included: it may be the answer to a question for a password.
+    const { action, class: commandClass } = verdict;
+    this.#options.audit.record({
+      ...judgement({ action, class: commandClass, reasons: [] }, session, principal),
+      details: { typed_bytes: Buffer.byteLength(data) },
+    });
+    if (action === 'confirm') return { request: { command: text }, verdict, pass };
     this.#refuse(session, verdict);
     pass();
     return undefined;
@@ -129,18 +143,31 @@ export class CommandGate {
    * session, so they are not let in where a single command would be asked about.
    * @throws AdapterError COMMAND_DENIED
    */
-  async admitEnvironment(env: Readonly<Record<string, string>> | undefined): Promise<void> {
+  async admitEnvironment(
+    env: Readonly<Record<string, string>> | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Promise<void> {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced || !env) return;
     const facts = await this.#options.facts.of(undefined, undefined, false);
     const verdict = decide(policy, { command: ':', args: [], env }, facts);
+    const details = { environment: Object.keys(env) };
+    this.#options.audit.record({ ...judgement(verdict, undefined, principal), details });
     if (verdict.action === 'confirm')
       throw denial(verdict, 'a session cannot be given these variables; give them to a command');
     this.#refuse(undefined, verdict);
   }
 
-  #judge(policy: Policy, request: PolicyRequest, session: SessionRecord | undefined, facts: PolicyFacts): Judgement {
+  #judge(
+    policy: Policy,
+    request: PolicyRequest,
+    session: SessionRecord | undefined,
+    principal: Principal,
+    facts: PolicyFacts,
+  ): Judgement {
     const verdict = decide(policy, request, facts);
+    const { command, args } = request;
+    this.#options.audit.record({ ...judgement(verdict, session, principal), command, args });
     if (session && verdict.changesNames) this.#options.facts.forget(session);
     if (verdict.action === 'confirm') return { request, verdict, pass: () => undefined };
     this.#refuse(session, verdict);
@@ -168,6 +195,18 @@ function languageOfInput({ session }: SessionRecord): TypedLanguage | undefined 
   const languages = [...now, ...started];
   return languages.includes('shell') ? 'shell' : languages.find((language) => language !== undefined);
 }
+
+/** The record of a verdict, without what it is about. */
+const judgement = (
+  { action, class: commandClass, reasons }: Pick<PolicyVerdict, 'action' | 'class' | 'reasons'>,
+  session: SessionRecord | undefined,
+  principal: Principal,
+): AuditEvent => ({
+  event: 'verdict',
+  principal: auditPrincipal(principal),
+  session_id: session?.id ?? null,
+  verdict: { action, class: commandClass, reasons },
+});
 
 /** Keeps a judgement until it is made. */
 function remember(

@@ -16,7 +16,10 @@ const STOP_TIMEOUT_MS = 8000;
 
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
-  Record<'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'auth' | 'confirmation' | 'http', Record<string, unknown>>
+  Record<
+    'adapter' | 'audit' | 'checkpoints' | 'logging' | 'secrets' | 'socketio' | 'auth' | 'confirmation' | 'http',
+    Record<string, unknown>
+  >
 >;
 
 /** How to start a daemon for a test. */
@@ -73,6 +76,8 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.checkpoints && { checkpoints: settings.checkpoints }),
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
         socketio: { port: 0, ...settings.socketio },
+        ...(settings.audit && { audit: settings.audit }),
+        ...(settings.secrets && { secrets: settings.secrets }),
         ...(settings.auth && { auth: settings.auth }),
         ...(settings.confirmation && { confirmation: settings.confirmation }),
         ...(settings.http && { http: settings.http }),
@@ -108,6 +113,11 @@ export class TestDaemon implements AsyncDisposable {
 
   get tokens(): TokenFiles {
     return new TokenFiles(join(this.directory, 'state'));
+  }
+
+  /** Its audit log. */
+  get auditFile(): string {
+    return join(this.directory, 'state', 'audit.jsonl');
   }
 
   get workspace(): string {

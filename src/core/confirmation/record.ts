@@ -26,8 +26,12 @@ export interface ConfirmationRecord {
   readonly by: Decider;
   /** What was given as the reason of the step; empty for none. */
   readonly justification: string;
-  readonly command: string;
-  readonly commandSha256: string;
+  /** What was asked for; undefined for typed text, which may be the answer to a question for a password. */
+  readonly command: string | undefined;
+  /** Undefined likewise: a password could be found by it. */
+  readonly commandSha256: string | undefined;
+  /** Characters of typed text; undefined for a command. */
+  readonly typedCharacters: number | undefined;
   readonly commandId: string;
   readonly sessionId: string | null;
   readonly class: CommandClass;

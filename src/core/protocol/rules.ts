@@ -5,11 +5,12 @@ WebSocket or HTTP long-polling. This page is for everybody who writes a client; 
 
 ## Connecting
 
-The daemon listens at \`http://127.0.0.1:8087\` unless it is configured otherwise. A client shows its token in the handshake,
+The daemon listens at \`http://127.0.0.1:8087\` unless it is configured otherwise, and on a Unix socket if it is told to. A client shows its token in the handshake,
 as \`auth: { token }\` of \`socket.io-client\`, and nowhere else: not in the URL, not in a header, not in a cookie. With
 \`auth.mode: auto\`, the default, programs that the daemon's own user runs on the same machine need none. A connection that is
 not let in gets \`connect_error\`, whose \`data\` is the error of an answer with the code \`UNAUTHORIZED\`. When a token is
-revoked or replaced, or expires, its connections get \`access_ended\` and are closed.
+revoked or replaced, or expires, its connections get \`access_ended\` and are closed. After five wrong tokens within a minute, those
+of an address are refused for a while (\`RATE_LIMITED\`).
 
 Web pages always need a token, and their \`Origin\` has to be among \`cors_allowed_origins\`. A request whose \`Origin\` is not
 one of these, or whose \`Host\` is not a name of the daemon, is refused with status 403, whatever token comes with it.

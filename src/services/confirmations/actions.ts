@@ -39,7 +39,7 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
     fingerprint: fingerprintOf(request),
     assertReady,
     run: async (approval) => {
-      const again = await gate.admit(request, session);
+      const again = await gate.admit(request, session, caller);
       if (again) confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
       // From here on nothing can come in between.
       assertReady();
@@ -101,7 +101,7 @@ export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guar
     assertReady,
     run: (approval) => {
       assertReady();
-      const again = gate.admitInput(session, data);
+      const again = gate.admitInput(session, data, caller.principal);
       if (again) {
         confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
         again.pass();

@@ -278,6 +278,8 @@ export class Confirmations implements AsyncDisposable {
 
   #note(confirmation: Confirmation, event: ConfirmationRecord['event'], { by, justification }: Decision): void {
     const { id, action, mode, requester, sha256 } = confirmation;
+    const text = boundText(action.request);
+    const isTyped = action.kind === 'input';
     this.#options.observe({
       event,
       confirmationId: id,
@@ -285,12 +287,13 @@ export class Confirmations implements AsyncDisposable {
       requester,
       by: by && { id: by.id, name: by.name },
       justification,
-      command: boundText(action.request).replaceAll('\0', ' '),
-      commandSha256: sha256,
+      command: isTyped ? undefined : text.replaceAll('\0', ' '),
+      commandSha256: isTyped ? undefined : sha256,
+      typedCharacters: isTyped ? text.length : undefined,
       commandId: action.commandId,
       sessionId: action.session?.id ?? null,
       class: action.verdict.class,
-      reasons: action.verdict.reasons,
+      reasons: isTyped ? [] : action.verdict.reasons,
     });
   }
 }

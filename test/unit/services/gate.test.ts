@@ -1,27 +1,33 @@
 import { describe, expect, it, vi } from 'vitest';
 
+import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
+import type { AuditEvent } from '../../../src/core/audit/event.js';
 import { factsOfFreshShell } from '../../../src/core/policy/facts.js';
 import { PRESETS } from '../../../src/core/policy/presets.js';
 import { CommandGate } from '../../../src/services/gate.js';
 import type { SessionFacts } from '../../../src/services/session-facts.js';
 import type { SessionRecord } from '../../../src/services/session-registry.js';
 
+const CALLER = { principal: LOCAL_PRINCIPAL };
 const FACTS = factsOfFreshShell('/work/space');
 
 interface GateFixture {
   readonly gate: CommandGate;
   readonly forget: ReturnType<typeof vi.fn<SessionFacts['forget']>>;
+  readonly recorded: readonly AuditEvent[];
 }
 
 /** A gate whose facts come when `of` says so. */
 function makeGate(of: SessionFacts['of'] = () => FACTS, isEnforced = true): GateFixture {
   const forget = vi.fn<SessionFacts['forget']>();
+  const recorded: AuditEvent[] = [];
   const gate = new CommandGate({
     settings: () => ({ isEnforced, policy: { actions: PRESETS.balanced, rules: [] } }),
     facts: { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
+    audit: { record: (event) => recorded.push(event) },
     log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
   });
-  return { gate, forget };
+  return { gate, forget, recorded };
 }
 
 const session = (id: string) => ({ id }) as unknown as SessionRecord;
@@ -29,14 +35,14 @@ const session = (id: string) => ({ id }) as unknown as SessionRecord;
 describe('the gate', () => {
   it('lets in at once what is allowed', () => {
     const { gate } = makeGate();
-    expect(gate.admit({ command: 'ls' }, undefined)).toBeUndefined();
-    expect(gate.admit({ command: 'ls' }, session('a'))).toBeUndefined();
+    expect(gate.admit({ command: 'ls' }, undefined, CALLER)).toBeUndefined();
+    expect(gate.admit({ command: 'ls' }, session('a'), CALLER)).toBeUndefined();
   });
 
   it('gives back as a question what has to be confirmed', () => {
     const { gate } = makeGate();
     const request = { command: 'rm x' };
-    expect(gate.admit(request, undefined)).toMatchObject({
+    expect(gate.admit(request, undefined, CALLER)).toMatchObject({
       request,
       verdict: { action: 'confirm', class: 'destructive', causes: ['destructive'] },
     });
@@ -44,7 +50,7 @@ describe('the gate', () => {
 
   it('denies what is denied, with why', () => {
     const { gate } = makeGate();
-    expect(() => gate.admit({ command: 'rm -rf /' }, undefined)).toThrow(
+    expect(() => gate.admit({ command: 'rm -rf /' }, undefined, CALLER)).toThrow(
       expect.objectContaining({
         code: 'COMMAND_DENIED',
         details: expect.objectContaining({ action: 'deny', class: 'destructive', commands: ['rm -rf /'] }) as unknown,
@@ -60,9 +66,9 @@ describe('the gate', () => {
     const { gate } = makeGate(of);
     const admitted: string[] = [];
     const admit = (command: string) =>
-      Promise.resolve(gate.admit({ command }, slow)).then(() => admitted.push(command));
+      Promise.resolve(gate.admit({ command }, slow, CALLER)).then(() => admitted.push(command));
     const all = Promise.all([admit('echo 1'), admit('echo 2'), admit('echo 3')]);
-    expect(gate.admit({ command: 'ls' }, session('other'))).toBeUndefined();
+    expect(gate.admit({ command: 'ls' }, session('other'), CALLER)).toBeUndefined();
     // Each looks at the session when the one before it has passed.
     for (let count = 1; count <= 3; count += 1) {
       await vi.waitFor(() => expect(waiting).toHaveLength(count));
@@ -74,22 +80,33 @@ describe('the gate', () => {
 
   it('has the names of a session looked up again after a command that may change them', () => {
     const { gate, forget } = makeGate();
-    void gate.admit({ command: 'ls' }, session('a'));
+    void gate.admit({ command: 'ls' }, session('a'), CALLER);
     expect(forget).not.toHaveBeenCalled();
-    void gate.admit({ command: "alias l='ls -l'" }, session('a'));
+    void gate.admit({ command: "alias l='ls -l'" }, session('a'), CALLER);
     expect(forget).toHaveBeenCalledOnce();
   });
 
   it('lets everything in when it is not enforced, and remembers that it did not look', () => {
     const { gate, forget } = makeGate(undefined, false);
-    expect(gate.admit({ command: 'rm -rf /' }, session('a'))).toBeUndefined();
-    expect(gate.admitInput(session('a'), 'rm -rf /\n')).toBeUndefined();
+    expect(gate.admit({ command: 'rm -rf /' }, session('a'), CALLER)).toBeUndefined();
+    expect(gate.admitInput(session('a'), 'rm -rf /\n', LOCAL_PRINCIPAL)).toBeUndefined();
     expect(forget).toHaveBeenCalledOnce();
   });
 
   it('judges the variables of a session', async () => {
     const { gate } = makeGate();
-    await expect(gate.admitEnvironment({ LANG: 'C' })).resolves.toBeUndefined();
-    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x' })).rejects.toMatchObject({ code: 'COMMAND_DENIED' });
+    await expect(gate.admitEnvironment({ LANG: 'C' }, CALLER)).resolves.toBeUndefined();
+    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x' }, CALLER)).rejects.toMatchObject({ code: 'COMMAND_DENIED' });
+  });
+
+  it('records each verdict with who asked, and of variables the names alone', async () => {
+    const { gate, recorded } = makeGate();
+    void gate.admit({ command: 'ls' }, session('a'), CALLER);
+    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x-secret' }, CALLER)).rejects.toThrow();
+    expect(recorded).toMatchObject([
+      { event: 'verdict', session_id: 'a', command: 'ls', principal: { id: 'local' }, verdict: { action: 'allow' } },
+      { event: 'verdict', session_id: null, details: { environment: ['LD_PRELOAD'] } },
+    ]);
+    expect(JSON.stringify(recorded)).not.toContain('x-secret');
   });
 });
