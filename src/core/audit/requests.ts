@@ -11,9 +11,9 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   close_session: 'each',
   shell_metadata: 'refusals',
   check_command: 'refusals',
+  send_input: 'each',
   confirm_command: 'each',
   list_confirmations: 'refusals',
-  send_input: 'each',
   signal_command: 'each',
   wait_command: 'refusals',
   read_output: 'refusals',
@@ -29,7 +29,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
 };
 
 /** Codes that say that somebody may not do what was asked. */
-export const REFUSALS: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED']);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED']);
 
 /** Whether a request with this outcome is recorded. */
 export function isRecorded(name: RequestName, outcome: 'ok' | ErrorCode): boolean {
