@@ -76,7 +76,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
-  const { sessions, llm } = services;
+  const { sessions, confirmations, llm } = services;
   const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
   prometheus?.watch(() => ({ ...sampleWorkload({ ...services, oneShots: engine.oneShots }), clients: server.clients }));
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
@@ -89,7 +89,9 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // What clients wait for ends first, while they are still connected and get the results.
       await Promise.all(
-        [sessions, llm, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
+        [confirmations, sessions, llm, engine.oneShots, engine.checkpointWorkers].map((work) =>
+          work[Symbol.asyncDispose](),
+        ),
       );
       audit.record({ event: 'daemon_stopped', details: { reason } });
       await closeAll();

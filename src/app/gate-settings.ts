@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.js';
 import { ConfigurationError } from '../config/problems.js';
 import { compileRule } from '../core/policy/rules.js';
+import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
 import { type GateSettings } from '../services/gate.js';
 
 /**
@@ -27,3 +28,11 @@ export const protectedPaths = ({ file, adapter, logging, audit }: Configuration)
   logging.filePath,
   audit.filePath,
 ];
+
+/** How commands are confirmed. With the gate off nobody is asked. */
+export const confirmationSettings = ({ confirmation }: Configuration): ConfirmationSettings => ({
+  mode: confirmation.mode === 'off' ? 'operator' : confirmation.mode,
+  modes: confirmation.modes,
+  expiresMs: confirmation.expiresMs,
+  reviewTimeoutMs: confirmation.reviewer.timeoutMs,
+});

@@ -1,42 +1,26 @@
 import { join } from 'node:path';
 
 import type { Configuration } from '../config/configuration.js';
-import type { AuditEventName, AuditTrail } from '../core/audit/event.js';
+import type { AuditEventName } from '../core/audit/event.js';
 import type { Log, LogFactory } from '../core/log.js';
-import { type Metrics } from '../core/metrics.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { Access } from '../services/access/access.js';
 import { Quotas } from '../services/access/quotas.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import { type TokenChange, TokenStore } from '../services/access/token-store.js';
 import { Checkpoints } from '../services/checkpoints.js';
 import { CommandRegistry } from '../services/command-registry.js';
-import { Commands } from '../services/commands.js';
-import { CommandGate, type GateSettings, nobodyConfirms } from '../services/gate.js';
+import { Connections } from '../services/connections.js';
 import { Metadata } from '../services/metadata.js';
 import { Readiness } from '../services/readiness.js';
-import type { RequestAudit } from '../services/request-audit.js';
-import { SessionFacts } from '../services/session-facts.js';
-import { SessionHealth } from '../services/session-health.js';
 import type { Services } from '../services/services.js';
-import { Sessions } from '../services/sessions.js';
 
 import type { Closers } from './closers.js';
+import { buildConfirmations } from './confirmations.js';
+import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
-import { protectedPaths } from './gate-settings.js';
+import { buildExecution, buildGate } from './execution.js';
 import { buildLlm } from './llm.js';
-import { commandLimits, quotaLimits, reportedLimits, sessionLimits } from './limits.js';
-
-/** What changes while the daemon runs, and where its figures go. */
-export interface CurrentState {
-  readonly metrics: Metrics;
-  readonly audit: AuditTrail;
-  readonly requestAudit: RequestAudit;
-  readonly secrets: SecretMask;
-  readonly configuration: () => Configuration;
-  readonly gate: () => GateSettings;
-  readonly isClosing: () => boolean;
-}
+import { commandLimits, quotaLimits, reportedLimits } from './limits.js';
 
 export function buildServices(
   engine: Engine,
@@ -47,50 +31,35 @@ export function buildServices(
   state: CurrentState,
 ): Services {
   const { metrics, audit, secrets, configuration, isClosing } = state;
-  const { pool, oneShots, spoolDirectory } = engine;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
-  const workspace = pool.cwd;
-  const commandGate = buildGate(engine, log('gate'), state);
-  const quotas = new Quotas(() => quotaLimits(configuration()));
-  const sessions = new Sessions({
-    pool,
-    gate: commandGate,
-    quotas,
-    commands: registry,
-    limits: () => sessionLimits(configuration()),
-    metrics,
-    audit,
-    log: log('sessions'),
-  });
-  closers.push(() => sessions[Symbol.asyncDispose]());
-  const limits = () => commandLimits(configuration());
-  const health = new SessionHealth({ env: pool.env });
-  const commands = new Commands({
-    sessions,
-    registry,
-    oneShots,
-    gate: commandGate,
-    quotas,
-    health,
-    limits,
-    workspace,
-    spoolDirectory,
-    metrics,
-    audit,
-    secrets,
-  });
-  const metadata = buildMetadata(engine, version, configuration);
   const checkpoints = buildCheckpoints(engine, log, configuration);
+  const connections = new Connections();
+  const confirmations = buildConfirmations({
+    connections,
+    checkpoints,
+    configuration,
+    metrics,
+    audit,
+    log: log('confirmations'),
+  });
+  closers.push(() => confirmations[Symbol.asyncDispose]());
+  const quotas = new Quotas(() => quotaLimits(configuration()));
+  const guards = { gate: buildGate(engine, log('gate'), state), confirmations, quotas, registry };
+  const { sessions, commands } = buildExecution(engine, guards, log, closers, state);
+  const metadata = buildMetadata(engine, version, configuration);
+  const readiness = new Readiness({ isClosing, pool: engine.pool });
   return {
     access,
     quotas,
     sessions,
     commands,
+    confirmations,
+    connections,
     checkpoints,
     llm: buildLlm(engine, configuration, secrets, closers),
     metadata,
-    readiness: new Readiness({ isClosing, pool }),
+    readiness,
     metrics,
     audit,
     requestAudit: state.requestAudit,
@@ -108,16 +77,6 @@ function buildMetadata({ pool, instance }: Engine, version: string, configuratio
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
   });
-}
-
-function buildGate({ pool }: Engine, log: Log, { gate, configuration, audit }: CurrentState): CommandGate {
-  const facts = new SessionFacts({
-    workspace: pool.cwd,
-    env: pool.env,
-    shell: pool.defaultShell.shell.name,
-    protectedPaths: () => protectedPaths(configuration()),
-  });
-  return new CommandGate({ settings: gate, facts, confirm: nobodyConfirms, audit, log });
 }
 
 /** Who may connect; makes the first token at the first start. */

@@ -3,6 +3,7 @@ import { loadConfiguration } from '../config/load.js';
 import { findConfigurationFile } from '../config/locate.js';
 import type { LogFormat } from '../config/log-format.js';
 import { ConfigurationError } from '../config/problems.js';
+import { Secret } from '../core/secret.js';
 import { MASK, SecretMask } from '../core/secrets/secret-mask.js';
 import type { Context } from './context.js';
 import { EXIT } from './failure.js';
@@ -44,7 +45,7 @@ function load({ env, cwd }: Context, file: string | undefined): Configuration {
 }
 
 function listValues(value: unknown, path: string): string[][] {
-  const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isSection = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
   if (!isSection) return [[path, value === undefined ? 'no limit' : JSON.stringify(value)]];
   return Object.entries(value).flatMap(([key, inner]) => listValues(inner, `${path}.${key}`));
 }

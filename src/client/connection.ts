@@ -19,6 +19,8 @@ const MAX_RECONNECT_DELAY_MS = 2000;
 const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'execute_command',
   'wait_command',
+  'send_input',
+  'confirm_command',
   'checkpoint_workspace',
   'diff_workspace',
   'restore_workspace',

@@ -1,10 +1,11 @@
+import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import type { LlmSettings } from '../core/llm/settings.js';
 import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
+import type { Secret } from '../core/secret.js';
 import type { LogFormat } from './log-format.js';
 import type { AUTH_MODES } from './sections/auth.js';
-import type { CONFIRMATION_MODES } from './sections/confirmation.js';
 import type { LOG_LEVELS } from './sections/logging.js';
 
 /** One of Python's level names. */
@@ -123,8 +124,15 @@ interface AuthConfiguration {
   readonly maxSessionsPerToken: number;
 }
 
-/** Who confirms a command: the client that asked for it, an operator, or a reviewing model. */
-export type ConfirmationMode = (typeof CONFIRMATION_MODES)[number];
+/** The model that reviews commands. */
+interface ReviewerConfiguration {
+  readonly provider: 'openai';
+  readonly baseUrl: string;
+  /** There wherever a model confirms commands. */
+  readonly model: string | undefined;
+  readonly apiKey: Secret | undefined;
+  readonly timeoutMs: number;
+}
 
 /** Which commands may run, and who is asked first. */
 export interface ConfirmationConfiguration {
@@ -137,6 +145,9 @@ export interface ConfirmationConfiguration {
   readonly modes: Readonly<Partial<Record<CommandClass, ConfirmationMode>>>;
   readonly rules: readonly TestedRule[];
   readonly expiresMs: number;
+  /** Whether the workspace is saved before a confirmed command that may destroy. */
+  readonly checkpoint: boolean;
+  readonly reviewer: ReviewerConfiguration;
 }
 
 /** All that can be configured: checked, with defaults, in the units that the names say, with absolute paths. */

@@ -1,14 +1,15 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import { COMMAND_CLASSES, type CommandClass } from '../core/policy/classes.js';
 import { PRESETS } from '../core/policy/presets.js';
+import { Secret } from '../core/secret.js';
 import { buildChildEnvironment } from './child-environment.js';
 import type {
   AdapterConfiguration,
   CheckpointsConfiguration,
   Configuration,
   ConfirmationConfiguration,
-  ConfirmationMode,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
@@ -155,7 +156,23 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
       modes[name] = wanted;
     } else actions[name] = wanted;
   }
-  return { mode, preset, actions, modes, rules, expiresMs: toMs(expires, 'seconds') };
+  const { provider, base_url: baseUrl, model, api_key: apiKey, timeout } = confirmation.reviewer;
+  return {
+    mode,
+    preset,
+    actions,
+    modes,
+    rules,
+    expiresMs: toMs(expires, 'seconds'),
+    checkpoint: confirmation.checkpoint,
+    reviewer: {
+      provider,
+      baseUrl,
+      model,
+      apiKey: apiKey === undefined ? undefined : new Secret(apiKey),
+      timeoutMs: toMs(timeout, 'seconds'),
+    },
+  };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */

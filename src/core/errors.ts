@@ -14,7 +14,11 @@ export const ERROR_CODES = {
   SHELL_NOT_FOUND: 'The shell is not installed, or is not one that the adapter can drive.',
   SHELL_FAILED: 'The shell could not be started, or did not answer in time.',
   COMMAND_DENIED:
-    'The policy does not let it run: `details` has action, class and reasons, as `check_command` gives them.',
+    'The policy does not let it run, or its confirmation was refused: `details` has action, class and reasons.',
+  CONFIRMATION_NOT_FOUND:
+    'Nothing of that id waits for a confirmation of this client: it was decided, has expired, or belongs to another token.',
+  CONFIRMATION_MISMATCH:
+    'What was confirmed is not what waits, or not what it would be now: the directory, or the meaning of its names. Nothing ran.',
   BAD_DIRECTORY: 'The directory does not exist, is not a directory, or may not be entered.',
   OUTPUT_EXPIRED: 'That part of the output was not kept: `details` says which part is still there.',
   RESOURCE_EXHAUSTED: 'The machine is out of processes, descriptors, terminals, memory or disk space. Try again later.',

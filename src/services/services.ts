@@ -5,6 +5,8 @@ import type { Access } from './access/access.js';
 import type { Quotas } from './access/quotas.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
+import type { Confirmations } from './confirmations/confirmations.js';
+import type { Connections } from './connections.js';
 import type { LlmPort } from './llm-port.js';
 import type { Metadata } from './metadata.js';
 import type { Readiness } from './readiness.js';
@@ -17,6 +19,9 @@ export interface Services {
   readonly quotas: Quotas;
   readonly sessions: Sessions;
   readonly commands: Commands;
+  readonly confirmations: Confirmations;
+  /** Transports keep it: each connection that events can be sent to. */
+  readonly connections: Connections;
   readonly checkpoints: Checkpoints;
   readonly llm: LlmPort;
   readonly metadata: Metadata;

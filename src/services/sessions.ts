@@ -19,6 +19,7 @@ import { SpoolBudget } from '../engine/spool.js';
 import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
 import type { CommandRegistry } from './command-registry.js';
+import type { Confirmations } from './confirmations/confirmations.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
 import { type SessionRecord, SessionRegistry } from './session-registry.js';
@@ -46,6 +47,7 @@ export interface SessionsOptions {
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
   readonly gate: Pick<CommandGate, 'admitEnvironment'>;
+  readonly confirmations: Pick<Confirmations, 'endSession'>;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
   readonly quotas: Pick<Quotas, 'admitSession'>;
@@ -113,6 +115,7 @@ export class Sessions implements AsyncDisposable {
     const record = this.registry.remove(id, reason, detail);
     if (!record) return;
     this.#options.metrics.sessionClosed(reason);
+    this.#options.confirmations.endSession(id);
     const principal = auditPrincipal(record.owner);
     this.#options.audit.record({ event: 'session_closed', principal, session_id: id, details: { reason } });
     const closing = this.#end(record, reason, detail).finally(() => this.#closing.delete(id));

@@ -31,7 +31,7 @@ export interface AuditPrincipal {
 }
 
 /** What the policy says, as it is recorded. */
-export interface AuditVerdict {
+interface AuditVerdict {
   readonly action: string;
   readonly class: string;
   readonly reasons: readonly string[];

@@ -12,6 +12,8 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   shell_metadata: 'refusals',
   check_command: 'refusals',
   send_input: 'each',
+  confirm_command: 'each',
+  list_confirmations: 'refusals',
   signal_command: 'each',
   wait_command: 'refusals',
   read_output: 'refusals',
@@ -31,7 +33,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
 };
 
 /** Codes that say that somebody may not do what was asked. */
-export const REFUSALS: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED']);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED']);
 
 /** Whether a request with this outcome is recorded. */
 export function isRecorded(name: RequestName, outcome: 'ok' | ErrorCode): boolean {

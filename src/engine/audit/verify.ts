@@ -4,7 +4,7 @@ import { type AuditRecord, ChainVerifier } from '../../core/audit/chain.js';
 import { listAuditFiles, readHead, readLines, sha256 } from './files.js';
 
 /** Where a chain breaks first. */
-export interface AuditFault {
+interface AuditFault {
   readonly file: string;
   /** From 1; null when something is missing at the end. */
   readonly line: number | null;

@@ -21,7 +21,7 @@ export async function grantFor({ headers, socket }: IncomingMessage, access: Acc
 }
 
 /** Where a request comes from, for records. */
-export const originOf = (socket: Socket): string => `http ${addressOf(socket)} ${socket.remotePort ?? ''}`.trim();
+const originOf = (socket: Socket): string => `http ${addressOf(socket)} ${socket.remotePort ?? ''}`.trim();
 
 const addressOf = ({ remoteAddress = 'unix' }: Socket): string => remoteAddress;
 

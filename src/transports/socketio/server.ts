@@ -101,6 +101,7 @@ export class SocketIoServer implements AsyncDisposable {
     const sink = new SocketSink(socket, services.secrets.value);
     const grant = this.#handshake.grantOf(socket);
     const caller: Caller = { principal: grant.principal, sink, from: peerOf(socket.request.socket).from };
+    services.connections.add(caller);
     services.audit.record({ event: 'connected', principal: auditPrincipal(grant.principal), from: caller.from });
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
     const stopWatching = onEnd(grant, (message) => {
@@ -124,6 +125,8 @@ export class SocketIoServer implements AsyncDisposable {
     socket.on('disconnect', (reason) => {
       log.debug('client disconnected', { client: socket.id, reason });
       stopWatching();
+      services.connections.remove(caller);
+      services.confirmations.detach(sink);
       services.sessions.detach(sink);
       services.llm.detach(sink);
     });

@@ -26,6 +26,7 @@ describe('after a lost connection', () => {
     'wait_command',
     'read_output',
     'list_sessions',
+    'list_confirmations',
     'get_session',
     'attach_session',
     'resize_terminal',

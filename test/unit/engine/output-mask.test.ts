@@ -30,7 +30,7 @@ function expected(text: string, secrets: readonly string[]): string {
   let shown = '';
   let coveredUntil = 0;
   for (let at = 0; at < text.length; at += 1) {
-    if (!isSecret[at]) shown += text[at];
+    if (!isSecret[at]) shown += text.charAt(at);
     // A secret that begins inside of another one belongs to its mask.
     if (starts.has(at) && at >= coveredUntil) shown += '***';
     for (const secret of secrets) {
