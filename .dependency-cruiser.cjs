@@ -17,18 +17,8 @@ module.exports = {
     layer('logging-imports-config', '^src/logging', ['^src/core/', '^src/config/', '^src/logging']),
     layer('engine-imports-core', '^src/engine/', ['^src/core/', '^src/engine/']),
     layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
-    layer('llm-imports-ports', '^src/llm/', [
-      '^src/core/',
-      '^src/engine/',
-      '^src/llm/',
-      '^src/services/(audience|llm-port|completions-port)\\.ts$',
-    ]),
-    layer('transports-import-services', '^src/transports/', [
-      '^src/core/',
-      '^src/services/',
-      '^src/llm/',
-      '^src/transports/',
-    ]),
+    layer('llm-serves-services', '^src/llm/', ['^src/(core|engine|services|llm)/']),
+    layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),
     layer('client-imports-core', '^src/client(/|\\.ts$)', ['^src/core/', '^src/client(/|\\.ts$)']),
     {
       name: 'client-is-browser-safe',
@@ -48,6 +38,7 @@ module.exports = {
       '^src/services/doctor',
       '^src/llm/doctor',
       '^src/services/access/token-files',
+      '^src/engine/audit/(files|verify)',
       // An MCP server is the same one over standard input as over HTTP.
       '^src/transports/mcp/(mcp-server|tool-call)',
     ]),

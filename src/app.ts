@@ -4,26 +4,27 @@ import type { Configuration } from './config/configuration.js';
 import { ensureWorkspace } from './config/workspace.js';
 import type { LogFactory } from './core/log.js';
 import { NO_METRICS } from './core/metrics.js';
+import type { SecretMask } from './core/secrets/secret-mask.js';
 import { removeRuntimeDirectory } from './engine/runtime-directory.js';
 import { findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
+import { RequestAudit } from './services/request-audit.js';
 import { sampleWorkload } from './services/workload.js';
 import { PrometheusMetrics } from './transports/http/prometheus.js';
-import { HttpServer } from './transports/http/server.js';
-import { toolRoutes } from './transports/http/tools.js';
-import { McpEndpoint } from './transports/mcp/endpoint.js';
-import { OpenAiEndpoint } from './transports/openai/endpoint.js';
-import { SocketIoServer } from './transports/socketio/server.js';
 
 import type { Closers } from './app/closers.js';
+import { buildAudit } from './app/audit.js';
 import { buildEngine } from './app/engine.js';
 import { gateSettings } from './app/gate-settings.js';
 import { buildAccess, buildServices } from './app/services.js';
+import { buildTransports } from './app/transports.js';
 
 /** What the daemon needs from its surroundings. */
 export interface AppOptions {
   readonly configuration: Configuration;
   readonly version: string;
   readonly log: LogFactory;
+  /** Masks the secrets of the configuration; the log has it too. */
+  readonly secrets: SecretMask;
 }
 
 /** A running daemon. */
@@ -56,46 +57,43 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function build(options: AppOptions, closers: Closers, closeAll: () => Promise<void>): Promise<App> {
-  const { log } = options;
+  const { log, secrets, version } = options;
   let { configuration } = options;
   let gate = gateSettings(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const engine = await buildEngine(configuration, log, closers);
-  const access = buildAccess(configuration, log('access'), closers);
+  const audit = await buildAudit(configuration, secrets, log('audit'), closers);
+  const requestAudit = new RequestAudit(audit);
+  const access = buildAccess(configuration, log('access'), { audit, requestAudit }, closers);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
-  const services = buildServices(engine, access, options.version, log, closers, {
+  const services = buildServices(engine, access, version, log, closers, {
     metrics: prometheus ?? NO_METRICS,
+    audit,
+    requestAudit,
+    secrets,
     configuration: () => configuration,
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
-  const { sessions, readiness, llm, completions } = services;
-  const { socketio } = configuration;
-  const door = { ...socketio, takesPages: access.takesPages };
-  const mcp = configuration.http.mcp
-    ? new McpEndpoint({ services, version: options.version, log: log('mcp'), ...socketio })
-    : undefined;
-  const openai = configuration.http.openai ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
-  const extensions = [toolRoutes(access), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
-  const http = new HttpServer({ readiness, metrics: prometheus, door, extensions, log: log('http'), ...socketio });
-  closers.push(() => http[Symbol.asyncDispose]());
-  if (mcp) closers.push(() => mcp[Symbol.asyncDispose]());
-  const server = new SocketIoServer({ services, http: http.server, door, log: log('socketio'), ...socketio });
-  closers.push(() => server[Symbol.asyncDispose]());
+  const { sessions, confirmations, llm, completions } = services;
+  const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
   prometheus?.watch(() => ({ ...sampleWorkload({ ...services, oneShots: engine.oneShots }), clients: server.clients }));
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
   const { address, family, port } = await http.listen();
+  const { file = null } = configuration;
+  audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
 
   const close = (reason: string) => {
     closing ??= (async () => {
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // What clients wait for ends first, while they are still connected and get the results.
       await Promise.all(
-        [sessions, llm, completions, engine.oneShots, engine.checkpointWorkers].map((work) =>
+        [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers].map((work) =>
           work[Symbol.asyncDispose](),
         ),
       );
+      audit.record({ event: 'daemon_stopped', details: { reason } });
       await closeAll();
     })();
     return closing;
@@ -105,7 +103,9 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     reconfigure: (next) => {
       gate = gateSettings(next);
       configuration = next;
+      secrets.replace(next.secrets);
       access.refresh();
+      audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
     },
     close,
     abandon: () => {

@@ -7,6 +7,7 @@ export { type LlmMessages, type LlmOptions, LlmStream } from './client/llm.js';
 export type {
   CheckOptions,
   ConnectOptions,
+  Decision,
   ExecuteOptions,
   OpenSessionOptions,
   OutputOptions,
@@ -15,6 +16,7 @@ export type {
 export type { OutputChunk } from './client/output-queue.js';
 export { ClientSession, type SessionEnd, type SessionEventName } from './client/session.js';
 export type { ErrorCode, ErrorDetails } from './core/errors.js';
+export type { ConfirmationInfo } from './core/protocol/confirmations.js';
 export type { OutputStreamName, SignalName } from './core/protocol/fields.js';
 export type { Answer, RequestInput, RequestName } from './core/protocol/requests.js';
 export type { CommandResult, EventName, EventPayload, SessionInfo } from './core/protocol/results.js';

@@ -29,6 +29,8 @@ export interface LoggingOptions {
   readonly console: boolean;
   /** Where those go, and what is said when the log file cannot be written. Default: the standard error of the process. */
   readonly stderr?: ConsoleStream;
+  /** Masks secrets in a text. Default: there are none. */
+  readonly mask?: (text: string) => string;
   /** The time of a record. Default: the clock. */
   readonly now?: () => Date;
 }
@@ -53,6 +55,7 @@ export function createLogging(configuration: LoggingConfiguration, options: Logg
 
 class WinstonLogging implements Logging {
   readonly #now: () => Date;
+  readonly #mask: (text: string) => string;
   readonly #console: ConsoleLines;
   readonly #logger: winston.Logger;
   /** Files that a reconfiguration has replaced and that are still being written. */
@@ -64,6 +67,7 @@ class WinstonLogging implements Logging {
   constructor(configuration: LoggingConfiguration, options: LoggingOptions) {
     this.#configuration = configuration;
     this.#now = options.now ?? (() => new Date());
+    this.#mask = options.mask ?? ((text) => text);
     this.#console = new ConsoleLines(options.stderr ?? process.stderr);
     this.#file = this.#createFile();
     const toFile = createTransport((record) => this.#file.write(renderRecord(this.#configuration.format, record)));
@@ -123,7 +127,7 @@ class WinstonLogging implements Logging {
 
   #log(level: LogLevel, name: string, message: string, facts: Record<string, unknown> | undefined): void {
     if (this.#closed !== undefined || LEVELS[level] > LEVELS[this.#configuration.level]) return;
-    const text = escapeLine(message) + formatFacts(facts);
+    const text = this.#mask(escapeLine(message) + formatFacts(facts));
     this.#logger.log({ level, message: text, record: this.#createRecord(level, name, text) });
   }
 

@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.js';
 import { ConfigurationError } from '../config/problems.js';
 import { compileRule } from '../core/policy/rules.js';
+import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
 import { type GateSettings } from '../services/gate.js';
 
 /**
@@ -21,8 +22,17 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
 }
 
 /** Files that decide over the gate itself, or that the daemon needs. */
-export const protectedPaths = ({ file, adapter, logging }: Configuration): readonly string[] => [
+export const protectedPaths = ({ file, adapter, logging, audit }: Configuration): readonly string[] => [
   ...(file === undefined ? [] : [file]),
   adapter.stateDirectory,
   logging.filePath,
+  audit.filePath,
 ];
+
+/** How commands are confirmed. With the gate off nobody is asked. */
+export const confirmationSettings = ({ confirmation }: Configuration): ConfirmationSettings => ({
+  mode: confirmation.mode === 'off' ? 'operator' : confirmation.mode,
+  modes: confirmation.modes,
+  expiresMs: confirmation.expiresMs,
+  reviewTimeoutMs: confirmation.reviewer.timeoutMs,
+});

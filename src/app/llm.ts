@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { LlmCalls } from '../llm/calls.js';
 import { CliRunner } from '../llm/cli-runner.js';
 import { Completions } from '../llm/completions.js';
@@ -14,15 +15,16 @@ import { commandLimits } from './limits.js';
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
   configuration: () => Configuration,
+  secrets: SecretMask,
   closers: Closers,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
-  const runner = new CliRunner(oneShots, spoolDirectory);
+  const runner = new CliRunner(oneShots, spoolDirectory, secrets);
   const catalogue = new ShellCatalogue(settings, pool.env['PATH'] ?? '');
   const shells = new ShellProviders({ runner, scratch, catalogue, settings });
   const services = new HttpProviders(settings);
   const workspace = pool.cwd;
-  const llm = new LlmCalls({ settings, catalogue, shells, services, workspace });
+  const llm = new LlmCalls({ settings, catalogue, shells, services, workspace, secrets });
   closers.push(() => llm[Symbol.asyncDispose]());
   const completions = new Completions({
     registry: () => settings().models,

@@ -1,36 +1,26 @@
 import { join } from 'node:path';
 
 import type { Configuration } from '../config/configuration.js';
+import type { AuditEventName } from '../core/audit/event.js';
 import type { Log, LogFactory } from '../core/log.js';
-import { type Metrics } from '../core/metrics.js';
 import { Access } from '../services/access/access.js';
 import { Quotas } from '../services/access/quotas.js';
 import { TokenFiles } from '../services/access/token-files.js';
-import { TokenStore } from '../services/access/token-store.js';
+import { type TokenChange, TokenStore } from '../services/access/token-store.js';
 import { Checkpoints } from '../services/checkpoints.js';
 import { CommandRegistry } from '../services/command-registry.js';
-import { Commands } from '../services/commands.js';
-import { CommandGate, type GateSettings, nobodyConfirms } from '../services/gate.js';
+import { Connections } from '../services/connections.js';
 import { Metadata } from '../services/metadata.js';
 import { Readiness } from '../services/readiness.js';
-import { SessionFacts } from '../services/session-facts.js';
-import { SessionHealth } from '../services/session-health.js';
 import type { Services } from '../services/services.js';
-import { Sessions } from '../services/sessions.js';
 
 import type { Closers } from './closers.js';
+import { buildConfirmations } from './confirmations.js';
+import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
-import { protectedPaths } from './gate-settings.js';
+import { buildExecution, buildGate } from './execution.js';
 import { buildLlm } from './llm.js';
-import { commandLimits, quotaLimits, reportedLimits, sessionLimits } from './limits.js';
-
-/** What changes while the daemon runs, and where its figures go. */
-export interface CurrentState {
-  readonly metrics: Metrics;
-  readonly configuration: () => Configuration;
-  readonly gate: () => GateSettings;
-  readonly isClosing: () => boolean;
-}
+import { commandLimits, quotaLimits, reportedLimits } from './limits.js';
 
 export function buildServices(
   engine: Engine,
@@ -38,87 +28,99 @@ export function buildServices(
   version: string,
   log: LogFactory,
   closers: Closers,
-  { metrics, configuration, gate, isClosing }: CurrentState,
+  state: CurrentState,
 ): Services {
-  const { pool, oneShots, spoolDirectory, instance } = engine;
+  const { metrics, audit, secrets, configuration, isClosing } = state;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
-  const workspace = pool.cwd;
-  const commandGate = new CommandGate({
-    settings: gate,
-    facts: new SessionFacts({
-      workspace,
-      env: pool.env,
-      shell: pool.defaultShell.shell.name,
-      protectedPaths: () => protectedPaths(configuration()),
-    }),
-    confirm: nobodyConfirms,
-    log: log('gate'),
+  const checkpoints = buildCheckpoints(engine, log, configuration);
+  const connections = new Connections();
+  const confirmations = buildConfirmations({
+    connections,
+    checkpoints,
+    configuration,
+    metrics,
+    audit,
+    log: log('confirmations'),
   });
+  closers.push(() => confirmations[Symbol.asyncDispose]());
   const quotas = new Quotas(() => quotaLimits(configuration()));
-  const sessions = new Sessions({
-    pool,
-    gate: commandGate,
+  const guards = { gate: buildGate(engine, log('gate'), state), confirmations, quotas, registry };
+  const { sessions, commands } = buildExecution(engine, guards, log, closers, state);
+  const metadata = buildMetadata(engine, version, configuration);
+  const readiness = new Readiness({ isClosing, pool: engine.pool });
+  return {
+    access,
     quotas,
-    commands: registry,
-    limits: () => sessionLimits(configuration()),
-    metrics,
-    log: log('sessions'),
-  });
-  closers.push(() => sessions[Symbol.asyncDispose]());
-  const limits = () => commandLimits(configuration());
-  const health = new SessionHealth({ env: pool.env });
-  const commands = new Commands({
     sessions,
-    registry,
-    oneShots,
-    gate: commandGate,
-    health,
-    limits,
-    workspace,
-    spoolDirectory,
+    commands,
+    confirmations,
+    connections,
+    checkpoints,
+    ...buildLlm(engine, configuration, secrets, closers),
+    metadata,
+    readiness,
     metrics,
-  });
-  const metadata = new Metadata({
-    workspace,
+    audit,
+    requestAudit: state.requestAudit,
+    secrets,
+    isClosing,
+  };
+}
+
+function buildMetadata({ pool, instance }: Engine, version: string, configuration: () => Configuration): Metadata {
+  return new Metadata({
+    workspace: pool.cwd,
     env: pool.env,
     defaultShell: pool.defaultShell,
     instanceId: instance,
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
   });
-  const checkpoints = buildCheckpoints(engine, log, configuration);
-  const { llm, completions } = buildLlm(engine, configuration, closers);
-  const readiness = new Readiness({ isClosing, pool });
-  return { access, quotas, sessions, commands, checkpoints, llm, completions, metadata, readiness, metrics, isClosing };
 }
 
 /** Who may connect; makes the first token at the first start. */
-export function buildAccess({ auth, adapter }: Configuration, log: Log, closers: Closers): Access {
+export function buildAccess(
+  { auth, adapter }: Configuration,
+  log: Log,
+  { audit, requestAudit }: Pick<CurrentState, 'audit' | 'requestAudit'>,
+  closers: Closers,
+): Access {
   const files = new TokenFiles(adapter.stateDirectory);
   const first = files.createFirst();
   if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
-  const tokens = new TokenStore(files, log);
+  const tokens = new TokenStore(files, log, (change, { id, name, role }) => {
+    audit.record({ event: TOKEN_EVENTS[change], principal: { id, name, role }, details: { change } });
+  });
   closers.push(() => {
     tokens[Symbol.dispose]();
   });
-  return new Access(auth.mode, tokens);
+  return new Access(auth.mode, tokens, requestAudit);
 }
+
+const TOKEN_EVENTS = {
+  made: 'token_made',
+  changed: 'token_changed',
+  revoked: 'token_ended',
+  expired: 'token_ended',
+} as const satisfies Record<TokenChange, AuditEventName>;
 
 function buildCheckpoints(
   { pool, checkpointWorkers, runtimePath }: Engine,
   log: LogFactory,
   configuration: () => Configuration,
 ): Checkpoints {
-  const { adapter, logging } = configuration();
+  const { adapter, logging, audit } = configuration();
   const directory = join(adapter.stateDirectory, 'checkpoints');
   return new Checkpoints({
     workspace: adapter.workspaceDirectory,
     directory,
-    excluded: ownPaths(
-      [adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
-      logging,
-    ),
+    excluded: [
+      ...[adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
+      ...withBackups(logging.filePath, logging.backupCount),
+      ...withBackups(audit.filePath, audit.backups),
+      ...['.head', '.lock'].map((suffix) => audit.filePath + suffix),
+    ],
     path: pool.env['PATH'] ?? '',
     limits: () => configuration().checkpoints,
     output: () => commandLimits(configuration()).output,
@@ -127,8 +129,8 @@ function buildCheckpoints(
   });
 }
 
-/** What the daemon has open or writes by itself: it must be there before and after a restore. */
-function ownPaths(directories: readonly string[], { filePath, backupCount }: Configuration['logging']): string[] {
-  const logs = [filePath, ...Array.from({ length: backupCount }, (_, index) => `${filePath}.${index + 1}`)];
-  return [...directories, ...logs];
-}
+/** A file that the daemon writes by itself, and its backups: they must be there before and after a restore. */
+const withBackups = (path: string, count: number): string[] => [
+  path,
+  ...Array.from({ length: count }, (_, index) => `${path}.${index + 1}`),
+];

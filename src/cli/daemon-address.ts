@@ -23,7 +23,7 @@ export interface DaemonAddress {
 /** Adds the flags that tell where the daemon is. */
 export const withDaemonOptions = (command: Command): Command =>
   command
-    .option('--url <url>', 'where the daemon listens')
+    .option('--url <url>', 'where the daemon listens: http://HOST:PORT, or unix:/PATH')
     .option('-c, --config <file>', 'the configuration file that tells it')
     .option('--token <token>', 'the token to show; SHELL_ADAPTER_TOKEN is safer: other users can see arguments');
 
@@ -73,9 +73,10 @@ async function firstTokenFor({ auth, adapter }: Configuration): Promise<string |
 }
 
 function checkUrl(text: string, source: string): string {
+  if (text.startsWith('unix:/')) return text;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol) && url.host !== '') return text;
   throw new CommandLineError(`${source}: ${JSON.stringify(text)} is not a URL`, {
-    hint: 'It looks like http://127.0.0.1:8087',
+    hint: 'It looks like http://127.0.0.1:8087, or unix:/PATH',
   });
 }

@@ -4,6 +4,7 @@ import { findConfigurationFile } from '../config/locate.js';
 import { ConfigurationError } from '../config/problems.js';
 import { examineLlmProviders } from '../llm/doctor.js';
 import { examineMachine, type Finding } from '../services/doctor.js';
+import { TokenFiles } from '../services/access/token-files.js';
 import type { Context } from './context.js';
 import { type DaemonOptions, urlOf } from './daemon-address.js';
 import { probeDaemon } from './probe.js';
@@ -23,10 +24,19 @@ export async function examine(context: Context, options: DaemonOptions): Promise
           'adapter.state_directory': configuration.adapter.stateDirectory,
         }
       : {},
+    privateFiles: configuration ? privateFilesOf(configuration) : {},
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
   return [installed, ...machine, ...(await llm), finding, await examineDaemon(context, options, configuration)];
 }
+
+/** A configuration is a secret only where it holds some. */
+const privateFilesOf = ({ adapter, audit, secrets, file }: Configuration): Record<string, string> => ({
+  state: adapter.stateDirectory,
+  'first token': new TokenFiles(adapter.stateDirectory).firstSecretFile,
+  audit: audit.filePath,
+  ...(file !== undefined && secrets.length > 0 && { 'configuration file': file }),
+});
 
 function examineConfiguration(
   { env, cwd }: Context,

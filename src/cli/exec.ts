@@ -48,5 +48,5 @@ Ctrl-C interrupts the command; a third one leaves at once. Standard input is rea
 as UTF-8 text, up to max_message_bytes of the configuration.
 
 Exit codes: the command's own; 124 it ran into its time-out; 125 the adapter failed (no daemon, no such session,
-wrong usage); 126, 127 the command could not be run, was not found; 128+n ended by signal n; 130 left by
-Ctrl-]; 141 the reader of standard output has gone.`;
+wrong usage); 126, 127 the command could not be run, was not found; 126 too when it is denied or has yet to be
+confirmed; 128+n ended by signal n; 130 left by Ctrl-]; 141 the reader of standard output has gone.`;

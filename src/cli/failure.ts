@@ -4,7 +4,7 @@ import { paint } from './style.js';
 import type { Output } from './context.js';
 
 /** Exit codes of the command line. `exec` gives the command's own, and those of docker for what is not the command's. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, execTimedOut: 124, execFailed: 125 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, execTimedOut: 124, execFailed: 125, execDenied: 126 } as const;
 
 /** A failure that a person can do something about. */
 export class CommandLineError extends Error {
@@ -30,6 +30,7 @@ const HINTS: Partial<Record<ClientErrorCode, string>> = {
   SESSION_LIMIT: '`shell-adapter sessions` lists them, `shell-adapter close` ends them. max_sessions is their number.',
   CHECKPOINT_NOT_FOUND: '`shell-adapter checkpoint --list` lists those that are there.',
   CHECKPOINT_TOO_LARGE: 'Raise the limit in the configuration, or take something out of the workspace.',
+  CONFIRMATION_NOT_FOUND: '`shell-adapter confirm` lists what waits for a confirmation.',
   GIT_NOT_FOUND: 'Install git (apt-get install git on Debian and Ubuntu). Everything else works without it.',
   SHELL_NOT_FOUND: '`shell-adapter doctor` lists the shells that are there.',
   PAYLOAD_TOO_LARGE: 'Put it into a file that the command reads, or raise socketio.max_message_bytes.',

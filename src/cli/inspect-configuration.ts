@@ -3,6 +3,8 @@ import { loadConfiguration } from '../config/load.js';
 import { findConfigurationFile } from '../config/locate.js';
 import type { LogFormat } from '../config/log-format.js';
 import { ConfigurationError } from '../config/problems.js';
+import { Secret } from '../core/secret.js';
+import { MASK, SecretMask } from '../core/secrets/secret-mask.js';
 import type { Context } from './context.js';
 import { EXIT } from './failure.js';
 import { alignColumns } from './style.js';
@@ -26,11 +28,13 @@ export async function checkConfiguration(context: Context, file: string | undefi
 /** Prints the settings in force. */
 export async function showConfiguration(context: Context, file: string | undefined, asJson: boolean): Promise<void> {
   const configuration = load(context, file);
+  const mask = new SecretMask(configuration.secrets);
+  const shown = mask.value({ ...configuration, secrets: configuration.secrets.map(() => MASK) });
   if (asJson) {
-    await context.stdout.write(toJson(configuration));
+    await context.stdout.write(toJson(shown));
     return;
   }
-  const { file: found = 'none: these are the defaults', ...rest } = configuration;
+  const { file: found = 'none: these are the defaults', ...rest } = shown;
   const sections = { ...rest, logging: { ...rest.logging, format: formatText(rest.logging.format) } };
   const rows = Object.entries(sections).flatMap(([name, section]) => listValues(section, name));
   await context.stdout.write([`file: ${found}`, ...alignColumns(rows), ''].join('\n'));
@@ -41,7 +45,7 @@ function load({ env, cwd }: Context, file: string | undefined): Configuration {
 }
 
 function listValues(value: unknown, path: string): string[][] {
-  const isSection = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isSection = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
   if (!isSection) return [[path, value === undefined ? 'no limit' : JSON.stringify(value)]];
   return Object.entries(value).flatMap(([key, inner]) => listValues(inner, `${path}.${key}`));
 }

@@ -1,10 +1,13 @@
 import { type Command, CommanderError } from 'commander';
 
+import { hasCode } from '../client/errors.js';
 import { attachSubcommand } from './attach.js';
+import { auditSubcommand } from './audit.js';
 import { checkSubcommand } from './check.js';
 import { checkpointSubcommand } from './checkpoint.js';
 import { closeSubcommand } from './close.js';
 import { configSubcommand } from './config.js';
+import { confirmSubcommand } from './confirm.js';
 import type { Context } from './context.js';
 import { diffSubcommand } from './diff.js';
 import { doctorSubcommand } from './doctor.js';
@@ -27,6 +30,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   serveSubcommand,
   execSubcommand,
   checkSubcommand,
+  confirmSubcommand,
   openSubcommand,
   sessionsSubcommand,
   attachSubcommand,
@@ -38,6 +42,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   mcpSubcommand,
   toolsSubcommand,
   tokenSubcommand,
+  auditSubcommand,
   metadataSubcommand,
   doctorSubcommand,
   configSubcommand,
@@ -56,9 +61,12 @@ export async function runCommandLine(args: readonly string[], context: Context):
       return;
     }
     await reportFailure(error, context.stderr);
-    context.exitWith(isExec ? EXIT.execFailed : EXIT.failed);
+    context.exitWith(isExec ? execExitCode(error) : EXIT.failed);
   }
 }
+
+/** A command that must not run could not be run, as shells say it. */
+const execExitCode = (error: unknown): number => (hasCode(error, 'COMMAND_DENIED') ? EXIT.execDenied : EXIT.execFailed);
 
 function createProgram(context: Context): Command {
   const program = createCommand(context, 'shell-adapter')

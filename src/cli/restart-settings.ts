@@ -5,6 +5,7 @@ import type { Configuration } from '../config/configuration.js';
 /** The settings that a running daemon keeps as it was started with; all others apply as soon as they are read. */
 const KEPT: readonly { readonly name: string; readonly of: (configuration: Configuration) => unknown }[] = [
   { name: 'socketio', of: ({ socketio }) => socketio },
+  { name: 'audit', of: ({ audit }) => audit },
   { name: 'http', of: ({ http }) => http },
   { name: 'auth.mode', of: ({ auth }) => auth.mode },
   { name: 'adapter.shell', of: ({ adapter }) => adapter.shell },

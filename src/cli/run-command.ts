@@ -8,7 +8,7 @@ import type { DaemonOptions } from './daemon-address.js';
 import { CommandLineError, EXIT } from './failure.js';
 import { connectTerminal } from './interactive-terminal.js';
 import { readStandardInput } from './standard-input.js';
-import { paint } from './style.js';
+import { onOneLine, paint } from './style.js';
 import { withDaemon } from './with-daemon.js';
 
 /** What `exec` takes beside the command. */
@@ -51,7 +51,7 @@ export async function runCommand(
     const request = requestOf(context, words, { ...options, ...(stdin !== undefined && { text: stdin }) });
     if (isInteractive) return runOnTerminal(context, client, options, signals, request);
     const runner = options.session === undefined ? client : await client.attachSession(options.session);
-    const stopHinting = hintAtInput(context, client);
+    const stopHinting = hintAtWaiting(context, client);
     try {
       return await follow(context, runner.execute(...request), options.json ?? false, signals);
     } finally {
@@ -133,16 +133,46 @@ async function runOnTerminal(
   }
 }
 
-/** Says to a person who waits that the command waits too. */
-function hintAtInput({ stderr }: Context, client: AdapterClient): () => void {
+/** Says to a person who waits that the command waits too, and for what. */
+function hintAtWaiting({ stderr }: Context, client: AdapterClient): () => void {
   if (!stderr.isTerminal) return () => undefined;
-  return client.on('awaiting_input', () => {
-    void stderr.write(paint(stderr, 'dim', 'shell-adapter: the command waits for input; --tty lets you type it\n'));
-  });
+  const hint = (text: string) => void stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}\n`));
+  const forget = [
+    client.on('awaiting_input', () => {
+      hint('the command waits for input; --tty lets you type it');
+    }),
+    client.on('confirmation_required', ({ requires }) => {
+      if (requires !== 'self') hint(`the command waits until it is confirmed by: ${requires}`);
+    }),
+  ];
+  return () => {
+    for (const stop of forget) stop();
+  };
 }
+
+/** Says what the client that asked is to do, to have its command run. */
+function howToConfirm(
+  { programName }: Context,
+  { confirmation_id: id = '', class: name, reasons = [] }: CommandResult,
+): string {
+  const why = reasons.map((reason) => `  ${onOneLine(reason, MAX_REASON)}`);
+  const how = `${programName} confirm ${id} --approve --justification '…'`;
+  return [`shell-adapter: not run, this has to be confirmed: ${name ?? ''}`, ...why, `Confirm it: ${how}`, ''].join(
+    '\n',
+  );
+}
+
+/** Longest reason, in characters. */
+const MAX_REASON = 200;
 
 async function conclude(context: Context, result: CommandResult, options: ExecOptions): Promise<void> {
   const { stdout, stderr } = context;
+  if (result.status === 'confirmation_required') {
+    if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    else await stderr.write(howToConfirm(context, result));
+    context.exitWith(EXIT.execDenied);
+    return;
+  }
   if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   else if (result.timed_out) {
     const seconds = (result.duration_ms / 1000).toFixed(1);

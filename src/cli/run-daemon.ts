@@ -1,9 +1,10 @@
-import { type App, startApp } from '../app.js';
+import { type App, type AppOptions, startApp } from '../app.js';
 import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { findConfigurationFile } from '../config/locate.js';
 import { ConfigurationError } from '../config/problems.js';
 import type { Log } from '../core/log.js';
+import { SecretMask } from '../core/secrets/secret-mask.js';
 import { createLogging, type Logging } from '../logging.js';
 import type { Context } from './context.js';
 import { EXIT } from './failure.js';
@@ -31,7 +32,8 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   const stop = new StopSignals(context);
   const load = () => loadFor(context, options);
   const configuration = load();
-  const logging = createLogging(configuration.logging, { console: true });
+  const secrets = new SecretMask(configuration.secrets);
+  const logging = createLogging(configuration.logging, { console: true, mask: secrets.text });
   const log = logging.component();
   let app: App | undefined;
   // From the beginning: without a listener the signal would end the process.
@@ -39,7 +41,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
     if (app) reload(app, logging, load, configuration);
   });
   try {
-    app = await start(context, stop, { configuration, log: (name) => logging.component(name) });
+    app = await start(context, stop, { configuration, secrets, log: (name) => logging.component(name) });
   } catch (error) {
     await within(LOG_FLUSH_MS, logging.close());
     throw await explainStartFailure(error, configuration);
@@ -68,13 +70,13 @@ function loadFor({ env, cwd }: Context, { config, host, port }: ServeOptions): C
 async function start(
   context: Context,
   stop: StopSignals,
-  { configuration, log }: { configuration: Configuration; log: (name: string) => Log },
+  options: Omit<AppOptions, 'version'>,
 ): Promise<App | undefined> {
   const { promise: fault, reject } = withRejection();
   // Until the daemon is up, an error that nobody caught is a reason to give up.
   const faults = context.onFault(reject);
   try {
-    const started = startApp({ configuration, version: context.version, log });
+    const started = startApp({ ...options, version: context.version });
     return await Promise.race([started, fault, stop.deadline]);
   } finally {
     faults[Symbol.dispose]();

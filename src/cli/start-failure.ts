@@ -12,15 +12,20 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
   const place = `${socketio.host}:${socketio.port}`;
   const elsewhere = `Take another port with --port (0 for any that is free), or socketio.port in ${file ?? 'a configuration file'}.`;
   const fail = (text: string, hint?: string) => new CommandLineError(text, { hint, cause: error });
+  const findDaemon = async () => {
+    const url = urlOf(socketio) ?? '';
+    if (!(await probeDaemon(url))) return undefined;
+    const hint = `Use that one (${url}), or stop it first. ${elsewhere}`;
+    return fail(`a shell-adapter daemon listens on ${place} already`, hint);
+  };
   switch (code) {
     case 'EADDRINUSE': {
-      const url = urlOf(socketio) ?? '';
-      if (await probeDaemon(url)) {
-        return fail(
-          `a shell-adapter daemon listens on ${place} already`,
-          `Use that one (${url}), or stop it first. ${elsewhere}`,
-        );
+      if ((error as { readonly address?: string }).address === socketio.unixSocket) {
+        const hint = `Use that one (unix:${socketio.unixSocket ?? ''}), or take another path for socketio.unix_socket.`;
+        return fail(`another daemon listens on ${socketio.unixSocket ?? ''} already`, hint);
       }
+      const there = await findDaemon();
+      if (there) return there;
       const who = `See which program that is: ss -ltnp 'sport = :${socketio.port}'`;
       return fail(`port ${place} is taken by another program`, `${who}\n${elsewhere}`);
     }
@@ -28,6 +33,9 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
       return fail(message, socketio.port < 1024 ? `Ports below 1024 are root's. ${elsewhere}` : undefined);
     case 'EADDRNOTAVAIL':
       return fail(`${socketio.host} is not an address of this machine`, 'Set socketio.host, or --host, to 127.0.0.1.');
+    case 'RESOURCE_EXHAUSTED':
+      // It may be a daemon of the same configuration that has the audit log.
+      return (await findDaemon()) ?? fail(`${message} (${code})`, '`shell-adapter doctor` looks for the cause.');
     case 'SHELL_NOT_FOUND':
       return fail(
         message,

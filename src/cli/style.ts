@@ -29,10 +29,12 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\x1b': '\\e' };
 
-/** A text of a stranger as it can be shown on one line: control characters cannot move the cursor or colour the rest. */
+/** Controls and formats: what turns the direction of writing around, and what takes no place, cannot be seen as it is. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** A text of a stranger as it can be shown on one line: it cannot move the cursor, colour the rest, or look like another. */
 export function onOneLine(text: string, maxCharacters: number): string {
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
-  const visible = text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, (control) => ESCAPES[control] ?? '\u{fffd}');
+  const visible = text.replaceAll(UNSEEN, (control) => ESCAPES[control] ?? '\u{fffd}');
   const characters = Array.from(visible);
   return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : visible;
 }

@@ -1,5 +1,6 @@
 import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
-import type { EventName, SessionInfo } from '../core/protocol/results.js';
+import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
+import type { CommandResult, EventName, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
 import { Connection } from './connection.js';
 import type { ClientError } from './errors.js';
@@ -10,6 +11,7 @@ import type { EventListener } from './listeners.js';
 import {
   type CheckOptions,
   type ConnectSettings,
+  type Decision,
   type ExecuteOptions,
   executeRequest,
   type OpenSessionOptions,
@@ -18,6 +20,7 @@ import {
 import { randomCommandId } from './random-id.js';
 import { recover } from './recovery.js';
 import { ClientSession } from './session.js';
+import type { Endpoint } from './unix-socket.js';
 
 /** How the connection stands: `lost` while it is tried again, `closed` for good. */
 export type ConnectionState = 'connected' | 'lost' | 'closed';
@@ -35,8 +38,8 @@ export class AdapterClient implements AsyncDisposable {
   #knownCommandId: string | undefined;
 
   /** Starts nothing: `open` does. */
-  constructor(origin: string, settings: ConnectSettings) {
-    this.#connection = new Connection(origin, settings, {
+  constructor(endpoint: Endpoint, settings: ConnectSettings) {
+    this.#connection = new Connection(endpoint, settings, {
       onEvent: (name, payload) => {
         this.#router.route(name, payload);
       },
@@ -127,6 +130,25 @@ export class AdapterClient implements AsyncDisposable {
   /** Asks an LLM and gives its answer as it comes. */
   llmStream(messages: LlmMessages, options: LlmOptions = {}): LlmStream {
     return new LlmStream(this.#link, messages, options);
+  }
+
+  /**
+   * Decides over a command that waits for its confirmation: gives its result, or one with `status: 'denied'`. Take the id and
+   * the hash of an answer with `status: 'confirmation_required'`, of an event of that name, or of `listConfirmations`.
+   */
+  confirm(confirmationId: string, decision: Decision): Promise<CommandResult> {
+    const { commandSha256, justification } = decision;
+    return this.request('confirm_command', {
+      confirmation_id: confirmationId,
+      decision: decision.decision,
+      command_sha256: commandSha256,
+      justification,
+    });
+  }
+
+  /** What waits for a confirmation: what this client has asked for, and what it may decide. */
+  async listConfirmations(): Promise<ConfirmationInfo[]> {
+    return (await this.request('list_confirmations', {})).confirmations;
   }
 
   /**

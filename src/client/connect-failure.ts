@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../core/errors.js';
 import { ClientError } from './errors.js';
+import { type Endpoint, getOverSocket } from './unix-socket.js';
 
 /** How long the daemon has to say why it did not let the client in, in milliseconds. */
 const PROBE_TIMEOUT_MS = 2000;
@@ -8,16 +9,15 @@ const PROBE_TIMEOUT_MS = 2000;
  * Finds out why no connection came about, and says what to do. A WebSocket does not tell; a plain request does.
  * @param isRefused whether the daemon itself has turned the client away
  */
-export async function explainFailure(url: string, error: Error, isRefused: boolean): Promise<ClientError> {
+export async function explainFailure(endpoint: Endpoint, error: Error, isRefused: boolean): Promise<ClientError> {
+  const { url } = endpoint;
   if (isRefused) return refusalOf(url, error);
   if (error.message === 'timeout') {
     return failed(`what listens at ${url} does not answer: see whether the daemon is stopped or overloaded`, error);
   }
-  let response: Response;
+  let answer: { readonly status: number; readonly text: string };
   try {
-    response = await fetch(new URL('/socket.io/?EIO=4&transport=polling', url), {
-      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-    });
+    answer = await ask(endpoint);
   } catch (cause) {
     // Nothing listens, the name is unknown, or there is no way to it.
     return failed(
@@ -25,15 +25,21 @@ export async function explainFailure(url: string, error: Error, isRefused: boole
       cause,
     );
   }
-  const answer = await response.text();
-  const reason = reasonOf(answer);
-  if (!response.ok && reason !== undefined) return refused(url, reason, error);
-  if (response.ok)
-    return failed(`the daemon at ${url} answers, but no WebSocket to it comes about: ${error.message}`, error);
+  const isOk = answer.status < 400;
+  const reason = reasonOf(answer.text);
+  if (!isOk && reason !== undefined) return refused(url, reason, error);
+  if (isOk) return failed(`the daemon at ${url} answers, but no WebSocket to it comes about: ${error.message}`, error);
   return failed(
-    `what answers at ${url} (HTTP ${response.status}) is no shell-adapter daemon: check host and port`,
+    `what answers at ${url} (HTTP ${answer.status}) is no shell-adapter daemon: check host and port`,
     error,
   );
+}
+
+async function ask({ origin, socketPath }: Endpoint): Promise<{ readonly status: number; readonly text: string }> {
+  const path = '/socket.io/?EIO=4&transport=polling';
+  if (socketPath !== undefined) return getOverSocket(socketPath, path, PROBE_TIMEOUT_MS);
+  const response = await fetch(new URL(path, origin), { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+  return { status: response.status, text: await response.text() };
 }
 
 const failed = (message: string, cause: unknown): ClientError =>
@@ -51,7 +57,7 @@ export function refusalOf(url: string, error: Error): ClientError {
 
 /** The system's name of what went wrong, where there is one: browsers tell nothing. */
 function whyOf(error: unknown): string {
-  const { code } = ((error as Error).cause ?? {}) as { readonly code?: unknown };
+  const { code } = ((error as Error).cause ?? error) as { readonly code?: unknown };
   return typeof code === 'string' ? ` (${code})` : '';
 }
 

@@ -9,6 +9,7 @@ import type { ConnectSettings } from './options.js';
 import { checkSize } from './packet-size.js';
 import { type ConnectionRequestOptions, type PendingRequest, PendingRequests } from './pending-requests.js';
 import { startTimer, type Timer } from './timer.js';
+import { agentFor, type Endpoint } from './unix-socket.js';
 import { endTransport, reportEarlyEnd } from './transport-end.js';
 
 /** Longest pause between two attempts to connect again, in milliseconds. */
@@ -18,6 +19,8 @@ const MAX_RECONNECT_DELAY_MS = 2000;
 const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'execute_command',
   'wait_command',
+  'send_input',
+  'confirm_command',
   'checkpoint_workspace',
   'diff_workspace',
   'restore_workspace',
@@ -39,7 +42,7 @@ export interface ConnectionListener {
 
 /** One Socket.IO connection that comes back when it breaks, and the requests that are under way over it. */
 export class Connection {
-  readonly url: string;
+  readonly #endpoint: Endpoint;
   readonly #settings: ConnectSettings;
   readonly #listener: ConnectionListener;
   readonly #socket: Socket;
@@ -55,8 +58,9 @@ export class Connection {
   /** What the daemon said before it ended. */
   #farewell: string | undefined;
 
-  constructor(origin: string, settings: ConnectSettings, listener: ConnectionListener) {
-    this.url = origin;
+  constructor(endpoint: Endpoint, settings: ConnectSettings, listener: ConnectionListener) {
+    this.#endpoint = endpoint;
+    const { origin, socketPath } = endpoint;
     this.#settings = settings;
     this.#listener = listener;
     this.#socket = io(origin, {
@@ -64,6 +68,8 @@ export class Connection {
       autoConnect: false,
       // A manager of its own: clients in one process have nothing to do with each other.
       forceNew: true,
+      // The types of Engine.IO have it as a text.
+      ...(socketPath !== undefined && { agent: agentFor(socketPath) as unknown as string }),
       reconnection: settings.reconnect,
       reconnectionDelay: settings.reconnectDelayMs,
       reconnectionDelayMax: Math.max(MAX_RECONNECT_DELAY_MS, settings.reconnectDelayMs),
@@ -76,6 +82,11 @@ export class Connection {
         reportEarlyEnd(this.#socket);
       });
     });
+  }
+
+  /** Where the daemon is, as it was given. */
+  get url(): string {
+    return this.#endpoint.url;
   }
 
   /** Whether the connection stands. */
@@ -91,7 +102,7 @@ export class Connection {
     try {
       await this.#openSocket();
     } catch (error) {
-      const reason = await explainFailure(this.url, error as Error, !this.#socket.active);
+      const reason = await explainFailure(this.#endpoint, error as Error, !this.#socket.active);
       await this.#end(reason);
       throw reason;
     }

@@ -134,3 +134,12 @@ const outputRequest = (output: OutputOptions): RequestInput<'execute_command'>['
   strip_ansi: output.stripAnsi,
   collapse_cr: output.collapseCr,
 });
+
+/** A decision over something that waits for its confirmation. */
+export interface Decision {
+  readonly decision: 'approve' | 'reject';
+  /** `command_sha256` of what is meant. Needed to approve what this client has asked for itself. */
+  readonly commandSha256?: string | undefined;
+  /** Why. Likewise. */
+  readonly justification?: string | undefined;
+}

@@ -9,6 +9,7 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'wait_command',
   'read_output',
   'list_sessions',
+  'list_confirmations',
   'get_session',
   'attach_session',
   'resize_terminal',

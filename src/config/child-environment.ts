@@ -35,11 +35,15 @@ export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: Environment
   const patterns = [...PASSED, ...rules.pass];
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && patterns.some((pattern) => isNamedBy(pattern, name))) passed[name] = value;
+    if (value !== undefined && !isOwn(name) && patterns.some((pattern) => isNamedBy(pattern, name)))
+      passed[name] = value;
   }
   if (!passed['PATH']) passed['PATH'] = DEFAULT_PATH;
   return { ...withUtf8Locale(passed), ...AGENT_VARIABLES, ...rules.set };
 }
+
+/** The daemon's own settings and its clients' tokens, which no pattern is meant to pass on. */
+const isOwn = (name: string): boolean => name.startsWith('SHELL_ADAPTER_');
 
 /** LC_ALL and LC_CTYPE win over LANG: those that are not UTF-8 have to go. */
 function withUtf8Locale(env: Readonly<Record<string, string>>): Record<string, string> {

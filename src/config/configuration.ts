@@ -1,10 +1,11 @@
+import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import type { LlmSettings } from '../core/llm/settings.js';
 import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
+import type { Secret } from '../core/secret.js';
 import type { LogFormat } from './log-format.js';
 import type { AUTH_MODES } from './sections/auth.js';
-import type { CONFIRMATION_MODES } from './sections/confirmation.js';
 import type { LOG_LEVELS } from './sections/logging.js';
 
 /** One of Python's level names. */
@@ -79,6 +80,8 @@ export interface SocketioConfiguration {
   readonly isLoopback: boolean;
   /** 0 for any free port. */
   readonly port: number;
+  /** Absolute path of a socket to listen on beside the port; undefined for none. */
+  readonly unixSocket: string | undefined;
   /** `*` for any origin. */
   readonly corsAllowedOrigins: '*' | readonly string[];
   /** Names by which clients may call the daemon, beside those of the loopback; lower case. */
@@ -101,6 +104,19 @@ interface HttpConfiguration {
   readonly mcp: boolean;
 }
 
+/** The record of who has done what. */
+interface AuditConfiguration {
+  readonly enabled: boolean;
+  /** Absolute. */
+  readonly filePath: string;
+  /** Whether the configuration names the file: no other will do then. */
+  readonly isFileChosen: boolean;
+  /** A file that would grow beyond this is rotated. */
+  readonly maxFileBytes: number;
+  /** Rotated files that are kept. */
+  readonly backups: number;
+}
+
 /** Who may connect. */
 interface AuthConfiguration {
   readonly mode: (typeof AUTH_MODES)[number];
@@ -110,8 +126,15 @@ interface AuthConfiguration {
   readonly maxSessionsPerToken: number;
 }
 
-/** Who confirms a command: the client that asked for it, an operator, or a reviewing model. */
-export type ConfirmationMode = (typeof CONFIRMATION_MODES)[number];
+/** The model that reviews commands. */
+interface ReviewerConfiguration {
+  readonly provider: 'openai';
+  readonly baseUrl: string;
+  /** There wherever a model confirms commands. */
+  readonly model: string | undefined;
+  readonly apiKey: Secret | undefined;
+  readonly timeoutMs: number;
+}
 
 /** Which commands may run, and who is asked first. */
 export interface ConfirmationConfiguration {
@@ -124,6 +147,9 @@ export interface ConfirmationConfiguration {
   readonly modes: Readonly<Partial<Record<CommandClass, ConfirmationMode>>>;
   readonly rules: readonly TestedRule[];
   readonly expiresMs: number;
+  /** Whether the workspace is saved before a confirmed command that may destroy. */
+  readonly checkpoint: boolean;
+  readonly reviewer: ReviewerConfiguration;
 }
 
 /** All that can be configured: checked, with defaults, in the units that the names say, with absolute paths. */
@@ -138,6 +164,9 @@ export interface Configuration {
   readonly confirmation: ConfirmationConfiguration;
   /** Who answers calls of LLMs. */
   readonly llm: LlmSettings;
+  readonly audit: AuditConfiguration;
+  /** What is masked wherever it would show. Not to be printed. */
+  readonly secrets: readonly string[];
   readonly http: HttpConfiguration;
   /** What every shell starts with, and nothing else of the daemon's environment. */
   readonly childEnvironment: Readonly<Record<string, string>>;

@@ -1,20 +1,22 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import { COMMAND_CLASSES, type CommandClass } from '../core/policy/classes.js';
 import { PRESETS } from '../core/policy/presets.js';
+import { Secret } from '../core/secret.js';
 import { buildChildEnvironment } from './child-environment.js';
 import type {
   AdapterConfiguration,
   CheckpointsConfiguration,
   Configuration,
   ConfirmationConfiguration,
-  ConfirmationMode,
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
 import { toLlm } from './convert-llm.js';
 import { UNIT_MS } from './fields.js';
 import { chooseOutputSizes } from './output-sizes.js';
+import { readSecrets } from './secrets.js';
 import type { CheckedConfiguration } from './schema.js';
 import { isLoopback } from './sections/socketio.js';
 
@@ -33,9 +35,10 @@ export interface ConversionContext {
 
 /** The one place where sections, units and paths of the file become those of the code. */
 export function toConfiguration(checked: CheckedConfiguration, context: ConversionContext): Configuration {
+  const adapter = toAdapter(checked.adapter, context);
   return {
     file: context.file,
-    adapter: toAdapter(checked.adapter, context),
+    adapter,
     checkpoints: toCheckpoints(checked.checkpoints),
     logging: toLogging(checked.logging, context),
     socketio: toSocketio(checked.socketio, context),
@@ -46,6 +49,10 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     },
     confirmation: toConfirmation(checked.confirmation),
     llm: toLlm(checked.llm, context.env, llmPaths(checked, context)),
+    audit: toAudit(checked.audit, adapter.stateDirectory, context),
+    secrets: readSecrets(checked.secrets, context.env, (path, index) =>
+      resolvePath(path, context.baseOf(['secrets', 'files', String(index)]), context.env),
+    ),
     http: checked.http,
     childEnvironment: buildChildEnvironment(context.env, checked.adapter.environment),
   };
@@ -102,6 +109,18 @@ function toCheckpoints(checkpoints: CheckedConfiguration['checkpoints']): Checkp
   };
 }
 
+function toAudit(
+  { enabled, file, max_size: maxFileBytes, backups }: CheckedConfiguration['audit'],
+  stateDirectory: string,
+  context: ConversionContext,
+): Configuration['audit'] {
+  const filePath =
+    file === undefined
+      ? join(stateDirectory, 'audit.jsonl')
+      : resolvePath(file, context.baseOf(['audit', 'file']), context.env);
+  return { enabled, filePath, isFileChosen: file !== undefined, maxFileBytes, backups };
+}
+
 function toLogging(logging: CheckedConfiguration['logging'], context: ConversionContext): LoggingConfiguration {
   const base = context.baseOf(['logging', 'log_file_path']);
   return {
@@ -122,6 +141,10 @@ function toSocketio(socketio: CheckedConfiguration['socketio'], context: Convers
     host: socketio.host,
     isLoopback: isLoopback(socketio.host),
     port: socketio.port,
+    unixSocket:
+      socketio.unix_socket === undefined
+        ? undefined
+        : resolvePath(socketio.unix_socket, context.baseOf(['socketio', 'unix_socket']), context.env),
     corsAllowedOrigins: origins.includes('*') ? '*' : origins,
     allowedHosts: socketio.allowed_hosts.map((name) => name.toLowerCase()),
     tls: cert === undefined || key === undefined ? undefined : { cert: pathOf('cert', cert), key: pathOf('key', key) },
@@ -144,7 +167,23 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
       modes[name] = wanted;
     } else actions[name] = wanted;
   }
-  return { mode, preset, actions, modes, rules, expiresMs: toMs(expires, 'seconds') };
+  const { provider, base_url: baseUrl, model, api_key: apiKey, timeout } = confirmation.reviewer;
+  return {
+    mode,
+    preset,
+    actions,
+    modes,
+    rules,
+    expiresMs: toMs(expires, 'seconds'),
+    checkpoint: confirmation.checkpoint,
+    reviewer: {
+      provider,
+      baseUrl,
+      model,
+      apiKey: apiKey === undefined ? undefined : new Secret(apiKey),
+      timeoutMs: toMs(timeout, 'seconds'),
+    },
+  };
 }
 
 /** Whole milliseconds, and at least one: a time that was asked for is never none at all. */

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { adapterSection } from './sections/adapter.js';
+import { auditSection } from './sections/audit.js';
 import { authSection } from './sections/auth.js';
 import { checkpointsSection } from './sections/checkpoints.js';
-import { confirmationSection } from './sections/confirmation.js';
+import { confirmationSection, reviewerFault } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
 import { llmSection } from './sections/llm.js';
 import { loggingSection } from './sections/logging.js';
+import { secretsSection } from './sections/secrets.js';
 import { isLoopback, socketioSection } from './sections/socketio.js';
 
 /** What the configuration file may hold: the sections, every key with a default. */
@@ -18,7 +20,14 @@ export const configurationSchema = z
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
     llm: llmSection.prefault({}),
+    audit: auditSection.prefault({}),
+    secrets: secretsSection.prefault({}),
     http: httpSection.prefault({}),
+  })
+  .superRefine(({ confirmation }, context) => {
+    const message = reviewerFault(confirmation);
+    if (message === undefined) return;
+    context.addIssue({ code: 'custom', path: ['confirmation', 'reviewer', 'model'], message });
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
     if (isLoopback(host)) return;

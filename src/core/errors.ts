@@ -14,7 +14,11 @@ export const ERROR_CODES = {
   SHELL_NOT_FOUND: 'The shell is not installed, or is not one that the adapter can drive.',
   SHELL_FAILED: 'The shell could not be started, or did not answer in time.',
   COMMAND_DENIED:
-    'The policy does not let it run: `details` has action, class and reasons, as `check_command` gives them.',
+    'The policy does not let it run, or its confirmation was refused: `details` has action, class and reasons.',
+  CONFIRMATION_NOT_FOUND:
+    'Nothing of that id waits for a confirmation of this client: it was decided, has expired, or belongs to another token.',
+  CONFIRMATION_MISMATCH:
+    'What was confirmed is not what waits, or not what it would be now: the directory, or the meaning of its names. Nothing ran.',
   BAD_DIRECTORY: 'The directory does not exist, is not a directory, or may not be entered.',
   OUTPUT_EXPIRED: 'That part of the output was not kept: `details` says which part is still there.',
   RESOURCE_EXHAUSTED: 'The machine is out of processes, descriptors, terminals, memory or disk space. Try again later.',
@@ -27,7 +31,8 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
   UNAUTHORIZED: 'Who asks is not known: the token is missing or wrong, or it was revoked, replaced, or has expired.',
   FORBIDDEN: 'The role of the token may not do that: `details.needs` has those that may.',
-  RATE_LIMITED: 'The token has made too many requests: `details.retry_after_ms` says when it may make the next one.',
+  RATE_LIMITED:
+    'The token has made too many requests: `details.retry_after_ms` says when it may make the next one. Or too many wrong tokens were shown.',
   PROVIDER_NOT_FOUND: 'There is no LLM provider of that name: `details` lists those that there are.',
   LLM_UNAVAILABLE:
     'The LLM provider cannot be asked: its tool is not installed or switched off, or its service is not configured or not reached.',

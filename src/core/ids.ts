@@ -23,3 +23,6 @@ export const callIdFrom = (random: Uint8Array): string => idFrom('call', random)
 
 /** Id of a token, `token_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. Not its secret. */
 export const tokenIdFrom = (random: Uint8Array): string => idFrom('token', random);
+
+/** Id of a confirmation, `confirmation_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+export const confirmationIdFrom = (random: Uint8Array): string => idFrom('confirmation', random);

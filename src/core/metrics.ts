@@ -1,3 +1,5 @@
+import type { ConfirmationMode } from './confirmation/modes.js';
+import type { ConfirmationOutcome } from './confirmation/record.js';
 import type { ErrorCode } from './errors.js';
 import type { OutputStreamName } from './protocol/fields.js';
 import type { RequestName } from './protocol/requests.js';
@@ -33,6 +35,8 @@ export interface Metrics {
   shellReplaced(why: ShellReplacement): void;
   /** A command has ended, this many milliseconds after its start. */
   commandEnded(kind: CommandKind, status: CommandEndStatus, durationMs: number): void;
+  /** A confirmation no longer waits. */
+  confirmationEnded(mode: ConfirmationMode, outcome: ConfirmationOutcome): void;
   /** A request has its answer, this many milliseconds after it came. `unknown` stands for every name that is none. */
   requestAnswered(request: RequestName | 'unknown', outcome: 'ok' | ErrorCode, durationMs: number): void;
   /** Bytes that commands have printed. */
@@ -50,6 +54,7 @@ export const NO_METRICS: Metrics = {
   sessionClosed: nothing,
   shellReplaced: nothing,
   commandEnded: nothing,
+  confirmationEnded: nothing,
   requestAnswered: nothing,
   output: { stdout: nothing, stderr: nothing },
 };

@@ -1,17 +1,21 @@
-/** A text that must not be seen where settings are shown: it neither prints nor serializes, it has to be asked for. */
+/** A text that must not be shown: printing, logging or serialising it gives asterisks. */
 export class Secret {
-  readonly #text: string;
+  readonly #value: string;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(value: string) {
+    this.#value = value;
   }
 
-  /** The text itself. */
+  /** The text itself, for whoever needs it. */
   reveal(): string {
-    return this.#text;
+    return this.#value;
   }
 
   toJSON(): string {
-    return '(secret)';
+    return '***';
+  }
+
+  toString(): string {
+    return '***';
   }
 }

@@ -101,16 +101,20 @@ export class Command {
   #sentSignal: SignalName | undefined;
   #resolve!: (outcome: CommandOutcome) => void;
 
-  /** @param meters count the bytes of its outputs; by default nobody does */
+  /**
+   * @param meters count the bytes of its outputs; by default nobody does
+   * @param secrets are masked in its outputs, see `patternsOf`; by default none
+   */
   constructor(
     spec: CommandSpec,
     spoolDirectory: string,
     budget: SpoolBudget,
     meters: OutputMeters = NO_METRICS.output,
+    secrets: readonly string[] = [],
   ) {
     this.spec = spec;
-    this.stdout = new OutputStream(spec.limits, spoolDirectory, budget, meters.stdout);
-    this.stderr = new OutputStream(spec.limits, spoolDirectory, budget, meters.stderr);
+    this.stdout = new OutputStream(spec.limits, spoolDirectory, budget, meters.stdout, secrets);
+    this.stderr = new OutputStream(spec.limits, spoolDirectory, budget, meters.stderr, secrets);
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve;
     });

@@ -8,6 +8,7 @@ import {
   type RenderOptions,
 } from '../core/output/output-window.js';
 import { type Piece, Utf8Chunker } from '../core/output/utf8-chunker.js';
+import { OutputMask } from './output-mask.js';
 import { Spool, type SpoolBudget } from './spool.js';
 
 /** Bytes at the end of an output in which its unfinished last line is looked for. */
@@ -44,9 +45,20 @@ export class OutputStream {
   /** Position in the stream where the follower began. */
   #followedFrom = 0;
   readonly #countBytes: (bytes: number) => void;
+  readonly #mask: OutputMask | undefined;
 
-  /** @param countBytes is told of the bytes of each piece */
-  constructor(limits: OutputLimits, spoolDirectory: string, budget: SpoolBudget, countBytes: (bytes: number) => void) {
+  /**
+   * @param countBytes is told of the bytes of each piece
+   * @param secrets are masked before anything else sees the output: all sizes are those of what is left
+   */
+  constructor(
+    limits: OutputLimits,
+    spoolDirectory: string,
+    budget: SpoolBudget,
+    countBytes: (bytes: number) => void,
+    secrets: readonly string[],
+  ) {
+    this.#mask = secrets.length > 0 ? new OutputMask(secrets) : undefined;
     this.#countBytes = countBytes;
     this.#window = new OutputWindow(limits, { isAscii, isUtf8 });
     this.#windowBytes = limits.maxSize + limits.endSize;
@@ -91,15 +103,12 @@ export class OutputStream {
 
   /** Takes a copy of the chunk. */
   write(chunk: Buffer): void {
-    this.#countBytes(chunk.length);
-    this.#window.push(chunk);
-    this.#spool.write(chunk);
-    this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));
-    if (this.#chunker) this.#giveOut(this.#chunker.push(chunk));
+    this.#take(this.#mask ? this.#mask.push(chunk) : chunk);
   }
 
   /** Takes note of the command's end, and gives out what the follower's decoder held back. */
   end(): void {
+    if (this.#mask) this.#take(this.#mask.flush());
     this.#spool.end();
     if (this.#chunker) this.#giveOut(this.#chunker.flush());
   }
@@ -112,6 +121,15 @@ export class OutputStream {
   /** The unfinished last line: what a prompt looks like. */
   prompt(): string {
     return lastLine(this.#lastBytes.toString(), MAX_PROMPT_CHARACTERS);
+  }
+
+  #take(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#countBytes(chunk.length);
+    this.#window.push(chunk);
+    this.#spool.write(chunk);
+    this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));
+    if (this.#chunker) this.#giveOut(this.#chunker.push(chunk));
   }
 
   #giveOut(pieces: readonly Piece[]): void {

@@ -8,7 +8,7 @@ import { AdapterError } from '../core/errors.js';
 import { isInstanceAlive } from './runtime-directory.js';
 
 /** A file that differs from the commit that a worktree began with. */
-export interface WorktreeChange {
+interface WorktreeChange {
   readonly path: string;
   readonly status: 'added' | 'modified' | 'deleted';
 }

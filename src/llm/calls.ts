@@ -4,6 +4,7 @@ import { callIdFrom, ID_BYTES } from '../core/ids.js';
 import { isPassedOn, llmError } from '../core/llm/failure.js';
 import { type Candidate, type Choice, nameOf, resolveProviders } from '../core/llm/resolution.js';
 import { HTTP_PROVIDERS, type LlmSettings } from '../core/llm/settings.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import { randomBytes } from '../engine/random.js';
 import type { Caller, EventSink } from '../services/audience.js';
@@ -24,6 +25,8 @@ export interface LlmCallsOptions {
   readonly shells: ShellProviders;
   readonly services: HttpProviders;
   readonly workspace: string;
+  /** Answers are masked where all are; their pieces here. */
+  readonly secrets: SecretMask;
 }
 
 /** A call that is under way. */
@@ -52,7 +55,7 @@ export class LlmCalls implements LlmPort {
   async stream(request: LlmRequest, caller: Caller): Promise<Answer<'llm_stream'>> {
     let index = 0;
     const answer = await this.#start(request, caller, (callId) => (content) => {
-      caller.sink?.send('llm_chunk', { call_id: callId, index, content });
+      caller.sink?.send('llm_chunk', { call_id: callId, index, content: this.#options.secrets.text(content) });
       index += 1;
     });
     return { ...answer, chunk_count: index };

@@ -1,5 +1,7 @@
 import type { RunEndCause, RunFacts } from '../core/llm/verdict.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
+import { NO_METRICS } from '../core/metrics.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { Command } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import { randomBytes } from '../engine/random.js';
@@ -38,10 +40,12 @@ export type CliRunEnd = Pick<RunFacts, 'cause' | 'exitCode' | 'stderr'>;
 export class CliRunner {
   readonly #oneShots: OneShotRunner;
   readonly #spoolDirectory: string;
+  readonly #secrets: SecretMask;
 
-  constructor(oneShots: OneShotRunner, spoolDirectory: string) {
+  constructor(oneShots: OneShotRunner, spoolDirectory: string, secrets: SecretMask) {
     this.#oneShots = oneShots;
     this.#spoolDirectory = spoolDirectory;
+    this.#secrets = secrets;
   }
 
   /** Runs a tool to its end, and reads what it prints as it comes. Never rejects. */
@@ -85,7 +89,7 @@ export class CliRunner {
     const times = { timeoutMs, noOutputTimeoutMs: idleTimeoutMs };
     const spec = { id, command: file, args, cwd, env, stdin, ...times, tty: false, limits: TAIL };
     // Nobody reads the output again: none of it is kept.
-    return new Command(spec, this.#spoolDirectory, new SpoolBudget(0));
+    return new Command(spec, this.#spoolDirectory, new SpoolBudget(0), NO_METRICS.output, this.#secrets.patterns);
   }
 }
 

@@ -16,4 +16,6 @@ export interface Caller {
   readonly principal: Principal;
   /** Undefined where the transport has no events. */
   readonly sink: EventSink | undefined;
+  /** How the connection came, for records: the transport, and the address of the other end. */
+  readonly from?: string | undefined;
 }

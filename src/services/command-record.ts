@@ -21,6 +21,8 @@ export interface CommandRecord {
   readonly fingerprint: string;
   /** Notes from before it ran. */
   readonly warnings: readonly Warning[];
+  /** The checkpoint that was made before it ran. */
+  readonly checkpointId: string | undefined;
 }
 
 /** Identifies what a request asks for, for idempotence: everything that changes what would be run. */
@@ -37,7 +39,7 @@ export const styleOf = (output: Request<'execute_command'>['output']): OutputSty
 });
 
 /** The result of a command as it stands, for the wire. */
-export function renderResult({ command, sessionId, style, warnings }: CommandRecord): CommandResult {
+export function renderResult({ command, sessionId, style, warnings, checkpointId }: CommandRecord): CommandResult {
   const { outcome, stdout, stderr } = command;
   const hint = (stream: string) => `read_output of command_id "${command.id}", stream "${stream}", has all`;
   const out = stdout.render({ ...style, hint: hint('stdout') });
@@ -68,5 +70,44 @@ export function renderResult({ command, sessionId, style, warnings }: CommandRec
     ...(outcome && outcome.survivors.length > 0 && { survivors: [...outcome.survivors] }),
     ...(spoolError !== undefined && { spool_error: spoolError }),
     warnings: [...warnings, ...(outcome?.warnings ?? [])],
+    ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+  };
+}
+
+/** What a result tells of a command that has not begun, and may never. */
+export interface UnstartedCommand {
+  readonly commandId: string;
+  readonly sessionId: string | null;
+  readonly directory: string;
+}
+
+/** The result of a command that waits for its confirmation, or has not got it. */
+export function renderUnstarted(
+  { commandId, sessionId, directory }: UnstartedCommand,
+  status: 'confirmation_required' | 'denied',
+): CommandResult {
+  return {
+    stdout: '',
+    stderr: '',
+    exit_code: null,
+    original_stdout_size: 0,
+    original_stderr_size: 0,
+    command_id: commandId,
+    session_id: sessionId,
+    status,
+    signal: null,
+    timed_out: false,
+    killed_by: null,
+    duration_ms: 0,
+    working_directory: directory,
+    stdout_truncated: false,
+    stderr_truncated: false,
+    stdout_bytes: 0,
+    stderr_bytes: 0,
+    encoding: 'utf8',
+    lossy: false,
+    session_state: sessionId === null ? null : 'alive',
+    background_processes: [],
+    warnings: [],
   };
 }

@@ -1,22 +1,31 @@
 import type { Principal } from '../core/access/principal.js';
+import type { AuditTrail } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Metrics } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { Command, ENDING_SIGNALS } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
-import type { OutputStream } from '../engine/output-stream.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
+import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
+import { commandEnded, commandStarted } from './command-audit.js';
 import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
+import { assertKept, forgotten, usedId } from './command-failures.js';
 import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
+import { CommandTargets } from './command-targets.js';
 import { CommandRuns } from './command-runs.js';
-import type { CommandGate } from './gate.js';
+import { commandAction, inputAction } from './confirmations/actions.js';
+import type { Approval, Confirmation } from './confirmations/confirmation.js';
+import type { Confirmations } from './confirmations/confirmations.js';
+import { renderConfirmation, termsOf } from './confirmations/wire.js';
+import type { CommandGate, GateQuestion } from './gate.js';
 import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
 import { existingDirectory, type Sessions } from './sessions.js';
@@ -30,23 +39,40 @@ export interface CommandsOptions {
   readonly registry: CommandRegistry;
   readonly oneShots: OneShotRunner;
   readonly gate: CommandGate;
+  readonly confirmations: Confirmations;
+  readonly quotas: Pick<Quotas, 'admitOneShot'>;
   readonly health: SessionHealth;
   readonly limits: () => CommandLimits;
   readonly workspace: string;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  readonly secrets: SecretMask;
+}
+
+/** Who runs a command, and where. */
+interface CommandPlace {
+  readonly caller: Caller;
+  /** Whom it belongs to. */
+  readonly owner: Principal;
+  /** Undefined for a one-shot. */
+  readonly session: SessionRecord | undefined;
 }
 
 /** Runs commands: the one way to execution for every transport. */
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #runs: CommandRuns;
+  readonly #targets: CommandTargets;
+  /** One-shots under way, by the id of their owner. */
+  readonly #oneShotsOf = new Map<string, number>();
   /** All one-shots of a principal share one, by its id. */
   readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
     this.#runs = new CommandRuns(options);
+    this.#targets = new CommandTargets(options.registry, options.sessions.registry);
   }
 
   /** Bytes of output that are kept of one-shots. */
@@ -64,26 +90,35 @@ export class Commands {
     const owner = session?.owner ?? principal;
     const others = owner === principal ? undefined : this.#findKnown(request, owner);
     if (others) return this.#repeat(others, request, sink);
-    const admission = this.#options.gate.admit(request, session);
-    if (admission) {
-      await admission;
+    const asked = this.#options.confirmations.ofCommand(request.command_id, owner, 'use');
+    if (asked) return this.#waitConfirmed(asked, request, caller);
+    const judged = this.#options.gate.admit(request, session, caller);
+    if (judged) {
+      const question = await judged;
       // Meanwhile the session may have ended, and the same request may have come again and been let in.
       this.#sessionOf(request, principal);
       const twin = this.#findKnown(request, owner);
       if (twin) return this.#repeat(twin, request, sink);
+      if (question) return this.#ask(question, request, { caller, owner, session });
     }
-    const record = this.#accept(request, owner, session);
-    if (session) this.#runs.inSession(record, session, request, sink);
-    else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
-    else this.#runs.alone(record, request, sink);
-    return this.#answer(record, request);
+    return this.#start(request, { caller, owner, session });
   }
 
   /** Waits for a command; gives its result, or what has come so far. */
-  async wait({ command_id, timeout_ms }: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
-    const record = this.#options.registry.get(command_id, principal, 'see');
-    if (timeout_ms === undefined) await settled(record.command);
-    else if (timeout_ms > 0) await settledWithin(settled(record.command), timeout_ms);
+  async wait(request: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
+    const { command_id: id, timeout_ms: timeoutMs } = request;
+    const { confirmations, registry } = this.#options;
+    const deadline = performance.now() + (timeoutMs ?? Infinity);
+    const asked = confirmations.ofCommand(id, principal, 'see');
+    if (asked) {
+      if (timeoutMs === undefined) await asked.answer.promise;
+      else await settledWithin(asked.answer.promise, timeoutMs);
+      if (!registry.find(id, asked.action.owner.id)) return renderConfirmation(asked);
+    }
+    const record = registry.get(id, principal, 'see');
+    const waitMs = deadline - performance.now();
+    if (timeoutMs === undefined) await settled(record.command);
+    else if (waitMs > 0) await settledWithin(settled(record.command), waitMs);
     return renderResult(record);
   }
 
@@ -101,24 +136,32 @@ export class Commands {
   }
 
   /** Types into a running command's terminal. */
-  sendInput(
-    request: Request<'send_input'>,
-    principal: Principal,
-  ): Answer<'send_input'> | Promise<Answer<'send_input'>> {
-    const type = () => {
-      const { session } = this.#running(request, principal).session;
-      return { accepted_bytes: session.sendInput(request.data ?? '', request.eof === true) };
-    };
-    // When the gate has taken its time, the command may have ended.
-    const admission = this.#options.gate.admitInput(this.#running(request, principal).session, request.data ?? '');
-    return admission ? admission.then(type) : type();
+  sendInput(request: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
+    const { principal } = caller;
+    const { gate, confirmations, registry } = this.#options;
+    const { command, session } = this.#targets.running(request, principal);
+    const question = gate.admitInput(session, request.data ?? '', principal);
+    if (!question) return { accepted_bytes: session.session.sendInput(request.data ?? '', request.eof === true) };
+    const { owner } = session;
+    const record = registry.get(command.id, owner, 'see');
+    const asked = confirmations.ask(
+      inputAction({ question, request, session, command, record, caller, owner }, this.#options),
+    );
+    if (!confirmations.join(asked, caller, true))
+      return { accepted_bytes: 0, status: 'confirmation_required', ...termsOf(asked) };
+    return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
   }
 
   /** Signals a running command. */
   async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
-    const queued = this.#queued(request, principal);
+    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, 'use');
+    if (asked && ENDING_SIGNALS.has(request.signal)) {
+      this.#options.confirmations.withdraw(asked, `it got ${request.signal}`);
+      return { signalled: [] };
+    }
+    const queued = this.#targets.queued(request, principal);
     if (queued) return this.#cancelQueued(queued, request.signal);
-    const { command, session } = this.#target(request, principal);
+    const { command, session } = this.#targets.target(request, principal);
     const signalled = session
       ? await session.session.signal(command, request.signal)
       : this.#options.oneShots.signal(command, request.signal);
@@ -134,14 +177,65 @@ export class Commands {
     return this.#options.gate.check(request, this.#sessionOf(request, principal));
   }
 
+  /** Decides over what waits for its confirmation; gives what has become of it. */
+  async confirm(request: Request<'confirm_command'>, caller: Caller): Promise<Answer<'confirm_command'>> {
+    const { confirmations } = this.#options;
+    const asked = confirmations.find(request.confirmation_id, caller.principal);
+    return (await confirmations.decide(request, caller)) ?? renderConfirmation(asked);
+  }
+
   // --- accepting --------------------------------------------------------------------------------------------------
 
-  #accept(request: Request<'execute_command'>, owner: Principal, session: SessionRecord | undefined): CommandRecord {
-    const { registry, workspace, spoolDirectory, metrics } = this.#options;
-    const limits = this.#options.limits();
-    this.#checkRoom(session, limits);
+  /** Runs a command that may run. */
+  #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
+    const { caller, session } = place;
+    const record = this.#accept(request, place, approval);
+    if (session) this.#runs.inSession(record, session, request, caller.sink);
+    else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
+    else this.#runs.alone(record, request, caller.sink);
+    return this.#answer(record, request);
+  }
+
+  /** Has a command confirmed, and answers as its mode wants it: at once, or when it has run. */
+  #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
+    const { confirmations, workspace } = this.#options;
+    const { caller, owner, session } = place;
+    // The same request may have come twice while the gate looked.
+    const twin = confirmations.ofCommand(request.command_id, owner, 'use');
+    if (twin) return this.#waitConfirmed(twin, request, caller);
     const base = session?.session.workingDirectory ?? workspace;
-    const id = request.command_id ?? commandIdFrom(randomBytes(ID_BYTES));
+    const directory = request.cwd === undefined ? base : existingDirectory(request.cwd, base);
+    const named = { ...request, command_id: request.command_id ?? newCommandId() };
+    const start = (approval: Approval) => {
+      this.#sessionOf(request, caller.principal);
+      return this.#start(named, { ...place, caller: approval.caller }, approval);
+    };
+    const action = commandAction({ ...place, question, request: named, directory, start }, this.#options);
+    return this.#waitConfirmed(confirmations.ask(action), named, caller);
+  }
+
+  /** The answer to a request about which somebody is asked: what has become of it, or what is to be done by the client. */
+  async #waitConfirmed(
+    asked: Confirmation,
+    request: Request<'execute_command'>,
+    caller: Caller,
+  ): Promise<CommandResult> {
+    if (asked.action.fingerprint !== fingerprintOf(request)) throw usedId(asked.action.commandId);
+    const isAwaited = this.#options.confirmations.join(asked, caller, request.background !== true);
+    if (!isAwaited && asked.outcome === undefined) return renderConfirmation(asked);
+    return asked.answer.promise;
+  }
+
+  #accept(
+    request: Request<'execute_command'>,
+    { caller, owner, session }: CommandPlace,
+    approval: Approval | undefined,
+  ): CommandRecord {
+    const { registry, workspace, spoolDirectory, metrics, audit, secrets } = this.#options;
+    const limits = this.#options.limits();
+    this.#checkRoom(session, owner, limits);
+    const base = session?.session.workingDirectory ?? workspace;
+    const id = request.command_id ?? newCommandId();
     const spec = {
       id,
       command: request.command,
@@ -155,20 +249,31 @@ export class Commands {
       limits: outputLimitsOf(request, limits.output),
     };
     const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
-    const command = new Command(spec, spoolDirectory, budget, metrics.output);
+    const command = new Command(spec, spoolDirectory, budget, metrics.output, secrets.patterns);
     const record: CommandRecord = {
       command,
       owner,
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
       fingerprint: fingerprintOf(request),
-      warnings: session ? this.#options.health.takeWarnings(session) : [],
+      warnings: [...(session ? this.#options.health.takeWarnings(session) : []), ...(approval?.warnings ?? [])],
+      checkpointId: approval?.checkpointId,
     };
     registry.add(record);
+    audit.record(commandStarted(record, caller));
+    if (!session) this.#countOneShot(owner, 1);
     void command.finished.then(({ status, durationMs }) => {
       metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
+      audit.record(commandEnded(record));
+      if (!session) this.#countOneShot(owner, -1);
     });
     return record;
+  }
+
+  #countOneShot({ id }: Principal, by: 1 | -1): void {
+    const count = (this.#oneShotsOf.get(id) ?? 0) + by;
+    if (count > 0) this.#oneShotsOf.set(id, count);
+    else this.#oneShotsOf.delete(id);
   }
 
   #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {
@@ -181,9 +286,7 @@ export class Commands {
     const { registry } = this.#options;
     const known = registry.find(id, owner);
     if (known || !registry.hasForgotten(id, owner)) return known;
-    throw new AdapterError('COMMAND_NOT_FOUND', `command ${id} has run, and its result is no longer kept`, {
-      details: { command_id: id },
-    });
+    throw forgotten(id);
   }
 
   #oneShotBudgetOf({ id }: Principal): SpoolBudget {
@@ -192,7 +295,7 @@ export class Commands {
     return budget;
   }
 
-  #checkRoom(session: SessionRecord | undefined, { queueLimit, maxOneShots }: CommandLimits): void {
+  #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {
     if (session && session.session.queued >= queueLimit) {
       throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
         details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued },
@@ -203,6 +306,7 @@ export class Commands {
         details: { max_one_shots: maxOneShots },
       });
     }
+    if (!session) this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
   }
 
   async #repeat(
@@ -210,15 +314,7 @@ export class Commands {
     request: Request<'execute_command'>,
     sink: EventSink | undefined,
   ): Promise<CommandResult> {
-    if (record.fingerprint !== fingerprintOf(request)) {
-      throw new AdapterError(
-        'INVALID_REQUEST',
-        `command_id ${record.command.id} belongs to another command; choose a new one`,
-        {
-          details: { field: 'command_id' },
-        },
-      );
-    }
+    if (record.fingerprint !== fingerprintOf(request)) throw usedId(record.command.id);
     // Over a new connection, after the old one was lost: the rest of the output goes there.
     if (request.stream === true && sink) this.#runs.channelOf(record)?.follow(sink);
     return this.#answer(record, request);
@@ -227,38 +323,6 @@ export class Commands {
   async #answer(record: CommandRecord, request: Request<'execute_command'>): Promise<CommandResult> {
     if (request.background !== true) await settled(record.command);
     return renderResult(record);
-  }
-
-  // --- finding ----------------------------------------------------------------------------------------------------
-
-  /** The running command that a request is about. */
-  #target(
-    request: { session_id?: string | undefined; command_id?: string | undefined },
-    principal: Principal,
-  ): {
-    command: Command;
-    session: SessionRecord | undefined;
-  } {
-    if (request.command_id === undefined) return this.#running(request, principal);
-    const { command, sessionId } = this.#options.registry.get(request.command_id, principal, 'use');
-    if (command.outcome || !command.hasStarted) {
-      const state = command.outcome ? 'has ended' : 'has not started';
-      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
-        details: { command_id: command.id },
-      });
-    }
-    return { command, session: this.#sessionOf({ session_id: sessionId ?? undefined }, principal) };
-  }
-
-  /** A command that still waits in its session's queue. */
-  #queued(
-    { command_id }: { command_id?: string | undefined },
-    principal: Principal,
-  ): { command: Command; session: SessionRecord } | undefined {
-    if (command_id === undefined) return undefined;
-    const { command, sessionId } = this.#options.registry.get(command_id, principal, 'use');
-    if (command.outcome || command.hasStarted || sessionId === null) return undefined;
-    return { command, session: this.#options.sessions.registry.get(sessionId, principal, 'use') };
   }
 
   /** A signal that would end the command takes it out of the queue: it has no process yet. */
@@ -274,39 +338,6 @@ export class Commands {
     session.session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
     return { signalled: [] };
   }
-
-  /** The command that runs in a session. */
-  #running(
-    request: { session_id?: string | undefined; command_id?: string | undefined },
-    principal: Principal,
-  ): {
-    command: Command;
-    session: SessionRecord;
-  } {
-    if (request.command_id !== undefined) {
-      const { command, session } = this.#target(request, principal);
-      if (session) return { command, session };
-      throw new AdapterError(
-        'NO_RUNNING_COMMAND',
-        'a one-shot command has no terminal: give `stdin`, or use a session',
-      );
-    }
-    const session = this.#options.sessions.registry.get(request.session_id ?? '', principal, 'use');
-    const command = session.session.running;
-    if (!command) {
-      throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {
-        details: { session_id: session.id },
-      });
-    }
-    return { command, session };
-  }
 }
 
-/** @throws AdapterError OUTPUT_EXPIRED when the stream has bytes from `offset` on, but they were not kept. */
-function assertKept({ bytes, spool }: OutputStream, offset: number): void {
-  const { keptBytes } = spool;
-  if (offset < keptBytes || offset >= bytes) return;
-  throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${bytes} bytes were kept`, {
-    details: { kept_bytes: keptBytes, size: bytes, why: spool.error ?? '' },
-  });
-}
+const newCommandId = (): string => commandIdFrom(randomBytes(ID_BYTES));

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly defaultShell: string;
   /** Directories that the daemon writes to, by the names of their settings. */
   readonly directories: Readonly<Record<string, string>>;
+  /** Files that others should not read, by what they are; those that are not there count for nothing. */
+  readonly privateFiles: Readonly<Record<string, string>>;
 }
 
 /** Node.js versions from which on everything works. */
@@ -42,7 +45,7 @@ const APT = '(Debian, Ubuntu)';
 
 /** Looks at everything on this machine that the daemon needs or can use. Leaves nothing behind. */
 export async function examineMachine(surroundings: Surroundings): Promise<readonly Finding[]> {
-  const { directories } = surroundings;
+  const { directories, privateFiles } = surroundings;
   return [
     examineNode(),
     await examineTerminal(),
@@ -51,6 +54,7 @@ export async function examineMachine(surroundings: Surroundings): Promise<readon
     examineProc(),
     ...examineDescriptors(),
     ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
+    ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
     examineLimits(),
     await examineGit(surroundings),
     await examineSandbox(surroundings),
@@ -141,6 +145,14 @@ function examineDescriptors(): Finding[] {
 function examineDirectory(name: string, path: string): Finding {
   if (canWriteBelow(path)) return { name, status: 'ok', detail: path };
   return { name, status: 'missing', detail: `${path} cannot be written to`, fix: `set ${name} to another place` };
+}
+
+/** Others may read the file: that is said. */
+function examinePrivacy(name: string, path: string): Finding[] {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) === 0) return [];
+  const detail = `other users may get at ${path} (mode ${(mode & 0o777).toString(8)})`;
+  return [{ name, status: 'warn', detail, fix: `chmod ${(mode & 0o700).toString(8)} ${path}` }];
 }
 
 /** Only reported: this version limits time and output, but no memory, CPU or number of processes. */

@@ -1,3 +1,5 @@
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../core/audit/event.js';
+import type { Principal } from '../core/access/principal.js';
 import type { ErrorDetails } from '../core/errors.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -12,6 +14,8 @@ import {
   unfinishedLine,
 } from '../core/policy/typed-input.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
+import type { Caller } from './audience.js';
+import { judgedCommands } from './confirmations/wire.js';
 import type { SessionFacts } from './session-facts.js';
 import type { SessionRecord } from './session-registry.js';
 
@@ -22,39 +26,34 @@ export interface GateSettings {
   readonly policy: Policy;
 }
 
-/** A command that somebody has to confirm. */
-export interface ConfirmationQuestion {
+/** What somebody has to confirm before it is done. */
+export interface GateQuestion {
+  /** The text that would be run, with all that it is given; of typed text, the line that it becomes. */
   readonly request: PolicyRequest;
-  readonly session: SessionRecord | undefined;
   readonly verdict: PolicyVerdict;
+  /** Takes note that it is done after all. */
+  pass(): void;
 }
 
-/**
- * Asks whoever is to confirm a command, and waits for the answer. This is the place for the ways to confirm: the client
- * itself, an operator, a reviewing model. A failure means no.
- */
-export type ConfirmationPort = (question: ConfirmationQuestion) => Promise<'approved' | 'refused'>;
-
-/** Nobody can confirm anything yet: what needs it does not run. */
-export const nobodyConfirms: ConfirmationPort = () => Promise.resolve('refused');
-
-/** Undefined when it is let in at once; rejects with COMMAND_DENIED. */
-type Admission = Promise<void> | undefined;
+/** Undefined for what is let in. Whatever is denied is a COMMAND_DENIED instead. */
+type Judgement = GateQuestion | undefined;
 
 /** What the gate is made of. */
 export interface GateOptions {
   readonly settings: () => GateSettings;
   readonly facts: SessionFacts;
-  readonly confirm: ConfirmationPort;
+  readonly audit: AuditTrail;
   readonly log: Log;
 }
 
-/** The one gate: every command of every transport passes it before anything of it happens, and what is typed too. */
+/**
+ * The one gate: every command of every transport passes it before anything of it happens, and what is typed too. It judges;
+ * what has to be confirmed it gives back as a question, and is asked again when that was done.
+ */
 export class CommandGate {
   readonly #options: GateOptions;
   /** Judgements that are under way: those of one session come in the order of its requests. */
-  readonly #pending = new WeakMap<SessionRecord, Promise<void>>();
-  readonly #pendingInput = new WeakMap<SessionRecord, Promise<void>>();
+  readonly #pending = new WeakMap<SessionRecord, Promise<unknown>>();
   /** Typed text that is no finished line yet. */
   readonly #typed = new WeakMap<SessionRecord, string>();
 
@@ -63,10 +62,14 @@ export class CommandGate {
   }
 
   /**
-   * Lets a command pass, at once where that can be said at once.
+   * Judges a command, at once where that can be done at once.
    * @throws AdapterError COMMAND_DENIED
    */
-  admit(request: Request<'execute_command'>, session: SessionRecord | undefined): Admission {
+  admit(
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Judgement | Promise<Judgement> {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) {
       // What it does to the session's names goes unseen.
@@ -76,9 +79,10 @@ export class CommandGate {
     const gather = () => this.#options.facts.of(session, request.cwd, false);
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
-    const judge = (known: PolicyFacts) => this.#judge(policy, request, session, known);
-    const judged = facts instanceof Promise ? facts.then(judge) : judge(facts);
-    if (judged && session) remember(this.#pending, session, judged);
+    const judge = (known: PolicyFacts) => this.#judge(policy, request, session, principal, known);
+    if (!(facts instanceof Promise)) return judge(facts);
+    const judged = facts.then(judge);
+    if (session) remember(this.#pending, session, judged);
     return judged;
   }
 
@@ -91,71 +95,88 @@ export class CommandGate {
       action,
       class: commandClass,
       reasons: [...reasons],
-      commands: commands.map((command) => ({
-        command: command.text,
-        program: command.program ?? null,
-        action: command.action,
-        class: command.class,
-        reasons: [...command.reasons],
-      })),
+      commands: judgedCommands(commands),
       enforced: isEnforced,
     };
   }
 
   /**
-   * Lets text pass that is typed into a session's terminal. What a shell or an interpreter reads there is a command.
-   * @throws AdapterError COMMAND_DENIED: nothing was typed
+   * Judges text that is typed into a session's terminal, together with the beginning of its line. What a shell or an
+   * interpreter reads there is a command.
+   * @throws AdapterError COMMAND_DENIED: it must not be typed
    */
-  admitInput(session: SessionRecord, data: string): Admission {
-    if (!this.#options.settings().isEnforced) return undefined;
-    const earlier = this.#pendingInput.get(session);
-    const judged = earlier ? earlier.then(() => this.#judgeInput(session, data)) : this.#judgeInput(session, data);
-    if (judged) remember(this.#pendingInput, session, judged);
-    return judged;
-  }
-
-  /**
-   * Lets variables pass that a session is opened with.
-   * @throws AdapterError COMMAND_DENIED
-   */
-  async admitEnvironment(env: Readonly<Record<string, string>> | undefined): Promise<void> {
+  admitInput(session: SessionRecord, data: string, principal: Principal): Judgement {
     const { isEnforced, policy } = this.#options.settings();
-    if (!isEnforced || !env) return;
-    const request = { command: ':', args: [], env };
-    const facts = await this.#options.facts.of(undefined, undefined, false);
-    await this.#settle(request, undefined, decide(policy, request, facts));
-  }
-
-  #judge(policy: Policy, request: PolicyRequest, session: SessionRecord | undefined, facts: PolicyFacts): Admission {
-    const verdict = decide(policy, request, facts);
-    if (session && verdict.changesNames) this.#options.facts.forget(session);
-    return verdict.action === 'allow' ? undefined : this.#settle(request, session, verdict);
-  }
-
-  /** Judges typed text together with the beginning of its line, and takes note of the line's new beginning. */
-  #judgeInput(session: SessionRecord, data: string): Admission {
-    const text = (this.#typed.get(session) ?? '') + data;
+    if (!isEnforced) return undefined;
+    const text = this.lineWith(session, data);
     const language = languageOfInput(session);
-    const accept = () => void this.#typed.set(session, unfinishedLine(text));
+    const pass = () => void this.#typed.set(session, unfinishedLine(text));
     // What stands in the line already was judged as it was typed.
     if (language === undefined || isHarmlessTyping(data)) {
-      accept();
+      pass();
       return undefined;
     }
     const request: PolicyRequest =
       language === 'shell'
         ? { command: text.replaceAll('\r', '\n') }
         : { command: 'python3', args: ['-'], stdin: text };
-    const verdict = decide(this.#options.settings().policy, request, this.#options.facts.whileRunning(session));
-    if (verdict.action !== 'allow') return this.#settle(request, session, verdict).then(accept);
-    accept();
+    const verdict = decide(policy, request, this.#options.facts.whileRunning(session));
+    // Without the text, its reasons included: it may be the answer to a question for a password.
+    const { action, class: commandClass } = verdict;
+    this.#options.audit.record({
+      ...judgement({ action, class: commandClass, reasons: [] }, session, principal),
+      details: { typed_bytes: Buffer.byteLength(data) },
+    });
+    if (action === 'confirm') return { request: { command: text }, verdict, pass };
+    this.#refuse(session, verdict);
+    pass();
     return undefined;
   }
 
-  async #settle(request: PolicyRequest, session: SessionRecord | undefined, verdict: PolicyVerdict): Promise<void> {
-    if (verdict.action === 'allow') return;
-    const question = { request, session, verdict };
-    if (verdict.action === 'confirm' && (await this.#isConfirmed(question))) return;
+  /** The line that typed text becomes, with what stands in it already. */
+  lineWith(session: SessionRecord, data: string): string {
+    return (this.#typed.get(session) ?? '') + data;
+  }
+
+  /**
+   * Lets variables pass that a session is opened with. What they do would have to be confirmed with each command of the
+   * session, so they are not let in where a single command would be asked about.
+   * @throws AdapterError COMMAND_DENIED
+   */
+  async admitEnvironment(
+    env: Readonly<Record<string, string>> | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Promise<void> {
+    const { isEnforced, policy } = this.#options.settings();
+    if (!isEnforced || !env) return;
+    const facts = await this.#options.facts.of(undefined, undefined, false);
+    const verdict = decide(policy, { command: ':', args: [], env }, facts);
+    const details = { environment: Object.keys(env) };
+    this.#options.audit.record({ ...judgement(verdict, undefined, principal), details });
+    if (verdict.action === 'confirm')
+      throw denial(verdict, 'a session cannot be given these variables; give them to a command');
+    this.#refuse(undefined, verdict);
+  }
+
+  #judge(
+    policy: Policy,
+    request: PolicyRequest,
+    session: SessionRecord | undefined,
+    principal: Principal,
+    facts: PolicyFacts,
+  ): Judgement {
+    const verdict = decide(policy, request, facts);
+    const { command, args } = request;
+    this.#options.audit.record({ ...judgement(verdict, session, principal), command, args });
+    if (session && verdict.changesNames) this.#options.facts.forget(session);
+    if (verdict.action === 'confirm') return { request, verdict, pass: () => undefined };
+    this.#refuse(session, verdict);
+    return undefined;
+  }
+
+  /** @throws AdapterError COMMAND_DENIED when the verdict is a no */
+  #refuse(session: SessionRecord | undefined, verdict: PolicyVerdict): void {
+    if (verdict.action !== 'deny') return;
     const { action, class: commandClass, reasons } = verdict;
     this.#options.log.warn('a command was denied', {
       action,
@@ -163,16 +184,7 @@ export class CommandGate {
       reasons,
       session_id: session?.id ?? null,
     });
-    throw denial(verdict);
-  }
-
-  async #isConfirmed(question: ConfirmationQuestion): Promise<boolean> {
-    try {
-      return (await this.#options.confirm(question)) === 'approved';
-    } catch (error) {
-      this.#options.log.error('a command could not be confirmed', { error: String(error) });
-      return false;
-    }
+    throw denial(verdict, 'the policy does not let this run');
   }
 }
 
@@ -184,8 +196,24 @@ function languageOfInput({ session }: SessionRecord): TypedLanguage | undefined 
   return languages.includes('shell') ? 'shell' : languages.find((language) => language !== undefined);
 }
 
+/** The record of a verdict, without what it is about. */
+const judgement = (
+  { action, class: commandClass, reasons }: Pick<PolicyVerdict, 'action' | 'class' | 'reasons'>,
+  session: SessionRecord | undefined,
+  principal: Principal,
+): AuditEvent => ({
+  event: 'verdict',
+  principal: auditPrincipal(principal),
+  session_id: session?.id ?? null,
+  verdict: { action, class: commandClass, reasons },
+});
+
 /** Keeps a judgement until it is made. */
-function remember(pending: WeakMap<SessionRecord, Promise<void>>, session: SessionRecord, judged: Promise<void>): void {
+function remember(
+  pending: WeakMap<SessionRecord, Promise<unknown>>,
+  session: SessionRecord,
+  judged: Promise<unknown>,
+): void {
   const done = judged.catch(() => undefined);
   pending.set(session, done);
   void done.then(() => {
@@ -193,12 +221,8 @@ function remember(pending: WeakMap<SessionRecord, Promise<void>>, session: Sessi
   });
 }
 
-function denial({ action, class: commandClass, reasons, commands }: PolicyVerdict): AdapterError {
-  const why = reasons.slice(0, SHOWN_REASONS).join('; ');
-  const message =
-    action === 'deny'
-      ? `the policy does not let this run: ${why}`
-      : `this has to be confirmed, and nobody can confirm it: ${why}`;
+function denial({ action, class: commandClass, reasons, commands }: PolicyVerdict, what: string): AdapterError {
+  const message = `${what}: ${reasons.slice(0, SHOWN_REASONS).join('; ')}`;
   const shown = commands.filter((command) => command.action !== 'allow').map(({ text }) => text);
   const details: ErrorDetails = { action, class: commandClass, reasons, commands: shown };
   return new AdapterError('COMMAND_DENIED', message, { details });

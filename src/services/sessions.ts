@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import type { Principal } from '../core/access/principal.js';
+import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
 import type { Log } from '../core/log.js';
@@ -18,6 +19,7 @@ import { SpoolBudget } from '../engine/spool.js';
 import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
 import type { CommandRegistry } from './command-registry.js';
+import type { Confirmations } from './confirmations/confirmations.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
 import { type SessionRecord, SessionRegistry } from './session-registry.js';
@@ -45,7 +47,9 @@ export interface SessionsOptions {
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
   readonly gate: Pick<CommandGate, 'admitEnvironment'>;
+  readonly confirmations: Pick<Confirmations, 'endSession'>;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
   readonly quotas: Pick<Quotas, 'admitSession'>;
   readonly log: Log;
 }
@@ -75,7 +79,7 @@ export class Sessions implements AsyncDisposable {
    */
   async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
     const { pool, log } = this.#options;
-    await this.#options.gate.admitEnvironment(request.env);
+    await this.#options.gate.admitEnvironment(request.env, caller);
     const limits = this.#options.limits();
     this.#options.quotas.admitSession(caller.principal, this.#countOf(caller.principal));
     if (this.registry.size + this.#opening.size + this.#closing.size >= limits.maxSessions) {
@@ -111,6 +115,9 @@ export class Sessions implements AsyncDisposable {
     const record = this.registry.remove(id, reason, detail);
     if (!record) return;
     this.#options.metrics.sessionClosed(reason);
+    this.#options.confirmations.endSession(id);
+    const principal = auditPrincipal(record.owner);
+    this.#options.audit.record({ event: 'session_closed', principal, session_id: id, details: { reason } });
     const closing = this.#end(record, reason, detail).finally(() => this.#closing.delete(id));
     this.#closing.set(id, closing);
     await closing;
@@ -119,7 +126,7 @@ export class Sessions implements AsyncDisposable {
   /** Gives a session a fresh shell under the same id. */
   async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
     this.registry.get(request.session_id, principal, 'use');
-    await this.#options.gate.admitEnvironment(request.env);
+    await this.#options.gate.admitEnvironment(request.env, { principal });
     // Meanwhile it may have ended.
     const record = this.registry.get(request.session_id, principal, 'use');
     const { options } = record.session;

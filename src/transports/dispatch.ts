@@ -4,6 +4,7 @@ import type { Log } from '../core/log.js';
 import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
 import type { Caller } from '../services/audience.js';
+import type { AuditedReply } from '../services/request-audit.js';
 import type { Services } from '../services/services.js';
 import { handlers } from './handlers.js';
 
@@ -24,7 +25,7 @@ const isRequestName = (name: string): name is RequestName => Object.hasOwn(reque
 /**
  * Sees that the caller may ask, parses the request, has it handled, and turns whatever happens into a reply. Never throws:
  * a fault in a handler is the client's `INTERNAL` and a line in the log, and nothing else. Every request is counted here,
- * those of no known name too.
+ * those of no known name too, and recorded if it changes something. Secrets in the answer are masked.
  */
 export async function dispatch(
   services: Services,
@@ -38,7 +39,8 @@ export async function dispatch(
   const reply = isKnown ? await handle(services, name, payload, caller, log) : { error: unknownRequest(name) };
   const outcome = 'error' in reply ? reply.error.code : 'ok';
   services.metrics.requestAnswered(isKnown ? name : 'unknown', outcome, performance.now() - cameAt);
-  return reply;
+  if (isKnown) services.requestAudit.answered(name, payload, reply as AuditedReply, caller);
+  return services.secrets.value(reply);
 }
 
 async function handle(

@@ -1,5 +1,6 @@
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import type { Caller } from '../services/audience.js';
+import { infoOf } from '../services/confirmations/wire.js';
 import type { Services } from '../services/services.js';
 
 /** Answers one kind of request. The request has been parsed, and the caller's role allows it. */
@@ -29,7 +30,11 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   },
   shell_metadata: ({ metadata }) => metadata.describe(),
   check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
-  send_input: ({ commands }, request, { principal }) => commands.sendInput(request, principal),
+  send_input: ({ commands }, request, caller) => commands.sendInput(request, caller),
+  confirm_command: ({ commands }, request, caller) => commands.confirm(request, caller),
+  list_confirmations: ({ confirmations }, _request, { principal }) => ({
+    confirmations: confirmations.seenBy(principal).map((confirmation) => infoOf(confirmation, principal)),
+  }),
   signal_command: ({ commands }, request, { principal }) => commands.signal(request, principal),
   wait_command: ({ commands }, request, { principal }) => commands.wait(request, principal),
   read_output: ({ commands }, request, { principal }) => commands.readOutput(request, principal),

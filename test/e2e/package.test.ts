@@ -71,7 +71,10 @@ describe('the package', () => {
       expect(packed).toContain(path);
     }
     expect(
-      packed.filter((path) => !/^(?:dist|config)\/|^docs\/protocol\.md$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(path)),
+      packed.filter(
+        (path) =>
+          !/^(?:dist|config)\/|^docs\/(?:protocol|threat-model)\.md$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(path),
+      ),
     ).toEqual([]);
     expect(packed.filter((path) => /(?:\.test\.|\.map$|\.tsbuildinfo$|\.log$)/.test(path))).toEqual([]);
   });

@@ -174,11 +174,14 @@ describe('with a gate', () => {
     expect(existsSync(inWorkspace('begun'))).toBe(false);
   });
 
-  it('what would have to be confirmed does not run, as nobody can confirm it yet', async () => {
+  it('what has to be confirmed does not run', async () => {
     writeFileSync(inWorkspace('kept'), '');
     for (const session_id of [undefined, await client.openSession()]) {
-      const { error } = await client.run('rm kept', session_id);
-      expect(error).toMatchObject({ code: 'COMMAND_DENIED', details: { action: 'confirm', class: 'destructive' } });
+      expect(await client.run('rm kept', session_id)).toMatchObject({
+        status: 'confirmation_required',
+        exit_code: null,
+        class: 'destructive',
+      });
     }
     expect(existsSync(inWorkspace('kept'))).toBe(true);
   });
@@ -192,17 +195,17 @@ describe('with a gate', () => {
   });
 
   it('a program with arguments, variables and input pass it too', async () => {
-    const codes = await Promise.all([
+    const answers = await Promise.all([
       client.run('rm', undefined, { args: ['kept'] }),
       client.run('ls', undefined, { env: { LD_PRELOAD: 'x' } }),
       client.run('bash', undefined, { stdin: 'rm kept' }),
       client.run('echo x', undefined, { background: true, command_id: 'fine' }),
     ]);
-    expect(codes.map(({ error }) => error?.code)).toEqual([
-      'COMMAND_DENIED',
-      'COMMAND_DENIED',
-      'COMMAND_DENIED',
-      undefined,
+    expect(answers.map(({ status }) => status)).toEqual([
+      'confirmation_required',
+      'confirmation_required',
+      'confirmation_required',
+      'running',
     ]);
     const opened = await client.request('open_session', { env: { BASH_ENV: 'x' } });
     expect(opened.error?.code).toBe('COMMAND_DENIED');
@@ -212,7 +215,7 @@ describe('with a gate', () => {
     const session_id = await client.openSession();
     expect((await client.run("alias say='echo said'", session_id)).exit_code).toBe(0);
     expect((await client.run('say hi', session_id)).stdout).toBe('said hi\n');
-    expect((await client.run('alias ls=rm', session_id)).error?.code).toBe('COMMAND_DENIED');
+    expect((await client.run('alias ls=rm', session_id)).status).toBe('confirmation_required');
     expect((await client.run('ls -d .', session_id)).stdout).toBe('.\n');
   });
 
@@ -223,7 +226,7 @@ describe('with a gate', () => {
       return client.run(`${define}echo ${index} >> order`, session_id, { cwd: daemon.workspace });
     });
     const results = await Promise.all(runs);
-    const ran = results.flatMap(({ error }, index) => (error ? [] : [index]));
+    const ran = results.flatMap(({ status }, index) => (status === 'completed' ? [index] : []));
     expect(readFileSync(inWorkspace('order'), 'utf8').trim().split('\n').map(Number)).toEqual(ran);
   });
 
@@ -243,8 +246,8 @@ describe('with a gate', () => {
       const session_id = await client.openSession();
       const running = client.run(command, session_id, { cwd: daemon.workspace, background: false });
       await client.until(() => undefined, 50).catch(() => undefined);
-      const denied = await client.request('send_input', { session_id, data: bad });
-      expect(denied.error?.code).toBe('COMMAND_DENIED');
+      const stopped = await client.request('send_input', { session_id, data: bad });
+      expect(stopped).toMatchObject({ status: 'confirmation_required', accepted_bytes: 0 });
       await client.event('awaiting_input', (event) => event.session_id === session_id);
       expect(await client.request('send_input', { session_id, data: good })).toMatchObject({
         accepted_bytes: good.length,
@@ -259,7 +262,7 @@ describe('with a gate', () => {
       await client.event('awaiting_input', (event) => event.session_id === session_id);
       const type = (data: string) => client.request('send_input', { session_id, data });
       const [first, second] = await Promise.all([type('r'), type('m kept\n')]);
-      expect([first.error?.code, second.error?.code]).toEqual([undefined, 'COMMAND_DENIED']);
+      expect([first.status, second.status]).toEqual([undefined, 'confirmation_required']);
       expect((await type('\x03')).error).toBeUndefined();
       await type('exit\n');
       await running;
@@ -270,8 +273,8 @@ describe('with a gate', () => {
       const session_id = await client.openSession();
       const running = client.run('python3 -q', session_id);
       await client.event('awaiting_input', (event) => event.session_id === session_id);
-      const { error } = await client.request('send_input', { session_id, data: 'import os\n' });
-      expect(error).toMatchObject({ code: 'COMMAND_DENIED', details: { class: 'obfuscated' } });
+      const answer = await client.request('send_input', { session_id, data: 'import os\n' });
+      expect(answer).toMatchObject({ status: 'confirmation_required', class: 'obfuscated' });
       await client.request('send_input', { session_id, data: '', eof: true });
       await running;
     });

@@ -17,7 +17,7 @@ const STOP_TIMEOUT_MS = 8000;
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
   Record<
-    'adapter' | 'checkpoints' | 'logging' | 'socketio' | 'auth' | 'confirmation' | 'llm' | 'http',
+    'adapter' | 'audit' | 'checkpoints' | 'logging' | 'secrets' | 'socketio' | 'auth' | 'confirmation' | 'llm' | 'http',
     Record<string, unknown>
   >
 >;
@@ -76,6 +76,8 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.checkpoints && { checkpoints: settings.checkpoints }),
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
         socketio: { port: 0, ...settings.socketio },
+        ...(settings.audit && { audit: settings.audit }),
+        ...(settings.secrets && { secrets: settings.secrets }),
         ...(settings.auth && { auth: settings.auth }),
         ...(settings.confirmation && { confirmation: settings.confirmation }),
         ...(settings.llm && { llm: settings.llm }),
@@ -112,6 +114,11 @@ export class TestDaemon implements AsyncDisposable {
 
   get tokens(): TokenFiles {
     return new TokenFiles(join(this.directory, 'state'));
+  }
+
+  /** Its audit log. */
+  get auditFile(): string {
+    return join(this.directory, 'state', 'audit.jsonl');
   }
 
   get workspace(): string {

@@ -20,6 +20,6 @@ export const authSection = z.strictObject({
   max_sessions_per_token: count(
     { unit: 'sessions', min: 1, max: 10_000 },
     64,
-    'Sessions that each token may have open at a time.',
+    'Sessions that each token may have open at a time, and commands without a session that it may have under way.',
   ),
 });

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import type { ConfirmationMode } from '../../core/confirmation/modes.js';
 import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/classes.js';
 import { PRESET_NAMES } from '../../core/policy/presets.js';
-import { duration } from '../fields.js';
+import { duration, flag } from '../fields.js';
 
-/** Who confirms a command. */
-export const CONFIRMATION_MODES = ['self', 'operator', 'llm'] as const;
+/** The modes as the file names them: in the order of the documentation. */
+const MODES = ['self', 'operator', 'llm'] as const satisfies readonly ConfirmationMode[];
 
 const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` });
@@ -44,7 +45,7 @@ const CLASS_TEXTS: Readonly<Record<CommandClass, string>> = {
   obfuscated: 'Commands of which nobody can tell what they will do',
 };
 
-const classAction = choice([...POLICY_ACTIONS, ...CONFIRMATION_MODES]);
+const classAction = choice([...POLICY_ACTIONS, ...MODES]);
 const classes = Object.fromEntries(
   COMMAND_CLASSES.map((name) => [
     name,
@@ -56,7 +57,7 @@ const classes = Object.fromEntries(
 
 /** `confirmation`: which commands may run, and who is asked first. */
 export const confirmationSection = z.strictObject({
-  mode: choice([...CONFIRMATION_MODES, 'off'])
+  mode: choice([...MODES, 'off'])
     .default('off')
     .describe('Who confirms commands that need it: self, operator or llm; off lets every command run. Default: off.'),
   preset: choice(PRESET_NAMES)
@@ -68,4 +69,27 @@ export const confirmationSection = z.strictObject({
     .default([])
     .describe('Rules for single programs, arguments, paths or texts, each with tests of its own. Default: none.'),
   expires: duration('seconds', 60, 'How long a command waits for its confirmation.'),
+  checkpoint: flag(true, 'Whether the workspace is saved before a confirmed command that destroys, or may.'),
+  reviewer: z
+    .strictObject({
+      provider: choice(['openai'])
+        .default('openai')
+        .describe(
+          'How the model is asked: openai speaks the HTTP API of OpenAI, which others offer too. Default: openai.',
+        ),
+      base_url: z
+        .url({ protocol: /^https?$/, error: 'must be a URL such as https://example.org/v1' })
+        .default('https://api.openai.com/v1')
+        .describe('Where the API is. Default: https://api.openai.com/v1.'),
+      model: text.optional().describe('The model. Needed where llm is who confirms. Default: none.'),
+      api_key: text.optional().describe('The key of the API, best as ${VARIABLE}. Default: none.'),
+      timeout: duration('seconds', 30, 'How long the model may take. No answer in time means no.'),
+    })
+    .prefault({}),
 });
+
+/** @returns what is missing for a model to confirm commands, where one has to */
+export function reviewerFault({ mode, classes, reviewer }: z.output<typeof confirmationSection>): string | undefined {
+  const isAsked = mode === 'llm' || (mode !== 'off' && Object.values(classes).includes('llm'));
+  return isAsked && reviewer.model === undefined ? 'is needed, because commands are confirmed by llm' : undefined;
+}

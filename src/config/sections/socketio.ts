@@ -26,6 +26,10 @@ export const socketioSection = z.strictObject({
       'The address to listen on. One that other machines reach takes tls, or insecure_transport. Default: 127.0.0.1.',
     ),
   port: count({ unit: 'port', min: 0, max: 65_535 }, 8087, 'The port to listen on; 0 takes any free one.'),
+  unix_socket: path(
+    'none',
+    'A Unix socket to listen on beside the port. Its folder may be open to this user alone, and is made so.',
+  ),
   cors_allowed_origins: z
     .union([z.literal('*'), origin, z.array(z.union([z.literal('*'), origin], { error: originsError }))], {
       error: originsError,

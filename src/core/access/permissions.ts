@@ -16,6 +16,8 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   shell_metadata: EVERYBODY,
   check_command: WORKERS,
   send_input: WORKERS,
+  confirm_command: WORKERS,
+  list_confirmations: WORKERS,
   signal_command: WORKERS,
   wait_command: EVERYBODY,
   read_output: EVERYBODY,

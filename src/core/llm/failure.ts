@@ -1,7 +1,7 @@
 import { AdapterError, type ErrorCode, type ErrorDetails } from '../errors.js';
 
 /** Why a call of an LLM failed, with the code that clients get. */
-export const FAILURE_CODES = {
+const FAILURE_CODES = {
   unavailable: 'LLM_UNAVAILABLE',
   auth: 'LLM_AUTH',
   rate_limited: 'LLM_RATE_LIMITED',

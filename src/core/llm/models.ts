@@ -1,13 +1,13 @@
 /** How a repository's instructions for agents get to the tool. `auto`: by the tool itself, if it reads AGENTS.md. */
 export const AGENT_FILE_MODES = ['prepend', 'native', 'auto'] as const;
-export type AgentFileMode = (typeof AGENT_FILE_MODES)[number];
+type AgentFileMode = (typeof AGENT_FILE_MODES)[number];
 
 /**
  * What of an output is the answer. `structured`: what the tool marks as it. `last_block`: of plain text the last paragraph.
  * `full`: all of it. `auto`: structured where it is, else the last block; streamed, all of it.
  */
 export const NORMALIZERS = ['auto', 'structured', 'last_block', 'full'] as const;
-export type Normalizer = (typeof NORMALIZERS)[number];
+type Normalizer = (typeof NORMALIZERS)[number];
 
 /** A model of the endpoint: a tool in a repository. */
 export interface ModelSettings {

@@ -12,6 +12,9 @@ export interface Policy {
   readonly rules: readonly PolicyRule[];
 }
 
+/** What has a command confirmed: its class, or a rule. */
+type ConfirmationCause = CommandClass | 'rule';
+
 /** What is said of one simple command. */
 interface CommandVerdict {
   readonly text: string;
@@ -29,6 +32,8 @@ export interface PolicyVerdict {
   /** For people and models; empty when there is nothing to say of a harmless command. */
   readonly reasons: readonly string[];
   readonly commands: readonly CommandVerdict[];
+  /** Why it has to be confirmed: each class that asks for it, and `rule` when a rule does. Empty when nothing asks. */
+  readonly causes: readonly ConfirmationCause[];
   /** Names may mean something else in the session when it has run. */
   readonly changesNames: boolean;
 }
@@ -49,6 +54,7 @@ export function decide(policy: Policy, request: PolicyRequest, facts: PolicyFact
     class: worst.class,
     reasons: reasons.slice(0, POLICY_LIMITS.maxReasons),
     commands: judged,
+    causes: [...new Set(all.flatMap(({ causes }) => causes))],
     changesNames,
   };
 }
@@ -58,17 +64,20 @@ interface Weighed {
   readonly action: PolicyAction;
   readonly class: CommandClass;
   readonly reasons: readonly string[];
+  readonly causes: readonly ConfirmationCause[];
 }
 
-const HARMLESS: Weighed = { action: 'allow', class: 'read', reasons: [] };
+const HARMLESS: Weighed = { action: 'allow', class: 'read', reasons: [], causes: [] };
 
-function decideCommand({ actions, rules }: Policy, command: JudgedCommand): CommandVerdict {
+type JudgedVerdict = CommandVerdict & Weighed;
+
+function decideCommand({ actions, rules }: Policy, command: JudgedCommand): JudgedVerdict {
   const matches = rules.map((rule) => ({ rule, match: rule.match(command) })).filter(({ match }) => match !== 'no');
   const allowing = matches.find(({ rule, match }) => rule.action === 'allow' && match === 'yes')?.rule;
-  const weighed = command.findings.map((finding) => {
+  const weighed = command.findings.map((finding): Weighed => {
     const isAllowed = allowing !== undefined && finding.isOfProgram && finding.isCatastrophe !== true;
     return isAllowed
-      ? { action: 'allow' as const, class: finding.class, reasons: [allowing.reason] }
+      ? { action: 'allow', class: finding.class, reasons: [allowing.reason], causes: [] }
       : weigh({ actions, rules }, finding);
   });
   for (const { rule, match } of matches) {
@@ -77,7 +86,7 @@ function decideCommand({ actions, rules }: Policy, command: JudgedCommand): Comm
     const reason = isSure ? rule.reason : `${rule.reason} (perhaps: that is known only when it runs)`;
     const { class: commandClass } = combine(weighed);
     // What may be forbidden is asked about.
-    weighed.push({ action: isSure ? rule.action : 'confirm', class: commandClass, reasons: [reason] });
+    weighed.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));
   }
   return { text: command.text, program: command.program, ...combine(weighed) };
 }
@@ -88,17 +97,21 @@ function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): re
   return rules.flatMap((rule) => {
     const match = rule.action === 'allow' ? 'no' : rule.matchText(text);
     if (match === 'no') return [];
-    return [
-      { action: match === 'yes' ? rule.action : ('confirm' as const), class: 'read' as const, reasons: [rule.reason] },
-    ];
+    return [ofRule(match === 'yes' ? rule.action : 'confirm', 'read', rule.reason)];
   });
 }
 
+const ofRule = (action: PolicyAction, commandClass: CommandClass, reason: string): Weighed => {
+  return { action, class: commandClass, reasons: [reason], causes: action === 'confirm' ? ['rule'] : [] };
+};
+
 function weigh({ actions }: Policy, finding: Finding): Weighed {
+  const action = finding.isCatastrophe === true ? 'deny' : actions[finding.class];
   return {
-    action: finding.isCatastrophe === true ? 'deny' : actions[finding.class],
+    action,
     class: finding.class,
     reasons: finding.reason === '' ? [] : [finding.reason],
+    causes: action === 'confirm' ? [finding.class] : [],
   };
 }
 
@@ -106,7 +119,12 @@ function weigh({ actions }: Policy, finding: Finding): Weighed {
 function combine(weighed: readonly Weighed[]): Weighed {
   const sorted = weighed.toSorted((a, b) => compare(b, a));
   const { action, class: commandClass } = sorted.reduce(graverOf, HARMLESS);
-  return { action, class: commandClass, reasons: [...new Set(sorted.flatMap(({ reasons }) => reasons))] };
+  return {
+    action,
+    class: commandClass,
+    reasons: [...new Set(sorted.flatMap(({ reasons }) => reasons))],
+    causes: sorted.flatMap(({ causes }) => causes),
+  };
 }
 
 /** Order by action, then by class. */

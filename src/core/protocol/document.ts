@@ -1,9 +1,10 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 import { PERMISSIONS } from '../access/permissions.js';
 import { ROLE_NAMES, ROLES } from '../access/roles.js';
 import { SKIP_REASONS } from '../checkpoints/entry.js';
 import { ERROR_CODES } from '../errors.js';
+import { confirmationInfo, judgedCommand } from './confirmations.js';
 import { requestExamples } from './examples.js';
 import { type FieldRow, listFields } from './field-table.js';
 import { PROTOCOL_VERSION } from './fields.js';
@@ -16,7 +17,19 @@ const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; rea
   {
     title: 'Command result',
     schema: commandResult,
-    text: 'The answer to `execute_command` and `wait_command`, and the payload of `command_finished`.',
+    text:
+      'The answer to `execute_command`, `wait_command` and `confirm_command`, and the payload of `command_finished`. With\n' +
+      'the status `confirmation_required`, the fields from `confirmation_id` on are there too.',
+  },
+  {
+    title: 'Judged command',
+    schema: judgedCommand,
+    text: 'What the policy makes of one simple command.',
+  },
+  {
+    title: 'Open confirmation',
+    schema: confirmationInfo,
+    text: 'An entry of `list_confirmations`, and the payload of `confirmation_required`: all that whoever decides has to see.',
   },
   { title: 'Session', schema: sessionInfo, text: 'The answer to `get_session`, and an entry of `list_sessions`.' },
   {
@@ -42,7 +55,10 @@ export function renderProtocolDocument(): string {
     '## Roles',
     renderRoles(),
     '## Shapes',
-    ...SHAPES.map(({ title, schema, text }) => `### ${title}\n\n${text}\n\n${renderFields(schema, 'always there')}`),
+    ...SHAPES.map(
+      ({ title, schema, text }) =>
+        `### ${title}\n\n${text}\n\n${renderFields(schema, 'always there', listedShapes(schema))}`,
+    ),
     '## Events',
     ...Object.entries(events).map(([name, { summary, schema }]) => {
       return `### \`${name}\`\n\n${summary}\n\n${renderPayload(schema)}`;
@@ -113,9 +129,10 @@ interface ListedShape {
 }
 
 function listedShapes(schema: z.ZodType): readonly ListedShape[] {
-  const fields = 'shape' in schema ? Object.entries(schema.shape as Record<string, { element?: unknown }>) : [];
-  return fields.flatMap(([name, { element }]) => {
-    const shape = SHAPES.find((candidate) => candidate.schema === element);
+  const fields = 'shape' in schema ? Object.entries(schema.shape as Record<string, z.ZodType>) : [];
+  return fields.flatMap(([name, field]) => {
+    const list = field instanceof z.ZodOptional ? field.unwrap() : field;
+    const shape = SHAPES.find((candidate) => list instanceof z.ZodArray && candidate.schema === list.element);
     return shape ? [{ prefix: `${name}[].`, title: shape.title }] : [];
   });
 }

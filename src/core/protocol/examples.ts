@@ -8,6 +8,13 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   shell_metadata: {},
   check_command: { command: 'git status && rm -rf build', session_id: 'session_ID' },
   send_input: { session_id: 'session_ID', data: 'yes\n' },
+  confirm_command: {
+    confirmation_id: 'confirmation_ID',
+    decision: 'approve',
+    command_sha256: 'd2264a21fbf6b8f8f3d9b4ee2ba6a1d3b0c16a7e6a3dca6ad7d5c1a1b8a3c0de',
+    justification: 'the build directory is made anew by make',
+  },
+  list_confirmations: {},
   signal_command: { session_id: 'session_ID', signal: 'SIGINT' },
   wait_command: { command_id: 'command_ID', timeout_ms: 5000 },
   read_output: { command_id: 'command_ID', stream: 'stdout', offset: 0, length: 65_536 },

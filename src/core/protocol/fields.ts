@@ -69,6 +69,11 @@ export const checkpointId = z
   .max(MAX_NAME_LENGTH)
   .describe('Id of a checkpoint, from `checkpoint_workspace`');
 
+export const confirmationId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a confirmation');
+
+/** Longest justification of a decision, in characters: it stands in logs. */
+export const MAX_JUSTIFICATION_LENGTH = 2000;
+
 /** Most paths that a request may name. */
 const MAX_PATHS = 1000;
 

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 
 import { MAX_LISTED_PATHS } from '../checkpoints/entry.js';
-import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/classes.js';
+import {
+  confirmationInfo,
+  confirmationTerms,
+  judgedCommands,
+  judgement,
+  justification,
+  optionalTerms,
+} from './confirmations.js';
 import * as field from './fields.js';
 import { llmRequests } from './llm-requests.js';
 import { changedPath, checkpointInfo, commandResult, processInfo, sessionInfo, skippedPath } from './results.js';
@@ -18,13 +25,6 @@ const namesATarget = (request: { session_id?: string | undefined; command_id?: s
   request.session_id !== undefined || request.command_id !== undefined;
 
 const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
-
-/** What the policy makes of a command. */
-const judgement = {
-  action: z.enum(POLICY_ACTIONS).describe('As strict as for the worst that is in it'),
-  class: z.enum(COMMAND_CLASSES).describe('What kind of command it is, by the worst that is in it'),
-  reasons: z.array(z.string()).describe('Why, the worst first'),
-};
 
 const outputOptions = z
   .strictObject({
@@ -134,9 +134,7 @@ export const requests = {
     }),
     output: z.object({
       ...judgement,
-      commands: z
-        .array(z.object({ command: z.string(), program: z.string().nullable(), ...judgement }))
-        .describe('Every simple command in it, at any depth'),
+      commands: judgedCommands,
       enforced: z.boolean().describe('Whether `execute_command` acts on it; false with `confirmation.mode: off`'),
     }),
   },
@@ -149,7 +147,28 @@ export const requests = {
         eof: optional(z.boolean()).describe('Then signal end of input'),
       })
       .refine(namesATarget, TARGET_MISSING),
-    output: z.object({ accepted_bytes: z.int() }),
+    output: z.object({
+      accepted_bytes: z.int().describe('0 when it has to be confirmed first'),
+      status: optional(z.enum(['confirmation_required'])).describe('There when it has to be confirmed first'),
+      ...optionalTerms,
+    }),
+  },
+  confirm_command: {
+    summary: 'Decides over what waits for its confirmation: a command is run, input typed, or neither.',
+    input: z.strictObject({
+      confirmation_id: field.confirmationId,
+      decision: z.enum(['approve', 'reject']).describe('`approve` has it done, `reject` has it not done'),
+      command_sha256: optional(confirmationTerms.command_sha256).describe(
+        'Of what is meant; required to approve what one has asked for oneself. Another one is refused',
+      ),
+      justification: optional(justification),
+    }),
+    output: commandResult,
+  },
+  list_confirmations: {
+    summary: 'Lists what waits for a confirmation: what this client has asked for, and what it may decide.',
+    input: z.strictObject({}),
+    output: z.object({ confirmations: z.array(confirmationInfo) }),
   },
   signal_command: {
     summary: 'Sends a signal to what a running command has in the foreground.',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { SKIP_REASONS, type SkipReason } from '../checkpoints/entry.js';
 import { CHECKPOINT_KINDS } from '../checkpoints/retention.js';
+import { confirmationInfo, confirmationResolution, optionalTerms } from './confirmations.js';
 import {
   bytes,
   callId,
@@ -15,8 +16,16 @@ import {
   timestamp,
 } from './fields.js';
 
-/** How a command stands: the last three are ends. `denied` is kept for the policy gate. */
-const commandStatus = z.enum(['running', 'completed', 'timed_out', 'interrupted', 'killed', 'denied']);
+/** How a command stands. One that has yet to be confirmed, or was not, has not begun. */
+const commandStatus = z.enum([
+  'running',
+  'completed',
+  'timed_out',
+  'interrupted',
+  'killed',
+  'confirmation_required',
+  'denied',
+]);
 
 /** What ended a command before its time. */
 const killedBy = z.enum(['timeout', 'memory', 'cpu', 'processes', 'disk', 'signal', 'client', 'shutdown']);
@@ -38,7 +47,10 @@ const warning = z.object({
 export const commandResult = z.object({
   stdout: z.string().describe('Standard output, trimmed to `output.max_size` characters'),
   stderr: z.string().describe('Standard error, trimmed likewise'),
-  exit_code: z.int().nullable().describe('128+n for signal n, 124 for a time-out, null while running'),
+  exit_code: z
+    .int()
+    .nullable()
+    .describe('128+n for signal n, 124 for a time-out, null while running and without a run'),
   original_stdout_size: z.int().describe('Size of stdout before trimming, in characters (code points)'),
   original_stderr_size: z.int().describe('Size of stderr before trimming, in characters (code points)'),
   command_id: commandId,
@@ -60,6 +72,9 @@ export const commandResult = z.object({
   survivors: optional(z.array(processInfo)).describe('Processes that were to be ended and could not be'),
   spool_error: optional(z.string()).describe('Why the middle of a long output could not be kept'),
   warnings: z.array(warning),
+  checkpoint_id: optional(checkpointId).describe('The checkpoint that was made before a confirmed command'),
+  accepted_bytes: optional(z.int()).describe('Of input that was confirmed: what was typed into this command'),
+  ...optionalTerms,
 });
 
 /** Result of a command, as it goes over the wire. */
@@ -159,6 +174,14 @@ export const events = {
       index: z.int().describe('Rises by one from 0'),
       content: z.string(),
     }),
+  },
+  confirmation_required: {
+    summary: 'Something waits for its confirmation. Sent to those who asked for it and to those who may decide.',
+    schema: confirmationInfo,
+  },
+  confirmation_resolved: {
+    summary: 'It no longer waits. Sent to the same clients.',
+    schema: confirmationResolution,
   },
   session_closed: {
     summary: 'A session has ended.',

@@ -5,11 +5,12 @@ WebSocket or HTTP long-polling. This page is for everybody who writes a client; 
 
 ## Connecting
 
-The daemon listens at \`http://127.0.0.1:8087\` unless it is configured otherwise. A client shows its token in the handshake,
+The daemon listens at \`http://127.0.0.1:8087\` unless it is configured otherwise, and on a Unix socket if it is told to. A client shows its token in the handshake,
 as \`auth: { token }\` of \`socket.io-client\`, and nowhere else: not in the URL, not in a header, not in a cookie. With
 \`auth.mode: auto\`, the default, programs that the daemon's own user runs on the same machine need none. A connection that is
 not let in gets \`connect_error\`, whose \`data\` is the error of an answer with the code \`UNAUTHORIZED\`. When a token is
-revoked or replaced, or expires, its connections get \`access_ended\` and are closed.
+revoked or replaced, or expires, its connections get \`access_ended\` and are closed. After five wrong tokens within a minute, those
+of an address are refused for a while (\`RATE_LIMITED\`).
 
 Web pages always need a token, and their \`Origin\` has to be among \`cors_allowed_origins\`. A request whose \`Origin\` is not
 one of these, or whose \`Host\` is not a name of the daemon, is refused with status 403, whatever token comes with it.
@@ -65,7 +66,7 @@ the same id, in the last directory and with the exported variables. The result s
 | 124 | the command ran into its time-out: \`status\` is \`timed_out\`. Without that status it is the command's own |
 | 126, 127 | the program could not be run, or was not found, as shells say it; \`warnings\` tells when the fault is the daemon's |
 | 128 + n | ended by signal n: 130 for SIGINT, 137 for SIGKILL, 143 for SIGTERM |
-| \`null\` | it is still running |
+| \`null\` | it is still running, or has not begun: \`status\` says which |
 
 ## Sizes and output
 
@@ -84,15 +85,57 @@ comes after their command has ended carries that command's id.
 ## Policy
 
 With \`confirmation.mode\` of the configuration other than \`off\`, every command passes a gate before it runs, and so does what
-is typed into a shell or an interpreter by \`send_input\`. What the gate does not let pass is answered with \`COMMAND_DENIED\`,
-and nothing of it has happened. \`check_command\` says beforehand what the gate would say, whatever the mode. A command counts
-as the worst that is in it: every command of the text is looked at, those in substitutions, in texts for other shells and
-behind programs such as \`sudo\` and \`xargs\` too. What cannot be told from the text is of the class \`obfuscated\`.
+is typed into a shell or an interpreter by \`send_input\`. What is denied is answered with \`COMMAND_DENIED\`, and nothing of
+it has happened; so are variables of a session that would have to be confirmed. \`check_command\` says beforehand what the
+gate would say, whatever the mode. A command counts as the worst that is in it: every command of the text is looked at, those
+in substitutions, in texts for other shells and behind programs such as \`sudo\` and \`xargs\` too. What cannot be told from
+the text is of the class \`obfuscated\`.
+
+## Confirmation
+
+A command that has to be confirmed is not run. \`requires\` says who has to confirm it:
+
+| \`requires\` | what happens |
+| --- | --- |
+| \`self\` | The answer comes at once, with \`status: "confirmation_required"\` and what is to be confirmed. The client that asked approves it by \`confirm_command\`, with \`command_sha256\` and a \`justification\`; the answer to that is the result. |
+| \`operator\` | The request waits. Operators decide by \`confirm_command\`, and both get the result. Whoever has asked cannot be the operator, and neither can a connection without a token. |
+| \`llm\` | The request waits while a model reviews the command. |
+
+A request with \`background: true\` never waits: it is answered with \`confirmation_required\` at once, and \`wait_command\` waits.
+All whom it concerns get the event \`confirmation_required\` when something begins to wait, and \`confirmation_resolved\` when it no
+longer does. \`list_confirmations\` has what waits at the moment.
+
+\`command_sha256\` is the SHA-256, in hexadecimal digits, of the command as UTF-8; with \`args\`, of the command and the
+arguments, joined by NUL; for input, of the line as it would then stand there. What runs is the request that was stopped, with its
+variables, input and directory: nothing of it is sent a second time.
+
+An approval counts once, until \`expires_at\`, and only while the session has the directory and the shell that it had. The policy
+is asked again then: what it says by then must not be more than what was shown. Otherwise nothing runs, and the answer is
+\`CONFIRMATION_MISMATCH\`. A session that is busy is \`SESSION_BUSY\`, and the confirmation stays open. After three answers with a wrong
+\`command_sha256\` it is void. A token may have 16 of them open.
+
+What is not confirmed does not run: a rejection, a time-out, a model that gives no clear verdict, and the end of the
+session or the daemon are all the same. Whoever waits gets \`COMMAND_DENIED\`; the rejection itself is answered with \`status: "denied"\`.
+A waiting request is withdrawn when its connection ends, or by \`signal_command\` with its \`command_id\`.
+
+A command in a session that waits does not hold up those that come after it.
+
+Before a confirmed command that destroys, or may, the workspace is saved (\`confirmation.checkpoint\`): \`checkpoint_id\` in
+the result undoes it. That it could not be saved is a warning, \`NO_CHECKPOINT\`.
 
 ## Asking twice
 
 \`command_id\` may be chosen by the client. A request with an id that is known runs nothing: it gives the result of that
-command, and waits for it if need be. So a client that has lost its connection can send its request again.
+command, and waits for it if need be. One that waits for its confirmation waits on. So a client that has lost its connection can send its request again.
+
+## LLMs
+
+\`llm_call\` asks an LLM: a command-line tool that is installed where the daemon runs (\`provider: "shell"\`), or a service that
+is configured. The answer comes when it is complete; with \`llm_stream\` it also comes as \`llm_chunk\` events, to the client
+that asked. The pieces are all that a tool says on its way; \`content\` is its last message, without blanks around it.
+\`timeout\` is in seconds. A call is ended, with all processes of a tool, by \`cancel_llm\`, and when its client disconnects:
+nothing of it is kept. Errors have \`details.provider\`, \`details.shell_provider\`, and in \`details.detail\` what the tool or
+service said; when several were asked in turn, \`details.tried\` has each of them.
 
 ## Checkpoints
 

@@ -60,9 +60,13 @@ export const toolFailure = ({ code, message, details }: ToolError): ToolAnswer =
   error: { code, message, ...(details && Object.keys(details).length > 0 && { details }) },
 });
 
-/** Whether more can be done with the command: its output read, its end awaited. */
+/** Whether more can be done with the command: its output read, its end or its confirmation awaited. */
 const needsCommandId = ({ status, stdout_truncated, stderr_truncated }: Readonly<Record<string, unknown>>): boolean =>
-  status === 'running' || status === undefined || stdout_truncated === true || stderr_truncated === true;
+  status === 'running' ||
+  status === 'confirmation_required' ||
+  status === undefined ||
+  stdout_truncated === true ||
+  stderr_truncated === true;
 
 /** Whether two plain values are the same. */
 const isSame = (a: unknown, b: unknown): boolean =>

@@ -108,6 +108,13 @@ export const TOOLS: readonly Tool[] = [
       'Says, without running it, whether a command would run, would have to be confirmed, or is denied, and why.',
     hints: LOOKS,
   }),
+  toolOf('confirm_command', {
+    title: 'Confirm a command',
+    description:
+      'Has a command run that was answered with the status confirmation_required and `requires: "self"`, or has it not run. To ' +
+      'approve it, give its command_sha256 and a justification; the answer is then its result. Others have to be confirmed by others.',
+    hints: RUNS,
+  }),
   toolOf('shell_metadata', {
     title: 'Describe the machine',
     description: 'Tells the operating system, shells, workspace directory and limits.',

@@ -1,6 +1,8 @@
+import { FailedAttempts } from '../../core/access/failed-attempts.js';
 import { LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { ownerOfPeer, type Peer } from '../../engine/peer-owner.js';
+import type { RequestAudit } from '../request-audit.js';
 import type { TokenStore } from './token-store.js';
 
 /**
@@ -15,6 +17,10 @@ export interface Credentials {
   readonly token: unknown;
   /** Whether `isLocalPeer` has said so of its connection. */
   readonly isLocalPeer: boolean;
+  /** Of the other end, without its port: wrong tokens are counted by it. */
+  readonly address: string;
+  /** How the connection came, for records. */
+  readonly from: string;
 }
 
 /** Somebody who was let in. */
@@ -28,11 +34,19 @@ export interface Grant {
 export class Access {
   readonly #mode: AuthMode;
   readonly #tokens: TokenStore;
+  readonly #audit: Pick<RequestAudit, 'connectionRefused'>;
+  readonly #failures = new FailedAttempts();
+  /** Connections that have come by the Unix socket. */
+  readonly #unixPeers = new WeakSet<Peer>();
 
-  constructor(mode: AuthMode, tokens: TokenStore) {
+  constructor(mode: AuthMode, tokens: TokenStore, audit: Pick<RequestAudit, 'connectionRefused'>) {
     this.#mode = mode;
     this.#tokens = tokens;
+    this.#audit = audit;
   }
+
+  /** Takes note of a connection by the Unix socket: the modes of its folder let nobody else but root in. */
+  readonly noteUnixPeer = (peer: Peer): void => void this.#unixPeers.add(peer);
 
   /** Whether a page of a browser can be let in, if it shows a token: not where tokens are not asked for. */
   get takesPages(): boolean {
@@ -45,25 +59,51 @@ export class Access {
    */
   async isLocalPeer(peer: Peer): Promise<boolean> {
     if (this.#mode !== 'auto') return this.#mode === 'none';
+    if (this.#unixPeers.has(peer)) return true;
     const owner = await ownerOfPeer(peer);
     return owner !== undefined && owner === process.getuid?.();
   }
 
-  /** @throws AdapterError UNAUTHORIZED, saying what is missing */
-  admit({ token, isLocalPeer }: Credentials): Grant {
-    if (token === undefined || token === null || token === '') {
-      if (isLocalPeer) return { principal: LOCAL_PRINCIPAL, ended: undefined };
-      throw new AdapterError('UNAUTHORIZED', NO_TOKEN);
+  /**
+   * Why an address has to wait that has shown wrong tokens; undefined when it need not. Those of the daemon's own user are not
+   * counted.
+   */
+  whyWait(address: string): string | undefined {
+    const wait = this.#failures.waitOf(address, performance.now());
+    if (wait === 0) return undefined;
+    return `too many wrong tokens have come from this address; wait ${Math.ceil(wait / 1000)} s`;
+  }
+
+  /** @throws AdapterError UNAUTHORIZED, saying what is missing; RATE_LIMITED after too many wrong tokens */
+  admit(credentials: Credentials): Grant {
+    const { isLocalPeer, address, from } = credentials;
+    try {
+      const why = isLocalPeer ? undefined : this.whyWait(address);
+      if (why !== undefined) throw new AdapterError('RATE_LIMITED', why);
+      return this.#judge(credentials);
+    } catch (error) {
+      if (error instanceof AdapterError) this.#audit.connectionRefused(from, address, error.toBody());
+      throw error;
     }
-    const shown = typeof token === 'string' ? this.#tokens.find(token) : undefined;
-    if (!shown) throw new AdapterError('UNAUTHORIZED', WRONG_TOKEN);
-    const { id, name, role } = shown.token;
-    return { principal: { id, name, role, isLocalPeer: false }, ended: shown.ended };
   }
 
   /** Reads the tokens again. */
   refresh(): void {
     this.#tokens.refresh();
+  }
+
+  #judge({ token, isLocalPeer, address }: Credentials): Grant {
+    if (token === undefined || token === null || token === '') {
+      if (isLocalPeer) return { principal: LOCAL_PRINCIPAL, ended: undefined };
+      throw new AdapterError('UNAUTHORIZED', NO_TOKEN);
+    }
+    const shown = typeof token === 'string' ? this.#tokens.find(token) : undefined;
+    if (!shown) {
+      if (!isLocalPeer) this.#failures.note(address, performance.now());
+      throw new AdapterError('UNAUTHORIZED', WRONG_TOKEN);
+    }
+    const { id, name, role } = shown.token;
+    return { principal: { id, name, role, isLocalPeer: false }, ended: shown.ended };
   }
 }
 

@@ -37,6 +37,17 @@ export class Quotas {
   }
 
   /**
+   * Sees that a principal with so many one-shot commands under way may have another one.
+   * @throws AdapterError SESSION_LIMIT
+   */
+  admitOneShot({ isLocalPeer }: Principal, running: number): void {
+    const { maxSessions } = this.#limits();
+    if (isLocalPeer || running < maxSessions) return;
+    const message = `${maxSessions} one-shot commands of this token run already (max_sessions_per_token)`;
+    throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions_per_token: maxSessions } });
+  }
+
+  /**
    * Sees that a principal with so many sessions may open another one.
    * @throws AdapterError SESSION_LIMIT
    */

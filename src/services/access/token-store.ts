@@ -30,21 +30,30 @@ export interface ShownToken {
   readonly ended: AbortSignal;
 }
 
+/** What has become of a token. */
+export type TokenChange = 'made' | 'changed' | 'revoked' | 'expired';
+
 /** The tokens that count now: those in the files, read again whenever these change. */
 export class TokenStore implements Disposable {
   readonly #files: TokenFiles;
   readonly #log: Log;
+  #onChange: (change: TokenChange, token: Token) => void;
   #entries = new Map<string, Entry>();
   #watcher: FSWatcher | undefined;
   #expiryTimer: NodeJS.Timeout | undefined;
   /** Which state of the directory was read. */
   #version = UNSETTLED;
 
-  /** @param files their directory has to be there, or changes are seen late */
-  constructor(files: TokenFiles, log: Log) {
+  /**
+   * @param files their directory has to be there, or changes are seen late
+   * @param onChange is told of what becomes of tokens while the daemon runs
+   */
+  constructor(files: TokenFiles, log: Log, onChange: (change: TokenChange, token: Token) => void = () => undefined) {
     this.#files = files;
     this.#log = log;
+    this.#onChange = () => undefined;
     this.refresh();
+    this.#onChange = onChange;
     this.#watch();
   }
 
@@ -69,14 +78,22 @@ export class TokenStore implements Disposable {
     const entries = new Map<string, Entry>();
     for (const token of this.#read()) {
       const known = this.#entries.get(token.id);
-      if (hasExpired(token, now)) known?.ending.abort(endOf(token, `has expired (${token.expires_at ?? ''})`));
-      else entries.set(token.id, known && isSame(known.token, token) ? known : newEntry(token));
+      if (!hasExpired(token, now)) {
+        entries.set(token.id, known && isSame(known.token, token) ? known : newEntry(token));
+        if (!known) this.#onChange('made', token);
+      } else if (known) {
+        known.ending.abort(endOf(token, `has expired (${token.expires_at ?? ''})`));
+        this.#onChange('expired', token);
+      }
     }
     const old = this.#entries;
     this.#entries = entries;
     for (const [id, { token, ending }] of old) {
       if (entries.get(id)?.ending === ending) continue;
-      ending.abort(endOf(token, entries.has(id) ? 'was changed; its new secret is needed' : 'was revoked'));
+      if (ending.signal.aborted) continue;
+      const successor = entries.get(id);
+      ending.abort(endOf(token, successor ? 'was changed; its new secret is needed' : 'was revoked'));
+      this.#onChange(successor ? 'changed' : 'revoked', successor?.token ?? token);
     }
     this.#awaitExpiry(now);
   }

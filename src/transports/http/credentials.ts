@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
 import { AdapterError } from '../../core/errors.js';
 import type { Access, Grant } from '../../services/access/access.js';
@@ -10,13 +11,19 @@ const NO_KEY = 'local';
 /**
  * Who makes an HTTP request: by the token in `Authorization: Bearer`, as clients of OpenAI's API send their key, or in
  * `x-api-key`, as those of Anthropic's do. A program of the daemon's own user needs none, or sends `local` as its key.
- * @throws AdapterError UNAUTHORIZED, saying what is missing
+ * @throws AdapterError UNAUTHORIZED, saying what is missing; RATE_LIMITED after too many wrong tokens
  */
 export async function grantFor({ headers, socket }: IncomingMessage, access: Access): Promise<Grant> {
   const key = bearerOf(headers.authorization) ?? headers['x-api-key'];
   const isLocalPeer = isDirect(headers) && (await access.isLocalPeer(socket));
-  return access.admit({ token: key === NO_KEY ? undefined : key, isLocalPeer });
+  const token = key === NO_KEY ? undefined : key;
+  return access.admit({ token, isLocalPeer, address: addressOf(socket), from: originOf(socket) });
 }
+
+/** Where a request comes from, for records. */
+export const originOf = (socket: Socket): string => `http ${addressOf(socket)} ${socket.remotePort ?? ''}`.trim();
+
+const addressOf = ({ remoteAddress = 'unix' }: Socket): string => remoteAddress;
 
 /** The token of an `Authorization` header. @throws AdapterError UNAUTHORIZED for another scheme */
 function bearerOf(header: string | undefined): string | undefined {

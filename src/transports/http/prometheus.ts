@@ -1,5 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 
+import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation/modes.js';
+import { CONFIRMATION_OUTCOMES, type ConfirmationOutcome } from '../../core/confirmation/record.js';
 import type { ErrorCode } from '../../core/errors.js';
 import {
   COMMAND_ENDS,
@@ -43,6 +45,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #replaced: Readonly<Record<ShellReplacement, Count>>;
   readonly #finished: Readonly<Record<CommandKind, Readonly<Record<CommandEndStatus, Count>>>>;
   readonly #commandTimes: Readonly<Record<CommandKind, TakeTime>>;
+  readonly #confirmed: Readonly<Record<ConfirmationMode, Readonly<Record<ConfirmationOutcome, Count>>>>;
   readonly #requests: Counter<'request' | 'outcome'>;
   /** By request and outcome; those other than `ok` when they first happen. */
   readonly #answered = new Map<string, Count>();
@@ -66,6 +69,14 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#commandTimes = each(COMMAND_KINDS, (kind) => bindTime(seconds, { kind }));
     const output = this.#counter('output_bytes_total', 'Bytes that commands have printed.', ['stream']);
     this.output = each(['stdout', 'stderr'], (stream) => bind(output, { stream }));
+    const confirmed = this.#counter(
+      'confirmations_total',
+      'Commands that had to be confirmed, by who had to, and what came of it.',
+      ['requires', 'outcome'],
+    );
+    this.#confirmed = each(CONFIRMATION_MODES, (requires) =>
+      each(CONFIRMATION_OUTCOMES, (outcome) => bind(confirmed, { requires, outcome })),
+    );
     this.#requests = this.#counter(
       'requests_total',
       'Requests that were answered, by `ok` or the code of their error.',
@@ -96,6 +107,10 @@ export class PrometheusMetrics implements Metrics, Exposition {
   commandEnded(kind: CommandKind, status: CommandEndStatus, durationMs: number): void {
     this.#finished[kind][status]();
     this.#commandTimes[kind](durationMs);
+  }
+
+  confirmationEnded(mode: ConfirmationMode, outcome: ConfirmationOutcome): void {
+    this.#confirmed[mode][outcome]();
   }
 
   requestAnswered(request: RequestName | 'unknown', outcome: 'ok' | ErrorCode, durationMs: number): void {

@@ -31,7 +31,7 @@ export interface RouteOptions {
 
 /**
  * The routes, on a server of the caller's making. Errors are `{ "error": { "code", "message" } }`, as in the protocol: 403
- * `FORBIDDEN` for what a web page or another host name asks, 401 `UNAUTHORIZED`, 404 `UNKNOWN_REQUEST`, 4xx
+ * `FORBIDDEN` for what a web page or another host name asks, 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`, 404 `UNKNOWN_REQUEST`, 4xx
  * `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
@@ -86,7 +86,7 @@ function sendNotFound(reply: FastifyReply, method: string, url: string): Fastify
 }
 
 /** Status codes of the errors that routes throw. */
-const STATUS: Partial<Record<ErrorCode, number>> = { UNAUTHORIZED: 401, SESSION_LIMIT: 503 };
+const STATUS: Partial<Record<ErrorCode, number>> = { UNAUTHORIZED: 401, RATE_LIMITED: 429, SESSION_LIMIT: 503 };
 
 function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
   if (error instanceof AdapterError && error.code !== 'INTERNAL') {

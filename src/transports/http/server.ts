@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
 import { buildRoutes, type RouteOptions } from './routes.js';
+import { listenOnUnixSocket } from './unix-socket.js';
 
 /** Time for a client to send its HTTP headers: a slow one must not hold a connection for Node's minute. */
 const HEADERS_TIMEOUT_MS = 5000;
@@ -22,6 +23,10 @@ export interface HttpOptions extends RouteOptions {
   readonly port: number;
   /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;
+  /** Path of a socket to listen on as well. */
+  readonly unixSocket: string | undefined;
+  /** Told of each connection by it, before anything is read. */
+  readonly onUnixPeer: (connection: Socket) => void;
 }
 
 /** Paths of a certificate and its key, in PEM. */
@@ -41,6 +46,7 @@ export class HttpServer implements AsyncDisposable {
   readonly #routes: FastifyInstance;
   /** Every connection, those that have become WebSockets included. */
   readonly #connections = new Set<Socket>();
+  #unixServer: NetServer | undefined;
   /** Resolves when nothing listens and no connection is left; undefined while it has not listened. */
   #closed: Promise<void> | undefined;
 
@@ -49,8 +55,7 @@ export class HttpServer implements AsyncDisposable {
     this.#routes = buildRoutes((handler) => makeServer(options.tls, handler), options);
     this.server = this.#routes.server;
     this.server.on('connection', (connection) => {
-      this.#connections.add(connection);
-      connection.once('close', () => this.#connections.delete(connection));
+      this.#keep(connection);
     });
   }
 
@@ -61,6 +66,7 @@ export class HttpServer implements AsyncDisposable {
     // Not by Fastify, which gives each address of `localhost` a server of its own: Socket.IO would know of one of them.
     this.server.listen(port, host);
     await once(this.server, 'listening');
+    await this.#listenOnUnixSocket();
     this.#closed = new Promise((resolve) => this.server.once('close', resolve));
     return this.server.address() as AddressInfo;
   }
@@ -69,12 +75,29 @@ export class HttpServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     // Without effect when Socket.IO has done so already.
     this.server.close();
+    this.#unixServer?.close();
     const late = setTimeout(() => {
       for (const connection of this.#connections) connection.destroy();
     }, LAST_BYTES_MS);
     await this.#closed;
     clearTimeout(late);
     await this.#routes.close();
+  }
+
+  #keep(connection: Socket): void {
+    this.#connections.add(connection);
+    connection.once('close', () => this.#connections.delete(connection));
+  }
+
+  /** An HTTP server listens at one place; connections of others are handed to it, those of a TLS server as if decrypted. */
+  async #listenOnUnixSocket(): Promise<void> {
+    const { unixSocket, onUnixPeer, tls } = this.#options;
+    if (unixSocket === undefined) return;
+    this.#unixServer = await listenOnUnixSocket(unixSocket, (connection) => {
+      onUnixPeer(connection);
+      if (tls) this.#keep(connection);
+      this.server.emit(tls ? 'secureConnection' : 'connection', connection);
+    });
   }
 }
 

@@ -78,7 +78,7 @@ export class McpEndpoint implements AsyncDisposable {
 
   #serverFor({ principal }: Grant): McpServer {
     const { services, version, log } = this.#options;
-    const caller = { principal, sink: undefined };
+    const caller = { principal, sink: undefined, from: 'mcp' };
     return createMcpServer({
       backend: { request: (name, payload) => dispatch(services, name, payload, caller, log) },
       version,

@@ -3,12 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { assertPermitted } from '../../core/access/permissions.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { type AnswerFrame, ChunkFrame, completion } from '../../core/openai/chat-answer.js';
+import { ChunkFrame, completion } from '../../core/openai/chat-answer.js';
 import { type ChatRequest, parseChatRequest } from '../../core/openai/chat-request.js';
 import { openAiFailure } from '../../core/openai/failure.js';
-import type { Completion } from '../../services/completions-port.js';
+import type { Caller } from '../../services/audience.js';
+import type { Completion, CompletionListener } from '../../services/completions-port.js';
 import type { Services } from '../../services/services.js';
-import { grantFor } from '../http/credentials.js';
+import { grantFor, originOf } from '../http/credentials.js';
 import { EventStream } from './event-stream.js';
 
 /** Largest request, in bytes: the largest prompt that a tool takes, and what JSON adds to it. */
@@ -53,12 +54,37 @@ export class OpenAiEndpoint {
     );
   };
 
-  async #admit({ raw }: FastifyRequest): Promise<void> {
+  async #admit({ raw, body }: FastifyRequest): Promise<Caller> {
     const { access, quotas, isClosing } = this.#options.services;
     const { principal } = await grantFor(raw, access);
-    quotas.countRequest(principal);
-    assertPermitted(principal.role, 'llm_call');
+    const caller = { principal, sink: undefined, from: originOf(raw.socket) };
+    try {
+      quotas.countRequest(principal);
+      assertPermitted(principal.role, 'llm_call');
+    } catch (error) {
+      throw this.#record(error, body, caller);
+    }
     if (isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+    return caller;
+  }
+
+  /** Has a model answer. What comes of it is recorded, and secrets in it are masked. */
+  async #ask(asked: ChatRequest, caller: Caller, listener: CompletionListener): Promise<Completion> {
+    const { completions, requestAudit, secrets } = this.#options.services;
+    try {
+      const answer = await completions.complete(asked, listener);
+      requestAudit.answered('llm_call', asked, {}, caller);
+      return secrets.value(answer);
+    } catch (error) {
+      throw this.#record(error, asked, caller);
+    }
+  }
+
+  /** Records a failure; gives it as it may be told. */
+  #record(error: unknown, asked: unknown, caller: Caller): AdapterError {
+    const known = this.#known(error);
+    this.#options.services.requestAudit.answered('llm_call', asked, { error: known.toBody() }, caller);
+    return known;
   }
 
   #models() {
@@ -69,26 +95,31 @@ export class OpenAiEndpoint {
   }
 
   async #complete(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    await this.#admit(request);
+    const caller = await this.#admit(request);
     const asked = parseChatRequest(request.body);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');
     const frame = { id: `cmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000), model: asked.model };
     const gone = goneSignal(reply);
-    if (asked.isStreamed) return this.#stream(asked, frame, gone, reply);
-    const answer = await this.#options.services.completions.complete(asked, { signal: gone, onChunk: undefined });
+    const ask = (onChunk: CompletionListener['onChunk']) => this.#ask(asked, caller, { signal: gone, onChunk });
+    if (asked.isStreamed) return this.#stream(ask, new ChunkFrame(frame, asked.includesUsage), reply);
+    const answer = await ask(undefined);
     return reply.send(completion(frame, answer.content, answer.usage, extraOf(answer)));
   }
 
   /** What fails before there is anything of an answer is an answer of its own, with a status; after that it ends the stream. */
-  async #stream(asked: ChatRequest, frame: AnswerFrame, gone: AbortSignal, reply: FastifyReply): Promise<FastifyReply> {
-    const chunks = new ChunkFrame(frame, asked.includesUsage);
+  async #stream(
+    ask: (onChunk: (text: string) => void) => Promise<Completion>,
+    chunks: ChunkFrame,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const { secrets } = this.#options.services;
     const stream = new EventStream();
     const onChunk = (text: string) => {
       if (!stream.hasBegun) stream.send(chunks.begin());
-      stream.send(chunks.content(text));
+      stream.send(chunks.content(secrets.text(text)));
     };
-    const ended = this.#options.services.completions.complete(asked, { signal: gone, onChunk }).then((answer) => {
+    const ended = ask(onChunk).then((answer) => {
       if (!stream.hasBegun) onChunk(answer.content);
       for (const chunk of chunks.end(answer.usage, extraOf(answer))) stream.send(chunk);
       stream.end();
@@ -101,7 +132,7 @@ export class OpenAiEndpoint {
     }
     if (!stream.hasBegun) stream.send(chunks.begin());
     ended.catch((error: unknown) => {
-      stream.fail(openAiFailure(this.#known(error)).body);
+      stream.fail(secrets.value(openAiFailure(this.#known(error)).body));
     });
     return reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(stream.body);
   }
@@ -114,7 +145,7 @@ export class OpenAiEndpoint {
     const { status, body, retryAfterSeconds } = openAiFailure(this.#known(error));
     if (retryAfterSeconds === undefined) reply.header('x-should-retry', 'false');
     else reply.header('retry-after', String(retryAfterSeconds));
-    reply.header('cache-control', 'no-store').code(status).send(body);
+    reply.header('cache-control', 'no-store').code(status).send(this.#options.services.secrets.value(body));
   };
 
   /** The error that is told: a fault of ours is not. */

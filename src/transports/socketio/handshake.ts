@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket as Connection } from 'node:net';
 
 import type { Server, Socket } from 'socket.io';
 
-import { AdapterError } from '../../core/errors.js';
+import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Access, Grant } from '../../services/access/access.js';
+import type { RequestAudit } from '../../services/request-audit.js';
 import { type DoorSettings, isDirect, refusalOf } from '../access.js';
 
 /** What decides who gets in. */
@@ -12,7 +14,17 @@ export interface HandshakeOptions {
   readonly access: Access;
   readonly door: DoorSettings;
   readonly maxConnections: number;
+  readonly audit: Pick<RequestAudit, 'connectionRefused'>;
   readonly log: Log;
+}
+
+/** Connections that may stand without having shown a token yet, those of the daemon's own user apart. */
+const MAX_STRANGERS = 50;
+
+/** Connections of a server: all, and those of them that were let in. */
+export interface ConnectionCounts {
+  readonly all: number;
+  readonly admitted: number;
 }
 
 /**
@@ -40,8 +52,7 @@ export class Handshake {
     );
     io.use((socket, next) => {
       try {
-        const isLocalPeer = this.#local.has(socket.request);
-        this.#grants.set(socket, this.#options.access.admit({ token: tokenOf(socket), isLocalPeer }));
+        this.#grants.set(socket, this.#admit(socket));
         next();
       } catch (error) {
         next(this.#refusalFor(error));
@@ -53,20 +64,31 @@ export class Handshake {
   readonly allowRequest = (
     request: IncomingMessage,
     decide: (refusal: string | null, isAllowed: boolean) => void,
-    connections: number,
+    counts: () => ConnectionCounts,
   ): void => {
-    const { door, access, log } = this.#options;
-    const refusal = refusalOf(request, door) ?? this.#overload(connections);
+    const { door, access, audit, log } = this.#options;
+    const refuse = (code: ErrorCode, why: string) => {
+      const { from, address } = peerOf(request.socket);
+      log.warn('a connection was refused', { why });
+      audit.connectionRefused(from, address, { code, message: why });
+      decide(why, false);
+    };
+    const refusal = refusalOf(request, door);
     if (refusal !== undefined) {
-      log.warn('a connection was refused', { why: refusal });
-      decide(refusal, false);
+      refuse('FORBIDDEN', refusal);
       return;
     }
-    const { socket, headers } = request;
-    const peer = isDirect(headers) ? access.isLocalPeer(socket) : Promise.resolve(false);
-    void peer.then((isLocal) => {
-      if (isLocal) this.#local.add(request);
-      decide(null, true);
+    const { headers, socket } = request;
+    const judged = isDirect(headers) ? access.isLocalPeer(socket) : Promise.resolve(false);
+    void judged.then((isLocal) => {
+      const overload = this.#overload(counts(), isLocal);
+      const guessing = isLocal ? undefined : access.whyWait(peerOf(socket).address);
+      if (overload !== undefined) refuse('RESOURCE_EXHAUSTED', overload);
+      else if (guessing !== undefined) refuse('RATE_LIMITED', guessing);
+      else {
+        if (isLocal) this.#local.add(request);
+        decide(null, true);
+      }
     });
   };
 
@@ -77,9 +99,16 @@ export class Handshake {
     return grant;
   }
 
-  #overload(connections: number): string | undefined {
+  #admit({ request, handshake }: Socket): Grant {
+    const isLocalPeer = this.#local.has(request);
+    return this.#options.access.admit({ token: tokenIn(handshake.auth), isLocalPeer, ...peerOf(request.socket) });
+  }
+
+  #overload({ all, admitted }: ConnectionCounts, isLocal: boolean): string | undefined {
     const { maxConnections } = this.#options;
-    return connections >= maxConnections ? `${maxConnections} connections are open already` : undefined;
+    if (all >= maxConnections) return `${maxConnections} connections are open already`;
+    if (isLocal || all - admitted < MAX_STRANGERS) return undefined;
+    return `${MAX_STRANGERS} connections that have shown no token yet are open already`;
   }
 
   /** The error that a client gets as `connect_error`, with the body of an answer's error as `data`. */
@@ -92,7 +121,12 @@ export class Handshake {
   }
 }
 
-/** The token alone is looked at, and only here: one in a URL would stand in logs, one in a cookie would be sent unasked. */
-const tokenOf = (socket: Socket): unknown => (socket.handshake.auth as { readonly token?: unknown }).token;
+/** Where a connection comes from: for records, and to count by. */
+export const peerOf = ({ remoteAddress = 'unix', remotePort }: Connection): { from: string; address: string } => ({
+  from: `socketio ${remoteAddress} ${remotePort ?? ''}`.trim(),
+  address: remoteAddress,
+});
+
+const tokenIn = (auth: Readonly<Record<string, unknown>>): unknown => auth['token'];
 
 const isContinuation = ({ url = '' }: IncomingMessage): boolean => /[?&]sid=/.test(url);

@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Server, type Socket } from 'socket.io';
 
+import { auditPrincipal } from '../../core/audit/event.js';
 import type { Log } from '../../core/log.js';
 import type { Grant } from '../../services/access/access.js';
 import type { Caller } from '../../services/audience.js';
 import type { Services } from '../../services/services.js';
 import type { DoorSettings } from '../access.js';
 import { dispatch, type Reply } from '../dispatch.js';
-import { Handshake } from './handshake.js';
-import { SocketSink } from './socket-sink.js';
+import { Handshake, peerOf } from './handshake.js';
+import { pendingBytesOf, SocketSink } from './socket-sink.js';
 
 /** Longest wait for the answers to what the daemon's end has ended. */
 const LAST_ANSWERS_MS = 300;
@@ -41,8 +42,8 @@ export class SocketIoServer implements AsyncDisposable {
 
   constructor(options: SocketIoOptions) {
     this.#options = options;
-    const { access } = options.services;
-    this.#handshake = new Handshake({ ...options, access });
+    const { access, requestAudit: audit } = options.services;
+    this.#handshake = new Handshake({ ...options, access, audit });
     this.#io = new Server(options.http, {
       serveClient: false,
       perMessageDeflate: false,
@@ -53,7 +54,10 @@ export class SocketIoServer implements AsyncDisposable {
       connectTimeout: CONNECT_TIMEOUT_MS,
       cors: { origin: corsOrigin(options.corsAllowedOrigins), credentials: false },
       allowRequest: (request, decide) => {
-        this.#handshake.allowRequest(request, decide, this.#io.engine.clientsCount);
+        this.#handshake.allowRequest(request, decide, () => ({
+          all: this.#io.engine.clientsCount,
+          admitted: this.#io.sockets.sockets.size,
+        }));
       },
     });
     this.#handshake.guard(this.#io);
@@ -88,16 +92,17 @@ export class SocketIoServer implements AsyncDisposable {
     late.abort();
     // Closing throws away what has not left yet.
     const deadline = performance.now() + LAST_ANSWERS_MS;
-    const isPending = () =>
-      [...this.#io.sockets.sockets.values()].some((socket) => new SocketSink(socket).pendingBytes() > 0);
+    const isPending = () => [...this.#io.sockets.sockets.values()].some((socket) => pendingBytesOf(socket) > 0);
     while (isPending() && performance.now() < deadline) await sleep(2);
   }
 
   #serve(socket: Socket): void {
     const { services, log } = this.#options;
-    const sink = new SocketSink(socket);
+    const sink = new SocketSink(socket, services.secrets.value);
     const grant = this.#handshake.grantOf(socket);
-    const caller: Caller = { principal: grant.principal, sink };
+    const caller: Caller = { principal: grant.principal, sink, from: peerOf(socket.request.socket).from };
+    services.connections.add(caller);
+    services.audit.record({ event: 'connected', principal: auditPrincipal(grant.principal), from: caller.from });
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
     const stopWatching = onEnd(grant, (message) => {
       log.info('a connection was ended', { client: socket.id, why: message });
@@ -120,6 +125,8 @@ export class SocketIoServer implements AsyncDisposable {
     socket.on('disconnect', (reason) => {
       log.debug('client disconnected', { client: socket.id, reason });
       stopWatching();
+      services.connections.remove(caller);
+      services.confirmations.detach(sink);
       services.sessions.detach(sink);
       services.llm.detach(sink);
     });

@@ -1,6 +1,7 @@
 import type { Socket } from 'socket.io';
 
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
+import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { EventSink } from '../../services/audience.js';
 
 /** The parts of engine.io's socket that tell what has not been sent; its types leave some out. */
@@ -12,9 +13,11 @@ interface Connection {
 /** A Socket.IO connection as a destination of events. */
 export class SocketSink implements EventSink {
   readonly #socket: Socket;
+  readonly #mask: SecretMask['value'];
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, mask: SecretMask['value']) {
     this.#socket = socket;
+    this.#mask = mask;
   }
 
   get id(): string {
@@ -22,15 +25,20 @@ export class SocketSink implements EventSink {
   }
 
   send<N extends EventName>(event: N, payload: EventPayload<N>): void {
-    if (this.#socket.connected) this.#socket.emit(event, payload);
+    // Output was masked where it came in.
+    if (this.#socket.connected) this.#socket.emit(event, event === 'command_output' ? payload : this.#mask(payload));
   }
 
-  /** What waits in engine.io's queue and in the WebSocket's: TCP's own buffers are not seen. */
   pendingBytes(): number {
-    if (!this.#socket.connected) return 0;
-    const { writeBuffer, transport } = this.#socket.conn as unknown as Connection;
-    let bytes = transport.socket?.bufferedAmount ?? 0;
-    for (const { data } of writeBuffer) bytes += data?.length ?? 0;
-    return bytes;
+    return pendingBytesOf(this.#socket);
   }
+}
+
+/** What waits in engine.io's queue and in the WebSocket's: TCP's own buffers are not seen. */
+export function pendingBytesOf(socket: Socket): number {
+  if (!socket.connected) return 0;
+  const { writeBuffer, transport } = socket.conn as unknown as Connection;
+  let bytes = transport.socket?.bufferedAmount ?? 0;
+  for (const { data } of writeBuffer) bytes += data?.length ?? 0;
+  return bytes;
 }

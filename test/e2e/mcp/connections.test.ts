@@ -152,16 +152,17 @@ describe('GET /v1/tools', () => {
       openai: expect.arrayContaining([expect.objectContaining({ type: 'function' })]) as unknown,
       anthropic: expect.arrayContaining([expect.objectContaining({ name: 'open_session' })]) as unknown,
     });
-    expect((await get('?format=openai')).body).toMatchObject({
-      tools: [{ type: 'function', function: { ...run, name: 'run_command', parameters: schema } }, ...anything(15)],
+    const first = async (format: string) => {
+      const { tools } = (await get(`?format=${format}`)).body as { tools: unknown[] };
+      return tools[0];
+    };
+    expect(await first('openai')).toMatchObject({
+      type: 'function',
+      function: { ...run, name: 'run_command', parameters: schema },
     });
-    expect((await get('?format=anthropic')).body).toMatchObject({
-      tools: [{ ...run, name: 'run_command', input_schema: schema }, ...anything(15)],
-    });
+    expect(await first('anthropic')).toMatchObject({ ...run, name: 'run_command', input_schema: schema });
     expect(await get('?format=xml')).toMatchObject({ status: 400, body: { error: { code: 'INVALID_REQUEST' } } });
     const { stdout } = await runCli(['tools', '--format', 'anthropic']);
     expect({ tools: JSON.parse(stdout) as unknown }).toEqual((await get('?format=anthropic')).body);
   });
 });
-
-const anything = (count: number): unknown[] => Array.from({ length: count }, () => expect.anything() as unknown);

@@ -26,11 +26,13 @@ describe('after a lost connection', () => {
     'wait_command',
     'read_output',
     'list_sessions',
+    'list_confirmations',
     'get_session',
     'attach_session',
     'resize_terminal',
     'list_checkpoints',
     'diff_workspace',
+    'list_llm_providers',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

@@ -13,7 +13,31 @@ describe('confirmation', () => {
       modes: {},
       rules: [],
       expiresMs: 60_000,
+      checkpoint: true,
+      reviewer: {
+        provider: 'openai',
+        baseUrl: 'https://api.openai.com/v1',
+        model: undefined,
+        apiKey: undefined,
+        timeoutMs: 30_000,
+      },
     });
+  });
+
+  it('takes a reviewing model, whose key is not shown', () => {
+    const env = { ...BARE_ENV, REVIEW_KEY: 'very-secret' };
+    const { reviewer } = load(
+      'confirmation: { mode: llm, reviewer: { base_url: "http://127.0.0.1:1/v1", model: m, api_key: "${REVIEW_KEY}" } }',
+      { env },
+    ).confirmation;
+    expect(reviewer.apiKey?.reveal()).toBe('very-secret');
+    expect(`${JSON.stringify(reviewer)} ${String(reviewer.apiKey)}`).not.toContain('very-secret');
+  });
+
+  it.each(['mode: llm', 'mode: self, classes: { network: llm }'])('needs a model where one is asked: %s', (text) => {
+    expect(problemsOf(`confirmation: { ${text} }`)).toEqual([
+      expect.stringContaining('confirmation.reviewer.model: is needed, because commands are confirmed by llm'),
+    ]);
   });
 
   it('takes a preset, and single classes that differ from it: by an action, or by who confirms them', () => {

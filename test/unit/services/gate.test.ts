@@ -1,68 +1,61 @@
 import { describe, expect, it, vi } from 'vitest';
 
+import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
+import type { AuditEvent } from '../../../src/core/audit/event.js';
 import { factsOfFreshShell } from '../../../src/core/policy/facts.js';
 import { PRESETS } from '../../../src/core/policy/presets.js';
-import { CommandGate, type ConfirmationPort } from '../../../src/services/gate.js';
+import { CommandGate } from '../../../src/services/gate.js';
 import type { SessionFacts } from '../../../src/services/session-facts.js';
 import type { SessionRecord } from '../../../src/services/session-registry.js';
 
+const CALLER = { principal: LOCAL_PRINCIPAL };
 const FACTS = factsOfFreshShell('/work/space');
 
 interface GateFixture {
   readonly gate: CommandGate;
-  readonly confirm: ReturnType<typeof vi.fn<ConfirmationPort>>;
   readonly forget: ReturnType<typeof vi.fn<SessionFacts['forget']>>;
+  readonly recorded: readonly AuditEvent[];
 }
 
-/** A gate with somebody who confirms, and facts that come when `of` says so. */
-function makeGate(confirm: ConfirmationPort, of: SessionFacts['of'] = () => FACTS, isEnforced = true): GateFixture {
-  const asked = vi.fn<ConfirmationPort>(confirm);
+/** A gate whose facts come when `of` says so. */
+function makeGate(of: SessionFacts['of'] = () => FACTS, isEnforced = true): GateFixture {
   const forget = vi.fn<SessionFacts['forget']>();
+  const recorded: AuditEvent[] = [];
   const gate = new CommandGate({
     settings: () => ({ isEnforced, policy: { actions: PRESETS.balanced, rules: [] } }),
     facts: { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
-    confirm: asked,
+    audit: { record: (event) => recorded.push(event) },
     log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
   });
-  return { gate, confirm: asked, forget };
+  return { gate, forget, recorded };
 }
-
-const approve: ConfirmationPort = () => Promise.resolve('approved');
-const refuse: ConfirmationPort = () => Promise.resolve('refused');
-const fail: ConfirmationPort = () => Promise.reject(new Error('nobody there'));
 
 const session = (id: string) => ({ id }) as unknown as SessionRecord;
 
 describe('the gate', () => {
-  it('lets in at once what is allowed, and asks nobody', () => {
-    const { gate, confirm } = makeGate(refuse);
-    expect(gate.admit({ command: 'ls' }, undefined)).toBeUndefined();
-    expect(gate.admit({ command: 'ls' }, session('a'))).toBeUndefined();
-    expect(confirm).not.toHaveBeenCalled();
+  it('lets in at once what is allowed', () => {
+    const { gate } = makeGate();
+    expect(gate.admit({ command: 'ls' }, undefined, CALLER)).toBeUndefined();
+    expect(gate.admit({ command: 'ls' }, session('a'), CALLER)).toBeUndefined();
   });
 
-  it.each([
-    ['approved', approve, undefined],
-    ['refused', refuse, 'COMMAND_DENIED'],
-    ['not answered because asking failed', fail, 'COMMAND_DENIED'],
-  ])('has the rest confirmed; when that is %s, the outcome is %s', async (_what, confirm, code) => {
-    const { gate, confirm: asked } = makeGate(confirm);
-    const outcome = await Promise.resolve(gate.admit({ command: 'rm x' }, undefined)).then(
-      () => undefined,
-      (error: unknown) => (error as { code: string }).code,
-    );
-    expect(outcome).toBe(code);
-    expect(asked).toHaveBeenCalledOnce();
-    expect(asked.mock.calls[0]?.[0].verdict).toMatchObject({ action: 'confirm', class: 'destructive' });
-  });
-
-  it('asks nobody about what is denied', async () => {
-    const { gate, confirm } = makeGate(approve);
-    await expect(gate.admit({ command: 'rm -rf /' }, undefined)).rejects.toMatchObject({
-      code: 'COMMAND_DENIED',
-      details: { action: 'deny', class: 'destructive', commands: ['rm -rf /'] },
+  it('gives back as a question what has to be confirmed', () => {
+    const { gate } = makeGate();
+    const request = { command: 'rm x' };
+    expect(gate.admit(request, undefined, CALLER)).toMatchObject({
+      request,
+      verdict: { action: 'confirm', class: 'destructive', causes: ['destructive'] },
     });
-    expect(confirm).not.toHaveBeenCalled();
+  });
+
+  it('denies what is denied, with why', () => {
+    const { gate } = makeGate();
+    expect(() => gate.admit({ command: 'rm -rf /' }, undefined, CALLER)).toThrow(
+      expect.objectContaining({
+        code: 'COMMAND_DENIED',
+        details: expect.objectContaining({ action: 'deny', class: 'destructive', commands: ['rm -rf /'] }) as unknown,
+      }) as Error,
+    );
   });
 
   it('keeps the order of a session while it waits, and lets other sessions pass', async () => {
@@ -70,12 +63,12 @@ describe('the gate', () => {
     const slow = session('slow');
     const of: SessionFacts['of'] = (record) =>
       record === slow ? new Promise((resolve) => waiting.push(() => resolve(FACTS))) : FACTS;
-    const { gate } = makeGate(approve, of);
+    const { gate } = makeGate(of);
     const admitted: string[] = [];
     const admit = (command: string) =>
-      Promise.resolve(gate.admit({ command }, slow)).then(() => admitted.push(command));
+      Promise.resolve(gate.admit({ command }, slow, CALLER)).then(() => admitted.push(command));
     const all = Promise.all([admit('echo 1'), admit('echo 2'), admit('echo 3')]);
-    expect(gate.admit({ command: 'ls' }, session('other'))).toBeUndefined();
+    expect(gate.admit({ command: 'ls' }, session('other'), CALLER)).toBeUndefined();
     // Each looks at the session when the one before it has passed.
     for (let count = 1; count <= 3; count += 1) {
       await vi.waitFor(() => expect(waiting).toHaveLength(count));
@@ -86,23 +79,34 @@ describe('the gate', () => {
   });
 
   it('has the names of a session looked up again after a command that may change them', () => {
-    const { gate, forget } = makeGate(approve);
-    void gate.admit({ command: 'ls' }, session('a'));
+    const { gate, forget } = makeGate();
+    void gate.admit({ command: 'ls' }, session('a'), CALLER);
     expect(forget).not.toHaveBeenCalled();
-    void gate.admit({ command: "alias l='ls -l'" }, session('a'));
+    void gate.admit({ command: "alias l='ls -l'" }, session('a'), CALLER);
     expect(forget).toHaveBeenCalledOnce();
   });
 
   it('lets everything in when it is not enforced, and remembers that it did not look', () => {
-    const { gate, forget } = makeGate(refuse, undefined, false);
-    expect(gate.admit({ command: 'rm -rf /' }, session('a'))).toBeUndefined();
-    expect(gate.admitInput(session('a'), 'rm -rf /\n')).toBeUndefined();
+    const { gate, forget } = makeGate(undefined, false);
+    expect(gate.admit({ command: 'rm -rf /' }, session('a'), CALLER)).toBeUndefined();
+    expect(gate.admitInput(session('a'), 'rm -rf /\n', LOCAL_PRINCIPAL)).toBeUndefined();
     expect(forget).toHaveBeenCalledOnce();
   });
 
   it('judges the variables of a session', async () => {
-    const { gate } = makeGate(refuse);
-    await expect(gate.admitEnvironment({ LANG: 'C' })).resolves.toBeUndefined();
-    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x' })).rejects.toMatchObject({ code: 'COMMAND_DENIED' });
+    const { gate } = makeGate();
+    await expect(gate.admitEnvironment({ LANG: 'C' }, CALLER)).resolves.toBeUndefined();
+    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x' }, CALLER)).rejects.toMatchObject({ code: 'COMMAND_DENIED' });
+  });
+
+  it('records each verdict with who asked, and of variables the names alone', async () => {
+    const { gate, recorded } = makeGate();
+    void gate.admit({ command: 'ls' }, session('a'), CALLER);
+    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x-secret' }, CALLER)).rejects.toThrow();
+    expect(recorded).toMatchObject([
+      { event: 'verdict', session_id: 'a', command: 'ls', principal: { id: 'local' }, verdict: { action: 'allow' } },
+      { event: 'verdict', session_id: null, details: { environment: ['LD_PRELOAD'] } },
+    ]);
+    expect(JSON.stringify(recorded)).not.toContain('x-secret');
   });
 });

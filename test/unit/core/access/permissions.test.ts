@@ -14,6 +14,8 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   shell_metadata: 'vaoA',
   check_command: ' aoA',
   send_input: ' aoA',
+  confirm_command: ' aoA',
+  list_confirmations: ' aoA',
   signal_command: ' aoA',
   wait_command: 'vaoA',
   read_output: 'vaoA',

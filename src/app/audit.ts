@@ -1,0 +1,52 @@
+import type { Configuration } from '../config/configuration.js';
+import { type AuditTrail, NO_AUDIT } from '../core/audit/event.js';
+import { AdapterError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
+import { AuditFile } from '../engine/audit/audit-file.js';
+
+import type { Closers } from './closers.js';
+
+/** Daemons that share a state directory, each with an audit log of its own. */
+const MAX_DAEMONS = 64;
+
+/**
+ * The audit log. It is closed last but for the engine, so that every end is in it.
+ * @throws AdapterError RESOURCE_EXHAUSTED when another daemon writes the file that the configuration names
+ */
+export async function buildAudit(
+  { audit }: Configuration,
+  mask: SecretMask,
+  log: Log,
+  closers: Closers,
+): Promise<AuditTrail> {
+  if (!audit.enabled) return NO_AUDIT;
+  const open = (path: string) =>
+    AuditFile.open({
+      path,
+      maxBytes: audit.maxFileBytes,
+      backups: audit.backups,
+      mask,
+      onFailure: (error) => {
+        log.error('the audit log cannot be written; what happens meanwhile waits, up to a bound', {
+          error: String(error),
+        });
+      },
+    });
+  const file = audit.isFileChosen ? await open(audit.filePath) : await openFirstFree(audit.filePath, open);
+  if (file.path !== audit.filePath)
+    log.warn('another daemon has the audit log; this one has its own', { file: file.path });
+  closers.push(() => file[Symbol.asyncDispose]());
+  return file;
+}
+
+/** Two daemons in one chain would break it: `audit.jsonl`, or the first of `audit-2.jsonl`, … that nobody has. */
+async function openFirstFree(path: string, open: (path: string) => Promise<AuditFile>): Promise<AuditFile> {
+  for (let number = 1; ; number += 1) {
+    try {
+      return await open(number === 1 ? path : path.replace(/(\.\w+)?$/, `-${number}$1`));
+    } catch (error) {
+      if (!(error instanceof AdapterError) || number === MAX_DAEMONS) throw error;
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { Configuration } from '../config/configuration.js';
+import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
+import { mayDestroy } from '../core/confirmation/bindings.js';
+import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confirmation/record.js';
+import type { Log } from '../core/log.js';
+import type { Metrics } from '../core/metrics.js';
+import { OpenAiReviewer } from '../llm/openai-reviewer.js';
+import type { Checkpoints } from '../services/checkpoints.js';
+import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
+import type { Connections } from '../services/connections.js';
+import { confirmationSettings } from './gate-settings.js';
+
+interface Parts {
+  readonly connections: Connections;
+  readonly checkpoints: Checkpoints;
+  readonly configuration: () => Configuration;
+  readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  readonly log: Log;
+}
+
+export function buildConfirmations({
+  connections,
+  checkpoints,
+  configuration,
+  metrics,
+  audit,
+  log,
+}: Parts): Confirmations {
+  return new Confirmations({
+    settings: () => confirmationSettings(configuration()),
+    connections,
+    reviewer: () => {
+      const { baseUrl, model, apiKey } = configuration().confirmation.reviewer;
+      return model === undefined ? undefined : new OpenAiReviewer({ baseUrl, model, apiKey });
+    },
+    save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
+    observe: observe(log, metrics, audit),
+  });
+}
+
+/** Longest label of a checkpoint, in characters. */
+const MAX_LABEL = 100;
+
+/** A workspace that cannot be saved keeps no command from running: it was confirmed, and the result tells. */
+const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefore => {
+  return async ({ kind, request, verdict, caller }) => {
+    if (kind === 'input' || !isWanted() || !mayDestroy(verdict)) return { checkpointId: undefined, warnings: [] };
+    const label = `before ${request.command.replaceAll(/\s+/g, ' ').slice(0, MAX_LABEL)}`;
+    try {
+      return { checkpointId: await checkpoints.saveBeforeCommand(label, caller.principal), warnings: [] };
+    } catch (error) {
+      const message = `the workspace could not be saved before this command: ${(error as Error).message}`;
+      return { checkpointId: undefined, warnings: [{ code: 'NO_CHECKPOINT', message }] };
+    }
+  };
+};
+
+/** Logs, records and counts every step. What was decided is worth a line on a normal day; what was tried in vain is a warning. */
+function observe(log: Log, metrics: Metrics, audit: AuditTrail): ConfirmationObserver {
+  return (record) => {
+    const { event, mode, requester, by, confirmationId, commandSha256, commandId, sessionId } = record;
+    const isOdd = event === 'mismatch' || event === 'refused' || event === 'void';
+    log[isOdd ? 'warn' : 'info'](`confirmation ${event}`, {
+      confirmation_id: confirmationId,
+      mode,
+      requester: requester.name,
+      by: by?.name,
+      justification: record.justification || undefined,
+      command: record.command,
+      command_sha256: commandSha256,
+      command_id: commandId,
+      session_id: sessionId,
+      class: record.class,
+    });
+    audit.record({
+      event: 'decision',
+      principal: auditPrincipal(requester),
+      session_id: sessionId,
+      command_id: commandId,
+      command: record.command,
+      verdict: { action: 'confirm', class: record.class, reasons: record.reasons },
+      details: {
+        decision: event,
+        confirmation_id: confirmationId,
+        command_sha256: commandSha256,
+        mode,
+        ...(record.typedCharacters !== undefined && { typed_characters: record.typedCharacters }),
+        ...(by && { by: { id: by.id, name: by.name } }),
+        ...(record.justification !== '' && { justification: record.justification }),
+      },
+    });
+    const outcome = CONFIRMATION_OUTCOMES.find((name) => name === event);
+    if (outcome) metrics.confirmationEnded(mode, outcome);
+  };
+}

@@ -1,0 +1,17 @@
+import type { Configuration } from '../config/configuration.js';
+import type { AuditTrail } from '../core/audit/event.js';
+import type { Metrics } from '../core/metrics.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { GateSettings } from '../services/gate.js';
+import type { RequestAudit } from '../services/request-audit.js';
+
+/** What changes while the daemon runs, and where its figures go. */
+export interface CurrentState {
+  readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  readonly requestAudit: RequestAudit;
+  readonly secrets: SecretMask;
+  readonly configuration: () => Configuration;
+  readonly gate: () => GateSettings;
+  readonly isClosing: () => boolean;
+}

@@ -1,0 +1,34 @@
+import type { Configuration } from '../config/configuration.js';
+import type { LogFactory } from '../core/log.js';
+import type { Services } from '../services/services.js';
+import type { PrometheusMetrics } from '../transports/http/prometheus.js';
+import { HttpServer } from '../transports/http/server.js';
+import { toolRoutes } from '../transports/http/tools.js';
+import { McpEndpoint } from '../transports/mcp/endpoint.js';
+import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
+import { SocketIoServer } from '../transports/socketio/server.js';
+
+import type { Closers } from './closers.js';
+
+/** The port, and what listens on it. Nothing listens yet. */
+export function buildTransports(
+  services: Services,
+  { socketio, http: { mcp: hasMcp, openai: hasOpenAi } }: Configuration,
+  version: string,
+  metrics: PrometheusMetrics | undefined,
+  log: LogFactory,
+  closers: Closers,
+): { readonly http: HttpServer; readonly server: SocketIoServer } {
+  const { readiness, access } = services;
+  const door = { ...socketio, takesPages: access.takesPages };
+  const mcp = hasMcp ? new McpEndpoint({ services, version, log: log('mcp'), ...socketio }) : undefined;
+  const openai = hasOpenAi ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
+  const extensions = [toolRoutes(access), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
+  const { noteUnixPeer: onUnixPeer } = access;
+  const http = new HttpServer({ readiness, metrics, door, extensions, onUnixPeer, log: log('http'), ...socketio });
+  closers.push(() => http[Symbol.asyncDispose]());
+  if (mcp) closers.push(() => mcp[Symbol.asyncDispose]());
+  const server = new SocketIoServer({ services, http: http.server, door, log: log('socketio'), ...socketio });
+  closers.push(() => server[Symbol.asyncDispose]());
+  return { http, server };
+}

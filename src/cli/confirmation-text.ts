@@ -1,0 +1,24 @@
+import type { ConfirmationInfo } from '../client.js';
+import { formatSpan, onOneLine } from './style.js';
+
+/** All that a person has to see who decides, line by line: nothing is cut, and nothing can move the cursor. */
+export function describeQuestion(asked: ConfirmationInfo, now: number): string[] {
+  const { command, args = [], stdin, env = {}, session_label: label, requires } = asked;
+  const left = formatSpan(Date.parse(asked.expires_at) - now);
+  const session = label ?? asked.session_id;
+  return [
+    `${asked.kind === 'input' ? 'Input' : 'Command'} of ${show(asked.requested_by)}, ${asked.class}; ${left} left`,
+    ...asked.reasons.map((reason) => `  - ${show(reason)}`),
+    `  in ${show(asked.working_directory)}${session === null ? '' : `, session ${show(session)}`}`,
+    ...linesOf(command).map((line) => `  | ${line}`),
+    ...args.map((arg) => `  argument: ${show(arg)}`),
+    ...Object.entries(env).map(([name, value]) => `  variable: ${name}=${show(value)}`),
+    ...(stdin === undefined ? [] : linesOf(stdin).map((line) => `  input: ${line}`)),
+    `  ${asked.confirmation_id}, to be confirmed by: ${requires}`,
+  ];
+}
+
+/** A text of a stranger, on one line. */
+const show = (text: string): string => onOneLine(text, Infinity);
+
+const linesOf = (text: string): string[] => text.split('\n').map(show);

@@ -1,0 +1,141 @@
+import { watch } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { findConfigurationFile } from '../config/locate.js';
+import { readConfiguration, withoutProof } from '../config/read.js';
+import { type AuditRecord, readRecord } from '../core/audit/chain.js';
+import { type AuditQuery, matchesQuery } from '../core/audit/select.js';
+import { listAuditFiles, readLines, sha256 } from '../engine/audit/files.js';
+import { type AuditFindings, verifyAudit } from '../engine/audit/verify.js';
+import type { Context } from './context.js';
+import { CommandLineError, EXIT } from './failure.js';
+import { alignColumns, onOneLine } from './style.js';
+
+/** What all of the commands take. */
+export interface AuditOptions {
+  readonly config?: string;
+  readonly file?: string;
+  readonly json?: boolean;
+}
+
+/** What `audit tail` takes beside that. */
+export interface TailOptions extends AuditOptions {
+  readonly lines: number;
+  readonly follow?: boolean;
+}
+
+/** What `audit search` takes beside that. */
+export type SearchOptions = AuditOptions & AuditQuery;
+
+/** Says whether the chain is in order; the exit code says it too. */
+export async function verifyAuditLog(context: Context, options: AuditOptions): Promise<void> {
+  const findings = await verifyAudit(pathOf(context, options));
+  const text = options.json ? JSON.stringify(findings, null, 2) : renderFindings(findings);
+  await context.stdout.write(`${text}\n`);
+  if (!findings.ok) context.exitWith(EXIT.failed);
+}
+
+/** Shows the latest records, and those to come. */
+export async function tailAuditLog(context: Context, options: TailOptions): Promise<void> {
+  const path = pathOf(context, options);
+  const latest: AuditRecord[] = [];
+  for await (const record of recordsOf(path)) {
+    latest.push(record);
+    if (latest.length > options.lines) latest.shift();
+  }
+  await show(context, latest, options);
+  if (options.follow) await follow(context, path, latest.at(-1)?.seq ?? 0, options);
+}
+
+/** Shows the records that fit. */
+export async function searchAuditLog(context: Context, options: SearchOptions): Promise<void> {
+  const found: AuditRecord[] = [];
+  for await (const record of recordsOf(pathOf(context, options))) {
+    if (matchesQuery(record, options)) found.push(record);
+  }
+  await show(context, found, options);
+}
+
+function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
+  if (file !== undefined) return file;
+  const source = findConfigurationFile({ flag: config, env, cwd });
+  const { audit } = readConfiguration({ ...source, env, cwd }, withoutProof);
+  if (audit.enabled || listAuditFiles(audit.filePath).length > 0) return audit.filePath;
+  throw new CommandLineError('the configuration has audit.enabled: false, and there is no audit log', {
+    hint: 'Give another configuration with --config, or the log itself with --file.',
+  });
+}
+
+/** All that can be read as records, the oldest first; what is wrong with the others `verify` says. */
+async function* recordsOf(path: string): AsyncGenerator<AuditRecord> {
+  for (const file of listAuditFiles(path)) {
+    for await (const { text, isWhole } of readLines(file)) {
+      const record = isWhole ? readRecord(text, sha256) : '';
+      if (typeof record !== 'string') yield record;
+    }
+  }
+}
+
+/** Shows records beyond `seq` as they come, until it is interrupted or nobody reads any more. */
+async function follow(context: Context, path: string, seq: number, options: AuditOptions): Promise<void> {
+  let last = seq;
+  let reading = Promise.resolve();
+  const showNew = async () => {
+    for await (const record of recordsOf(path)) {
+      if (record.seq <= last) continue;
+      last = record.seq;
+      await show(context, [record], options);
+    }
+  };
+  const watcher = watch(dirname(path), () => {
+    reading = reading.then(showNew);
+  });
+  const interrupted = new Promise<void>((resolve) => context.onSignal(['SIGINT', 'SIGTERM'], () => resolve()));
+  await Promise.race([interrupted, context.stdout.broken]);
+  watcher.close();
+  await reading;
+}
+
+/** Longest text in the table, in characters. */
+const MAX_TEXT = 160;
+
+async function show({ stdout }: Context, records: readonly AuditRecord[], { json }: AuditOptions): Promise<void> {
+  if (records.length === 0) return;
+  const lines = json ? records.map((record) => JSON.stringify(record)) : alignColumns(records.map(renderRow));
+  await stdout.write(`${lines.join('\n')}\n`);
+}
+
+function renderRow(record: AuditRecord): string[] {
+  const { name = '-' } = (record['principal'] ?? {}) as { readonly name?: string };
+  const { request, outcome, verdict, details = {}, command } = record as unknown as ShownFields;
+  const what: (string | undefined)[] = [
+    request,
+    verdict && `${verdict.action} (${verdict.class})`,
+    command,
+    outcome === 'ok' ? undefined : outcome,
+    ...Object.entries(details).map(([key, value]) => `${key}=${JSON.stringify(value)}`),
+  ];
+  const text = what.filter((part) => part !== undefined).join('  ');
+  return [String(record.seq), record.time, name, record.event, onOneLine(text, MAX_TEXT)];
+}
+
+interface ShownFields {
+  readonly request?: string;
+  readonly outcome?: string;
+  readonly verdict?: { readonly action: string; readonly class: string };
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly command?: string;
+}
+
+function renderFindings({ ok, files, records, first_seq: first, last_seq: last, gaps, fault }: AuditFindings): string {
+  if (files.length === 0 && ok) return 'there is no audit log';
+  const range = first === null ? '' : `, ${first} to ${last ?? first}`;
+  const lines = [`${records} records in ${files.length} file${files.length === 1 ? '' : 's'}${range}`];
+  if (first !== null && first > 1) lines.push(`the chain begins at record ${first}: older files are gone`);
+  for (const { seq, time, details } of gaps) lines.push(`gap at record ${seq} (${time}): ${JSON.stringify(details)}`);
+  if (fault) {
+    const place = fault.line === null ? fault.file : `${fault.file}:${fault.line}`;
+    lines.push(`${place}: after record ${fault.after_seq}: ${fault.why}`);
+  }
+  return [...lines, ok ? 'in order' : 'NOT in order'].join('\n');
+}

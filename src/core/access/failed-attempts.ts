@@ -1,0 +1,29 @@
+/** Wrong tokens that an address may show within the time below, before it has to wait. */
+const MAX_FAILURES = 5;
+/** In milliseconds. */
+const WINDOW_MS = 60_000;
+/** Addresses that are kept in mind: the oldest are forgotten. */
+const MAX_ADDRESSES = 10_000;
+
+/** Counts wrong tokens by address, so that guessing and flooding are slow. Times are in milliseconds of any one clock. */
+export class FailedAttempts {
+  /** Times of the latest failures, the oldest first. */
+  readonly #failures = new Map<string, readonly number[]>();
+
+  note(address: string, now: number): void {
+    const recent = [...(this.#failures.get(address) ?? []), now].slice(-MAX_FAILURES);
+    this.#failures.delete(address);
+    this.#failures.set(address, recent);
+    for (const oldest of this.#failures.keys()) {
+      if (this.#failures.size <= MAX_ADDRESSES) break;
+      this.#failures.delete(oldest);
+    }
+  }
+
+  /** How long an address has to wait before it may try again, in milliseconds; 0 when it need not. */
+  waitOf(address: string, now: number): number {
+    const [first, ...others] = this.#failures.get(address) ?? [];
+    if (first === undefined || others.length + 1 < MAX_FAILURES) return 0;
+    return Math.max(0, Math.ceil(first + WINDOW_MS - now));
+  }
+}

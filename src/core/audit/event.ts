@@ -1,0 +1,68 @@
+import type { Principal } from '../access/principal.js';
+import type { Role } from '../access/roles.js';
+
+/** What is recorded, with the sentence that documents it. */
+export const AUDIT_EVENTS = {
+  daemon_started: 'The daemon takes requests from now on.',
+  daemon_stopped: 'The daemon has ended as it was asked to. Without this record it was killed.',
+  configuration_reloaded: 'The configuration was read again.',
+  connected: 'A client was let in.',
+  connection_refused: 'A client was not let in: `outcome` has the code, `details.why` the reason.',
+  token_made: 'A token counts that did not before.',
+  token_changed: 'A token has another secret, name, role or end.',
+  token_ended: 'A token counts no more.',
+  request: 'A request that changes something was answered, or one was refused.',
+  verdict: 'The policy has judged a command, typed text, or the variables of a session.',
+  decision: 'Somebody was asked to confirm a command, has decided, or has not in time.',
+  command_started: 'A command was accepted.',
+  command_ended: 'A command has ended.',
+  session_closed: 'A session has ended.',
+  gap: 'Records are missing here, or somebody else has changed the file: `details.reason` says what is known.',
+} as const;
+
+/** Name of an event. */
+export type AuditEventName = keyof typeof AUDIT_EVENTS;
+
+/** Who did something, as it is recorded. */
+export interface AuditPrincipal {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** What the policy says, as it is recorded. */
+interface AuditVerdict {
+  readonly action: string;
+  readonly class: string;
+  readonly reasons: readonly string[];
+}
+
+/** Something that happened. Names are those of the record; what does not apply is left out. */
+export interface AuditEvent {
+  readonly event: AuditEventName;
+  readonly principal?: AuditPrincipal | undefined;
+  /** How it came: the transport, and the address of the other end. */
+  readonly from?: string | undefined;
+  readonly request?: string | undefined;
+  readonly session_id?: string | null | undefined;
+  readonly command_id?: string | undefined;
+  /** Text of a command, as it was asked for: secrets are masked and its hash is added when it is written. */
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly verdict?: AuditVerdict | undefined;
+  /** `ok`, or the code of an error. */
+  readonly outcome?: string | undefined;
+  /** Everything else that is worth knowing. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Where what happens is recorded. Returns at once and never throws: a record that cannot be written fails no command. */
+export interface AuditTrail {
+  record(event: AuditEvent): void;
+}
+
+/** Records nothing. */
+export const NO_AUDIT: AuditTrail = { record: () => undefined };
+
+/** A principal as it is recorded. */
+export const auditPrincipal = ({ id, name, role }: Principal): AuditPrincipal => ({ id, name, role });

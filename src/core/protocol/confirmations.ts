@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+import { CONFIRMATION_MODES } from '../confirmation/modes.js';
+import { CONFIRMATION_OUTCOMES } from '../confirmation/record.js';
+import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/classes.js';
+import {
+  commandId,
+  confirmationId,
+  environmentVariables,
+  MAX_JUSTIFICATION_LENGTH,
+  optional,
+  sessionId,
+  timestamp,
+} from './fields.js';
+
+/** What the policy makes of a command. */
+export const judgement = {
+  action: z.enum(POLICY_ACTIONS).describe('As strict as for the worst that is in it'),
+  class: z.enum(COMMAND_CLASSES).describe('What kind of command it is, by the worst that is in it'),
+  reasons: z.array(z.string()).describe('Why, the worst first'),
+};
+
+export const judgedCommand = z.object({ command: z.string(), program: z.string().nullable(), ...judgement });
+
+export const judgedCommands = z.array(judgedCommand).describe('Every simple command in it, at any depth');
+
+/** What a client is told that has to have something confirmed. */
+export const confirmationTerms = {
+  confirmation_id: confirmationId,
+  class: judgement.class,
+  reasons: judgement.reasons,
+  commands: z.array(judgedCommand).describe('The simple commands in it, those that need it first; 50 at most'),
+  command_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('SHA-256 of what is to be confirmed; see [Confirmation](#confirmation)'),
+  expires_at: timestamp.describe('When it is too late to confirm it'),
+  requires: z.enum(CONFIRMATION_MODES).describe('Who has to confirm it: the client itself, a model, or an operator'),
+};
+
+/** The same in an answer that has them only when something has to be confirmed. */
+export const optionalTerms = z.object(confirmationTerms).partial().shape;
+
+export const justification = z
+  .string()
+  .max(MAX_JUSTIFICATION_LENGTH)
+  .describe('Why, for people and logs; required to approve what one has asked for oneself');
+
+export const confirmationInfo = z.object({
+  ...confirmationTerms,
+  kind: z.enum(['command', 'input']).describe('Whether it is to be run, or typed into what runs'),
+  command: z.string().describe('The text, or with `args` the program; of input, the line that it becomes'),
+  args: optional(z.array(z.string())),
+  env: optional(environmentVariables),
+  stdin: optional(z.string()),
+  working_directory: z.string().describe('Where it runs, if it is confirmed'),
+  command_id: commandId,
+  session_id: sessionId.nullable(),
+  session_label: z.string().nullable(),
+  requested_by: z.string().describe('Name of the token that asked for it; `local` without one'),
+  requested_at: timestamp,
+  may_decide: z.boolean().describe('Whether this client may confirm it'),
+});
+
+/** Something that waits for its confirmation. */
+export type ConfirmationInfo = z.output<typeof confirmationInfo>;
+
+export const confirmationResolution = z.object({
+  confirmation_id: confirmationId,
+  command_id: commandId,
+  session_id: sessionId.nullable(),
+  outcome: z.enum(CONFIRMATION_OUTCOMES).describe('All but `approved` mean that nothing has run'),
+  decided_by: z.string().nullable().describe('Name of the token or model that decided; null when nobody did'),
+  justification: z.string().nullable(),
+});

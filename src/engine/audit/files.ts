@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+import { type ChainEnd, type Hash } from '../../core/audit/chain.js';
+
+/** SHA-256 in hexadecimal digits. */
+export const sha256: Hash = (text) => createHash('sha256').update(text).digest('hex');
+
+/** Where the end of the chain is kept a second time: a chain alone does not show that its end was cut off. */
+export const headOf = (path: string): string => `${path}.head`;
+
+/** The end of the chain as it stands in the head file; it has one length, so that it can be written over. */
+export const renderHead = ({ seq, hash }: ChainEnd): string => `${String(seq).padStart(16)} ${hash}\n`;
+
+/** Reads the head file; undefined when there is none, or none that can be read. */
+export function readHead(path: string): ChainEnd | undefined {
+  if (!existsSync(headOf(path))) return undefined;
+  const [, seq = '', hash = ''] = /^ *(\d+) ([0-9a-f]{64})\n/.exec(readFileSync(headOf(path), 'latin1')) ?? [];
+  return hash === '' ? undefined : { seq: Number(seq), hash };
+}
+
+/** The files of an audit log that are there, the oldest first; `PATH` itself is the last. */
+export function listAuditFiles(path: string): string[] {
+  const name = basename(path);
+  const folder = dirname(path);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const numbers = names.flatMap((other) => {
+    const number = other.startsWith(`${name}.`) ? other.slice(name.length + 1) : '';
+    return /^[1-9]\d*$/.test(number) ? [Number(number)] : [];
+  });
+  const rotated = numbers.sort((a, b) => b - a).map((number) => `${path}.${number}`);
+  return names.includes(name) ? [...rotated, path] : rotated;
+}
+
+/** A line of a file; the last one may lack its end, because it was torn or is just being written. */
+export interface FileLine {
+  readonly text: string;
+  readonly isWhole: boolean;
+  /** Without its end. */
+  readonly bytes: number;
+}
+
+/** The lines of a file from a position on. Lines end with LF alone: whatever else ends lines may stand in a text. */
+export async function* readLines(path: string, start = 0): AsyncGenerator<FileLine> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path, { start })) {
+    rest = Buffer.concat([rest, chunk as Buffer]);
+    let from = 0;
+    for (let end = rest.indexOf(LF); end !== -1; end = rest.indexOf(LF, from)) {
+      yield { text: rest.toString('utf8', from, end), isWhole: true, bytes: end - from };
+      from = end + 1;
+    }
+    rest = rest.subarray(from);
+  }
+  if (rest.length > 0) yield { text: rest.toString(), isWhole: false, bytes: rest.length };
+}
+
+const LF = 10;

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { stat, truncate } from 'node:fs/promises';
+
+import { type ChainEnd, GENESIS, readRecord } from '../../core/audit/chain.js';
+import { headOf, listAuditFiles, readHead, readLines, sha256 } from './files.js';
+
+/** How much of the end of a file is read to find its last record, in bytes: more than any record has. */
+const TAIL_BYTES = 1024 * 1024;
+
+/** What is to be recorded of a gap: the `details` of a record. */
+export interface Gap {
+  readonly reason: 'torn' | 'truncated' | 'replaced' | 'changed' | 'unreadable' | 'head_missing' | 'lost';
+  readonly [fact: string]: unknown;
+}
+
+/** Where an audit log goes on. */
+export interface ChainStart {
+  readonly end: ChainEnd;
+  /** What is wrong with what is there. */
+  readonly gaps: readonly Gap[];
+}
+
+/**
+ * Finds the end of the chain in the files of an earlier run, and takes a torn line off, which a daemon that was killed has
+ * left, or a full disk. What the head file knows of and is not there any more is a gap.
+ */
+export async function resumeChain(path: string): Promise<ChainStart> {
+  const gaps: Gap[] = [];
+  const tornBytes = await takeOffTornLine(path);
+  if (tornBytes > 0) gaps.push({ reason: 'torn', bytes: tornBytes });
+  const head = readHead(path);
+  const last = await lastLineOf(listAuditFiles(path));
+  const record = last === undefined ? undefined : readRecord(last, sha256);
+  if (typeof record === 'string') {
+    gaps.push({ reason: 'unreadable', why: record });
+    return { end: head ?? GENESIS, gaps };
+  }
+  if (!head && record) gaps.push({ reason: 'head_missing', file: headOf(path) });
+  const end = record ? { seq: record.seq, hash: record.hash } : undefined;
+  if (head && head.seq > (end?.seq ?? 0)) {
+    gaps.push({ reason: 'truncated', first_missing_seq: (end?.seq ?? 0) + 1, last_missing_seq: head.seq });
+  } else if (head && end?.seq === head.seq && end.hash !== head.hash) {
+    gaps.push({ reason: 'changed', expected_hash: head.hash });
+  }
+  return { end: end ?? head ?? GENESIS, gaps };
+}
+
+async function takeOffTornLine(path: string): Promise<number> {
+  if (!existsSync(path)) return 0;
+  const { size } = await stat(path);
+  let torn = 0;
+  for await (const { bytes, isWhole } of readLines(path, Math.max(0, size - TAIL_BYTES))) {
+    if (!isWhole) torn = bytes;
+  }
+  if (torn > 0) await truncate(path, size - torn);
+  return torn;
+}
+
+/** The last line of the newest file that has one. */
+async function lastLineOf(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files.toReversed()) {
+    const { size } = await stat(file);
+    let last: string | undefined;
+    for await (const { text } of readLines(file, Math.max(0, size - TAIL_BYTES))) last = text;
+    if (last !== undefined) return last;
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+
+import { type AuditRecord, ChainVerifier } from '../../core/audit/chain.js';
+import { listAuditFiles, readHead, readLines, sha256 } from './files.js';
+
+/** Where a chain breaks first. */
+interface AuditFault {
+  readonly file: string;
+  /** From 1; null when something is missing at the end. */
+  readonly line: number | null;
+  /** Number of the last record that was in order; 0 for none. */
+  readonly after_seq: number;
+  readonly why: string;
+}
+
+/** What was found of an audit log. */
+export interface AuditFindings {
+  readonly ok: boolean;
+  readonly files: readonly string[];
+  readonly records: number;
+  /** Number of the first record that is still there; above 1 when older files are gone. Null when there is none. */
+  readonly first_seq: number | null;
+  readonly last_seq: number | null;
+  /** Records that tell of a gap. */
+  readonly gaps: readonly AuditRecord[];
+  readonly fault: AuditFault | null;
+}
+
+/** Reasons of gaps that tell of somebody else's hand, or of a disk that has lost what it had taken. */
+const SUSPICIOUS = new Set(['truncated', 'replaced', 'changed', 'unreadable', 'head_missing']);
+
+/** Walks the files of an audit log, the oldest first, up to the first record that is not in order. */
+export async function verifyAudit(path: string): Promise<AuditFindings> {
+  const verifier = new ChainVerifier(sha256);
+  // Before the files: whoever writes them writes the head after them.
+  const head = readHead(path);
+  const files = listAuditFiles(path);
+  const gaps: AuditRecord[] = [];
+  let records = 0;
+  let firstSeq: number | null = null;
+  let headHash: string | undefined;
+  const findings = (fault: AuditFault | null): AuditFindings => {
+    const isSound = gaps.every(({ details }) => !isSuspicious(details));
+    const seqs = { first_seq: firstSeq, last_seq: verifier.end?.seq ?? null };
+    return { ok: fault === null && isSound, files, records, ...seqs, gaps, fault };
+  };
+  for (const file of files) {
+    let line = 0;
+    for await (const { text, isWhole } of readLines(file)) {
+      line += 1;
+      // Just being written, or torn: what was torn off, the head knows.
+      if (!isWhole && file === path) break;
+      const record = verifier.take(text);
+      if (typeof record === 'string') {
+        return findings({ file, line, after_seq: verifier.end?.seq ?? 0, why: record });
+      }
+      records += 1;
+      firstSeq ??= record.seq;
+      if (record.seq === head?.seq) headHash = record.hash;
+      if (record.event === 'gap') gaps.push(record);
+    }
+  }
+  const end = verifier.end?.seq ?? 0;
+  const fault = (why: string) => findings({ file: path, line: null, after_seq: end, why });
+  if (!head) return end > 0 && !existsSync(`${path}.head`) ? fault('the head file is missing') : findings(null);
+  if (end < head.seq) return fault(`the records ${end + 1} to ${head.seq} were there and are missing`);
+  if (headHash !== undefined && headHash !== head.hash)
+    return fault(`record ${head.seq} is not the one that was written`);
+  return findings(null);
+}
+
+function isSuspicious(details: unknown): boolean {
+  const { reason } = (details ?? {}) as { readonly reason?: unknown };
+  return typeof reason === 'string' && SUSPICIOUS.has(reason);
+}

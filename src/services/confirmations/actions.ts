@@ -1,0 +1,113 @@
+import { AdapterError } from '../../core/errors.js';
+import type { Request } from '../../core/protocol/requests.js';
+import type { Command } from '../../engine/command.js';
+import { type CommandRecord, fingerprintOf, renderResult } from '../command-record.js';
+import type { CommandGate, GateQuestion } from '../gate.js';
+import type { SessionRecord } from '../session-registry.js';
+import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
+import type { Confirmations } from './confirmations.js';
+import { changedPlace } from './failures.js';
+
+/** What sees that something approved may be done after all. */
+interface Guards {
+  readonly gate: CommandGate;
+  readonly confirmations: Pick<Confirmations, 'assertCovered'>;
+}
+
+/** A command that has to be confirmed, and how it is run. */
+export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owner' | 'session' | 'directory'> {
+  readonly question: GateQuestion;
+  /** With the id that the command will have. */
+  readonly request: Request<'execute_command'> & { readonly command_id: string };
+  /** Runs it, when nothing speaks against it any more. */
+  start(approval: Approval): Promise<ConfirmedAnswer>;
+}
+
+/** A command that can be run once it is confirmed: in the place as it was, if it would still do the same. */
+export function commandAction(stopped: StoppedCommand, { gate, confirmations }: Guards): ConfirmableAction {
+  const { question, request, session, caller, owner, directory } = stopped;
+  const assertReady = session ? readinessOf(session) : () => undefined;
+  return {
+    kind: 'command',
+    request: question.request,
+    verdict: question.verdict,
+    caller,
+    owner,
+    session,
+    directory,
+    commandId: request.command_id,
+    fingerprint: fingerprintOf(request),
+    assertReady,
+    run: async (approval) => {
+      const again = await gate.admit(request, session, caller);
+      if (again) confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
+      // From here on nothing can come in between.
+      assertReady();
+      return stopped.start(approval);
+    },
+  };
+}
+
+/** Sees, from now on, that a session is where it is now, with the same shell, and free. */
+function readinessOf({ session }: SessionRecord): () => void {
+  const { workingDirectory, restarts } = session;
+  return () => {
+    if (session.running || session.queued > 0) {
+      throw new AdapterError(
+        'SESSION_BUSY',
+        'the session runs another command, which may leave its directory: wait for it',
+        {
+          details: { running_command_id: session.running?.id ?? null, queued: session.queued },
+        },
+      );
+    }
+    if (session.workingDirectory !== workingDirectory) {
+      throw changedPlace(`the session has gone from ${workingDirectory} to ${session.workingDirectory}`);
+    }
+    if (session.restarts !== restarts) throw changedPlace('the session has got another shell');
+  };
+}
+
+/** Typed text that has to be confirmed, and where it is typed. */
+export interface StoppedInput extends Pick<ConfirmableAction, 'caller' | 'owner'> {
+  readonly question: GateQuestion;
+  readonly request: Request<'send_input'>;
+  readonly session: SessionRecord;
+  /** The command that is typed into. */
+  readonly command: Command;
+  readonly record: CommandRecord;
+}
+
+/** Text that can be typed once it is confirmed: into the same command, as the end of the same line. */
+export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guards): ConfirmableAction {
+  const { question, request, session, command, record, caller, owner } = stopped;
+  const { data = '', eof = false } = request;
+  const assertReady = () => {
+    if (session.session.running !== command) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has ended: there is nothing to type into`);
+    }
+    if (gate.lineWith(session, data) !== question.request.command) throw changedPlace('the line has changed');
+  };
+  return {
+    kind: 'input',
+    request: question.request,
+    verdict: question.verdict,
+    caller,
+    owner,
+    session,
+    commandId: command.id,
+    fingerprint: '',
+    directory: session.session.workingDirectory,
+    assertReady,
+    run: (approval) => {
+      assertReady();
+      const again = gate.admitInput(session, data, caller.principal);
+      if (again) {
+        confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
+        again.pass();
+      }
+      const accepted = session.session.sendInput(data, eof);
+      return Promise.resolve({ ...renderResult(record), accepted_bytes: accepted });
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { ConfirmationOutcome, Decider } from '../../core/confirmation/record.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Request } from '../../core/protocol/requests.js';
+import type { Confirmation } from './confirmation.js';
+import { termsOf } from './wire.js';
+
+/** The answer about an id of which a principal knows nothing: the same for all that it may mean. */
+export const notFound = (id: string): AdapterError =>
+  new AdapterError(
+    'CONFIRMATION_NOT_FOUND',
+    `nothing waits for the confirmation ${id}: it was decided, has expired, or was never there; ask for the command again`,
+    { details: { confirmation_id: id } },
+  );
+
+/** The answer to an approval of something else than what waits. */
+export const wrongHash = (id: string, left: number): AdapterError =>
+  new AdapterError(
+    'CONFIRMATION_MISMATCH',
+    `command_sha256 is not that of what waits for the confirmation ${id}; ${left > 0 ? `${left} more and it is void` : 'it is void now'}`,
+    { details: { confirmation_id: id, attempts_left: Math.max(0, left) } },
+  );
+
+/** The answer when the place of a command is not as it was. */
+export const changedPlace = (what: string): AdapterError =>
+  new AdapterError('CONFIRMATION_MISMATCH', `${what}: nothing was run; ask for the command again`);
+
+/** The answer to one who asks too much. */
+export function tooMany(open: readonly Confirmation[], max: number): AdapterError {
+  const first = Math.min(...open.map(({ expiresAt }) => expiresAt.getTime()));
+  const message = `${max} commands of this token wait for their confirmation already; have them confirmed or rejected first`;
+  const details = { max_open_confirmations: max, retry_after_ms: Math.max(0, first - Date.now()) };
+  return new AdapterError('RATE_LIMITED', message, { details });
+}
+
+export const shuttingDown = (): AdapterError => new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+
+/** @throws AdapterError INVALID_REQUEST unless a client that confirms its own command says which one, and why */
+export function assertMeant({ command_sha256: sha256, justification }: Request<'confirm_command'>): void {
+  const missing = sha256 === undefined ? 'command_sha256' : justification?.trim() ? undefined : 'justification';
+  if (missing === undefined) return;
+  throw new AdapterError(
+    'INVALID_REQUEST',
+    `confirm_command: ${missing}: is needed to approve a command of one’s own`,
+    {
+      details: { field: missing },
+    },
+  );
+}
+
+/** The answer to one who waits for what was not confirmed. */
+export function denial(
+  confirmation: Confirmation,
+  outcome: Exclude<ConfirmationOutcome, 'approved'>,
+  { by, justification }: { readonly by: Decider; readonly justification: string },
+  isEnding: boolean,
+): AdapterError {
+  if (isEnding) return shuttingDown();
+  const why = { rejected: `${by?.name ?? 'nobody'} has refused it`, ...UNDECIDED }[outcome];
+  const message = `this had to be confirmed, and was not: ${why}${justification === '' ? '' : `: ${justification}`}`;
+  const { confirmation_id, class: commandClass, reasons, requires } = termsOf(confirmation);
+  const details = { action: 'confirm', class: commandClass, reasons, confirmation_id, requires, outcome };
+  return new AdapterError('COMMAND_DENIED', message, { details: { ...details, decided_by: by?.name ?? null } });
+}
+
+const UNDECIDED = {
+  expired: 'nobody has decided in time, and it has expired',
+  withdrawn: 'it was withdrawn',
+  void: 'answers did not fit it, and it is void',
+} as const;

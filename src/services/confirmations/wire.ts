@@ -1,0 +1,78 @@
+import type { Principal } from '../../core/access/principal.js';
+import type { PolicyVerdict } from '../../core/policy/policy.js';
+import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
+import type { Answer } from '../../core/protocol/requests.js';
+import { renderUnstarted } from '../command-record.js';
+import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
+import { mayDecide } from './deciders.js';
+
+/** Commands that a client is told of, and longest reason, in characters. */
+const MAX_COMMANDS = 50;
+const MAX_REASON_LENGTH = 500;
+
+/** What a client is told that has to have something confirmed. */
+export type ConfirmationTerms = Pick<
+  ConfirmationInfo,
+  'confirmation_id' | 'class' | 'reasons' | 'commands' | 'command_sha256' | 'expires_at' | 'requires'
+>;
+
+/** The terms of a confirmation, for the wire. */
+export function termsOf({ id, action, mode, sha256, expiresAt }: Confirmation): ConfirmationTerms {
+  const { verdict } = action;
+  // Those that may run as they are tell the least.
+  const commands = verdict.commands.toSorted((a, b) => Number(a.action === 'allow') - Number(b.action === 'allow'));
+  return {
+    confirmation_id: id,
+    class: verdict.class,
+    reasons: verdict.reasons.map(shorten),
+    commands: judgedCommands(commands.slice(0, MAX_COMMANDS)),
+    command_sha256: sha256,
+    expires_at: expiresAt.toISOString(),
+    requires: mode,
+  };
+}
+
+/** The result of what waits for its confirmation, or was refused. */
+export function renderConfirmation(confirmation: Confirmation): ConfirmedAnswer {
+  const { commandId, session, directory, kind } = confirmation.action;
+  const status = confirmation.outcome === 'rejected' ? 'denied' : 'confirmation_required';
+  return {
+    ...renderUnstarted({ commandId, sessionId: session?.id ?? null, directory }, status),
+    ...termsOf(confirmation),
+    ...(kind === 'input' && { accepted_bytes: 0 }),
+  };
+}
+
+/** All that somebody has to see who decides. */
+export function infoOf(confirmation: Confirmation, viewer: Principal): ConfirmationInfo {
+  const { action, requester, requestedAt } = confirmation;
+  const { command, args, env, stdin } = action.request;
+  return {
+    ...termsOf(confirmation),
+    kind: action.kind,
+    command,
+    ...(args && { args: [...args] }),
+    ...(env && { env: { ...env } }),
+    ...(stdin !== undefined && { stdin }),
+    working_directory: action.directory,
+    command_id: action.commandId,
+    session_id: action.session?.id ?? null,
+    session_label: action.session?.label ?? null,
+    requested_by: requester.name,
+    requested_at: requestedAt.toISOString(),
+    may_decide: mayDecide(confirmation, viewer),
+  };
+}
+
+/** The commands of a verdict, for the wire. */
+export const judgedCommands = (commands: PolicyVerdict['commands']): Answer<'check_command'>['commands'] =>
+  commands.map((command) => ({
+    command: command.text,
+    program: command.program ?? null,
+    action: command.action,
+    class: command.class,
+    reasons: command.reasons.map(shorten),
+  }));
+
+const shorten = (reason: string): string =>
+  reason.length > MAX_REASON_LENGTH ? `${reason.slice(0, MAX_REASON_LENGTH)}…` : reason;

@@ -1,0 +1,18 @@
+import type { Caller } from './audience.js';
+
+/** The connections of all clients, for what concerns more of them than the one that asked. */
+export class Connections {
+  readonly #callers = new Set<Caller>();
+
+  add(caller: Caller): void {
+    this.#callers.add(caller);
+  }
+
+  remove(caller: Caller): void {
+    this.#callers.delete(caller);
+  }
+
+  all(): Caller[] {
+    return [...this.#callers];
+  }
+}

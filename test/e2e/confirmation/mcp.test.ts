@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+
+import { TestDaemon } from '../../support/daemon.js';
+import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+
+it.each(MCP_WAYS)('a model confirms its own command over MCP by %s', async (_, way) => {
+  await using daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self', checkpoint: false } } });
+  await using client = await McpClient.connect(daemon.url, way);
+  const { isError, answer } = await client.call('run_command', { command: 'echo gone; rm -f none' });
+  expect({ isError, answer }).toMatchObject({
+    isError: false,
+    answer: { status: 'confirmation_required', class: 'destructive', requires: 'self', exit_code: null },
+  });
+  const { confirmation_id, command_sha256 } = answer;
+  const approval = { confirmation_id, command_sha256, decision: 'approve', justification: 'it is not there' };
+  expect(await client.call('confirm_command', approval)).toEqual({
+    isError: false,
+    answer: { exit_code: 0, stdout: 'gone\n', stderr: '' },
+  });
+  expect(await client.call('confirm_command', approval)).toMatchObject({
+    isError: true,
+    answer: { error: { code: 'CONFIRMATION_NOT_FOUND' } },
+  });
+});

@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { connect } from '../../../src/client.js';
+import { TestDaemon } from '../../support/daemon.js';
+import { WireClient, type WireAnswer } from '../../support/wire.js';
+
+let daemon: TestDaemon;
+let client: WireClient;
+beforeAll(async () => {
+  daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
+  client = await WireClient.connect(daemon.url);
+});
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  await daemon[Symbol.asyncDispose]();
+});
+
+const inWorkspace = (name: string) => join(daemon.workspace, name);
+const fileIn = (name: string): string => {
+  writeFileSync(inWorkspace(name), name);
+  return name;
+};
+
+type Stopped = Pick<WireAnswer<'execute_command'>, 'confirmation_id' | 'command_sha256'>;
+
+const approve = (stopped: Stopped, changes: object = {}, by = client) =>
+  by.request('confirm_command', {
+    confirmation_id: stopped.confirmation_id!,
+    decision: 'approve',
+    command_sha256: stopped.command_sha256!,
+    justification: 'it is not needed any more',
+    ...changes,
+  });
+
+/** Runs a command, and approves it where that is needed. */
+async function runApproved(command: string, session_id?: string): Promise<void> {
+  const stopped = await client.run(command, session_id);
+  expect(stopped.status === 'completed' || (await approve(stopped)).status === 'completed').toBe(true);
+}
+
+describe('a command that has to be confirmed', () => {
+  it('is answered with what is to be confirmed, and runs when it is', async () => {
+    const name = fileIn('one');
+    const stopped = await client.run(`rm ${name}`);
+    expect(stopped).toMatchObject({
+      status: 'confirmation_required',
+      stdout: '',
+      exit_code: null,
+      class: 'destructive',
+      reasons: [`rm deletes ${inWorkspace(name)}`],
+      commands: [{ command: `rm ${name}`, program: 'rm', action: 'confirm' }],
+      command_sha256: createHash('sha256').update(`rm ${name}`).digest('hex'),
+      requires: 'self',
+    });
+    expect(Date.parse(stopped.expires_at!) - Date.now()).toBeGreaterThan(30_000);
+    expect(existsSync(inWorkspace(name))).toBe(true);
+    const done = await approve(stopped);
+    expect(done).toMatchObject({ status: 'completed', exit_code: 0, command_id: stopped.command_id });
+    expect(existsSync(inWorkspace(name))).toBe(false);
+  });
+
+  it('is saved from: the checkpoint in the result brings back what it destroyed', async () => {
+    const name = fileIn('precious');
+    const { checkpoint_id } = await approve(await client.run(`rm ${name}`));
+    await client.request('restore_workspace', { checkpoint_id: checkpoint_id!, paths: [name] });
+    expect(readFileSync(inWorkspace(name), 'utf8')).toBe(name);
+    const { checkpoints } = await client.request('list_checkpoints');
+    expect(checkpoints.find((each) => each.checkpoint_id === checkpoint_id)).toMatchObject({
+      kind: 'before_command',
+      label: `before rm ${name}`,
+    });
+  });
+
+  it('F25: runs once, however often and from wherever it is approved at the same time', async () => {
+    await using second = await WireClient.connect(daemon.url);
+    for (let round = 0; round < 5; round += 1) {
+      const stopped = await client.run(`echo ran >> log${round}; rm -f none`);
+      const answers = await Promise.all([client, second, client, second].map((by) => approve(stopped, {}, by)));
+      const codes = answers.map(({ error, status }) => error?.code ?? status).sort();
+      expect(codes).toEqual([...Array.from({ length: 3 }, () => 'CONFIRMATION_NOT_FOUND'), 'completed'].sort());
+      expect(readFileSync(inWorkspace(`log${round}`), 'utf8')).toBe('ran\n');
+    }
+  });
+
+  it('F25: a replay, another hash and another token are refused', async () => {
+    const stopped = await client.run(`rm ${fileIn('two')}`);
+    await using stranger = await WireClient.connect(daemon.url, ['websocket'], {
+      token: daemon.createToken('operator', 'stranger'),
+    });
+    expect((await approve(stopped, {}, stranger)).error?.code).toBe('CONFIRMATION_NOT_FOUND');
+    expect((await approve(stopped, { command_sha256: 'f'.repeat(64) })).error?.code).toBe('CONFIRMATION_MISMATCH');
+    expect((await approve(stopped, { justification: '' })).error?.code).toBe('INVALID_REQUEST');
+    expect((await approve(stopped)).status).toBe('completed');
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_NOT_FOUND');
+  });
+
+  it('a rejection is answered as denied, and nothing runs', async () => {
+    const stopped = await client.run(`rm ${fileIn('three')}`);
+    expect(await approve(stopped, { decision: 'reject' })).toMatchObject({ status: 'denied', exit_code: null });
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_NOT_FOUND');
+    expect(existsSync(inWorkspace('three'))).toBe(true);
+  });
+
+  it('with arguments, variables and input runs with exactly these', async () => {
+    const stopped = await client.run('bash', undefined, {
+      args: ['-c', 'read line; echo "$line $GREETING"; rm -f none'],
+      env: { GREETING: 'hi' },
+      stdin: 'said\n',
+    });
+    const text = ['bash', '-c', 'read line; echo "$line $GREETING"; rm -f none'].join('\0');
+    expect(stopped.command_sha256).toBe(createHash('sha256').update(text).digest('hex'));
+    expect(await approve(stopped)).toMatchObject({ stdout: 'said hi\n', exit_code: 0 });
+  });
+
+  it('is listed until it is decided', async () => {
+    const stopped = await client.run('rm listed', undefined, { command_id: 'listed' });
+    const listed = async () => (await client.request('list_confirmations')).confirmations;
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({
+        confirmation_id: stopped.confirmation_id,
+        command: 'rm listed',
+        command_id: 'listed',
+        working_directory: daemon.workspace,
+        requested_by: 'local',
+        may_decide: true,
+        kind: 'command',
+      }),
+    );
+    await approve(stopped, { decision: 'reject' });
+    expect((await listed()).filter(({ command_id }) => command_id === 'listed')).toEqual([]);
+  });
+
+  it('that is sent again under the same id waits for the same confirmation', async () => {
+    const request = { command_id: 'again' };
+    const [first, second] = await Promise.all([
+      client.run('rm -f x', undefined, request),
+      client.run('rm -f x', undefined, request),
+    ]);
+    expect(second.confirmation_id).toBe(first.confirmation_id);
+    expect((await client.run('rm -f y', undefined, request)).error?.code).toBe('INVALID_REQUEST');
+    expect(await client.request('wait_command', { command_id: 'again', timeout_ms: 0 })).toMatchObject({
+      status: 'confirmation_required',
+      confirmation_id: first.confirmation_id,
+    });
+    expect((await approve(first)).command_id).toBe('again');
+    expect((await client.run('rm -f x', undefined, request)).status).toBe('completed');
+  });
+
+  it('whose workspace cannot be saved runs with a warning', async () => {
+    await using full = await TestDaemon.start({
+      settings: { confirmation: { mode: 'self' }, checkpoints: { max_files: 1 } },
+    });
+    await using user = await WireClient.connect(full.url);
+    await user.run('touch a b c');
+    const done = await approve(await user.run('rm a'), {}, user);
+    expect(done).toMatchObject({ exit_code: 0, warnings: [{ code: 'NO_CHECKPOINT' }] });
+    expect(done.checkpoint_id).toBeUndefined();
+  });
+});
+
+describe('in a session', () => {
+  it('it runs in the session, when that is where it was', async () => {
+    const session_id = await client.openSession();
+    const stopped = await client.run('x=kept; rm -f none', session_id);
+    expect((await approve(stopped)).session_id).toBe(session_id);
+    expect((await client.run('echo $x', session_id)).stdout).toBe('kept\n');
+  });
+
+  it('another directory is a mismatch, until the session is back', async () => {
+    mkdirSync(inWorkspace('sub'), { recursive: true });
+    const session_id = await client.openSession();
+    const stopped = await client.run('rm -rf sub', session_id);
+    await client.run('cd sub', session_id);
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_MISMATCH');
+    await client.run('cd ..', session_id);
+    expect((await approve(stopped)).status).toBe('completed');
+  });
+
+  it('another shell is a mismatch', async () => {
+    const session_id = await client.openSession();
+    const stopped = await client.run('rm -f none', session_id);
+    await client.request('reset_session', { session_id });
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_MISMATCH');
+  });
+
+  it('a name that means something else by now is a mismatch', async () => {
+    const session_id = await client.openSession();
+    await runApproved('tidy() { rm -f none; }', session_id);
+    const stopped = await client.run('tidy', session_id);
+    expect(stopped.status).toBe('confirmation_required');
+    await runApproved(`tidy() { rm -f ${fileIn('other')}; }`, session_id);
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_MISMATCH');
+    expect(existsSync(inWorkspace('other'))).toBe(true);
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_NOT_FOUND');
+  });
+
+  it('what has become a catastrophe is denied', async () => {
+    writeFileSync(inWorkspace('defs'), 'tidy() { rm -rf /; }\n');
+    const session_id = await client.openSession();
+    await runApproved('tidy() { rm -rf build; }', session_id);
+    const stopped = await client.run('tidy', session_id);
+    await runApproved('. ./defs', session_id);
+    expect((await approve(stopped)).error?.code).toBe('COMMAND_DENIED');
+  });
+
+  it('a busy session has to be waited for; the confirmation stays open', async () => {
+    const session_id = await client.openSession();
+    const stopped = await client.run('rm -f none', session_id);
+    const running = client.run('read x', session_id);
+    await client.event('awaiting_input', (event) => event.session_id === session_id);
+    expect((await approve(stopped)).error?.code).toBe('SESSION_BUSY');
+    await client.request('send_input', { session_id, data: '\n' });
+    await running;
+    expect((await approve(stopped)).status).toBe('completed');
+  });
+
+  it('its end ends what waits', async () => {
+    const session_id = await client.openSession();
+    const stopped = await client.run('rm -f none', session_id);
+    await client.request('close_session', { session_id });
+    const resolved = await client.event('confirmation_resolved', (event) => event.session_id === session_id);
+    expect(resolved).toMatchObject({ outcome: 'withdrawn', justification: 'its session has ended' });
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_NOT_FOUND');
+  });
+});
+
+describe('typed text', () => {
+  it('is typed when it is confirmed, if the line is still the same', async () => {
+    const session_id = await client.openSession();
+    const running = client.run('bash --norc', session_id, { cwd: daemon.workspace });
+    await client.event('awaiting_input', (event) => event.session_id === session_id);
+    const type = (data: string) => client.request('send_input', { session_id, data });
+    await type('r');
+    const stopped = await type('m -f none; exit 5\n');
+    expect(stopped).toMatchObject({ accepted_bytes: 0, status: 'confirmation_required', class: 'destructive' });
+    expect(stopped.command_sha256).toBe(createHash('sha256').update('rm -f none; exit 5\n').digest('hex'));
+    await type('x');
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_MISMATCH');
+    await type('\n');
+    const next = await type('rm -f none; exit 5\n');
+    expect(await approve(next)).toMatchObject({ status: 'running', accepted_bytes: 'rm -f none; exit 5\n'.length });
+    expect(await running).toMatchObject({ exit_code: 5 });
+  });
+});
+
+describe('the typed client', () => {
+  it('tells that a command has to be confirmed, and confirms it', async () => {
+    await using typed = await connect(daemon.url);
+    await using session = await typed.openSession();
+    const seen: string[] = [];
+    typed.on('confirmation_required', ({ command }) => seen.push(command));
+    const command = session.execute('echo gone; rm -f none', { stream: true });
+    const output = [];
+    for await (const { data } of command) output.push(data);
+    const stopped = await command;
+    expect({ status: stopped.status, output, seen }).toEqual({
+      status: 'confirmation_required',
+      output: [],
+      seen: ['echo gone; rm -f none'],
+    });
+    expect(await typed.listConfirmations()).toContainEqual(expect.objectContaining({ command_id: command.id }));
+    const done = await typed.confirm(stopped.confirmation_id!, {
+      decision: 'approve',
+      commandSha256: stopped.command_sha256,
+      justification: 'a test',
+    });
+    expect(done.stdout).toBe('gone\n');
+  });
+});
+
+it('ordinary work runs without a question', async () => {
+  const session_id = await client.openSession({ cwd: daemon.workspace });
+  writeFileSync(inWorkspace('script.py'), 'print("py")\n');
+  writeFileSync(inWorkspace('Makefile'), 'all:\n\t@echo made\n');
+  writeFileSync(inWorkspace('package.json'), '{"scripts":{"test":"echo tested"}}');
+  for (const command of [
+    'ls',
+    'git status || true',
+    'npm test',
+    'make || true',
+    'python3 script.py || true',
+    'ls | sort | head -3',
+    'echo x > out.txt && cat < out.txt',
+    'mkdir -p d/e && cp out.txt d/e/ && grep -r x d 2>/dev/null',
+    'for i in 1 2; do echo $i; done',
+  ]) {
+    expect(await client.run(command, session_id), command).toMatchObject({ status: 'completed' });
+  }
+});

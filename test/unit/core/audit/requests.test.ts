@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+
+import { PERMISSIONS } from '../../../../src/core/access/permissions.js';
+import { isRecorded, RECORDED } from '../../../../src/core/audit/requests.js';
+import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
+
+const names = Object.keys(requests) as RequestName[];
+
+describe('which requests are recorded', () => {
+  it('is said of every request', () => {
+    expect(Object.keys(RECORDED)).toEqual(names);
+  });
+
+  it.each(names)('%s: a refusal is', (name) => {
+    for (const code of ['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED'] as const)
+      expect(isRecorded(name, code)).toBe(true);
+  });
+
+  it.each(names.filter((name) => PERMISSIONS[name].includes('viewer')))(
+    '%s, which a viewer may make, is not',
+    (name) => {
+      expect(isRecorded(name, 'ok')).toBe(false);
+      expect(isRecorded(name, 'SESSION_NOT_FOUND')).toBe(false);
+    },
+  );
+
+  it.each(names.filter((name) => !PERMISSIONS[name].includes('viewer')))('%s is, if it changes something', (name) => {
+    const onlyLooks = ['check_command', 'list_confirmations'].includes(name);
+    // What a command starts has records of its own.
+    expect(isRecorded(name, 'ok')).toBe(!onlyLooks && name !== 'execute_command');
+    expect(isRecorded(name, 'INVALID_REQUEST')).toBe(!onlyLooks);
+  });
+});

@@ -1,0 +1,89 @@
+import type { Principal } from '../../../../src/core/access/principal.js';
+import type { Role } from '../../../../src/core/access/roles.js';
+import type { ConfirmationMode } from '../../../../src/core/confirmation/modes.js';
+import type { ConfirmationRecord } from '../../../../src/core/confirmation/record.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/facts.js';
+import { decide } from '../../../../src/core/policy/policy.js';
+import { PRESETS } from '../../../../src/core/policy/presets.js';
+import type { EventName } from '../../../../src/core/protocol/results.js';
+import type { Caller, EventSink } from '../../../../src/services/audience.js';
+import type { ConfirmableAction, ConfirmedAnswer } from '../../../../src/services/confirmations/confirmation.js';
+import { Confirmations, type ConfirmationSettings } from '../../../../src/services/confirmations/confirmations.js';
+import type { Reviewer } from '../../../../src/services/confirmations/reviewer.js';
+import type { SessionRecord } from '../../../../src/services/session-registry.js';
+
+export const EXPIRES_MS = 60_000;
+
+/** A client with a connection that remembers its events. */
+export interface TestClient {
+  readonly caller: Caller & { readonly sink: EventSink };
+  readonly events: { readonly name: EventName; readonly payload: unknown }[];
+}
+
+export function client(name: string, role: Role = 'agent', isLocalPeer = false): TestClient {
+  const principal: Principal = { id: `token_${name}`, name, role, isLocalPeer };
+  const events: TestClient['events'] = [];
+  const sink: EventSink = {
+    id: name,
+    send: (event, payload) => void events.push({ name: event, payload }),
+    pendingBytes: () => 0,
+  };
+  return { caller: { principal, sink }, events };
+}
+
+const VERDICT = decide({ actions: PRESETS.balanced, rules: [] }, { command: 'rm x' }, factsOfFreshShell('/work/space'));
+
+/** The confirmations with what surrounds them: who is connected, and every step that was noted. */
+export class Fixture {
+  readonly steps: ConfirmationRecord[] = [];
+  readonly confirmations: Confirmations;
+  /** What was run, by command id. */
+  readonly runs: string[] = [];
+  reviewer: Reviewer | undefined;
+  settings: ConfirmationSettings;
+  save = () => Promise.resolve({ checkpointId: undefined, warnings: [] });
+
+  constructor(mode: ConfirmationMode, connected: readonly TestClient[]) {
+    this.settings = { mode, modes: {}, expiresMs: EXPIRES_MS, reviewTimeoutMs: 1000 };
+    this.confirmations = new Confirmations({
+      settings: () => this.settings,
+      connections: { all: () => connected.map(({ caller }) => caller) },
+      reviewer: () => this.reviewer,
+      save: () => this.save(),
+      observe: (record) => this.steps.push(record),
+    });
+  }
+
+  /** A command that is stopped, as if in a session. */
+  action(commandId: string, { caller }: TestClient, changes: Partial<ConfirmableAction> = {}): ConfirmableAction {
+    return {
+      kind: 'command',
+      request: { command: 'rm x' },
+      verdict: VERDICT,
+      commandId,
+      fingerprint: commandId,
+      session: { id: 'session_1', label: undefined } as SessionRecord,
+      directory: '/work/space',
+      caller,
+      owner: caller.principal,
+      assertReady: () => undefined,
+      run: () => {
+        this.runs.push(commandId);
+        return Promise.resolve({ command_id: commandId } as ConfirmedAnswer);
+      },
+      ...changes,
+    };
+  }
+
+  /** What was noted, in short. */
+  get events(): string[] {
+    return this.steps.map(({ event, by }) => (by ? `${event} by ${by.name}` : event));
+  }
+}
+
+/** The code that a promise rejects with, or `ok`. */
+export const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'ok',
+    (error: unknown) => (error as { code?: string }).code ?? String(error),
+  );
