@@ -10,6 +10,7 @@ const NOISE: ReadonlySet<string> = new Set([
   'timed_out',
   'stdout_bytes',
   'stderr_bytes',
+  'resource_usage',
   'next_seq',
 ]);
 /** Values that need no saying: all is as it should be. */
