@@ -127,6 +127,26 @@ describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
       expect(sample().writtenBytes - before).toBeLessThan(48 * MB);
     });
 
+    it('counts once what a process has written that is waited for late', async () => {
+      const before = sample().writtenBytes;
+      const child = 'open("f", "wb").write(bytes(10 << 20)); open("end").read(); os._exit(0)';
+      await run(`mkfifo end wait; python3 -c '
+import os
+if not os.fork(): ${child}
+open("wait").read(); os.wait()' & :`);
+      await eventually(() => {
+        expect(sample().writtenBytes - before).toBeGreaterThanOrEqual(10 * MB);
+      });
+      await run('echo > end');
+      await eventually(() => {
+        const members = new ProcessSnapshot().all().filter(({ parent }) => sample().pids.includes(parent));
+        expect(members.filter(({ state }) => state === 'Z')).toHaveLength(1);
+      });
+      sample();
+      await run('echo > wait; wait');
+      expect(sample().writtenBytes - before).toBeLessThan(15 * MB);
+    });
+
     it('a sparse file is no more than was written', async () => {
       const before = sample().writtenBytes;
       await run('truncate -s 2G sparse');

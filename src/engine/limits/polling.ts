@@ -93,14 +93,15 @@ class ObservedGroup implements ProcessGroup {
   }
 
   sample(snapshot: ProcessSnapshot): GroupSample {
-    const members = this.#findMembers(snapshot);
-    this.#known = new Map(members.map((entry) => [entry.pid, entry]));
+    const found = this.#findMembers(snapshot);
+    this.#known = new Map(found.map((entry) => [entry.pid, entry]));
+    const members = found.filter(hasNotEnded);
     const upper = residentBytes(members);
     return {
-      cpuMs: this.#cpu.update(members.map((entry) => ({ ...entry, value: entry.cpuTicks }))) * MS_PER_TICK,
+      cpuMs: this.#cpu.update(found.map((entry) => ({ ...entry, value: entry.cpuTicks }))) * MS_PER_TICK,
       memoryBytes: upper > this.#memoryMb * MB * EXACT_SHARE ? heldBytesOf(members) : upper,
       tasks: members.reduce((sum, entry) => sum + entry.threads, 0),
-      writtenBytes: this.#written.update(members.map((entry) => ({ ...entry, value: snapshot.writtenBy(entry.pid) }))),
+      writtenBytes: this.#written.update(found.map((entry) => ({ ...entry, value: snapshot.writtenBy(entry.pid) }))),
       pids: members.map(({ pid }) => pid),
     };
   }
@@ -123,9 +124,10 @@ class ObservedGroup implements ProcessGroup {
     this.#onDispose();
   }
 
+  /** Those are among them that have ended and were not waited for: their parents do not have their counters yet. */
   #findMembers(snapshot: ProcessSnapshot): ProcessEntry[] {
     const tags = this.#tagsOf(snapshot);
-    const table = snapshot.all().filter(({ state }) => state !== 'Z' && state !== 'X');
+    const table = snapshot.all();
     const members = new Set<number>();
     for (const entry of table) {
       const isKnown = this.#known.get(entry.pid)?.startTicks === entry.startTicks;
@@ -139,3 +141,5 @@ class ObservedGroup implements ProcessGroup {
     return table.filter(({ pid }) => members.has(pid));
   }
 }
+
+const hasNotEnded = ({ state }: ProcessEntry): boolean => state !== 'Z' && state !== 'X';
