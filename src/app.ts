@@ -1,19 +1,15 @@
-import { rmSync } from 'node:fs';
-
 import type { Configuration } from './config/configuration.js';
 import { ensureWorkspace } from './config/workspace.js';
 import type { LogFactory } from './core/log.js';
 import { NO_METRICS } from './core/metrics.js';
 import type { SecretMask } from './core/secrets/secret-mask.js';
-import { removeRuntimeDirectory } from './engine/runtime-directory.js';
-import { findInstanceProcesses, signalProcesses } from './engine/process-tree.js';
 import { RequestAudit } from './services/request-audit.js';
 import { sampleWorkload } from './services/workload.js';
 import { PrometheusMetrics } from './transports/http/prometheus.js';
 
 import type { Closers } from './app/closers.js';
 import { buildAudit } from './app/audit.js';
-import { buildEngine } from './app/engine.js';
+import { abandonEngine, buildEngine } from './app/engine.js';
 import { gateSettings } from './app/gate-settings.js';
 import { buildAccess, buildServices } from './app/services.js';
 import { buildTransports } from './app/transports.js';
@@ -78,7 +74,10 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   });
   const { sessions, confirmations, llm, completions } = services;
   const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
-  prometheus?.watch(() => ({ ...sampleWorkload({ ...services, oneShots: engine.oneShots }), clients: server.clients }));
+  prometheus?.watch(() => ({
+    ...sampleWorkload({ ...services, ...engine, limits: configuration.adapter.resourceLimits }),
+    clients: server.clients,
+  }));
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
   const { address, family, port } = await http.listen();
   const { file = null } = configuration;
@@ -109,9 +108,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     },
     close,
     abandon: () => {
-      signalProcesses(findInstanceProcesses(engine.instance), 'SIGKILL');
-      removeRuntimeDirectory(engine.runtimePath);
-      rmSync(engine.spoolDirectory, { recursive: true, force: true });
+      abandonEngine(engine);
     },
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };

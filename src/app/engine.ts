@@ -2,8 +2,11 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Configuration } from '../config/configuration.js';
+import type { LimitMechanismName } from '../core/limits/limits.js';
 import type { Log, LogFactory } from '../core/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker-process.js';
+import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
+import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
 import { OneShotRunner } from '../engine/one-shot.js';
 import {
   findDeadInstances,
@@ -13,7 +16,7 @@ import {
   type RuntimeDirectory,
 } from '../engine/runtime-directory.js';
 import { ProcessStarter } from '../engine/process-starter.js';
-import { endProcesses, findInstanceProcesses } from '../engine/process-tree.js';
+import { endProcesses, findInstanceProcesses, signalProcesses } from '../engine/process-tree.js';
 import { Scratch } from '../engine/scratch.js';
 import { ShellPool } from '../engine/shell-pool.js';
 import { Worktrees } from '../engine/worktrees.js';
@@ -29,6 +32,7 @@ export interface Engine {
   readonly worktrees: Worktrees;
   readonly spoolDirectory: string;
   readonly instance: string;
+  readonly mechanism: ChosenMechanism;
   readonly runtimePath: string;
 }
 
@@ -56,21 +60,44 @@ export async function buildEngine(
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
   starter.warmUp();
-  const pool = new ShellPool({ runtime, defaultShell: shell, cwd, env, size: prewarm.sessions, log: log('pool') });
+  const mechanism = prepareMechanism(adapter.limitMechanism, runtime, log('limits'));
+  closers.push(() => {
+    mechanism.mechanism[Symbol.dispose]();
+  });
+  const pool = new ShellPool({
+    mechanism: mechanism.mechanism,
+    runtime,
+    defaultShell: shell,
+    cwd,
+    env,
+    size: prewarm.sessions,
+    log: log('pool'),
+  });
   closers.push(() => pool[Symbol.asyncDispose]());
-  const common = { runtime, starter, shell, cwd, env, killGraceMs };
+  const common = { mechanism: mechanism.mechanism, runtime, starter, shell, cwd, env, killGraceMs };
   const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
   closers.push(() => oneShots[Symbol.asyncDispose]());
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   const { instance, path: runtimePath } = runtime;
-  return { pool, oneShots, checkpointWorkers, scratch, worktrees, spoolDirectory, instance, runtimePath };
+  return { pool, oneShots, checkpointWorkers, scratch, worktrees, mechanism, spoolDirectory, instance, runtimePath };
+}
+
+/** Ends every process at once and removes the files, without waiting for anything. */
+export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine): void {
+  const groups = groupsOf(runtimePath);
+  signalProcesses(findInstanceProcesses(instance, groups.members()), 'SIGKILL');
+  groups.remove();
+  removeRuntimeDirectory(runtimePath);
+  rmSync(spoolDirectory, { recursive: true, force: true });
 }
 
 /** Ends and removes what daemons have left that were killed. */
 async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Promise<void> {
   for (const { instance, path } of findDeadInstances(runtime)) {
-    const survivors = await endProcesses(() => findInstanceProcesses(instance), 0);
+    const groups = groupsOf(path);
+    const survivors = await endProcesses(() => findInstanceProcesses(instance, groups.members()), 0);
+    groups.remove();
     removeRuntimeDirectory(path);
     log.warn('what a killed daemon had left was removed', { instance, survivors: survivors.length });
   }
@@ -79,6 +106,14 @@ async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Pr
   for (const instance of spools.filter((name) => !isInstanceAlive(name))) {
     rmSync(join(spoolRoot, instance), { recursive: true, force: true });
   }
+}
+
+/** Chooses what limits are kept by, and notes what a successor has to remove. */
+function prepareMechanism(wanted: LimitMechanismName | 'auto', runtime: RuntimeDirectory, log: Log): ChosenMechanism {
+  const chosen = chooseMechanism(runtime.instance, wanted);
+  noteGroups(runtime.path, chosen.mechanism.directories);
+  log.info('limits are kept', { mechanism: chosen.mechanism.name, rejected: chosen.rejected });
+  return chosen;
 }
 
 /** Outputs are kept here; without the directory the beginning of each is kept in memory. */

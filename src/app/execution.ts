@@ -1,18 +1,21 @@
+import type { Configuration } from '../config/configuration.js';
 import type { Log, LogFactory } from '../core/log.js';
 import type { Quotas } from '../services/access/quotas.js';
 import type { CommandRegistry } from '../services/command-registry.js';
 import { Commands } from '../services/commands.js';
 import type { Confirmations } from '../services/confirmations/confirmations.js';
 import { CommandGate } from '../services/gate.js';
+import { ResourceMonitor } from '../services/resource-monitor.js';
 import { SessionFacts } from '../services/session-facts.js';
 import { SessionHealth } from '../services/session-health.js';
+import { SessionUsage } from '../services/session-usage.js';
 import { Sessions } from '../services/sessions.js';
 
 import type { Closers } from './closers.js';
 import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
 import { protectedPaths } from './gate-settings.js';
-import { commandLimits, sessionLimits } from './limits.js';
+import { commandLimits, sessionLimits, watchSettings } from './limits.js';
 
 /** What every command and session passes or is kept in. */
 interface Guards {
@@ -29,13 +32,16 @@ export function buildExecution(
   log: LogFactory,
   closers: Closers,
   { metrics, audit, secrets, configuration }: CurrentState,
-): { readonly sessions: Sessions; readonly commands: Commands } {
+): { readonly sessions: Sessions; readonly usage: SessionUsage; readonly commands: Commands } {
+  const monitor = buildMonitor(pool.cwd, configuration, log('monitor'), closers);
+  const usage = new SessionUsage(monitor, log('monitor'));
   const sessions = new Sessions({
     pool,
     gate,
     confirmations,
     quotas,
     commands: registry,
+    usage,
     limits: () => sessionLimits(configuration()),
     metrics,
     audit,
@@ -50,6 +56,7 @@ export function buildExecution(
     confirmations,
     quotas,
     health: new SessionHealth({ env: pool.env }),
+    monitor,
     limits: () => commandLimits(configuration()),
     workspace: pool.cwd,
     spoolDirectory,
@@ -57,7 +64,20 @@ export function buildExecution(
     audit,
     secrets,
   });
-  return { sessions, commands };
+  return { sessions, usage, commands };
+}
+
+function buildMonitor(
+  workspace: string,
+  configuration: () => Configuration,
+  log: Log,
+  closers: Closers,
+): ResourceMonitor {
+  const monitor = new ResourceMonitor({ workspace, settings: () => watchSettings(configuration()), log });
+  closers.push(() => {
+    monitor[Symbol.dispose]();
+  });
+  return monitor;
 }
 
 /** The gate that they pass. */

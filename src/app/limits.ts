@@ -2,6 +2,7 @@ import type { Configuration } from '../config/configuration.js';
 import type { Answer } from '../core/protocol/requests.js';
 import { type QuotaLimits } from '../services/access/quotas.js';
 import type { CommandLimits } from '../services/command-limits.js';
+import type { WatchSettings } from '../services/resource-watch.js';
 import { type SessionLimits } from '../services/sessions.js';
 
 /** Requests that a token may make at once, after a pause: those of so many seconds. */
@@ -20,6 +21,7 @@ export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   checkIntervalMs: adapter.connectionCheckIntervalMs,
   killGraceMs: adapter.killGraceMs,
   wedgeTimeoutMs: adapter.wedgeTimeoutMs,
+  resources: adapter.resourceLimits,
   spoolMaxBytes: adapter.spoolMaxBytes,
   replayMaxBytes: adapter.replayMaxBytes,
 });
@@ -28,9 +30,15 @@ export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
   maxLifetimeMs: adapter.commandMaxLifetimeMs,
   queueLimit: adapter.queueLimit,
   maxOneShots: adapter.maxSessions,
+  resources: adapter.resourceLimits,
   output: { maxSize: adapter.maxOutputSize, beginSize: adapter.beginOutputSize, endSize: adapter.endOutputSize },
   spoolMaxBytes: adapter.spoolMaxBytes,
   replayMaxBytes: adapter.replayMaxBytes,
+});
+
+export const watchSettings = ({ adapter }: Configuration): WatchSettings => ({
+  cpuWindowMs: adapter.cpuWindowMs,
+  diskFreeMbFloor: adapter.diskFreeMbFloor,
 });
 
 export const reportedLimits = ({ adapter, socketio }: Configuration): Answer<'shell_metadata'>['limits'] => ({

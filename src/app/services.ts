@@ -48,13 +48,14 @@ export function buildServices(
   closers.push(() => confirmations[Symbol.asyncDispose]());
   const quotas = new Quotas(() => quotaLimits(configuration()));
   const guards = { gate: buildGate(engine, log('gate'), state), confirmations, quotas, registry };
-  const { sessions, commands } = buildExecution(engine, guards, log, closers, state);
+  const { sessions, usage, commands } = buildExecution(engine, guards, log, closers, state);
   const metadata = buildMetadata(engine, version, configuration);
   const readiness = new Readiness({ isClosing, pool: engine.pool });
   return {
     access,
     quotas,
     sessions,
+    usage,
     commands,
     confirmations,
     connections,
@@ -71,7 +72,11 @@ export function buildServices(
   };
 }
 
-function buildMetadata({ pool, instance }: Engine, version: string, configuration: () => Configuration): Metadata {
+function buildMetadata(
+  { pool, instance, mechanism }: Engine,
+  version: string,
+  configuration: () => Configuration,
+): Metadata {
   return new Metadata({
     workspace: pool.cwd,
     env: pool.env,
@@ -79,6 +84,8 @@ function buildMetadata({ pool, instance }: Engine, version: string, configuratio
     instanceId: instance,
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
+    resourceLimits: () => configuration().adapter.resourceLimits,
+    mechanism,
   });
 }
 

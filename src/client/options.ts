@@ -85,6 +85,8 @@ export interface ExecuteOptions {
   /** Answer at once with `status: 'running'`; `wait()` gives the end. Default: false. */
   readonly background?: boolean | undefined;
   readonly output?: OutputOptions | undefined;
+  /** Limits on what it may use, under their names in the protocol, lower than those that hold anyway. */
+  readonly limits?: RequestInput<'execute_command'>['limits'];
   /** Id of the command. Default: 128 random bits. Never use one twice. */
   readonly commandId?: string | undefined;
   /** Let the output be iterated while it comes. Default: false. */
@@ -123,6 +125,7 @@ export function executeRequest(
     background,
     stream,
     output: options.output && outputRequest(options.output),
+    limits: options.limits,
   };
 }
 

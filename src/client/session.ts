@@ -76,6 +76,11 @@ export class ClientSession implements AsyncDisposable {
     return this.#link.request('check_command', { command, args: args && [...args], cwd, session_id: this.id });
   }
 
+  /** Has `resource_usage` events come while something runs, at least so many milliseconds apart; 0 ends that. */
+  watchResources(intervalMs: number): Promise<Answer<'watch_resources'>> {
+    return this.#link.request('watch_resources', { session_id: this.id, interval_ms: intervalMs });
+  }
+
   /** Types into the terminal of the running command; `eof` then signals the end of input. */
   sendInput(data: string, options: { readonly eof?: boolean | undefined } = {}): Promise<Answer<'send_input'>> {
     return this.#link.request('send_input', { session_id: this.id, data, eof: options.eof });

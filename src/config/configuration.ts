@@ -1,3 +1,4 @@
+import type { Limits } from '../core/limits/limits.js';
 import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import type { LlmProviderName, LlmSettings } from '../core/llm/settings.js';
 import type { CommandClass } from '../core/policy/classes.js';
@@ -5,6 +6,7 @@ import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
 import type { Secret } from '../core/secret.js';
 import type { LogFormat } from './log-format.js';
+import type { LIMIT_MECHANISMS } from './sections/adapter.js';
 import type { AUTH_MODES } from './sections/auth.js';
 import type { LOG_LEVELS } from './sections/logging.js';
 
@@ -34,10 +36,13 @@ export interface AdapterConfiguration {
   readonly spoolMaxBytes: number;
   /** Latest output in memory, per session. */
   readonly replayMaxBytes: number;
-  /** Percent of one core; undefined for no limit. */
-  readonly cpuPercentLimit: number | undefined;
-  /** Undefined for no limit. */
-  readonly memoryMaxBytes: number | undefined;
+  /** Of all that a session or a one-shot runs, together. */
+  readonly resourceLimits: Limits;
+  /** What `cpu_percent` is averaged over. */
+  readonly cpuWindowMs: number;
+  /** Free space below which commands that write are ended, in MB; undefined for no such floor. */
+  readonly diskFreeMbFloor: number | undefined;
+  readonly limitMechanism: (typeof LIMIT_MECHANISMS)[number];
   readonly maxSessions: number;
   /** Commands that may wait in a session. */
   readonly queueLimit: number;

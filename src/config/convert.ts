@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { LIMIT_KEYS, LIMIT_NAMES, type Limits } from '../core/limits/limits.js';
 import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import { COMMAND_CLASSES, type CommandClass } from '../core/policy/classes.js';
 import { PRESETS } from '../core/policy/presets.js';
@@ -79,8 +80,10 @@ function toAdapter(adapter: CheckedConfiguration['adapter'], context: Conversion
     endOutputSize: sizes.end,
     spoolMaxBytes: adapter.spool_mb_limit * MIB,
     replayMaxBytes: adapter.replay_kb * KIB,
-    cpuPercentLimit: adapter.cpu_percent_limit,
-    memoryMaxBytes: adapter.memory_mb_limit === undefined ? undefined : Math.ceil(adapter.memory_mb_limit * MIB),
+    resourceLimits: toResourceLimits(adapter),
+    cpuWindowMs: toMs(adapter.cpu_window, 'seconds'),
+    diskFreeMbFloor: adapter.disk_free_mb_floor,
+    limitMechanism: adapter.limit_mechanism,
     maxSessions: adapter.max_sessions,
     queueLimit: adapter.queue_limit,
     prewarm: { sessions: adapter.prewarm.sessions, oneShots: adapter.prewarm.one_shots },
@@ -97,6 +100,14 @@ function llmPaths({ llm, adapter }: CheckedConfiguration, context: ConversionCon
     worktreeDirectory:
       worktrees === undefined ? join(state, 'worktrees') : pathOf(['llm', 'worktree_directory'], worktrees),
   };
+}
+
+function toResourceLimits(adapter: CheckedConfiguration['adapter']): Limits {
+  const given = LIMIT_NAMES.flatMap((name) => {
+    const value = adapter[LIMIT_KEYS[name]];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given) as Limits;
 }
 
 function toCheckpoints(checkpoints: CheckedConfiguration['checkpoints']): CheckpointsConfiguration {

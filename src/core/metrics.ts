@@ -1,6 +1,7 @@
 import type { ConfirmationMode } from './confirmation/modes.js';
 import type { ConfirmationOutcome } from './confirmation/record.js';
 import type { ErrorCode } from './errors.js';
+import type { Resource } from './limits/limits.js';
 import type { OutputStreamName } from './protocol/fields.js';
 import type { RequestName } from './protocol/requests.js';
 import type { CommandResult, SessionEndReason } from './protocol/results.js';
@@ -35,6 +36,10 @@ export interface Metrics {
   shellReplaced(why: ShellReplacement): void;
   /** A command has ended, this many milliseconds after its start. */
   commandEnded(kind: CommandKind, status: CommandEndStatus, durationMs: number): void;
+  /** Its CPU time, in milliseconds. */
+  commandUsed(cpuMs: number): void;
+  /** A command was killed because it exceeded a limit. */
+  limitExceeded(resource: Resource): void;
   /** A confirmation no longer waits. */
   confirmationEnded(mode: ConfirmationMode, outcome: ConfirmationOutcome): void;
   /** A request has its answer, this many milliseconds after it came. `unknown` stands for every name that is none. */
@@ -54,6 +59,8 @@ export const NO_METRICS: Metrics = {
   sessionClosed: nothing,
   shellReplaced: nothing,
   commandEnded: nothing,
+  commandUsed: nothing,
+  limitExceeded: nothing,
   confirmationEnded: nothing,
   requestAnswered: nothing,
   output: { stdout: nothing, stderr: nothing },

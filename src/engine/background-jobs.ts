@@ -21,7 +21,7 @@ export class BackgroundJobs {
   /** Looks for them. */
   async look(shell: ShellProcess, isHeld: boolean): Promise<void> {
     this.#known = await findLeftProcesses({
-      find: () => findSessionProcesses(shell.tag, shell.pid),
+      find: () => findSessionProcesses(shell),
       mustBeThere: isHeld,
       isAppearing: (entry) => isBeforeExec(entry, shell.pid),
     });

@@ -10,6 +10,7 @@ import {
   type ReportedProcess,
   endProcesses,
   findCommandProcesses,
+  killProcesses,
   sendSignal,
   signalProcesses,
 } from './process-tree.js';
@@ -21,6 +22,8 @@ import { TerminalFence } from './terminal-fence.js';
 const INTERRUPT_MS = 150;
 /** How long after SIGKILL the shell gets to report before it is killed itself. */
 const REPORT_AFTER_KILL_MS = 150;
+/** bash sleeps for a second when it could start no process. */
+const RETRY_MS = 1200;
 /** Nobody types into a program that ends before this. */
 const INTERACTIVE_MS = 50;
 /** Longest wait for the shell to take up a command before it is signalled all the same. */
@@ -113,7 +116,7 @@ export class CommandRun {
     this.#isTerminating = true;
     this.holdForClient(false);
     this.#killAt = performance.now() + graceFor(reason, this.#options.killGraceMs);
-    this.#termination = this.#climbLadder();
+    this.#termination = reason.breach ? this.#killAtOnce() : this.#climbLadder();
   }
 
   /**
@@ -241,7 +244,8 @@ export class CommandRun {
 
   readonly #find = (): ProcessEntry[] => {
     const { shell, number } = this.#options;
-    return findCommandProcesses({ tag: shell.commandTag(number), shellPid: shell.pid, ageMs: this.command.ageMs });
+    const { pid: shellPid, group } = shell;
+    return findCommandProcesses({ tag: shell.commandTag(number), shellPid, ageMs: this.command.ageMs, group });
   };
 
   /** Time left before processes are killed. */
@@ -279,9 +283,31 @@ export class CommandRun {
     sendSignal(shell.pid, 'SIGKILL');
   }
 
+  /** For what must not go on: no step of politeness, and first what the shell has started. */
+  async #killAtOnce(): Promise<void> {
+    const { shell } = this.#options;
+    await this.#kill();
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    await this.#interrupt();
+    if (await this.#reportedWithin(RETRY_MS)) return;
+    await this.#kill();
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    this.command.noteKilled([shell.pid]);
+    sendSignal(shell.pid, 'SIGKILL');
+  }
+
+  #kill(): Promise<ProcessEntry[]> {
+    return killProcesses(this.#find, { group: this.#options.shell.group, onKill: this.#onKill });
+  }
+
+  readonly #onKill = (entries: readonly ProcessEntry[]): void => {
+    this.command.noteKilled(entries.map(({ pid }) => pid));
+  };
+
   async #settleTerminated(termination: Promise<void>, how: 'reported' | 'exited'): Promise<void> {
     await termination;
-    const survivors = await endProcesses(this.#find, this.#politeMs);
+    const { group } = this.#options.shell;
+    const survivors = await endProcesses(this.#find, this.#politeMs, { group, onKill: this.#onKill });
     this.#survivors = survivors.filter(isAlive);
     await this.#endTerminalOutput(how);
   }

@@ -3,8 +3,10 @@ import { constants } from 'node:os';
 import { NO_METRICS, type OutputMeters } from '../core/metrics.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import type { SignalName } from '../core/protocol/fields.js';
+import type { Limits } from '../core/limits/limits.js';
 import { OutputStream } from './output-stream.js';
 import type { ReportedProcess } from './process-tree.js';
+import { type Breach, type ResourceUse, UseMeter } from './resource-use.js';
 import { quote } from './shells/shell.js';
 import type { SpoolBudget } from './spool.js';
 
@@ -21,12 +23,16 @@ export interface CommandSpec {
   readonly noOutputTimeoutMs?: number | undefined;
   readonly tty: boolean;
   readonly limits: OutputLimits;
+  /** Stricter than those of the session. */
+  readonly resourceLimits?: Limits | undefined;
 }
 
 /** Why a command is ended before its time. */
 export interface EndReason {
   readonly status: 'timed_out' | 'interrupted' | 'killed';
-  readonly killedBy: 'timeout' | 'signal' | 'client' | 'shutdown';
+  readonly killedBy: 'timeout' | 'signal' | 'client' | 'shutdown' | 'cpu' | 'memory' | 'processes' | 'disk';
+  /** The limit, if it was one. */
+  readonly breach?: Breach;
 }
 
 /** A note on a result: a stable code and a sentence. */
@@ -43,6 +49,11 @@ export interface CommandOutcome {
   readonly status: 'completed' | 'timed_out' | 'interrupted' | 'killed';
   readonly killedBy: EndReason['killedBy'] | null;
   readonly durationMs: number;
+  /** The limit that it was killed for. */
+  readonly breach: Breach | null;
+  /** Processes that were killed for it; those that the kernel killed by itself as far as they are known. */
+  readonly killedPids: readonly number[];
+  readonly use: ResourceUse;
   readonly sessionState: 'alive' | 'restarted' | 'closed' | null;
   readonly workingDirectory: string | null;
   readonly backgroundProcesses: readonly ReportedProcess[];
@@ -71,9 +82,11 @@ export const ENDING_SIGNALS: ReadonlySet<SignalName> = new Set(['SIGINT', 'SIGTE
 /** Time between SIGTERM and SIGKILL when the daemon itself has to be gone soon. */
 const SHUTDOWN_GRACE_MS = 1000;
 
-/** Time between SIGTERM and SIGKILL for what is ended for this reason, in milliseconds. */
-export const graceFor = ({ killedBy }: EndReason, killGraceMs: number): number =>
-  killedBy === 'shutdown' ? Math.min(killGraceMs, SHUTDOWN_GRACE_MS) : killGraceMs;
+/** Time between SIGTERM and SIGKILL for what is ended for this reason, in milliseconds: none for what harms others meanwhile. */
+export function graceFor({ killedBy, breach }: EndReason, killGraceMs: number): number {
+  if (breach) return 0;
+  return killedBy === 'shutdown' ? Math.min(killGraceMs, SHUTDOWN_GRACE_MS) : killGraceMs;
+}
 
 /** Words of commands that may end the shell without its driver's knowing. */
 const MAY_END_SHELL = /exec|kill|-e|errexit|source|\. /;
@@ -95,6 +108,8 @@ export class Command {
   readonly finished: Promise<CommandOutcome>;
   /** When it was accepted, on the monotonic clock and by the calendar. */
   readonly acceptedAt = new Date();
+  readonly meter = new UseMeter();
+  readonly #killed = new Set<number>();
   #startedAt: number | undefined;
   #outcome: CommandOutcome | undefined;
   #endReason: EndReason | undefined;
@@ -171,6 +186,11 @@ export class Command {
     return true;
   }
 
+  /** Notes processes that were killed to keep a limit. */
+  noteKilled(pids: Iterable<number>): void {
+    for (const pid of pids) this.#killed.add(pid);
+  }
+
   /** Notes a signal that a client sent, to tell an interrupted command from one that ended so by itself. */
   noteSignal(signal: SignalName): void {
     this.#sentSignal = signal;
@@ -181,6 +201,7 @@ export class Command {
     if (this.#outcome) return;
     this.stdout.end();
     this.stderr.end();
+    this.meter.end();
     const reason = this.#endReason ?? this.#reasonBySignal(end.exitCode);
     const isTimedOut = reason?.status === 'timed_out';
     this.#outcome = {
@@ -189,6 +210,9 @@ export class Command {
       status: reason?.status ?? 'completed',
       killedBy: reason?.killedBy ?? null,
       durationMs: this.ageMs,
+      breach: reason?.breach ?? null,
+      killedPids: reason?.breach ? [...this.#killed] : [],
+      use: this.meter.use,
       sessionState: end.sessionState,
       workingDirectory: end.workingDirectory,
       backgroundProcesses: end.backgroundProcesses ?? [],

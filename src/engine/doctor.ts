@@ -62,17 +62,6 @@ export function inspectProc(): { readonly hasProcesses: boolean; readonly hasWai
   return { hasProcesses, hasWaits: hasWaits[0] === true && hasWaits.slice(1).includes(true) };
 }
 
-/** The control groups that a daemon of this user could limit resources with. */
-export function inspectControlGroups(): 'v2' | 'v1' | 'read-only' | 'none' {
-  const root = '/sys/fs/cgroup';
-  if (existsSync(`${root}/cgroup.controllers`)) {
-    const own = /^0::(.*)$/m.exec(readText('/proc/self/cgroup'))?.[1] ?? '/';
-    return isWritable(join(root, own)) ? 'v2' : 'read-only';
-  }
-  if (!existsSync(`${root}/memory`)) return 'none';
-  return ['memory', 'pids'].every((controller) => isWritable(`${root}/${controller}`)) ? 'v1' : 'read-only';
-}
-
 /** Descriptors that this process may have open. Node.js has raised it as far as it goes. Undefined when it is not told. */
 export function descriptorLimit(): number | undefined {
   const soft = /^Max open files\s+(\S+)/m.exec(readText('/proc/self/limits'))?.[1];
@@ -93,7 +82,6 @@ export function canWriteBelow(directory: string): boolean {
   }
 }
 
-const isWritable = (path: string): boolean => isAccessible(path, constants.W_OK | constants.X_OK);
 const isReadable = (path: string): boolean => isAccessible(path, constants.R_OK);
 
 function isAccessible(path: string, mode: number): boolean {

@@ -1,8 +1,17 @@
+import type { ProcessGroup } from './limits/mechanism.js';
 import { PendingWork } from './pending-work.js';
 import { endProcesses, findSessionProcesses, findTaggedWith, sendSignal } from './process-tree.js';
 
 /** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
 const SWEEP_AFTER_MS = 400;
+
+/** The process of a one-shot that has ended. */
+export interface EndedOneShot {
+  readonly pid: number | undefined;
+  readonly tag: string;
+  /** Disposed of when nothing is left in it. */
+  readonly group: ProcessGroup;
+}
 
 /** Ends what one-shots have left behind. */
 export class Leftovers implements AsyncDisposable {
@@ -22,11 +31,15 @@ export class Leftovers implements AsyncDisposable {
   }
 
   /** Ends what one process has left: its process group at once, what has left the group with the next sweep. */
-  end({ pid, tag }: { readonly pid: number | undefined; readonly tag: string }): void {
-    if (pid === undefined) return;
-    if (sendSignal(-pid, 'SIGTERM')) {
-      this.#ending.add(endProcesses(() => findSessionProcesses(tag, pid), this.#killGraceMs));
+  end(ended: EndedOneShot): void {
+    const { pid, tag, group } = ended;
+    if (pid === undefined) {
+      group[Symbol.dispose]();
+      return;
     }
+    // What has left the process group is in the control group still, and cannot be missed there.
+    if (sendSignal(-pid, 'SIGTERM') || group.members().length > 0) this.#ending.add(this.#endNow(ended));
+    else group[Symbol.dispose]();
     this.#tags.push(tag);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -39,6 +52,11 @@ export class Leftovers implements AsyncDisposable {
     clearTimeout(this.#timer);
     await this.#sweep();
     await Promise.all(this.#ending.all);
+  }
+
+  async #endNow({ pid, tag, group }: EndedOneShot): Promise<void> {
+    await endProcesses(() => findSessionProcesses({ pid, tag, group }), this.#killGraceMs, { group });
+    group[Symbol.dispose]();
   }
 
   async #sweep(): Promise<void> {

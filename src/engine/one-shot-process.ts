@@ -1,5 +1,7 @@
 import { rmSync, writeFileSync, writeSync } from 'node:fs';
 
+import type { ProcessGroup } from './limits/mechanism.js';
+import { makeFirstVictim } from './limits/oom-score.js';
 import type { PipeSet } from './pipe-sets.js';
 import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
 import { shownCommandLine, TAG_VARIABLE } from './process-table.js';
@@ -14,6 +16,7 @@ export interface OneShotProgram {
   readonly tag: string;
   /** Text for standard input; /dev/null without. */
   readonly stdin?: string | undefined;
+  readonly group: ProcessGroup;
   /** Whether it waits on descriptor 3 for its request. */
   readonly takesRequest: boolean;
 }
@@ -27,14 +30,16 @@ export type RequestText = string;
  */
 export class OneShotProcess {
   readonly tag: string;
+  readonly group: ProcessGroup;
   readonly pipes: PipeSet;
   /** The command line of a shell, as processes that it has forked show it; undefined for any other program. */
   readonly shellLine: string | undefined;
   readonly #process: StartedProcess;
 
   constructor(starter: ProcessStarter, program: OneShotProgram, pipes: PipeSet) {
-    const { file, args, cwd, env, tag, stdin, takesRequest } = program;
+    const { file, args, cwd, env, tag, stdin, takesRequest, group } = program;
     this.tag = tag;
+    this.group = group;
     this.pipes = pipes;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     this.#process = starter.start({
@@ -46,6 +51,13 @@ export class OneShotProcess {
       stdout: pipes.out.path,
       stderr: pipes.err.path,
       request: takesRequest ? `${pipes.path}.req` : null,
+      entrances: group.entrances,
+      exits: group.exits,
+    });
+    void this.#process.started.then(() => {
+      if (this.pid === undefined) return;
+      makeFirstVictim(this.pid);
+      void group.begin(this.pid, true);
     });
   }
 

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import { type Command, type CommandEnd, type EndReason, graceFor } from './command.js';
+import { type OnLingering, watchOneShot } from './one-shot-watch.js';
+import { noteKernelKills } from './session-watch.js';
+import type { LimitMechanism, ProcessGroup } from './limits/mechanism.js';
 import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
 import { Leftovers } from './leftovers.js';
 import { OneShotProcess, requestFile } from './one-shot-process.js';
@@ -36,6 +39,8 @@ export interface OneShotOptions {
   readonly runtime: RuntimeDirectory;
   readonly starter: ProcessStarter;
   readonly shell: InstalledShell;
+  /** Where the processes of each command are put together. */
+  readonly mechanism: LimitMechanism;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly killGraceMs: number;
@@ -85,11 +90,15 @@ export class OneShotRunner implements AsyncDisposable {
     return this.#filling;
   }
 
-  /** Runs a command; its `finished` tells the end. */
-  async run(command: Command): Promise<void> {
+  /**
+   * Runs a command; its `finished` tells the end.
+   * @param onLingering told when it has not ended within a moment
+   */
+  async run(command: Command, onLingering: OnLingering = () => undefined): Promise<void> {
     command.start();
     try {
-      this.#follow(command, command.spec.args ? await this.#startProgram(command) : await this.#startText(command));
+      const process = command.spec.args ? await this.#startProgram(command) : await this.#startText(command);
+      this.#follow(command, process, onLingering);
     } catch (error) {
       command.finish(failedStart(command, error as NodeJS.ErrnoException));
     }
@@ -101,7 +110,12 @@ export class OneShotRunner implements AsyncDisposable {
     if (!flight || !command.requestEnd(reason) || flight.process.hasEnded) return;
     for (const feed of flight.feeds) feed.holdForClient(false);
     flight.termination = flight.process.started.then(() =>
-      endProcesses(() => this.#find(flight.process), graceFor(reason, this.#options.killGraceMs)),
+      endProcesses(() => this.#find(flight.process), graceFor(reason, this.#options.killGraceMs), {
+        group: flight.process.group,
+        onKill: (entries) => {
+          command.noteKilled(entries.map(({ pid }) => pid));
+        },
+      }),
     );
   }
 
@@ -129,6 +143,7 @@ export class OneShotRunner implements AsyncDisposable {
     const warm = this.#warm.splice(0);
     for (const process of warm) process.dismiss();
     await Promise.all(warm.map((process) => process.ended));
+    for (const { group } of warm) group[Symbol.dispose]();
     clearTimeout(this.#refillTimer);
     await this.#leftovers[Symbol.asyncDispose]();
     this.#pipes[Symbol.dispose]();
@@ -142,19 +157,24 @@ export class OneShotRunner implements AsyncDisposable {
     }
   }
 
-  async #startProgram({ spec }: Command): Promise<OneShotProcess> {
+  async #startProgram(command: Command): Promise<OneShotProcess> {
+    const { spec } = command;
     const { starter, cwd, env } = this.#options;
     const pipes = await this.#pipes.take();
     const program = { file: spec.command, args: spec.args ?? [], cwd: spec.cwd ?? cwd, env: { ...env, ...spec.env } };
-    return new OneShotProcess(
+    const process = new OneShotProcess(
       starter,
-      { ...program, tag: this.#newTag(), stdin: spec.stdin, takesRequest: false },
+      { ...program, ...this.#newGroup(), stdin: spec.stdin, takesRequest: false },
       pipes,
     );
+    beginWithLimits(command, process);
+    return process;
   }
 
-  async #startText({ spec }: Command): Promise<OneShotProcess> {
+  async #startText(command: Command): Promise<OneShotProcess> {
+    const { spec } = command;
     const process = this.#takeWarm() ?? this.#startShell(await this.#pipes.take());
+    beginWithLimits(command, process);
     const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
     process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
     this.#refillTimer ??= setTimeout(() => {
@@ -175,6 +195,7 @@ export class OneShotRunner implements AsyncDisposable {
   #takeWarm(): OneShotProcess | undefined {
     for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
       if (!process.hasEnded) return process;
+      process.group[Symbol.dispose]();
       this.#releasePipes(process.pipes);
     }
     return undefined;
@@ -183,17 +204,18 @@ export class OneShotRunner implements AsyncDisposable {
   #startShell(pipes: PipeSet): OneShotProcess {
     const { starter, shell, cwd, env } = this.#options;
     const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
-    const program = { file: shell.path, args, cwd, env: { ...env, ...extra }, tag: this.#newTag(), takesRequest: true };
-    return new OneShotProcess(starter, program, pipes);
+    const program = { file: shell.path, args, cwd, env: { ...env, ...extra }, takesRequest: true };
+    return new OneShotProcess(starter, { ...program, ...this.#newGroup() }, pipes);
   }
 
-  #newTag(): string {
-    return `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
+  #newGroup(): { readonly tag: string; readonly group: ProcessGroup } {
+    const tag = `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
+    return { tag, group: this.#options.mechanism.createGroup(tag) };
   }
 
   // --- in flight ----------------------------------------------------------------------------------------------------
 
-  #follow(command: Command, process: OneShotProcess): void {
+  #follow(command: Command, process: OneShotProcess, onLingering: OnLingering): void {
     const { spec } = command;
     const timeOut = () => {
       this.terminate(command, { status: 'timed_out', killedBy: 'timeout' });
@@ -206,6 +228,7 @@ export class OneShotRunner implements AsyncDisposable {
     const feeds = [new PipeFeed(out, command.stdout, onBytes), new PipeFeed(err, command.stderr, onBytes)];
     const listen = () => {
       for (const feed of feeds) feed.listen();
+      onLingering(watchOneShot(command, process, this.terminate.bind(this)));
     };
     const timers = [
       setTimeout(timeOut, spec.timeoutMs),
@@ -220,6 +243,8 @@ export class OneShotRunner implements AsyncDisposable {
   async #land(flight: Flight, end: ProcessEnd): Promise<void> {
     const { command, process, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
+    const how = commandEnd(end, command);
+    noteKernelKills(command, { group: process.group, limits: {} }, how.exitCode);
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
       await flight.termination;
@@ -230,7 +255,7 @@ export class OneShotRunner implements AsyncDisposable {
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
     command.finish({
-      ...commandEnd(end, command),
+      ...how,
       survivors: reportProcesses(survivors),
       ...this.#reportLeft(left, process),
     });
@@ -270,9 +295,21 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #find(process: OneShotProcess): ProcessEntry[] {
-    const { pid, tag } = process;
+    const { pid, tag, group } = process;
     const root = pid === undefined || process.hasEnded ? undefined : readProcess(pid);
-    const others = findSessionProcesses(tag, pid);
+    const others = findSessionProcesses({ tag, pid, group });
     return root && isAlive(root) ? [root, ...others] : others;
   }
+}
+
+/** From now on the process runs this command: what it has used before does not count, and its limits hold. */
+function beginWithLimits(command: Command, process: OneShotProcess): void {
+  const { group } = process;
+  command.meter.begin(group);
+  const setLimits = () => {
+    if (command.spec.resourceLimits) group.setLimits(command.spec.resourceLimits);
+  };
+  // Only when it runs: while it is being started the starter, with all its threads, is in the group too.
+  if (process.pid === undefined) void process.started.then(setLimits);
+  else setLimits();
 }

@@ -7,6 +7,8 @@ import { commandLine, isAlive, listProcesses, type ProcessEntry, readTag, TICKS_
 const POLL_MS = 10;
 /** Time that the kernel gets to take away killed processes before they count as survivors. */
 const KILL_SETTLE_MS = 400;
+/** Each round stops half of what multiplies, at least: this is enough for what the machine can hold. */
+const MAX_STOP_ROUNDS = 20;
 
 /** A process as it is reported to clients. */
 export interface ReportedProcess {
@@ -32,15 +34,30 @@ function addDescendants(members: Set<number>, table: readonly ProcessEntry[]): v
   } while (members.size > sizeBefore);
 }
 
+/** Processes that are known to belong together, whatever they show of themselves. */
+interface KnownMembers {
+  members(): readonly number[];
+  /** Lets none of them start another process, or lets them again. */
+  holdForks(isHeld: boolean): void;
+}
+
+/** A session, or a one-shot, as its processes can be told from others. */
+export interface SessionScope {
+  /** The tag of its processes, `instance.session`. */
+  readonly tag: string;
+  /** Its shell or first process; undefined once that has ended. */
+  readonly pid: number | undefined;
+  readonly group?: KnownMembers | undefined;
+}
+
 /**
- * Everything that a session has started and that still runs, its shell left out: what carries its tag, whatever
- * session or parent it has moved to, what descends from the shell, and what is on its terminal.
- * @param tag the session's tag, `instance.session`
- * @param shellPid undefined once the shell has ended
+ * Everything that a session has started and that still runs, its shell left out: what belongs to its group, what carries
+ * its tag, whatever session or parent it has moved to, what descends from the shell, and what is on its terminal.
  */
-export function findSessionProcesses(tag: string, shellPid: number | undefined): ProcessEntry[] {
+export function findSessionProcesses({ tag, pid: shellPid, group }: SessionScope): ProcessEntry[] {
   const table = listProcesses().filter(isRunning);
-  const members = new Set<number>(shellPid === undefined ? [] : [shellPid]);
+  const members = new Set<number>(group?.members());
+  if (shellPid !== undefined) members.add(shellPid);
   for (const entry of table) {
     if (entry.session === shellPid || `${readTag(entry.pid) ?? ''}.`.startsWith(`${tag}.`)) members.add(entry.pid);
   }
@@ -55,6 +72,7 @@ export interface CommandScope {
   readonly shellPid: number;
   /** How long ago the command began, in milliseconds: subshells carry an older tag, but are younger than this. */
   readonly ageMs: number;
+  readonly group?: KnownMembers | undefined;
 }
 
 /**
@@ -71,17 +89,31 @@ export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
     const isSubshell = entry.parent === scope.shellPid && entry.startTicks >= since && tag === shellTag;
     if (tag === scope.tag || isSubshell) members.add(entry.pid);
   }
+  for (const pid of findUntagged(scope, table, since)) members.add(pid);
   addDescendants(members, table);
   const groups = new Set(table.filter(({ pid }) => members.has(pid)).map(({ group }) => group));
   groups.delete(table.find(({ pid }) => pid === scope.shellPid)?.group ?? 0);
   return table.filter(({ pid, group }) => pid !== scope.shellPid && (members.has(pid) || groups.has(group)));
 }
 
-/** Every process that this run of a daemon has started, by its tag. */
-export function findInstanceProcesses(instance: string): ProcessEntry[] {
+/** Members of the session's group that have begun with the command, and do not come of anything older than it. */
+function findUntagged({ group, shellPid }: CommandScope, table: readonly ProcessEntry[], since: number): number[] {
+  const known = new Set(group?.members());
+  const inGroup = table.filter(({ pid }) => known.has(pid) && pid !== shellPid);
+  const older = new Set(inGroup.filter(({ startTicks }) => startTicks < since).map(({ pid }) => pid));
+  addDescendants(older, table);
+  return inGroup.flatMap(({ pid }) => (older.has(pid) ? [] : pid));
+}
+
+/**
+ * Every process that this run of a daemon has started, by its tag.
+ * @param members of the daemon's control groups
+ */
+export function findInstanceProcesses(instance: string, members: readonly number[] = []): ProcessEntry[] {
+  const known = new Set(members);
   return listProcesses().filter((entry) => {
     const isOurs = isRunning(entry) && entry.pid !== process.pid;
-    return isOurs && readTag(entry.pid)?.startsWith(`${instance}.`) === true;
+    return isOurs && (known.has(entry.pid) || readTag(entry.pid)?.startsWith(`${instance}.`) === true);
   });
 }
 
@@ -118,12 +150,24 @@ async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: number): 
   }
 }
 
+/** How processes are ended, beside the time they get. */
+export interface EndOptions {
+  /** Held while its members are killed, if they multiply meanwhile. */
+  readonly group?: Pick<KnownMembers, 'holdForks'> | undefined;
+  /** Told of processes that are killed. */
+  readonly onKill?: ((entries: readonly ProcessEntry[]) => void) | undefined;
+}
+
 /**
  * Ends all that `find` finds: SIGTERM, then after `graceMs` SIGKILL, looking again each time for what was started
  * meanwhile.
  * @returns what could not be ended: processes of another user, or in uninterruptible sleep.
  */
-export async function endProcesses(find: ProcessFinder, graceMs: number): Promise<ProcessEntry[]> {
+export async function endProcesses(
+  find: ProcessFinder,
+  graceMs: number,
+  options: EndOptions = {},
+): Promise<ProcessEntry[]> {
   const deadline = performance.now() + graceMs;
   let found = find();
   while (found.length > 0 && performance.now() < deadline) {
@@ -133,12 +177,37 @@ export async function endProcesses(find: ProcessFinder, graceMs: number): Promis
     await waitForEnd(found, deadline - performance.now());
     found = find();
   }
-  const killDeadline = performance.now() + KILL_SETTLE_MS;
-  while (found.length > 0) {
-    signalProcesses(found, 'SIGKILL');
-    await waitForEnd(found, killDeadline - performance.now());
-    found = find();
-    if (performance.now() >= killDeadline) break;
+  return found.length === 0 ? found : killProcesses(find, options);
+}
+
+/** Kills all that `find` finds, until there is nothing new. Gives what could not be killed. */
+export async function killProcesses(find: ProcessFinder, { group, onKill }: EndOptions = {}): Promise<ProcessEntry[]> {
+  const deadline = performance.now() + KILL_SETTLE_MS;
+  const kill = async (found: readonly ProcessEntry[]) => {
+    const killed = signalProcesses(found, 'SIGKILL');
+    onKill?.(killed);
+    await waitForEnd(killed, deadline - performance.now());
+    return find();
+  };
+  let found = await kill(find());
+  if (found.length === 0) return found;
+  // It multiplies faster than it is found. Only now: a shell that cannot fork for a moment sleeps for a second.
+  group?.holdForks(true);
+  try {
+    while (found.length > 0 && performance.now() < deadline) found = await kill(stopProcesses(find));
+    return found;
+  } finally {
+    group?.holdForks(false);
   }
-  return found;
+}
+
+/** Stops all that `find` finds, again and again until none is new. */
+function stopProcesses(find: ProcessFinder): ProcessEntry[] {
+  const stopped = new Set<number>();
+  for (let round = 0; ; round += 1) {
+    const found = find();
+    const isComplete = found.every(({ pid }) => stopped.has(pid));
+    if (isComplete || round === MAX_STOP_ROUNDS) return found;
+    for (const { pid } of signalProcesses(found, 'SIGSTOP')) stopped.add(pid);
+  }
 }

@@ -1,3 +1,4 @@
+import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { ShellReplacement } from '../core/metrics.js';
 import type { Command } from './command.js';
@@ -12,6 +13,8 @@ export interface SessionOptions {
   readonly cols: number;
   readonly rows: number;
   readonly killGraceMs: number;
+  /** Of all that runs in it together. */
+  readonly limits: Limits;
   readonly wedgeTimeoutMs: number;
   readonly pool: ShellPool;
   readonly log: Log;
@@ -19,6 +22,8 @@ export interface SessionOptions {
 
 /** Who is told what happens in a session outside of a command's own result. */
 export interface SessionListener {
+  /** A command has not ended within a moment: it can use more than nothing. */
+  onLingering(command: Command): void;
   /** A command waits for its terminal. */
   onAwaitingInput(command: Command): void;
   /** The session gets a new shell. */

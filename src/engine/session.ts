@@ -3,9 +3,11 @@ import type { SignalName } from '../core/protocol/fields.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { CommandRun } from './command-run.js';
 import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
+import { beginWithin, noteKernelKills, watchSession } from './session-watch.js';
+import type { ShellProcess } from './shell-process.js';
 import { type ForegroundProgram, programsInForeground } from './foreground.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
-import { describeLoss } from './shell-loss.js';
+import { describeLoss, notStarted, tellsLoss } from './shell-loss.js';
 import { requestFor } from './shell-request.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
 import type { ShellReport } from './shell-reports.js';
@@ -16,8 +18,6 @@ import type { TerminalExit } from './terminal.js';
 
 /** Commands shorter than this get no streams, timers or watch: making them costs more than the command takes. */
 const LINGER_MS = 5;
-/** Exit code of a command that could not be started, as shells give. */
-const NOT_STARTED = 126;
 
 /**
  * A persistent shell under one id: runs commands one after another, survives the end of its shell by starting another
@@ -25,6 +25,8 @@ const NOT_STARTED = 126;
  */
 export class Session {
   readonly options: SessionOptions;
+  /** The session as limits are kept for it. */
+  readonly watched = watchSession(this);
   readonly #listener: SessionListener;
   readonly #queue: Command[] = [];
   readonly #jobs = new BackgroundJobs();
@@ -48,6 +50,7 @@ export class Session {
       if (!this.#run || this.#run.isSettled) return;
       this.#run.linger();
       this.#watch ??= this.#watchOver(this.#run.command);
+      this.#listener.onLingering(this.#run.command);
     }, LINGER_MS).unref();
   }
 
@@ -95,6 +98,11 @@ export class Session {
     return this.#seat.shell.pid;
   }
 
+  /** The shell that sits there now. */
+  get shell(): ShellProcess {
+    return this.#seat.shell;
+  }
+
   /** What earlier commands have left running. */
   get backgroundProcesses(): ReportedProcess[] {
     return this.#jobs.report(this.#seat.shell);
@@ -132,6 +140,11 @@ export class Session {
     this.#queue.splice(index, 1);
     command.requestEnd(reason);
     command.finish({ ...this.#unrun(), exitCode: exitCodeOfSignal('SIGINT') });
+  }
+
+  /** The next result tells this too: it happened between two commands. */
+  noteWarning(warning: Warning): void {
+    this.#pendingWarnings.push(warning);
   }
 
   /** Makes the running command wait for a slow client, or lets it go on. */
@@ -209,20 +222,15 @@ export class Session {
   }
 
   #startWhenReady(command: Command, slot: Promise<Slot>): void {
-    this.#preparing = slot
-      .then(
-        (made) => {
-          this.#preparing = undefined;
-          this.#start(command, made);
-        },
-        (error: unknown) => {
-          this.#preparing = undefined;
-          command.finish(this.#notStarted(error));
-        },
-      )
-      .then(() => {
-        this.#next();
-      });
+    const start = (action: () => void) => {
+      this.#preparing = undefined;
+      action();
+      this.#next();
+    };
+    this.#preparing = slot.then(
+      (made) => start(() => this.#start(command, made)),
+      (error: unknown) => start(() => command.finish(this.#notStarted(error))),
+    );
   }
 
   #start(command: Command, slot: Slot): void {
@@ -232,6 +240,7 @@ export class Session {
     shell.terminal.discardInput();
     if (command.mayEndShell) this.#seat.saveNow();
     command.start();
+    beginWithin(this.options.limits, command, shell.group);
     let nonce: string;
     try {
       nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
@@ -272,6 +281,7 @@ export class Session {
     // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
     if (run?.nonce !== report.nonce || run.isSettled) return;
     this.#watch?.stop();
+    noteKernelKills(run.command, this.watched, report.exitCode);
     const settled = run.settle('reported');
     if (settled) void settled.then(() => this.#finish(run, report));
     else void this.#finish(run, report);
@@ -286,9 +296,8 @@ export class Session {
     const isHeld = run.finishOutput(() => {
       shell.returnSlot(run.slot);
     });
-    const { mayDisturbTerminal } = run.command;
-    this.#seat.noteReport(report, run.hasLingered || mayDisturbTerminal);
-    if (mayDisturbTerminal) this.#seat.saveNow();
+    this.#seat.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
+    if (run.command.mayDisturbTerminal) this.#seat.saveNow();
     const settle = () => {
       this.#settle(run, report.exitCode, this.#isClosed ? 'closed' : 'alive', []);
     };
@@ -302,10 +311,11 @@ export class Session {
     this.#watch = undefined;
     this.#seat.shell.terminal.discardInput();
     const earlier = this.#pendingWarnings.splice(0);
+    if (run.command.spec.resourceLimits) this.shell.group.setLimits(this.options.limits);
     run.command.finish({
       exitCode,
       // A shell that ended between two commands is told with the next one.
-      sessionState: state === 'alive' && earlier.length > 0 ? 'restarted' : state,
+      sessionState: state === 'alive' && earlier.some(tellsLoss) ? 'restarted' : state,
       workingDirectory: this.workingDirectory,
       backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
       survivors: reportProcesses(run.survivors),
@@ -319,9 +329,7 @@ export class Session {
   }
 
   #notStarted(error: unknown): CommandEnd {
-    const message = `The command was not run: ${(error as Error).message}`;
-    this.options.log.warn('a command could not be started', { error: String(error) });
-    return { ...this.#unrun(), exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message }] };
+    return { ...this.#unrun(), ...notStarted(error as Error, this.options.log) };
   }
 
   // --- the shell's end, and a new one ---------------------------------------------------------------------------------
@@ -330,6 +338,7 @@ export class Session {
     const isReplaced = !this.#isClosed;
     if (isReplaced && !this.#preparing) this.#takeBack();
     const run = this.#run;
+    if (run) noteKernelKills(run.command, this.watched, exit.signal || exit.exitCode);
     const warnings = isReplaced ? describeLoss(this.#seat.shell, exit, this.#wedge, this.options.log) : [];
     this.#wedge = undefined;
     const finished = run
@@ -394,9 +403,7 @@ export class Session {
 
   #fail(error: Error): void {
     if (this.#isClosed) return;
-    for (const command of this.#queue.splice(0)) {
-      command.finish({ ...this.#notStarted(error), sessionState: 'closed' });
-    }
+    for (const command of this.#queue.splice(0)) command.finish({ ...this.#notStarted(error), sessionState: 'closed' });
     this.#listener.onFailed(error);
   }
 }

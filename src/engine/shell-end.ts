@@ -27,16 +27,17 @@ export async function letExit(shell: ShellProcess): Promise<void> {
  */
 export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
   const leader = readProcess(shell.pid);
-  const find = () => findSessionProcesses(shell.tag, shell.pid);
+  const find = () => findSessionProcesses(shell);
+  const { group } = shell;
   let survivors: ProcessEntry[];
   try {
-    survivors = await endProcesses(find, graceMs);
+    survivors = await endProcesses(find, graceMs, { group });
   } catch (error) {
     // Out of descriptors, /proc cannot be read: the shell's own are enough to do so.
     log.warn('a session is ended at once', { error: String(error) });
     sendSignal(shell.pid, 'SIGKILL');
     shell.close();
-    survivors = await endProcesses(find, 0);
+    survivors = await endProcesses(find, 0, { group });
   }
   if (leader && isAlive(leader)) sendSignal(shell.pid, 'SIGKILL');
   return survivors;

@@ -1,5 +1,6 @@
 import type { Log } from '../core/log.js';
-import type { Warning } from './command.js';
+import type { CommandEnd, Warning } from './command.js';
+import type { Breach } from './resource-use.js';
 import { findSessionProcesses } from './process-tree.js';
 import type { ShellProcess } from './shell-process.js';
 import type { TerminalExit } from './terminal.js';
@@ -16,8 +17,28 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   log.info('a shell has ended and is replaced', { why, pid: shell.pid });
   const message = `${why}. A new shell has been started ${KEPT}; other variables, shell options and jobs are lost.`;
   const warnings = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
-  if (findSessionProcesses(shell.tag, undefined).length > 0) {
+  if (findSessionProcesses({ tag: shell.tag, pid: undefined, group: shell.group }).length > 0) {
     warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
   }
   return warnings;
+}
+
+/** Whether a warning tells that the shell was replaced. */
+export const tellsLoss = ({ code }: Warning): boolean => code === 'SHELL_ENDED' || code === 'SHELL_WEDGED';
+
+/** Tells that something was ended for a limit while no command ran whose result could tell it. */
+export function breachWarning({ resource, limit, observed }: Breach): Warning {
+  const message = `Processes in this session were ended between two commands: ${resource} was ${round(observed)}, and the limit is ${limit}.`;
+  return { code: 'LIMIT_EXCEEDED', message };
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+/** Exit code of a command that could not be started, as shells give. */
+const NOT_STARTED = 126;
+
+/** Tells, and logs, that a command could not be started. */
+export function notStarted({ message }: Error, log: Log): Pick<CommandEnd, 'exitCode' | 'warnings'> {
+  log.warn('a command could not be started', { error: message });
+  return { exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message: `The command was not run: ${message}` }] };
 }

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { makeFifos } from './fifo.js';
+import type { LimitMechanism } from './limits/mechanism.js';
 import { whereabouts } from './process-table.js';
 import { endProcesses, findSessionProcesses } from './process-tree.js';
 import { randomBytes } from './random.js';
 import type { RuntimeDirectory } from './runtime-directory.js';
-import { shellFifos, ShellProcess } from './shell-process.js';
+import { shellFifos, ShellProcess, type ShellProcessOptions } from './shell-process.js';
 import type { InstalledShell } from './shells/list.js';
 
 /** Directories whose FIFOs are made by one process. */
@@ -24,6 +25,8 @@ export interface ShellPoolOptions {
   readonly runtime: RuntimeDirectory;
   /** The shell that is started ahead of need. */
   readonly defaultShell: InstalledShell;
+  /** Where the processes of each shell are put together. */
+  readonly mechanism: LimitMechanism;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Shells to keep ready. */
@@ -103,6 +106,7 @@ export class ShellPool implements AsyncDisposable {
   /** Closes a shell and removes its directory. Its processes are ended before. */
   discard(shell: ShellProcess): void {
     shell.close();
+    shell.group[Symbol.dispose]();
     rmSync(shell.directory, { recursive: true, force: true });
   }
 
@@ -110,16 +114,16 @@ export class ShellPool implements AsyncDisposable {
     this.#isClosed = true;
     // Nobody waits for them any more, least of all for those that would never come up.
     const starting = [...this.#starting];
-    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses(tag, undefined), 0)));
+    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, pid: undefined }), 0)));
     await Promise.allSettled([this.#refilling, this.#trying]);
     await Promise.all(this.#warm.splice(0).map((shell) => this.#dismiss(shell)));
   }
 
   /** Ends a shell that nothing has run in. */
   async #dismiss(shell: ShellProcess): Promise<void> {
-    const { pid } = shell;
+    const { pid, tag } = shell;
+    await endProcesses(() => findSessionProcesses({ tag, pid: undefined }).filter((entry) => entry.pid === pid), 0);
     this.discard(shell);
-    await endProcesses(() => findSessionProcesses(shell.tag, undefined).filter((entry) => entry.pid === pid), 0);
   }
 
   async #try(): Promise<void> {
@@ -169,23 +173,17 @@ export class ShellPool implements AsyncDisposable {
   }
 
   async #startOne(installed: InstalledShell, timeoutMs: number): Promise<ShellProcess> {
-    const { runtime, cwd, env } = this.#options;
+    const { cwd, env } = this.#options;
     const directory = await this.#takeDirectory();
-    const shell = new ShellProcess({
-      installed,
-      directory,
-      tag: `${runtime.instance}.${randomBytes(6).toString('hex')}`,
-      cwd,
-      env,
-      cols: DEFAULT_COLS,
-      rows: DEFAULT_ROWS,
-    });
+    const shell = this.#make({ installed, directory, cwd, env, cols: DEFAULT_COLS, rows: DEFAULT_ROWS });
     this.#starting.add(shell);
     try {
       await withTimeout(shell.ready, timeoutMs, () => {
         const { state, waitsIn } = whereabouts(shell.pid);
         return `${installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
       });
+      // It waits for its first command now: nothing is forked meanwhile that would be missed.
+      await shell.group.begin(shell.pid, false);
     } catch (error) {
       this.discard(shell);
       throw error;
@@ -193,6 +191,17 @@ export class ShellPool implements AsyncDisposable {
       this.#starting.delete(shell);
     }
     return shell;
+  }
+
+  #make(options: Omit<ShellProcessOptions, 'tag' | 'group'>): ShellProcess {
+    const tag = `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
+    const group = this.#options.mechanism.createGroup(tag);
+    try {
+      return new ShellProcess({ ...options, tag, group });
+    } catch (error) {
+      group[Symbol.dispose]();
+      throw error;
+    }
   }
 
   async #takeDirectory(): Promise<string> {

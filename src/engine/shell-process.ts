@@ -6,6 +6,8 @@ import { AdapterError } from '../core/errors.js';
 import { closeAll, drain, openBoth } from './fifo.js';
 import { randomBytes } from './random.js';
 import { holdsDescriptorOf, TAG_VARIABLE } from './process-table.js';
+import type { ProcessGroup } from './limits/mechanism.js';
+import { makeFirstVictim } from './limits/oom-score.js';
 import type { InstalledShell } from './shells/list.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
@@ -30,6 +32,8 @@ export interface ShellProcessOptions {
   /** Directory with the FIFOs `cmd`, `ctl` and those of the first slots. */
   readonly directory: string;
   readonly tag: string;
+  /** What its processes will belong to. */
+  readonly group: ProcessGroup;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cols: number;
@@ -46,6 +50,7 @@ export class ShellProcess {
   readonly installed: InstalledShell;
   readonly directory: string;
   readonly tag: string;
+  readonly group: ProcessGroup;
   readonly terminal: Terminal;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
   readonly ready: Promise<void>;
@@ -57,10 +62,11 @@ export class ShellProcess {
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
-    const { installed, directory, tag } = options;
+    const { installed, directory, tag, group } = options;
     this.installed = installed;
     this.directory = directory;
     this.tag = tag;
+    this.group = group;
     this.#slots = new Slots(directory);
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = (error) => {
@@ -214,7 +220,9 @@ export class ShellProcess {
       this.#settleReady(endAtStart(installed.path, exit.exitCode));
       this.#listener?.onExit(exit);
     };
-    return new Terminal(program, onData, onExit);
+    const terminal = new Terminal(program, onData, onExit);
+    makeFirstVictim(terminal.pid);
+    return terminal;
   }
 
   #takeReport(report: ShellReport): void {

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdapterError } from '../core/errors.js';
+import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import { Deferred } from './deferred.js';
 import { isAlive } from './process-table.js';
@@ -41,6 +42,8 @@ export interface ShellSeatOptions {
   readonly rows: number;
   readonly pool: ShellPool;
   readonly killGraceMs: number;
+  /** What the kernel is to keep for each shell that sits here. */
+  readonly limits: Limits;
   readonly log: Log;
 }
 
@@ -186,6 +189,7 @@ export class ShellSeat {
     this.#shell = shell;
     this.#isUnsaved = true;
     shell.terminal.resize(this.#size.cols, this.#size.rows);
+    shell.group.setLimits(this.#options.limits);
     shell.listener = {
       onReport: (report) => {
         if (this.#internal?.nonce === report.nonce) this.#endInternal(report);

@@ -1,4 +1,5 @@
 import { AdapterError } from '../core/errors.js';
+import { type Limits, lowerLimits } from '../core/limits/limits.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import type { Request } from '../core/protocol/requests.js';
 
@@ -7,6 +8,8 @@ export interface CommandLimits {
   readonly maxLifetimeMs: number;
   readonly queueLimit: number;
   readonly maxOneShots: number;
+  /** Of the processes of a one-shot, or of a session, together. */
+  readonly resources: Limits;
   readonly output: OutputLimits;
   readonly spoolMaxBytes: number;
   readonly replayMaxBytes: number;
@@ -47,4 +50,18 @@ export function outputLimitsOf(
   const beginSize = begin ?? Math.min(defaults.beginSize, end === undefined ? Math.floor(free / 3) : free);
   const endSize = end ?? Math.min(defaults.endSize, maxSize - beginSize);
   return { maxSize, beginSize, endSize };
+}
+
+/**
+ * What holds for a command: of one in a session only what it asks for itself, of a one-shot all.
+ * @param session limits of its session; undefined for a one-shot
+ * @throws AdapterError INVALID_REQUEST when one is higher than what holds anyway
+ */
+export function resourceLimitsOf(
+  { limits: wanted }: Pick<Request<'execute_command'>, 'limits'>,
+  session: Limits | undefined,
+  { resources }: CommandLimits,
+): Limits | undefined {
+  if (!session) return lowerLimits(resources, wanted, 'configuration');
+  return wanted && lowerLimits(session, wanted, 'session');
 }

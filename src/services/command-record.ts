@@ -2,6 +2,8 @@ import type { Principal } from '../core/access/principal.js';
 import type { CommandResult } from '../core/protocol/results.js';
 import type { Request } from '../core/protocol/requests.js';
 import type { Command, Warning } from '../engine/command.js';
+import { NOTHING_USED } from '../engine/resource-use.js';
+import { renderKill, renderUse } from './rendered-limits.js';
 
 /** How a result shows its outputs. */
 export interface OutputStyle {
@@ -27,8 +29,8 @@ export interface CommandRecord {
 
 /** Identifies what a request asks for, for idempotence: everything that changes what would be run. */
 export function fingerprintOf(request: Request<'execute_command'>): string {
-  const { command, args, session_id, cwd, env, stdin } = request;
-  return JSON.stringify([command, args, session_id, cwd, env, stdin]);
+  const { command, args, session_id, cwd, env, stdin, limits } = request;
+  return JSON.stringify([command, args, session_id, cwd, env, stdin, limits]);
 }
 
 /** The style that a request asks for. */
@@ -57,6 +59,8 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
     signal: outcome?.signal ?? null,
     timed_out: outcome?.status === 'timed_out',
     killed_by: outcome?.killedBy ?? null,
+    limit: outcome ? renderKill(outcome) : null,
+    resource_usage: renderUse(outcome?.use ?? command.meter.use),
     duration_ms: Math.round((outcome?.durationMs ?? command.ageMs) * 1000) / 1000,
     working_directory: outcome?.workingDirectory ?? null,
     stdout_truncated: out.truncated,
@@ -98,6 +102,8 @@ export function renderUnstarted(
     signal: null,
     timed_out: false,
     killed_by: null,
+    limit: null,
+    resource_usage: renderUse(NOTHING_USED),
     duration_ms: 0,
     working_directory: directory,
     stdout_truncated: false,

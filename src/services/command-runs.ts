@@ -4,6 +4,8 @@ import type { OneShotRunner } from '../engine/one-shot.js';
 import type { Caller, EventSink } from './audience.js';
 import { type CommandRecord, renderResult } from './command-record.js';
 import { OutputChannel } from './output-channel.js';
+import { renderBreach } from './rendered-limits.js';
+import type { ResourceMonitor } from './resource-monitor.js';
 import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
 import type { Sessions } from './sessions.js';
@@ -13,6 +15,7 @@ export interface CommandRunsOptions {
   readonly sessions: Sessions;
   readonly oneShots: OneShotRunner;
   readonly health: SessionHealth;
+  readonly monitor: ResourceMonitor;
 }
 
 /** Has accepted commands run, and their output and end told to who follows them. */
@@ -79,14 +82,23 @@ export class CommandRuns {
         this.#ownChannels.delete(command);
       });
     }
-    void oneShots.run(command);
+    void oneShots.run(command, (watched) => {
+      this.#options.monitor.watch(watched, {
+        onNear: (breach, level) => {
+          const warning = { session_id: null, command_id: command.id, level, ...renderBreach(breach) };
+          this.#ownChannels.get(command)?.announce('resource_warning', warning);
+        },
+        onUsage: () => undefined,
+        wantedIntervalMs: () => undefined,
+      });
+    });
   }
 
   /** A one-shot on a terminal runs in a session that is opened for it and closed after it. */
   onOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, caller: Caller): void {
     const { sessions } = this.#options;
     const run = async () => {
-      const session = await sessions.open({}, caller, true);
+      const session = await sessions.open({ limits: record.command.spec.resourceLimits }, caller, true);
       this.inSession(record, session, request, caller.sink);
       await record.command.finished;
       await sessions.close(session.id, 'client', 'its one-shot command has ended');

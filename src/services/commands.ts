@@ -17,7 +17,7 @@ import { commandEnded, commandStarted } from './command-audit.js';
 import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
 import { assertKept, forgotten, usedId } from './command-failures.js';
-import { type CommandLimits, outputLimitsOf, timeoutOf } from './command-limits.js';
+import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from './command-limits.js';
 import type { CommandRegistry } from './command-registry.js';
 import { CommandTargets } from './command-targets.js';
 import { CommandRuns } from './command-runs.js';
@@ -26,6 +26,7 @@ import type { Approval, Confirmation } from './confirmations/confirmation.js';
 import type { Confirmations } from './confirmations/confirmations.js';
 import { renderConfirmation, termsOf } from './confirmations/wire.js';
 import type { CommandGate, GateQuestion } from './gate.js';
+import type { ResourceMonitor } from './resource-monitor.js';
 import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
 import { existingDirectory, type Sessions } from './sessions.js';
@@ -46,6 +47,7 @@ export interface CommandsOptions {
   readonly workspace: string;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
+  readonly monitor: ResourceMonitor;
   readonly audit: AuditTrail;
   readonly secrets: SecretMask;
 }
@@ -247,6 +249,7 @@ export class Commands {
       noOutputTimeoutMs: request.no_output_timeout_ms,
       tty: request.tty ?? false,
       limits: outputLimitsOf(request, limits.output),
+      resourceLimits: resourceLimitsOf(request, session?.session.options.limits, limits),
     };
     const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
     const command = new Command(spec, spoolDirectory, budget, metrics.output, secrets.patterns);
@@ -262,8 +265,10 @@ export class Commands {
     registry.add(record);
     audit.record(commandStarted(record, caller));
     if (!session) this.#countOneShot(owner, 1);
-    void command.finished.then(({ status, durationMs }) => {
+    void command.finished.then(({ status, durationMs, use, breach }) => {
       metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
+      metrics.commandUsed(use.cpuMs ?? 0);
+      if (breach) metrics.limitExceeded(breach.resource);
       audit.record(commandEnded(record));
       if (!session) this.#countOneShot(owner, -1);
     });

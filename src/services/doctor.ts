@@ -3,14 +3,8 @@ import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
-import {
-  canWriteBelow,
-  descriptorLimit,
-  inspectControlGroups,
-  inspectProc,
-  openTerminal,
-  tryFifos,
-} from '../engine/doctor.js';
+import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from '../engine/doctor.js';
+import { chooseMechanism } from '../engine/limits/probe.js';
 import { findProgram, SHELLS } from '../engine/shells/list.js';
 import { shellVersions } from './metadata.js';
 
@@ -155,20 +149,17 @@ function examinePrivacy(name: string, path: string): Finding[] {
   return [{ name, status: 'warn', detail, fix: `chmod ${(mode & 0o700).toString(8)} ${path}` }];
 }
 
-/** Only reported: this version limits time and output, but no memory, CPU or number of processes. */
+/** Tries what limits can be kept by, as the daemon does at its start. */
 function examineLimits(): Finding {
-  const groups = inspectControlGroups();
-  const found = { v2: 'cgroup v2', v1: 'cgroup v1', 'read-only': 'cgroups', none: 'no cgroups' }[groups];
-  const note = 'this version sets no limits on memory, CPU or processes';
-  if (groups === 'v1' || groups === 'v2')
-    return { name: 'limits', status: 'ok', detail: `${found}, writable; ${note}` };
-  const fix = 'none needed yet; later, start the daemon as a systemd service with Delegate=yes';
-  return {
-    name: 'limits',
-    status: 'warn',
-    detail: `${found}${groups === 'none' ? '' : ', not writable'}; ${note}`,
-    fix,
-  };
+  const { mechanism, rejected } = chooseMechanism(`doctor-${process.pid}`, 'auto');
+  mechanism[Symbol.dispose]();
+  const why = rejected.map(({ mechanism: name, reason }) => `; ${name}: ${reason}`).join('');
+  if (mechanism.isEnforced) {
+    return { name: 'limits', status: 'ok', detail: `kept by the kernel (${mechanism.name})${why}` };
+  }
+  const detail = `kept by looking (${mechanism.name}): memory and processes may exceed them for a moment${why}`;
+  const fix = 'start the daemon as a systemd service with Delegate=yes, or where control groups are writable';
+  return { name: 'limits', status: 'warn', detail, fix };
 }
 
 /** Checkpoints alone need it. */

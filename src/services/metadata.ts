@@ -6,9 +6,12 @@ import { promisify } from 'node:util';
 
 import { mem, osInfo } from 'systeminformation';
 
+import type { Limits } from '../core/limits/limits.js';
 import { PROTOCOL_VERSION } from '../core/protocol/fields.js';
 import type { Answer } from '../core/protocol/requests.js';
+import type { ChosenMechanism } from '../engine/limits/probe.js';
 import { installedShells, type InstalledShell } from '../engine/shells/list.js';
+import { renderLimits } from './rendered-limits.js';
 
 const run = promisify(execFile);
 
@@ -23,6 +26,8 @@ export interface MetadataOptions {
   readonly instanceId: string;
   readonly adapterVersion: string;
   readonly limits: () => Answer<'shell_metadata'>['limits'];
+  readonly resourceLimits: () => Limits;
+  readonly mechanism: ChosenMechanism;
 }
 
 /** A shell with the version it tells. */
@@ -68,7 +73,7 @@ export class Metadata {
 
   /** Gathers the answer to `shell_metadata`. */
   async describe(): Promise<Answer<'shell_metadata'>> {
-    const { workspace, defaultShell, instanceId, adapterVersion, limits } = this.#options;
+    const { workspace, defaultShell, instanceId, adapterVersion, limits, mechanism, resourceLimits } = this.#options;
     this.#fixed ??= this.#gatherFixed();
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
     const shell = shells.find(({ path }) => path === defaultShell.path);
@@ -87,6 +92,12 @@ export class Metadata {
       disk_free_bytes: disk?.free ?? null,
       shells,
       limits: limits(),
+      resource_limits: {
+        ...renderLimits(resourceLimits()),
+        mechanism: mechanism.mechanism.name,
+        enforced: mechanism.mechanism.isEnforced,
+        rejected: [...mechanism.rejected],
+      },
       sandbox: { profile: 'none', available: ['none'] },
       instance_id: instanceId,
       adapter_version: adapterVersion,

@@ -11,6 +11,7 @@ import type { Connections } from './connections.js';
 import type { LlmPort } from './llm-port.js';
 import type { Metadata } from './metadata.js';
 import type { Readiness } from './readiness.js';
+import type { SessionUsage } from './session-usage.js';
 import type { RequestAudit } from './request-audit.js';
 import type { Sessions } from './sessions.js';
 
@@ -19,6 +20,7 @@ export interface Services {
   readonly access: Access;
   readonly quotas: Quotas;
   readonly sessions: Sessions;
+  readonly usage: SessionUsage;
   readonly commands: Commands;
   readonly confirmations: Confirmations;
   /** Transports keep it: each connection that events can be sent to. */

@@ -5,6 +5,7 @@ import type { Principal } from '../core/access/principal.js';
 import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
+import { type Limits, lowerLimits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { Metrics } from '../core/metrics.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
@@ -22,7 +23,9 @@ import type { CommandRegistry } from './command-registry.js';
 import type { Confirmations } from './confirmations/confirmations.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
+import { renderLimits } from './rendered-limits.js';
 import { type SessionRecord, SessionRegistry } from './session-registry.js';
+import type { SessionUsage } from './session-usage.js';
 
 /** Terminal size of sessions that ask for none, in characters: wide, so that tools do not wrap their output. */
 const DEFAULT_COLS = 200;
@@ -39,6 +42,8 @@ export interface SessionLimits {
   readonly wedgeTimeoutMs: number;
   readonly spoolMaxBytes: number;
   readonly replayMaxBytes: number;
+  /** Of all processes of a session together. */
+  readonly resources: Limits;
 }
 
 /** What the session service is made of. */
@@ -49,6 +54,7 @@ export interface SessionsOptions {
   readonly gate: Pick<CommandGate, 'admitEnvironment'>;
   readonly confirmations: Pick<Confirmations, 'endSession'>;
   readonly metrics: Metrics;
+  readonly usage: SessionUsage;
   readonly audit: AuditTrail;
   readonly quotas: Pick<Quotas, 'admitSession'>;
   readonly log: Log;
@@ -91,6 +97,7 @@ export class Sessions implements AsyncDisposable {
         },
       );
     }
+    const resources = lowerLimits(limits.resources, request.limits, 'configuration');
     const installed =
       request.shell === undefined ? pool.defaultShell : findShell(request.shell, pool.env['PATH'] ?? '');
     const cwd = existingDirectory(request.cwd ?? pool.cwd, pool.cwd);
@@ -101,7 +108,7 @@ export class Sessions implements AsyncDisposable {
       const { killGraceMs, wedgeTimeoutMs } = limits;
       const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {} } = request;
       const session = await Session.open(
-        { installed, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, pool, log },
+        { installed, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
         this.#listen(id),
       );
       return this.#register(id, session, request.label, caller, isHidden);
@@ -160,6 +167,7 @@ export class Sessions implements AsyncDisposable {
 
   /** A connection has ended: its sessions wait for it to come back. */
   detach(sink: EventSink): void {
+    this.#options.usage.remove(sink);
     for (const record of this.registry.all()) {
       const isLast = record.channel.unfollow(sink) && record.channel.followers === 0;
       if (isLast && !record.isHidden) record.abandonedSince = performance.now();
@@ -191,6 +199,7 @@ export class Sessions implements AsyncDisposable {
       restarts: session.restarts,
       attached_clients: channel.followers,
       background_processes: session.backgroundProcesses,
+      limits: renderLimits(session.options.limits),
     };
   }
 
@@ -250,6 +259,10 @@ export class Sessions implements AsyncDisposable {
 
   #listen(id: string): SessionListener {
     return {
+      onLingering: () => {
+        const record = this.registry.find(id);
+        if (record) this.#options.usage.watch(record);
+      },
       onAwaitingInput: (command) => {
         const prompt = command.stderr.prompt() || command.stdout.prompt();
         this.registry.find(id)?.channel.announce('awaiting_input', { command_id: command.id, session_id: id, prompt });
@@ -271,6 +284,7 @@ export class Sessions implements AsyncDisposable {
     const survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
     channel.announce('session_closed', { session_id: id, reason, detail });
     channel[Symbol.dispose]();
+    this.#options.usage.forget(record);
     await this.#options.commands.forgetSession(id, record.owner.id);
     this.#options.log.info('session closed', { session_id: id, reason });
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });

@@ -1,4 +1,6 @@
+import type { Limits } from '../core/limits/limits.js';
 import type { CommandKind } from '../core/metrics.js';
+import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import { SHELLS } from '../engine/shells/list.js';
 import type { Commands } from './commands.js';
@@ -14,6 +16,11 @@ export interface WorkloadSample {
   readonly queuedCommands: number;
   /** Bytes of output that are kept for `read_output`, in memory and on disk. */
   readonly spoolBytes: number;
+  /** What commands and shells use: bytes, and processes and threads. */
+  readonly memoryBytes: number;
+  readonly processes: number;
+  /** Limits on what a session may use, by their names. */
+  readonly limits: Limits;
 }
 
 /** What a sample is made from. */
@@ -21,10 +28,13 @@ export interface WorkloadSources {
   readonly sessions: Pick<Sessions, 'registry'>;
   readonly commands: Pick<Commands, 'spoolBytes'>;
   readonly oneShots: Pick<OneShotRunner, 'running'>;
+  readonly mechanism: { readonly mechanism: Pick<LimitMechanism, 'totals'> };
+  readonly limits: Limits;
 }
 
 /** Looks at what the daemon has to do. Nothing is counted along the way: it costs nothing until it is asked. */
-export function sampleWorkload({ sessions, commands, oneShots }: WorkloadSources): WorkloadSample {
+export function sampleWorkload(sources: WorkloadSources): WorkloadSample {
+  const { sessions, commands, oneShots, limits } = sources;
   const sessionsByShell = Object.fromEntries(SHELLS.map(({ name }) => [name, 0]));
   const runningCommands = { session: 0, one_shot: oneShots.running };
   let queuedCommands = 0;
@@ -36,5 +46,6 @@ export function sampleWorkload({ sessions, commands, oneShots }: WorkloadSources
     queuedCommands += session.queued;
     spoolBytes += budget.usedBytes;
   }
-  return { sessionsByShell, runningCommands, queuedCommands, spoolBytes };
+  const { memoryBytes, tasks: processes } = sources.mechanism.mechanism.totals();
+  return { sessionsByShell, runningCommands, queuedCommands, spoolBytes, memoryBytes, processes, limits };
 }

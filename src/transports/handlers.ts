@@ -1,5 +1,6 @@
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import type { Caller } from '../services/audience.js';
+import { renderLimits } from '../services/rendered-limits.js';
 import { infoOf } from '../services/confirmations/wire.js';
 import type { Services } from '../services/services.js';
 
@@ -20,6 +21,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
       working_directory: session.workingDirectory,
       expires_at: expiresAt.toISOString(),
       sandbox: 'none',
+      limits: renderLimits(session.options.limits),
     };
   },
   execute_command: ({ commands }, request, caller) => commands.execute(request, caller),
@@ -49,6 +51,8 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
     return { cols, rows };
   },
   attach_session: ({ sessions }, request, caller) => sessions.attach(request, caller),
+  watch_resources: ({ sessions, usage }, request, caller) =>
+    usage.follow(sessions.registry.get(request.session_id, caller.principal, 'see'), request, caller),
   checkpoint_workspace: ({ checkpoints }, request, { principal }) => checkpoints.save(request, principal),
   list_checkpoints: ({ checkpoints }, _request, { principal }) => checkpoints.list(principal),
   diff_workspace: ({ checkpoints }, request, { principal }) => checkpoints.diff(request, principal),

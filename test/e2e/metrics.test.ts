@@ -66,6 +66,7 @@ describe('/metrics counts', () => {
     ]);
     const sum = (stream: 'stdout_bytes' | 'stderr_bytes') => results.reduce((total, one) => total + one[stream], 0);
     expect(sum('stdout_bytes')).toBeGreaterThan('hello\nstarted\nstarted\none shot\n'.length);
+    const cpuMs = results.reduce((total, { resource_usage: use }) => total + (use.cpu_ms ?? 0), 0);
     expect(counts).toEqual({
       'sessions_opened_total{shell="bash"}': 2,
       'sessions_closed_total{reason="client"}': 2,
@@ -77,6 +78,7 @@ describe('/metrics counts', () => {
       'commands_finished_total{kind="one_shot",status="timed_out"}': 1,
       'command_duration_seconds_count{kind="session"}': 5,
       'command_duration_seconds_count{kind="one_shot"}': 4,
+      commands_cpu_seconds_total: expect.closeTo(cpuMs / 1000, 4) as number,
       'output_bytes_total{stream="stdout"}': sum('stdout_bytes'),
       'output_bytes_total{stream="stderr"}': sum('stderr_bytes'),
       'requests_total{request="open_session",outcome="ok"}': 1,

@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import { LIMIT_MECHANISM_NAMES } from '../../core/limits/limits.js';
 import { count, derivedCount, duration, limit, path } from '../fields.js';
 import { chooseOutputSizes } from '../output-sizes.js';
 
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
+
+/** By what limits can be kept: the best that works, or this one or nothing. */
+export const LIMIT_MECHANISMS = ['auto', ...LIMIT_MECHANISM_NAMES] as const;
 
 /** Bounds both ends of a result, which is held in memory. */
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
@@ -93,8 +97,33 @@ export const adapterSection = z
       1024,
       'How much of the latest output of a session is kept in memory for a client that comes back.',
     ),
-    cpu_percent_limit: limit('% of one core', 1_000_000, 'How much CPU the processes of a session may use together.'),
+    cpu_percent_limit: limit(
+      '% of one core',
+      1_000_000,
+      'How much CPU the processes of a session may use together, on the average over cpu_window.',
+    ),
+    cpu_window: duration('seconds', 10, 'Over how long cpu_percent_limit is averaged: shorter bursts are no excess.'),
+    cpu_seconds_limit: limit(
+      'seconds',
+      1_000_000_000,
+      'How much CPU time the processes of a session may use, from when one begins until none runs any more.',
+    ),
     memory_mb_limit: limit('MB', MAX_MB, 'How much memory the processes of a session may use together.'),
+    process_limit: limit('processes and threads', 4_194_304, 'How many a session may have, its shell included.'),
+    disk_mb_limit: limit(
+      'MB',
+      MAX_MB,
+      'How much the processes of a session may write to disks, from when one begins until none runs any more.',
+    ),
+    disk_free_mb_floor: limit(
+      'MB',
+      MAX_MB,
+      'Free space of the disk of workspace_directory below which commands that write to disks are ended.',
+    ),
+    limit_mechanism: z
+      .enum(LIMIT_MECHANISMS, { error: `must be ${LIMIT_MECHANISMS.join(', ')}` })
+      .default('auto')
+      .describe('By what limits are kept: auto takes the best that works here. Default: auto.'),
     max_sessions: count({ unit: 'sessions', min: 1, max: 10_000 }, 256, 'Sessions that may be open at a time.'),
     queue_limit: count({ unit: 'commands', min: 1, max: 10_000 }, 32, 'Commands that may wait in a session.'),
     prewarm: prewarm.prefault({}),

@@ -26,6 +26,7 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   reset_session: WORKERS,
   resize_terminal: WORKERS,
   attach_session: EVERYBODY,
+  watch_resources: EVERYBODY,
   checkpoint_workspace: WORKERS,
   list_checkpoints: EVERYBODY,
   diff_workspace: EVERYBODY,

@@ -22,6 +22,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   reset_session: 'each',
   resize_terminal: 'each',
   attach_session: 'refusals',
+  watch_resources: 'refusals',
   checkpoint_workspace: 'each',
   list_checkpoints: 'refusals',
   diff_workspace: 'refusals',

@@ -23,6 +23,7 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   reset_session: { session_id: 'session_ID' },
   resize_terminal: { session_id: 'session_ID', cols: 120, rows: 40 },
   attach_session: { session_id: 'session_ID', from_seq: 17 },
+  watch_resources: { session_id: 'session_ID', interval_ms: 1000 },
   checkpoint_workspace: { label: 'before the refactoring' },
   list_checkpoints: {},
   diff_workspace: { checkpoint_id: 'checkpoint_ID', paths: ['src'], format: 'patch' },

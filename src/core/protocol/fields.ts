@@ -12,6 +12,9 @@ export const MAX_READ_BYTES = 1024 * 1024;
 /** Most characters of an output that a client may ask for in a result: the daemon keeps them in memory. */
 export const MAX_RESULT_CHARACTERS = 16 * 1024 * 1024;
 
+/** Longest pause between two looks at what a session uses, in milliseconds. */
+export const MAX_USAGE_INTERVAL_MS = 3_600_000;
+
 /** Longest name or id a client may choose, in characters. */
 const MAX_NAME_LENGTH = 128;
 
@@ -88,6 +91,17 @@ export const outputStream = z.enum(['stdout', 'stderr']);
 
 /** One of a command's two output streams. */
 export type OutputStreamName = z.infer<typeof outputStream>;
+
+/** Limits on what processes may use, each at most what holds already. */
+export const resourceLimits = z
+  .strictObject({
+    cpu_percent: optional(z.number().positive()).describe('Of one core, on the average over `cpu_window`'),
+    cpu_seconds: optional(z.number().positive()).describe('CPU time'),
+    memory_mb: optional(z.number().positive()).describe('Memory in MB; files in memory count, cached ones do not'),
+    processes: optional(z.int().min(1)).describe('Processes and threads, the shell included'),
+    disk_mb: optional(z.number().positive()).describe('MB written to disks'),
+  })
+  .describe('Limits on what processes may use together: lower ones than hold anyway');
 
 /** Signals that a client may send; the names are POSIX's. */
 export const signalName = z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { MAX_LISTED_PATHS } from '../checkpoints/entry.js';
+import { LIMIT_MECHANISM_NAMES } from '../limits/limits.js';
 import {
   confirmationInfo,
   confirmationTerms,
@@ -11,7 +12,15 @@ import {
 } from './confirmations.js';
 import * as field from './fields.js';
 import { llmRequests } from './llm-requests.js';
-import { changedPath, checkpointInfo, commandResult, processInfo, sessionInfo, skippedPath } from './results.js';
+import {
+  changedPath,
+  checkpointInfo,
+  commandResult,
+  effectiveLimits,
+  processInfo,
+  sessionInfo,
+  skippedPath,
+} from './results.js';
 
 const { optional } = field;
 
@@ -54,6 +63,7 @@ export const requests = {
       sandbox: optional(z.enum(['none'])).describe('Sandbox profile'),
       cols: optional(field.terminalCells).describe('Terminal width; 200 by default'),
       rows: optional(field.terminalCells).describe('Terminal height; 50 by default'),
+      limits: optional(field.resourceLimits).describe('Limits for this session, lower than the configured ones'),
     }),
     output: z.object({
       session_id: field.sessionId,
@@ -61,6 +71,7 @@ export const requests = {
       working_directory: z.string(),
       expires_at: field.timestamp,
       sandbox: z.enum(['none']),
+      limits: effectiveLimits,
     }),
   },
   execute_command: {
@@ -82,6 +93,7 @@ export const requests = {
       stream: optional(z.boolean()).describe('Send `command_output` events while it runs'),
       background: optional(z.boolean()).describe('Answer at once with `status: "running"`'),
       output: optional(outputOptions),
+      limits: optional(field.resourceLimits).describe('Limits for this command, lower than those of its session'),
       command_id: optional(field.commandId).describe('Chosen by the client, it makes a repeated request idempotent'),
     }),
     output: commandResult,
@@ -117,6 +129,14 @@ export const requests = {
         begin_output_size: z.int(),
         end_output_size: z.int(),
         max_message_bytes: z.int(),
+      }),
+      resource_limits: z.object({
+        ...effectiveLimits.shape,
+        mechanism: z.enum(LIMIT_MECHANISM_NAMES).describe('By what limits are kept'),
+        enforced: z.boolean().describe('Whether the kernel itself keeps memory and processes within them'),
+        rejected: z
+          .array(z.object({ mechanism: z.string(), reason: z.string() }))
+          .describe('Better mechanisms, and why they cannot be used here'),
       }),
       sandbox: z.object({ profile: z.enum(['none']), available: z.array(z.string()) }),
       instance_id: z.string().describe('Names this run of the daemon: sessions and commands of another one are gone'),
@@ -237,6 +257,14 @@ export const requests = {
         .nullable()
         .describe('The wanted events that are no longer kept, both ends included'),
     }),
+  },
+  watch_resources: {
+    summary: 'Subscribes to what a session uses: `resource_usage` comes while something runs in it.',
+    input: z.strictObject({
+      session_id: field.sessionId,
+      interval_ms: z.int().min(0).max(field.MAX_USAGE_INTERVAL_MS).describe('Between two events at least; 0 ends it'),
+    }),
+    output: z.object({ session_id: field.sessionId, interval_ms: z.int() }),
   },
   checkpoint_workspace: {
     summary: 'Saves everything in the workspace, so that it can be brought back.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { SKIP_REASONS, type SkipReason } from '../checkpoints/entry.js';
+import { RESOURCES } from '../limits/limits.js';
 import { CHECKPOINT_KINDS } from '../checkpoints/retention.js';
 import { confirmationInfo, confirmationResolution, optionalTerms } from './confirmations.js';
 import {
@@ -43,6 +44,37 @@ const warning = z.object({
   message: z.string().describe('What happened and what to do'),
 });
 
+/** A limit that was exceeded, or is near; numbers are in the unit that the name of the resource tells. */
+const breach = {
+  resource: z.enum(RESOURCES).describe('Which limit; `disk_free_mb` is the free space that the daemon keeps'),
+  limit: z.number().describe('In the unit of its name'),
+  observed: z.number().describe('Likewise. Where the kernel keeps a limit, never more than that'),
+};
+
+/** What a command has used. */
+const resourceUse = z.object({
+  cpu_ms: z.number().nullable().describe('CPU time of all that ran in its session while it did'),
+  peak_memory_bytes: z
+    .int()
+    .nullable()
+    .describe('The most that was seen; null for a command too short to be looked at'),
+  peak_processes: z.int().nullable().describe('Processes and threads, the shell included; likewise'),
+  written_bytes: z.int().nullable().describe('Written to disks; likewise'),
+});
+
+/** Limits as they hold. */
+export const effectiveLimits = z
+  .object({
+    cpu_percent: z.number().nullable(),
+    cpu_seconds: z.number().nullable(),
+    memory_mb: z.number().nullable(),
+    processes: z.int().nullable(),
+    disk_mb: z.number().nullable(),
+  })
+  .describe('What the processes may use together; null is no limit');
+
+export type EffectiveLimits = z.output<typeof effectiveLimits>;
+
 /** Result of a command: the five fields of the source document first. */
 export const commandResult = z.object({
   stdout: z.string().describe('Standard output, trimmed to `output.max_size` characters'),
@@ -59,6 +91,18 @@ export const commandResult = z.object({
   signal: z.string().nullable().describe('Name of the signal that ended the command, as its exit code tells'),
   timed_out: z.boolean(),
   killed_by: killedBy.nullable().describe('What ended the command before its time'),
+  limit: z
+    .object({
+      ...breach,
+      killed_pids: z
+        .array(z.int())
+        .describe(
+          'Processes that were killed for it; of those that the kernel killed by itself, the ones that are known',
+        ),
+    })
+    .nullable()
+    .describe('The limit that the command was killed for'),
+  resource_usage: resourceUse,
   duration_ms: z.number().describe('Wall time from start to end (or so far), in milliseconds, on a monotonic clock'),
   working_directory: z.string().nullable().describe('Directory of the shell after the command'),
   stdout_truncated: z.boolean(),
@@ -98,6 +142,7 @@ export const sessionInfo = z.object({
   restarts: z.int().describe('How often the shell was replaced'),
   attached_clients: z.int(),
   background_processes: z.array(processInfo),
+  limits: effectiveLimits,
 });
 
 /** A session as `list_sessions` and `get_session` describe it. */
@@ -173,6 +218,27 @@ export const events = {
       call_id: callId,
       index: z.int().describe('Rises by one from 0'),
       content: z.string(),
+    }),
+  },
+  resource_usage: {
+    summary: 'What a session uses now, for those who asked by `watch_resources`.',
+    schema: z.object({
+      session_id: sessionId,
+      command_id: commandId.nullable().describe('The command that runs'),
+      cpu_percent: z.number().describe('Of one core, since the daemon looked last'),
+      cpu_ms: z.int().describe('CPU time since something began to run in the session'),
+      memory_bytes: z.int(),
+      processes: z.int().describe('Processes and threads, the shell included'),
+      written_bytes: z.int().describe('Written to disks since something began to run in the session'),
+    }),
+  },
+  resource_warning: {
+    summary: 'A limit is near (80 %), or it was exceeded and what exceeded it is being ended.',
+    schema: z.object({
+      session_id: sessionId.nullable(),
+      command_id: commandId.nullable().describe('The command that runs; null when background processes are meant'),
+      level: z.enum(['warning', 'exceeded']),
+      ...breach,
     }),
   },
   confirmation_required: {

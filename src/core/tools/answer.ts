@@ -5,11 +5,13 @@ export type ToolAnswer = Readonly<Record<string, unknown>>;
 
 /** What a model can do nothing with. */
 const NOISE: ReadonlySet<string> = new Set([
+  'resource_usage',
   'duration_ms',
   'encoding',
   'timed_out',
   'stdout_bytes',
   'stderr_bytes',
+  'resource_usage',
   'next_seq',
 ]);
 /** Values that need no saying: all is as it should be. */

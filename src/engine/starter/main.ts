@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 
 import { closeInheritedTerminals } from '../inherited-terminals.js';
 import { LineReader, type StarterReport, type StartMessage } from './messages.js';
@@ -43,12 +43,22 @@ function fail(id: number, error: unknown): void {
   report({ id, kind: 'failed', code, message });
 }
 
+/** Moves itself into control groups for the moment: what is started there belongs to them from its first instruction. */
+function within<T>({ entrances, exits }: StartMessage, action: () => T): T {
+  try {
+    for (const file of entrances) writeFileSync(file, '0');
+    return action();
+  } finally {
+    for (const file of exits) writeFileSync(file, '0');
+  }
+}
+
 function start(message: StartMessage): void {
   const { id, file, args, cwd, env } = message;
   let fds: (number | 'ignore')[] = [];
   try {
     fds = open(message);
-    const child = spawn(file, args, { cwd, env, detached: true, stdio: fds });
+    const child = within(message, () => spawn(file, args, { cwd, env, detached: true, stdio: fds }));
     child.on('error', (error) => {
       fail(id, error);
     });

@@ -10,6 +10,9 @@ export interface StartMessage {
   readonly stdout: string;
   readonly stderr: string;
   readonly request: string | null;
+  /** Files through which it enters its control groups, and those through which the starter comes back. */
+  readonly entrances: readonly string[];
+  readonly exits: readonly string[];
 }
 
 /** What the starter tells of a process: that it runs, that it has ended, or that it could not be started. */

@@ -38,6 +38,16 @@ export function registerGauges(registry: Registry, take: () => Sample): void {
   add('clients_connected', 'Clients that are connected by Socket.IO.', [], (gauge, { clients }) => {
     gauge.set(clients);
   });
+  add('memory_bytes', 'Memory that commands and shells hold.', [], (gauge, { memoryBytes }) => {
+    gauge.set(memoryBytes);
+  });
+  add('processes', 'Processes and threads of commands and shells.', [], (gauge, { processes }) => {
+    gauge.set(processes);
+  });
+  add('limit', 'Configured limits on what a session may use, by their names.', ['limit'], (gauge, { limits }) => {
+    gauge.reset();
+    for (const [limit, value] of Object.entries(limits)) if (value !== undefined) gauge.set({ limit }, value);
+  });
   add('spool_bytes', 'Bytes of output that are kept to be read later, in memory and on disk.', [], (gauge, sample) => {
     gauge.set(sample.spoolBytes);
   });

@@ -3,6 +3,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation/modes.js';
 import { CONFIRMATION_OUTCOMES, type ConfirmationOutcome } from '../../core/confirmation/record.js';
 import type { ErrorCode } from '../../core/errors.js';
+import { type Resource, RESOURCES } from '../../core/limits/limits.js';
 import {
   COMMAND_ENDS,
   COMMAND_KINDS,
@@ -45,6 +46,8 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #replaced: Readonly<Record<ShellReplacement, Count>>;
   readonly #finished: Readonly<Record<CommandKind, Readonly<Record<CommandEndStatus, Count>>>>;
   readonly #commandTimes: Readonly<Record<CommandKind, TakeTime>>;
+  readonly #cpuSeconds: Count;
+  readonly #exceeded: Readonly<Record<Resource, Count>>;
   readonly #confirmed: Readonly<Record<ConfirmationMode, Readonly<Record<ConfirmationOutcome, Count>>>>;
   readonly #requests: Counter<'request' | 'outcome'>;
   /** By request and outcome; those other than `ok` when they first happen. */
@@ -67,6 +70,11 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#finished = each(COMMAND_KINDS, (kind) => each(COMMAND_ENDS, (status) => bind(finished, { kind, status })));
     const seconds = this.#histogram('command_duration_seconds', 'How long commands ran.', 'kind', COMMAND_BUCKETS);
     this.#commandTimes = each(COMMAND_KINDS, (kind) => bindTime(seconds, { kind }));
+    this.#cpuSeconds = bind(this.#counter('commands_cpu_seconds_total', 'CPU time that commands have used.', []), {});
+    const exceeded = this.#counter('limits_exceeded_total', 'Commands that were killed for a limit, by limit.', [
+      'limit',
+    ]);
+    this.#exceeded = each(RESOURCES, (limit) => bind(exceeded, { limit }));
     const output = this.#counter('output_bytes_total', 'Bytes that commands have printed.', ['stream']);
     this.output = each(['stdout', 'stderr'], (stream) => bind(output, { stream }));
     const confirmed = this.#counter(
@@ -107,6 +115,14 @@ export class PrometheusMetrics implements Metrics, Exposition {
   commandEnded(kind: CommandKind, status: CommandEndStatus, durationMs: number): void {
     this.#finished[kind][status]();
     this.#commandTimes[kind](durationMs);
+  }
+
+  commandUsed(cpuMs: number): void {
+    this.#cpuSeconds(Math.max(0, cpuMs) / 1000);
+  }
+
+  limitExceeded(resource: Resource): void {
+    this.#exceeded[resource]();
   }
 
   confirmationEnded(mode: ConfirmationMode, outcome: ConfirmationOutcome): void {

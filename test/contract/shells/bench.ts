@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../../src/core/log.js';
+import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
+import { chooseMechanism } from '../../../src/engine/limits/probe.js';
 import { findInstanceProcesses } from '../../../src/engine/process-tree.js';
 import {
   makeRuntimeDirectory,
@@ -38,6 +40,7 @@ export class ShellBench implements AsyncDisposable {
   readonly root: string;
   readonly #runtime: RuntimeDirectory;
   readonly #pool: ShellPool;
+  readonly #mechanism: LimitMechanism;
   readonly #descriptorsBefore: number;
 
   constructor(name: ShellName) {
@@ -45,10 +48,12 @@ export class ShellBench implements AsyncDisposable {
     this.root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
     this.installed = findShell(name, PATH);
     this.#runtime = makeRuntimeDirectory(this.root);
+    this.#mechanism = chooseMechanism(this.#runtime.instance, 'auto').mechanism;
     const env = { PATH, HOME: this.root, LANG: 'C.UTF-8', TERM: 'dumb', PAGER: 'cat' };
     this.#pool = new ShellPool({
       runtime: this.#runtime,
       defaultShell: this.installed,
+      mechanism: this.#mechanism,
       cwd: this.root,
       env,
       size: 0,
@@ -68,6 +73,7 @@ export class ShellBench implements AsyncDisposable {
           cols: 80,
           rows: 24,
           killGraceMs: KILL_GRACE_MS,
+          limits: {},
           wedgeTimeoutMs: WEDGE_TIMEOUT_MS,
           pool: this.#pool,
           log: QUIET,
@@ -92,6 +98,7 @@ export class ShellBench implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]();
+    this.#mechanism[Symbol.dispose]();
     removeRuntimeDirectory(this.#runtime.path);
     rmSync(this.root, { recursive: true, force: true });
   }

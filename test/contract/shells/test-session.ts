@@ -93,6 +93,7 @@ export class TestSession implements AsyncDisposable {
     const session = new TestSession(directory, spools);
     session.#session = await open({
       onAwaitingInput: (command) => session.#waiting.get(command)?.(),
+      onLingering: () => undefined,
       onShellReplaced: () => undefined,
       onFailed: (error) => {
         throw error;

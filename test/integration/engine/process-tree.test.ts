@@ -33,7 +33,8 @@ describe('process trees', () => {
   };
 
   afterEach(async () => {
-    for (const tag of tags) expect(await endProcesses(() => findSessionProcesses(tag, undefined), 0)).toEqual([]);
+    for (const tag of tags)
+      expect(await endProcesses(() => findSessionProcesses({ tag, pid: undefined }), 0)).toEqual([]);
   });
 
   it.each([
@@ -46,7 +47,7 @@ describe('process trees', () => {
   ])('finds and ends %s', async (_, script) => {
     const tag = newTag();
     const root = await start(script, `${tag}.1`);
-    const find = () => findSessionProcesses(tag, root.pid);
+    const find = () => findSessionProcesses({ tag, pid: root.pid });
     await expect.poll(() => reportProcesses(find()).some(({ command }) => command.includes('sleep 300'))).toBe(true);
     const found = find();
     expect(await endProcesses(find, GRACE_MS)).toEqual([]);
@@ -61,7 +62,7 @@ describe('process trees', () => {
       `${tag}.1`,
     );
     const ended = once(root, 'exit');
-    expect(await endProcesses(() => findSessionProcesses(tag, root.pid), 5000)).toEqual([]);
+    expect(await endProcesses(() => findSessionProcesses({ tag, pid: root.pid }), 5000)).toEqual([]);
     expect(await ended).toEqual([5, null]);
   });
 

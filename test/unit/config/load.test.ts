@@ -29,8 +29,10 @@ describe('loading', () => {
       endOutputSize: 20_000,
       spoolMaxBytes: 268_435_456,
       replayMaxBytes: 1_048_576,
-      cpuPercentLimit: undefined,
-      memoryMaxBytes: undefined,
+      resourceLimits: {},
+      cpuWindowMs: 10_000,
+      diskFreeMbFloor: undefined,
+      limitMechanism: 'auto',
       maxSessions: 256,
       queueLimit: 32,
       prewarm: { sessions: 1, oneShots: 4 },
@@ -160,8 +162,8 @@ describe('values', () => {
     expect(load('adapter: { kill_grace: &x 7, wedge_timeout: *x }').adapter.wedgeTimeoutMs).toBe(7000);
   });
 
-  it('give the limits of a session in bytes and percent', () => {
+  it('give the limits of a session under the names of the wire', () => {
     const { adapter } = load('adapter: { memory_mb_limit: 1.5, cpu_percent_limit: 250 }');
-    expect([adapter.memoryMaxBytes, adapter.cpuPercentLimit]).toEqual([1_572_864, 250]);
+    expect(adapter.resourceLimits).toEqual({ memory_mb: 1.5, cpu_percent: 250 });
   });
 });

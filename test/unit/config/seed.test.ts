@@ -50,8 +50,7 @@ describe('the sample configuration', () => {
       maxOutputSize: 500,
       beginOutputSize: 200,
       endOutputSize: 300,
-      cpuPercentLimit: 50,
-      memoryMaxBytes: 50 * 1024 * 1024,
+      resourceLimits: { cpu_percent: 50, memory_mb: 50 },
     });
     expect(logging).toMatchObject({
       level: 'INFO',

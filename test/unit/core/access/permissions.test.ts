@@ -24,6 +24,7 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   reset_session: ' aoA',
   resize_terminal: ' aoA',
   attach_session: 'vaoA',
+  watch_resources: 'vaoA',
   checkpoint_workspace: ' aoA',
   list_checkpoints: 'vaoA',
   diff_workspace: 'vaoA',

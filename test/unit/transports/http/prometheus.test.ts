@@ -11,6 +11,9 @@ const IDLE: Sample = {
   queuedCommands: 0,
   clients: 0,
   spoolBytes: 0,
+  memoryBytes: 0,
+  processes: 0,
+  limits: {},
 };
 
 const read = async (metrics: PrometheusMetrics) => readSamples(await metrics.render(), 'shell_adapter_');

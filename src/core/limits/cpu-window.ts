@@ -1,0 +1,42 @@
+/** CPU time over a window of time that moves along: short bursts are no excess, a window's average is. */
+export class CpuWindow {
+  readonly #windowMs: number;
+  #samples: { readonly at: number; readonly cpuMs: number }[] = [];
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  /** Takes the CPU time used so far, at a moment of a monotonic clock; both in milliseconds. */
+  push(at: number, cpuMs: number): void {
+    this.#samples.push({ at, cpuMs });
+    // The newest sample that is as old as the window stays: it is where the window begins.
+    while ((this.#samples[1]?.at ?? Infinity) <= at - this.#windowMs) this.#samples.shift();
+  }
+
+  /** Percent of one core over the window; undefined until it has passed. */
+  get percent(): number | undefined {
+    const first = this.#samples[0];
+    const last = this.#samples.at(-1);
+    if (!first || !last || last.at - first.at < this.#windowMs) return undefined;
+    return percentBetween(first, last);
+  }
+
+  /** Percent of one core between the last two samples; undefined before there are two. */
+  get latest(): number | undefined {
+    const [before, last] = this.#samples.slice(-2);
+    return before && last ? percentBetween(before, last) : undefined;
+  }
+
+  clear(): void {
+    this.#samples = [];
+  }
+}
+
+interface Sample {
+  readonly at: number;
+  readonly cpuMs: number;
+}
+
+const percentBetween = (first: Sample, last: Sample): number | undefined =>
+  last.at > first.at ? ((last.cpuMs - first.cpuMs) / (last.at - first.at)) * 100 : undefined;

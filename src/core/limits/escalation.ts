@@ -1,0 +1,38 @@
+/** What is ended when a limit is exceeded, in this order: the running command, everything else, the shell itself. */
+export type EscalationStep = 'command' | 'rest' | 'shell';
+
+/** How long a step gets to help before the next one is taken, in milliseconds: what was killed has to go first. */
+const STEP_MS = 1000;
+
+/** What there is to be ended. */
+export interface Endable {
+  /** Whether a command runs that is not being ended already. */
+  readonly hasCommand: boolean;
+  /** Whether other processes than the shell run. */
+  readonly hasRest: boolean;
+  /** Whether ending the shell could help: not where a count of the past is exceeded. */
+  readonly canEndShell: boolean;
+}
+
+/** Decides step by step what is ended while a limit stays exceeded. */
+export class Escalation {
+  #lastAt = -Infinity;
+
+  /** What to end now; undefined to wait for the last step's effect, or when nothing is left to do. */
+  next(now: number, { hasCommand, hasRest, canEndShell }: Endable): EscalationStep | undefined {
+    if (hasCommand) return this.#take('command', now);
+    if (now - this.#lastAt < STEP_MS) return undefined;
+    if (hasRest) return this.#take('rest', now);
+    return canEndShell ? this.#take('shell', now) : undefined;
+  }
+
+  /** No limit is exceeded any more: the next time begins with the command. */
+  reset(): void {
+    this.#lastAt = -Infinity;
+  }
+
+  #take(step: EscalationStep, now: number): EscalationStep {
+    this.#lastAt = now;
+    return step;
+  }
+}

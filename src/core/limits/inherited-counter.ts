@@ -1,0 +1,55 @@
+/** A process with a counter that its parent takes over when it has ended and was waited for. */
+export interface CountedProcess {
+  readonly pid: number;
+  /** Tells it from a later process of the same pid. */
+  readonly startTicks: number;
+  readonly parent: number;
+  /** Its own and that of the children it has waited for. */
+  readonly value: number;
+}
+
+/**
+ * Sums a counter over processes that come and go, such as their CPU time or the bytes they have written: never falls,
+ * and counts nothing twice. What a process had counted when it was last seen goes over to its parent, if that waited for
+ * it: then the parent's counter has grown by as much. If nobody has (its parent had ended before), it is kept here.
+ */
+export class InheritedCounter {
+  #known = new Map<number, CountedProcess>();
+  #lost = 0;
+  #total = 0;
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Takes all processes as they are now; gives the total. */
+  update(processes: readonly CountedProcess[]): number {
+    const now = new Map(processes.map((process) => [process.pid, process]));
+    const isSame = (before: CountedProcess) => now.get(before.pid)?.startTicks === before.startTicks;
+    const growth = new Map<number, number>();
+    for (const { pid, startTicks, value } of processes) {
+      const before = this.#known.get(pid);
+      growth.set(pid, value - (before?.startTicks === startTicks ? before.value : 0));
+    }
+    for (const gone of [...this.#known.values()].filter((before) => !isSame(before))) {
+      const heir = this.#heirOf(gone, isSame);
+      const taken = heir === undefined ? 0 : Math.min(gone.value, growth.get(heir) ?? 0);
+      if (heir !== undefined) growth.set(heir, (growth.get(heir) ?? 0) - taken);
+      this.#lost += gone.value - taken;
+    }
+    this.#known = now;
+    const sum = processes.reduce((total, { value }) => total + value, 0);
+    this.#total = Math.max(this.#total, sum + this.#lost);
+    return this.#total;
+  }
+
+  /** The nearest of those it descends from that still runs. */
+  #heirOf(gone: CountedProcess, isThere: (before: CountedProcess) => boolean): number | undefined {
+    let ancestor = this.#known.get(gone.parent);
+    for (let depth = 0; ancestor && depth < this.#known.size; depth++) {
+      if (isThere(ancestor)) return ancestor.pid;
+      ancestor = this.#known.get(ancestor.parent);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+
+/** A line of /proc/self/mountinfo, as far as it matters (proc_pid_mountinfo(5)). */
+interface Mount {
+  readonly root: string;
+  readonly point: string;
+  readonly type: string;
+  readonly options: readonly string[];
+}
+
+function parseMounts(mountinfo: string): Mount[] {
+  return mountinfo.split('\n').flatMap((line) => {
+    const [fields = '', source = ''] = line.split(' - ');
+    const [, , , root, point] = fields.split(' ');
+    const [type, , options = ''] = source.split(' ');
+    if (root === undefined || point === undefined || type === undefined) return [];
+    return [{ root, point: point.replaceAll('\\040', ' '), type, options: options.split(',') }];
+  });
+}
+
+/** A path in the hierarchy, as it is to be found below the mount: a container may have only a part of it mounted. */
+function below({ root, point }: Mount, path: string): string {
+  const isWithin = root !== '/' && (path === root || path.startsWith(`${root}/`));
+  return join(point, isWithin ? path.slice(root.length) : path);
+}
+
+/**
+ * The directory of the group that a process is in.
+ * @param controller of cgroup v1; undefined for cgroup v2
+ * @param mountinfo text of /proc/self/mountinfo
+ * @param membership text of /proc/self/cgroup
+ */
+export function ownGroupOf(controller: string | undefined, mountinfo: string, membership: string): string | undefined {
+  const isWanted = ({ type, options }: Mount) =>
+    controller === undefined ? type === 'cgroup2' : type === 'cgroup' && options.includes(controller);
+  const mount = parseMounts(mountinfo).find(isWanted);
+  const line = membership.split('\n').find((text) => {
+    const [number, controllers = ''] = text.split(':');
+    return controller === undefined
+      ? number === '0' && controllers === ''
+      : controllers.split(',').includes(controller);
+  });
+  const path = line?.split(':').slice(2).join(':');
+  return mount && path !== undefined ? below(mount, path) : undefined;
+}

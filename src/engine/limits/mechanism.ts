@@ -1,0 +1,67 @@
+import type { LimitMechanismName, Limits } from '../../core/limits/limits.js';
+import type { ProcessSnapshot } from './process-snapshot.js';
+
+/** What the processes of a group use. */
+export interface GroupSample {
+  /** CPU time since the group began, in milliseconds; never falls. */
+  readonly cpuMs: number;
+  /** Without what the kernel could take back, such as cached files. */
+  readonly memoryBytes: number;
+  /** Processes and threads. */
+  readonly tasks: number;
+  /** Bytes written to disks since the group began; never falls. Files in memory (tmpfs) are memory. */
+  readonly writtenBytes: number;
+  readonly pids: readonly number[];
+}
+
+/** What the kernel has done by itself to keep a limit. */
+export interface KernelActions {
+  /** Processes that were killed for want of memory. */
+  readonly kills: number;
+  /** Processes that could not be started, for there were too many. */
+  readonly refusedForks: number;
+}
+
+/** The processes of one shell or one-shot command: their shell and everything that comes of it. */
+export interface ProcessGroup extends Disposable {
+  /** Files that a process writes "0" to in order to enter the group; none where belonging to it is only observed. */
+  readonly entrances: readonly string[];
+  /** Files through which one that has entered leaves again, to where the daemon is. */
+  readonly exits: readonly string[];
+  /**
+   * The group's first process has begun.
+   * @param hasEntered whether it has entered by itself; else it and all its descendants are moved, and must be at rest
+   */
+  begin(pid: number, hasEntered: boolean): Promise<void>;
+  /** Has the kernel keep those of the limits that it can. */
+  setLimits(limits: Limits): void;
+  /** CPU time so far, in milliseconds: a cheap look. Undefined when it is not known. */
+  cpuMs(): number | undefined;
+  /** Processes that belong to the group, as far as the mechanism knows by itself. */
+  members(): readonly number[];
+  sample(snapshot: ProcessSnapshot): GroupSample;
+  /** What the kernel has done since the last call. */
+  takeKernelActions(): KernelActions;
+  /** Most memory that it ever held, in bytes, where the kernel tells. */
+  peakMemoryBytes(): number | undefined;
+  /** Lets no member start another process, or lets them again. */
+  holdForks(isHeld: boolean): void;
+}
+
+/** Figures of everything that the daemon runs. */
+export interface TotalUsage {
+  readonly memoryBytes: number;
+  readonly tasks: number;
+}
+
+/** One way to keep limits. */
+export interface LimitMechanism extends Disposable {
+  readonly name: LimitMechanismName;
+  /** Whether the kernel itself keeps the limits on memory and processes: they are then never exceeded. */
+  readonly isEnforced: boolean;
+  /** Directories that are to be removed when the daemon could not do so itself. */
+  readonly directories: readonly string[];
+  /** @param tag of the group's processes, `instance.session` */
+  createGroup(tag: string): ProcessGroup;
+  totals(): TotalUsage;
+}

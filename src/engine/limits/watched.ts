@@ -1,0 +1,24 @@
+import type { Limits } from '../../core/limits/limits.js';
+import type { Command, EndReason } from '../command.js';
+import type { Breach } from '../resource-use.js';
+import type { ProcessGroup } from './mechanism.js';
+
+/** What limits are kept for: a session, or a one-shot command. */
+export interface Watched {
+  /** Its processes; another group once its shell was replaced. */
+  readonly group: ProcessGroup;
+  /** What holds for all of it. */
+  readonly limits: Limits;
+  /** Process id of its shell or program; undefined when that has not begun yet, or has ended. */
+  readonly pid: number | undefined;
+  /** The command that runs in it. */
+  readonly running: Command | undefined;
+  /** Ends a command with what it has started. */
+  cancel(command: Command, reason: EndReason): void;
+  /** Ends everything but the shell; gives the processes that were killed. */
+  endRest(breach: Breach): Promise<readonly number[]>;
+  /** Ends the shell; a session gets another one. */
+  endShell(breach: Breach): void;
+  /** A limit was kept while no command ran that could tell. */
+  noteBreach(breach: Breach): void;
+}

@@ -1,0 +1,32 @@
+import { type Limits, LIMIT_NAMES, type LimitName } from '../core/limits/limits.js';
+import type { CommandResult, EffectiveLimits } from '../core/protocol/results.js';
+import type { CommandOutcome } from '../engine/command.js';
+import type { Breach, ResourceUse } from '../engine/resource-use.js';
+
+/** Limits as they hold, for the wire. */
+export const renderLimits = (limits: Limits): EffectiveLimits =>
+  Object.fromEntries(LIMIT_NAMES.map((name) => [name, limits[name] ?? null])) as Record<LimitName, number | null>;
+
+/** What a command has used, for the wire. */
+export const renderUse = ({
+  cpuMs,
+  peakMemoryBytes,
+  peakTasks,
+  writtenBytes,
+}: ResourceUse): CommandResult['resource_usage'] => ({
+  cpu_ms: cpuMs === null ? null : Math.round(cpuMs * 1000) / 1000,
+  peak_memory_bytes: peakMemoryBytes,
+  peak_processes: peakTasks,
+  written_bytes: writtenBytes,
+});
+
+/** A limit that was exceeded or is near, for the wire. */
+export const renderBreach = ({ resource, limit, observed }: Breach): Breach => ({
+  resource,
+  limit,
+  observed: Math.round(observed * 10) / 10,
+});
+
+/** What a command was killed for, for the wire. */
+export const renderKill = ({ breach, killedPids }: CommandOutcome): CommandResult['limit'] =>
+  breach && { ...renderBreach(breach), killed_pids: [...killedPids] };

@@ -1,0 +1,239 @@
+import { CpuWindow } from '../core/limits/cpu-window.js';
+import { Escalation } from '../core/limits/escalation.js';
+import { type Finding, judgeFreeSpace, judgeUsage, WARNING_SHARE } from '../core/limits/judge.js';
+import { KILLED_BY, type Limits, MB, type Resource, stricterLimits } from '../core/limits/limits.js';
+import { nextPauseMs } from '../core/limits/pace.js';
+import type { Command } from '../engine/command.js';
+import type { GroupSample, KernelActions } from '../engine/limits/mechanism.js';
+import type { ProcessSnapshot } from '../engine/limits/process-snapshot.js';
+import type { Watched } from '../engine/limits/watched.js';
+import type { Breach } from '../engine/resource-use.js';
+
+/** Who has not written more than this since the last look is not why a disk fills up, in bytes. */
+const WRITER_BYTES = MB;
+/** A share that stands for a limit which the kernel has kept: it was reached, and more was wanted. */
+const WANTED_MORE = 1.01;
+
+/** What a session or one-shot uses at a moment. */
+export interface LiveUsage {
+  /** Of one core, since the last look. */
+  readonly cpuPercent: number;
+  /** CPU time since something began to run there, in milliseconds. */
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  /** Processes and threads. */
+  readonly tasks: number;
+  /** Likewise. */
+  readonly writtenBytes: number;
+  readonly commandId: string | null;
+}
+
+/** Who is told what is seen. */
+export interface WatchListener {
+  /** A limit is near, or it was exceeded and something was ended for it. */
+  onNear(breach: Breach, level: 'warning' | 'exceeded', commandId: string | null): void;
+  /** Every look. */
+  onUsage(usage: LiveUsage): void;
+  /** How often somebody wants to be told at least; undefined when nobody does. */
+  wantedIntervalMs(): number | undefined;
+}
+
+/** What a watch goes by. */
+export interface WatchSettings {
+  readonly cpuWindowMs: number;
+  readonly diskFreeMbFloor: number | undefined;
+}
+
+/** The counts that limits on CPU time and bytes written begin at. */
+interface Baseline {
+  readonly cpuMs: number;
+  readonly writtenBytes: number;
+}
+
+/** Keeps the limits of one session or one-shot while something of it runs. */
+export class ResourceWatch {
+  readonly watched: Watched;
+  /** When to look next, on the monotonic clock. */
+  dueAt = 0;
+  readonly #listener: WatchListener;
+  readonly #settings: WatchSettings;
+  readonly #window: CpuWindow;
+  readonly #escalation = new Escalation();
+  readonly #warned = new Set<Resource>();
+  #group: Watched['group'];
+  #command: Command | undefined;
+  /** Of everything, since something began to run; and of the command. */
+  #since: Baseline | undefined;
+  #commandSince: Baseline | undefined;
+  #last: GroupSample | undefined;
+  #findings: readonly Finding[] = [];
+  #earlierFindings: readonly Finding[] = [];
+  #pauseMs: number | undefined;
+
+  constructor(watched: Watched, listener: WatchListener, settings: WatchSettings) {
+    this.watched = watched;
+    this.#group = watched.group;
+    this.#listener = listener;
+    this.#settings = settings;
+    this.#window = new CpuWindow(settings.cpuWindowMs);
+  }
+
+  /** Another command runs. */
+  beginCommand(): void {
+    this.#command = undefined;
+    this.#pauseMs = undefined;
+    this.#warned.clear();
+  }
+
+  /** How long to wait before the next look, in milliseconds. */
+  takePause(): number {
+    const hasCommand = this.watched.running !== undefined;
+    const state = { lastPauseMs: this.#pauseMs, before: this.#earlierFindings, now: this.#findings, hasCommand };
+    this.#pauseMs = nextPauseMs(state);
+    return Math.min(this.#pauseMs, this.#listener.wantedIntervalMs() ?? Infinity);
+  }
+
+  /**
+   * Looks, and does what is to be done.
+   * @param freeBytes of the workspace's disk
+   * @returns whether anything runs that will have to be looked at again
+   */
+  look(snapshot: ProcessSnapshot, freeBytes: number | undefined): boolean {
+    const { watched } = this;
+    if (this.#group !== watched.group) this.#beginAnew();
+    const sample = this.#group.sample(snapshot);
+    const { running } = watched;
+    this.#setBaselines(sample, running, snapshot);
+    this.#window.push(performance.now(), sample.cpuMs);
+    running?.meter.note(sample, this.#commandSince?.writtenBytes ?? sample.writtenBytes);
+    const kernel = this.#group.takeKernelActions();
+    this.#earlierFindings = this.#findings;
+    this.#findings = this.#judge(sample, kernel, freeBytes);
+    this.#last = sample;
+    this.#tell(sample, running);
+    this.#act(sample, running, kernel);
+    return running !== undefined || this.#hasRest(sample);
+  }
+
+  /** The shell was replaced, and its processes are others. */
+  #beginAnew(): void {
+    this.#group = this.watched.group;
+    this.#since = undefined;
+    this.#commandSince = undefined;
+    this.#last = undefined;
+    this.#window.clear();
+  }
+
+  #setBaselines(sample: GroupSample, running: Command | undefined, snapshot: ProcessSnapshot): void {
+    if (!this.#since) {
+      // Nothing ran before the command: what others than the shell have written, they have written for it.
+      const others = sample.pids.filter((pid) => pid !== this.watched.pid);
+      const theirs = others.reduce((sum, pid) => sum + snapshot.writtenBy(pid), 0);
+      const cpuMs = running?.meter.cpuAtStart ?? sample.cpuMs;
+      this.#since = { cpuMs, writtenBytes: Math.max(0, sample.writtenBytes - theirs) };
+      if (running) this.#window.push(performance.now() - running.ageMs, cpuMs);
+    }
+    if (running && running !== this.#command) {
+      this.#command = running;
+      const writtenBytes = this.#last?.writtenBytes ?? this.#since.writtenBytes;
+      this.#commandSince = { cpuMs: running.meter.cpuAtStart ?? sample.cpuMs, writtenBytes };
+    }
+  }
+
+  /** What of the session's limits, and the command's own, is near. */
+  #judge(sample: GroupSample, kernel: KernelActions, freeBytes: number | undefined): Finding[] {
+    const { limits, running } = this.watched;
+    const own = running?.spec.resourceLimits ?? {};
+    const findings = [
+      ...judgeUsage(limits, this.#usageSince(sample, this.#since)),
+      ...judgeUsage(own, this.#usageSince(sample, this.#commandSince)),
+      ...keptByKernel(stricterLimits(limits, own), kernel),
+    ];
+    const { diskFreeMbFloor } = this.#settings;
+    const isWriting = sample.writtenBytes - (this.#last ?? this.#since ?? sample).writtenBytes > WRITER_BYTES;
+    if (diskFreeMbFloor !== undefined && freeBytes !== undefined && isWriting) {
+      findings.push(judgeFreeSpace(diskFreeMbFloor, freeBytes));
+    }
+    return findings.toSorted((a, b) => b.share - a.share);
+  }
+
+  #usageSince(sample: GroupSample, since: Baseline | undefined) {
+    return {
+      cpuMs: since && sample.cpuMs - since.cpuMs,
+      cpuPercent: this.#window.percent,
+      memoryBytes: sample.memoryBytes,
+      processes: sample.tasks,
+      writtenBytes: since && sample.writtenBytes - since.writtenBytes,
+    };
+  }
+
+  #tell(sample: GroupSample, running: Command | undefined): void {
+    for (const { resource, limit, observed, share } of this.#findings) {
+      if (share < WARNING_SHARE || share > 1 || this.#warned.has(resource)) continue;
+      this.#warned.add(resource);
+      this.#listener.onNear({ resource, limit, observed }, 'warning', running?.id ?? null);
+    }
+    const { cpuMs, writtenBytes } = this.#since ?? sample;
+    this.#listener.onUsage({
+      cpuPercent: this.#window.latest ?? 0,
+      cpuMs: sample.cpuMs - cpuMs,
+      memoryBytes: sample.memoryBytes,
+      tasks: sample.tasks,
+      writtenBytes: sample.writtenBytes - writtenBytes,
+      commandId: running?.id ?? null,
+    });
+  }
+
+  #act(sample: GroupSample, running: Command | undefined, kernel: KernelActions): void {
+    const worst = this.#findings.find(({ share }) => share > 1);
+    if (!worst) {
+      // While a command is being ended, what it has started comes and goes.
+      if (running?.endReason === undefined) this.#escalation.reset();
+      return;
+    }
+    const { resource, limit, observed } = worst;
+    const breach: Breach = { resource, limit, observed };
+    const step = this.#escalation.next(performance.now(), {
+      hasCommand: running !== undefined && running.endReason === undefined,
+      // The kernel has ended what was too much already.
+      hasRest: this.#hasRest(sample) && kernel.kills === 0,
+      canEndShell: resource !== 'cpu_seconds' && KILLED_BY[resource] !== 'disk' && kernel.kills === 0,
+    });
+    if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
+    if (step === undefined && kernel.kills === 0) return;
+    this.#listener.onNear(breach, 'exceeded', running?.id ?? null);
+    if (step === 'command' && running) {
+      running.noteKilled(kernel.kills > 0 ? vanished(running, sample) : []);
+      this.watched.cancel(running, { status: 'killed', killedBy: KILLED_BY[resource], breach });
+    } else if (step === 'rest') void this.watched.endRest(breach);
+    else if (step === 'shell') this.watched.endShell(breach);
+    // Counts begin anew, so that what was ended for them does not count against what goes on.
+    this.#since = { cpuMs: sample.cpuMs, writtenBytes: sample.writtenBytes };
+    this.#window.clear();
+  }
+
+  /** Whether other processes than the shell run. */
+  #hasRest({ pids }: GroupSample): boolean {
+    return pids.some((pid) => pid !== this.watched.pid);
+  }
+}
+
+/** Limits that the kernel has kept by itself since the last look: by killing, or by letting nothing more be started. */
+function keptByKernel(limits: Limits, { kills, refusedForks }: KernelActions): Finding[] {
+  const { memory_mb: memory, processes } = limits;
+  const kept = (resource: Resource, limit: number): Finding => ({
+    resource,
+    limit,
+    observed: limit,
+    share: WANTED_MORE,
+  });
+  return [
+    ...(kills > 0 && memory !== undefined ? [kept('memory_mb', memory)] : []),
+    ...(refusedForks > 0 && processes !== undefined ? [kept('processes', processes)] : []),
+  ];
+}
+
+/** Processes that were there at the look before: the kernel does not tell whom it has killed. */
+function vanished({ meter }: Command, { pids }: GroupSample): number[] {
+  return meter.earlierPids.filter((pid) => !pids.includes(pid));
+}

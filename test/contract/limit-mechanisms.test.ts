@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { LIMIT_MECHANISM_NAMES, type LimitMechanismName, MB } from '../../src/core/limits/limits.js';
+import type { LimitMechanism, ProcessGroup } from '../../src/engine/limits/mechanism.js';
+import { chooseMechanism } from '../../src/engine/limits/probe.js';
+import { ProcessSnapshot } from '../../src/engine/limits/process-snapshot.js';
+import { TAG_VARIABLE } from '../../src/engine/process-table.js';
+import { killProcesses, findSessionProcesses } from '../../src/engine/process-tree.js';
+import { eventually } from '../support/measure.js';
+import { isRunning } from '../support/processes.js';
+
+const INSTANCE = `contract-${process.pid}`;
+const TAG = `${INSTANCE}.s`;
+
+/** Why a mechanism cannot be tested here; undefined when it can. */
+function reasonAgainst(name: LimitMechanismName): string | undefined {
+  try {
+    chooseMechanism(`${INSTANCE}-probe`, name).mechanism[Symbol.dispose]();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Starts programs that have given up one thing after another by which they could be told, and says so when they run. */
+const ESCAPEES = {
+  'a child': 'sleep 300',
+  'one in a session of its own': 'setsid sleep 300',
+  'an orphan in a session of its own': '(setsid sleep 300 &)',
+  'one with an empty environment': 'env -i sleep 300',
+  'an orphan in a session of its own with an empty environment': '(env -i setsid sleep 300 &)',
+} as const;
+
+describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
+  const reason = reasonAgainst(name);
+
+  describe.skipIf(reason !== undefined)(reason === undefined ? 'a group' : `[skipped: ${reason}]`, () => {
+    let mechanism: LimitMechanism;
+    let group: ProcessGroup;
+    let directory: string;
+    let shell: ChildProcess;
+
+    /** Text that the shell runs, and a wait until it has said so. */
+    async function run(text: string): Promise<string> {
+      shell.stdin?.write(`${text}\necho done\n`);
+      let output = '';
+      while (!output.includes('done\n')) output += String((await once(shell.stdout!, 'data'))[0]);
+      return output.replace(/done\n$/, '');
+    }
+
+    const sample = () => group.sample(new ProcessSnapshot());
+
+    beforeEach(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'shell-adapter-limits-'));
+      mechanism = chooseMechanism(INSTANCE, name).mechanism;
+      group = mechanism.createGroup(TAG);
+      shell = spawn('bash', [], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        detached: true,
+        cwd: directory,
+        env: { PATH: process.env['PATH'], [TAG_VARIABLE]: `${TAG}.0` },
+      });
+      await run('true');
+      await group.begin(shell.pid!, false);
+    });
+
+    afterEach(async () => {
+      const scope = { tag: TAG, pid: undefined, group };
+      expect(await killProcesses(() => findSessionProcesses(scope), { group })).toEqual([]);
+      if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
+      await eventually(() => {
+        group[Symbol.dispose]();
+        mechanism[Symbol.dispose]();
+        expect(mechanism.directories.filter(existsSync)).toEqual([]);
+      });
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    // Nothing that polling sees tells where the last one comes from.
+    const found = Object.entries(ESCAPEES).slice(0, name === 'polling' ? -1 : undefined);
+
+    it.each(found)('has %s among its members', async (_, program) => {
+      await run(`${program} & :`);
+      const pid = await eventually(() => {
+        const sleeper = sample().pids.find((member) => member !== shell.pid && isSleep(member));
+        expect(sleeper).toBeDefined();
+        return sleeper!;
+      });
+      const find = () => findSessionProcesses({ tag: TAG, pid: shell.pid, group });
+      expect(find().map((entry) => entry.pid)).toContain(pid);
+      await killProcesses(find, { group });
+      expect([isRunning(pid), isRunning(shell.pid!)]).toEqual([false, true]);
+    });
+
+    it('counts the CPU time of processes that have ended', async () => {
+      const before = sample().cpuMs;
+      await run('timeout 0.5 sh -c "while :; do :; done"');
+      const used = sample().cpuMs - before;
+      // A busy machine gives it less than half a second.
+      expect(used).toBeGreaterThan(50);
+      expect(used).toBeLessThan(700);
+    });
+
+    it('tells memory, processes and threads as they are', async () => {
+      const before = sample();
+      await run(`python3 -c 'import time; a = bytearray(50 * 2**20); time.sleep(300)' & :`);
+      await eventually(() => {
+        const { memoryBytes, tasks } = sample();
+        expect(memoryBytes - before.memoryBytes).toBeGreaterThan(50 * MB);
+        expect(memoryBytes - before.memoryBytes).toBeLessThan(90 * MB);
+        expect(tasks - before.tasks).toBe(1);
+      });
+    });
+
+    it('counts bytes written by what has ended and to what was deleted, once', async () => {
+      const before = sample().writtenBytes;
+      await run('for i in 1 2 3; do head -c 10M /dev/zero >f$i; done; exec 7>gone; rm gone; head -c 10M /dev/zero >&7');
+      const written = sample().writtenBytes - before;
+      expect(written).toBeGreaterThanOrEqual(40 * MB);
+      expect(written).toBeLessThan(48 * MB);
+      expect(sample().writtenBytes - before).toBeLessThan(48 * MB);
+    });
+
+    it('counts once what a process has written that is waited for late', async () => {
+      const before = sample().writtenBytes;
+      const child = 'open("f", "wb").write(bytes(10 << 20)); open("end").read(); os._exit(0)';
+      await run(`mkfifo end wait; python3 -c '
+import os
+if not os.fork(): ${child}
+open("wait").read(); os.wait()' & :`);
+      await eventually(() => {
+        expect(sample().writtenBytes - before).toBeGreaterThanOrEqual(10 * MB);
+      });
+      await run('echo > end');
+      await eventually(() => {
+        const members = new ProcessSnapshot().all().filter(({ parent }) => sample().pids.includes(parent));
+        expect(members.filter(({ state }) => state === 'Z')).toHaveLength(1);
+      });
+      sample();
+      await run('echo > wait; wait');
+      expect(sample().writtenBytes - before).toBeLessThan(15 * MB);
+    });
+
+    it('a sparse file is no more than was written', async () => {
+      const before = sample().writtenBytes;
+      await run('truncate -s 2G sparse');
+      expect(sample().writtenBytes - before).toBeLessThan(MB);
+    });
+
+    if (name === 'cgroup1') {
+      it('keeps memory within its limit: the kernel kills, and that is told once', async () => {
+        group.setLimits({ memory_mb: 64 });
+        await run('python3 -c "a=bytearray(200*2**20)" 2>/dev/null');
+        expect(group.takeKernelActions().kills).toBeGreaterThan(0);
+        expect(group.takeKernelActions().kills).toBe(0);
+        expect(group.peakMemoryBytes()).toBeLessThanOrEqual(64 * MB);
+        group.setLimits({});
+        await run('python3 -c "a=bytearray(200*2**20)"');
+        expect(group.takeKernelActions().kills).toBe(0);
+      });
+
+      it('keeps the number of processes within its limit, and tells that more were wanted', async () => {
+        group.setLimits({ processes: 4 });
+        const child = 'os.fork() or (os.dup2(os.open("/dev/null", 1), 1), time.sleep(300))';
+        await run(`python3 -c 'import os, time; [${child} for i in range(8)]' 2>/dev/null`);
+        expect(group.takeKernelActions().refusedForks).toBeGreaterThan(0);
+        expect(sample().tasks).toBeLessThanOrEqual(4);
+        expect(group.takeKernelActions().refusedForks).toBe(0);
+      });
+    }
+  });
+});
+
+/** Whether a process has become the program that was wanted. */
+function isSleep(pid: number): boolean {
+  const [entry] = new ProcessSnapshot().of([pid]);
+  return entry?.name === 'sleep';
+}

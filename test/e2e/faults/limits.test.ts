@@ -1,0 +1,163 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { TestDaemon } from '../../support/daemon.js';
+import { eventually, percentile, settled, timed } from '../../support/measure.js';
+import { canLimitPids } from '../../support/pids-limit.js';
+import { cpuMs, isRunning, runtimeDirectoriesOf } from '../../support/processes.js';
+import { WireClient } from '../../support/wire.js';
+
+const limitable = canLimitPids();
+const NOTE = limitable ? '' : ' [skipped: needs writable control groups of version 1]';
+
+/** Programs that outlive their parents, have no terminal and no environment by which they could be told; prints their pids. */
+const ESCAPEES = [
+  'setsid sleep 300',
+  'nohup sleep 300',
+  'env -i setsid sleep 300',
+  "env -i python3 -c 'import os, time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); time.sleep(300)'",
+];
+
+/** The control groups that a daemon has noted as its own. */
+function groupsOf(daemon: TestDaemon): string[] {
+  const [directory = ''] = runtimeDirectoriesOf(daemon.pid);
+  return readFileSync(join(directory, 'control-groups'), 'utf8').trim().split('\n');
+}
+
+/** Processes in all groups of a daemon's sessions: those of `sleep` and python, that is, without shells. */
+function escapeesOf(daemon: TestDaemon, shells: readonly number[]): number[] {
+  const instance = groupsOf(daemon).find((group) => group.includes('/pids/'))!;
+  const groups = Array.from({ length: 40 }, (_, number) => join(instance, `g${number}`, 'cgroup.procs'));
+  const members = groups
+    .filter(existsSync)
+    .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n').map(Number));
+  return members.filter((pid) => {
+    const name = pid > 0 && isRunning(pid) ? readFileSync(`/proc/${pid}/comm`, 'utf8').trim() : '';
+    return !shells.includes(pid) && (name === 'sleep' || name.startsWith('python'));
+  });
+}
+
+async function startEscapees(daemon: TestDaemon, client: WireClient): Promise<{ id: string; pids: number[] }> {
+  const id = await client.openSession();
+  await client.run(ESCAPEES.map((program) => `(${program} >/dev/null 2>&1 &)`).join('\n'), id);
+  await eventually(() => {
+    expect(escapeesOf(daemon, [])).toHaveLength(ESCAPEES.length);
+  });
+  // One that forks is two processes for a moment.
+  await settled(() => escapeesOf(daemon, []).reduce((sum, pid) => sum + pid, 0));
+  const pids = escapeesOf(daemon, []);
+  return { id, pids };
+}
+
+describe.skipIf(!limitable)(`what has given up everything by which it could be told${NOTE}`, () => {
+  it('F4: is ended with its session, within a second', async () => {
+    await using daemon = await TestDaemon.start({ settings: { adapter: { kill_grace: 0.3 } } });
+    await using client = await WireClient.connect(daemon.url);
+    const { id, pids } = await startEscapees(daemon, client);
+    await client.request('close_session', { session_id: id });
+    await eventually(() => {
+      expect(pids.filter(isRunning)).toEqual([]);
+    }, 1000);
+  });
+
+  it('F4: is ended with the time-out of its command; what earlier commands have left goes on', async () => {
+    await using daemon = await TestDaemon.start({ settings: { adapter: { kill_grace: 0.3 } } });
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession();
+    const kept = Number((await client.run('nohup sleep 301 >/dev/null 2>&1 & echo $!', id)).stdout);
+    const start = `(${ESCAPEES[3]!} >/dev/null 2>&1 &)`;
+    const result = await client.run(`${start}; sleep 300`, id, { timeout_ms: 1000 });
+    expect(result).toMatchObject({ status: 'timed_out', session_state: 'alive' });
+    expect(escapeesOf(daemon, [kept])).toEqual([]);
+    expect(isRunning(kept)).toBe(true);
+  });
+
+  it('F4: is ended with a one-shot', async () => {
+    await using daemon = await TestDaemon.start({ settings: { adapter: { kill_grace: 0.3 } } });
+    await using client = await WireClient.connect(daemon.url);
+    await client.run(`(${ESCAPEES[3]!} >/dev/null 2>&1 &)`);
+    await eventually(() => {
+      expect(escapeesOf(daemon, [])).toEqual([]);
+    });
+  });
+
+  it('F9: is ended, and the control groups removed, by the next start after a SIGKILL', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
+    const killed = await TestDaemon.start({}, directory);
+    const client = await WireClient.connect(killed.url);
+    const { pids } = await startEscapees(killed, client);
+    const groups = groupsOf(killed);
+    expect(groups.filter(existsSync)).toEqual(groups);
+    killed.signal('SIGKILL');
+    await killed.exited;
+    await client[Symbol.asyncDispose]();
+    await using daemon = await TestDaemon.start({}, directory);
+    expect(pids.filter(isRunning)).toEqual([]);
+    expect(groups.filter(existsSync)).toEqual([]);
+    expect(groupsOf(daemon).filter(existsSync)).toHaveLength(3);
+  });
+
+  it('F9: two daemons leave each other alone, and remove what is theirs', async () => {
+    const first = await TestDaemon.start();
+    const client = await WireClient.connect(first.url);
+    const { pids } = await startEscapees(first, client);
+    const groups = groupsOf(first);
+    {
+      await using second = await TestDaemon.start();
+      expect(second.pid).not.toBe(first.pid);
+    }
+    expect(pids.filter(isRunning)).toEqual(pids);
+    await client[Symbol.asyncDispose]();
+    await first[Symbol.asyncDispose]();
+    expect([pids.filter(isRunning), groups.filter(existsSync)]).toEqual([[], []]);
+  });
+});
+
+describe.skipIf(!limitable || userInfo().uid !== 0)(`F15: a fork bomb${NOTE}`, () => {
+  /** Not root's, and it ends by itself after some seconds whatever happens. */
+  const BOMB = "timeout -s KILL 10 setpriv --reuid=65534 --regid=65534 --clear-groups bash -c ':(){ :|:& };:; sleep 9'";
+
+  it('F15: stopped at its limit; others hardly notice, and it is gone within two seconds', async () => {
+    await using daemon = await TestDaemon.start();
+    chmodSync(daemon.directory, 0o755);
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession({ limits: { processes: 64 } });
+    const other = await client.openSession();
+    const pings: number[] = [];
+    const state = { isOver: false };
+    const bomb = timed(() => client.run(`cd /; ${BOMB} 2>/dev/null`, id)).finally(() => {
+      state.isOver = true;
+    });
+    while (!state.isOver) pings.push((await timed(() => client.run('echo here', other))).ms);
+    const { ms, value } = await bomb;
+    expect(value).toMatchObject({
+      status: 'killed',
+      killed_by: 'processes',
+      limit: { resource: 'processes', limit: 64 },
+    });
+    expect(value.survivors).toBeUndefined();
+    expect(ms).toBeLessThan(4000);
+    expect(percentile(pings, 0.99)).toBeLessThan(500);
+    await eventually(async () => {
+      expect(await client.run('echo after', id)).toMatchObject({ stdout: 'after\n' });
+    });
+    await client.request('close_session', { session_id: id });
+  });
+});
+
+describe('what it costs', () => {
+  it('I5: with 40 idle sessions nothing is looked at', async () => {
+    await using daemon = await TestDaemon.start({
+      settings: { adapter: { memory_mb_limit: 500, process_limit: 100 } },
+    });
+    await using client = await WireClient.connect(daemon.url);
+    for (let count = 0; count < 40; count += 1) await client.run('true', await client.openSession());
+    await client.run('sleep 1');
+    const before = cpuMs(daemon.pid);
+    const { ms } = await timed(() => client.run('sleep 3'));
+    expect((cpuMs(daemon.pid) - before) / ms).toBeLessThan(0.03);
+  });
+});
