@@ -14,15 +14,18 @@ import {
 } from '../engine/runtime-directory.js';
 import { ProcessStarter } from '../engine/process-starter.js';
 import { endProcesses, findInstanceProcesses } from '../engine/process-tree.js';
+import type { Launcher } from '../engine/sandbox/launcher.js';
 import { Scratch } from '../engine/scratch.js';
 import { ShellPool } from '../engine/shell-pool.js';
 import { Worktrees } from '../engine/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
 import type { Closers } from './closers.js';
+import { buildLauncher } from './sandbox.js';
 
 export interface Engine {
   readonly pool: ShellPool;
+  readonly launcher: Launcher;
   readonly oneShots: OneShotRunner;
   readonly checkpointWorkers: CheckpointWorkers;
   readonly scratch: Scratch;
@@ -32,11 +35,8 @@ export interface Engine {
   readonly runtimePath: string;
 }
 
-export async function buildEngine(
-  { adapter, llm, childEnvironment: env }: Configuration,
-  log: LogFactory,
-  closers: Closers,
-): Promise<Engine> {
+export async function buildEngine(configuration: Configuration, log: LogFactory, closers: Closers): Promise<Engine> {
+  const { adapter, llm, childEnvironment: env } = configuration;
   const shell = findShell(adapter.shell, env['PATH'] ?? '');
   const runtime = makeRuntimeDirectory();
   closers.push(() => {
@@ -56,15 +56,25 @@ export async function buildEngine(
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
   starter.warmUp();
-  const pool = new ShellPool({ runtime, defaultShell: shell, cwd, env, size: prewarm.sessions, log: log('pool') });
+  const launcher = await buildLauncher(configuration, runtime.path, log('sandbox'));
+  const poolLog = log('pool');
+  const pool = new ShellPool({
+    runtime,
+    launcher,
+    defaultShell: shell,
+    cwd,
+    env,
+    size: prewarm.sessions,
+    log: poolLog,
+  });
   closers.push(() => pool[Symbol.asyncDispose]());
-  const common = { runtime, starter, shell, cwd, env, killGraceMs };
+  const common = { runtime, starter, launcher, shell, cwd, env, killGraceMs };
   const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
   closers.push(() => oneShots[Symbol.asyncDispose]());
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   const { instance, path: runtimePath } = runtime;
-  return { pool, oneShots, checkpointWorkers, scratch, worktrees, spoolDirectory, instance, runtimePath };
+  return { pool, launcher, oneShots, checkpointWorkers, scratch, worktrees, spoolDirectory, instance, runtimePath };
 }
 
 /** Ends and removes what daemons have left that were killed. */

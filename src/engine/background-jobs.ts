@@ -21,17 +21,17 @@ export class BackgroundJobs {
   /** Looks for them. */
   async look(shell: ShellProcess, isHeld: boolean): Promise<void> {
     this.#known = await findLeftProcesses({
-      find: () => findSessionProcesses(shell.tag, shell.pid),
+      find: () => findSessionProcesses(shell.tag, shell.root),
       mustBeThere: isHeld,
       isAppearing: (entry) => isBeforeExec(entry, shell.pid),
     });
   }
 
   /** Those that still run. */
-  report({ pid, installed }: ShellProcess): ReportedProcess[] {
+  report({ pid, root, installed }: ShellProcess): ReportedProcess[] {
     if (this.#known.length === 0) return [];
     this.#known = this.#known.filter(isAlive);
-    return reportLeftProcesses(this.#known, { line: lineOf(pid), name: installed.shell.name });
+    return reportLeftProcesses(this.#known, { line: lineOf(pid), name: installed.shell.name }, root);
   }
 
   /** Forgets them: their shell has been replaced. */

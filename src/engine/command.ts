@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { NO_METRICS, type OutputMeters } from '../core/metrics.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import type { SignalName } from '../core/protocol/fields.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { OutputStream } from './output-stream.js';
 import type { ReportedProcess } from './process-tree.js';
 import { quote } from './shells/shell.js';
@@ -20,6 +21,8 @@ export interface CommandSpec {
   readonly timeoutMs: number;
   readonly noOutputTimeoutMs?: number | undefined;
   readonly tty: boolean;
+  /** Of a command without a session; by default what the configuration says. */
+  readonly sandbox?: SandboxProfile | undefined;
   readonly limits: OutputLimits;
 }
 

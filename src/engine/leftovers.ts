@@ -1,4 +1,6 @@
+import type { OneShotProcess } from './one-shot-process.js';
 import { PendingWork } from './pending-work.js';
+import { plainRoot } from './process-root.js';
 import { endProcesses, findSessionProcesses, findTaggedWith, sendSignal } from './process-tree.js';
 
 /** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
@@ -21,11 +23,14 @@ export class Leftovers implements AsyncDisposable {
     this.#killGraceMs = killGraceMs;
   }
 
-  /** Ends what one process has left: its process group at once, what has left the group with the next sweep. */
-  end({ pid, tag }: { readonly pid: number | undefined; readonly tag: string }): void {
+  /**
+   * Ends what one process has left: its process group at once, what has left the group with the next sweep. A sandbox has
+   * ended with all that was in it.
+   */
+  end({ pid, tag, profile }: Pick<OneShotProcess, 'pid' | 'tag' | 'profile'>): void {
     if (pid === undefined) return;
-    if (sendSignal(-pid, 'SIGTERM')) {
-      this.#ending.add(endProcesses(() => findSessionProcesses(tag, pid), this.#killGraceMs));
+    if (profile === 'none' && sendSignal(-pid, 'SIGTERM')) {
+      this.#ending.add(endProcesses(() => findSessionProcesses(tag, plainRoot(pid)), this.#killGraceMs));
     }
     this.#tags.push(tag);
     this.#timer ??= setTimeout(() => {

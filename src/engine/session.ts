@@ -70,6 +70,9 @@ export class Session {
     return this.#seat.workingDirectory;
   }
 
+  /** A path in the shell's eyes, as the daemon reaches it. */
+  readonly see = (path: string): string => this.#seat.shell.see(path);
+
   /** How often the shell was replaced. */
   get restarts(): number {
     return this.#restarts;
@@ -308,7 +311,7 @@ export class Session {
       sessionState: state === 'alive' && earlier.length > 0 ? 'restarted' : state,
       workingDirectory: this.workingDirectory,
       backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
-      survivors: reportProcesses(run.survivors),
+      survivors: reportProcesses(run.survivors, this.#seat.shell.root),
       warnings: [...earlier, ...warnings],
     });
     this.#next();

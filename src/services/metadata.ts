@@ -8,6 +8,7 @@ import { mem, osInfo } from 'systeminformation';
 
 import { PROTOCOL_VERSION } from '../core/protocol/fields.js';
 import type { Answer } from '../core/protocol/requests.js';
+import type { SandboxStanding } from '../core/sandbox/standing.js';
 import { installedShells, type InstalledShell } from '../engine/shells/list.js';
 
 const run = promisify(execFile);
@@ -23,6 +24,7 @@ export interface MetadataOptions {
   readonly instanceId: string;
   readonly adapterVersion: string;
   readonly limits: () => Answer<'shell_metadata'>['limits'];
+  readonly sandbox: SandboxStanding;
 }
 
 /** A shell with the version it tells. */
@@ -87,7 +89,7 @@ export class Metadata {
       disk_free_bytes: disk?.free ?? null,
       shells,
       limits: limits(),
-      sandbox: { profile: 'none', available: ['none'] },
+      sandbox: describeSandbox(this.#options.sandbox),
       instance_id: instanceId,
       adapter_version: adapterVersion,
       protocol_version: PROTOCOL_VERSION,
@@ -99,6 +101,13 @@ export class Metadata {
     return { operatingSystem: operatingSystemName(os), shells };
   }
 }
+
+const describeSandbox = ({ profile, configured, available, reason }: SandboxStanding) => ({
+  profile,
+  configured,
+  available: [...available],
+  reason: reason ?? null,
+});
 
 /** As people write it: "Debian GNU/Linux 12 (bookworm)", "Ubuntu 22.04.3 LTS". */
 function operatingSystemName({

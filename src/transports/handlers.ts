@@ -19,7 +19,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
       shell: session.options.installed.shell.name,
       working_directory: session.workingDirectory,
       expires_at: expiresAt.toISOString(),
-      sandbox: 'none',
+      sandbox: session.options.sandbox,
     };
   },
   execute_command: ({ commands }, request, caller) => commands.execute(request, caller),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { SANDBOX_PROFILES } from '../sandbox/profiles.js';
+
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
 export const PROTOCOL_VERSION = 1;
 
@@ -88,6 +90,11 @@ export const outputStream = z.enum(['stdout', 'stderr']);
 
 /** One of a command's two output streams. */
 export type OutputStreamName = z.infer<typeof outputStream>;
+
+/** How much of the machine a shell may reach. */
+export const sandboxProfile = z
+  .enum(SANDBOX_PROFILES)
+  .describe('`none`, `workspace` (the machine read-only, the workspace writable) or `strict` (and no network)');
 
 /** Signals that a client may send; the names are POSIX's. */
 export const signalName = z

@@ -51,7 +51,9 @@ export const requests = {
       env: optional(field.environmentVariables),
       shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh or sh, or the path of one'),
       label: optional(field.label),
-      sandbox: optional(z.enum(['none'])).describe('Sandbox profile'),
+      sandbox: optional(field.sandboxProfile).describe(
+        'Sandbox profile: the configured one (`sandbox.profile`) by default, or a stricter one',
+      ),
       cols: optional(field.terminalCells).describe('Terminal width; 200 by default'),
       rows: optional(field.terminalCells).describe('Terminal height; 50 by default'),
     }),
@@ -60,7 +62,9 @@ export const requests = {
       shell: z.string(),
       working_directory: z.string(),
       expires_at: field.timestamp,
-      sandbox: z.enum(['none']),
+      sandbox: field.sandboxProfile.describe(
+        'The sandbox that it is in: less than what is configured where that does not work',
+      ),
     }),
   },
   execute_command: {
@@ -82,6 +86,9 @@ export const requests = {
       stream: optional(z.boolean()).describe('Send `command_output` events while it runs'),
       background: optional(z.boolean()).describe('Answer at once with `status: "running"`'),
       output: optional(outputOptions),
+      sandbox: optional(field.sandboxProfile).describe(
+        'Sandbox profile of a command without a session, as in `open_session`; a session keeps its own',
+      ),
       command_id: optional(field.commandId).describe('Chosen by the client, it makes a repeated request idempotent'),
     }),
     output: commandResult,
@@ -118,7 +125,12 @@ export const requests = {
         end_output_size: z.int(),
         max_message_bytes: z.int(),
       }),
-      sandbox: z.object({ profile: z.enum(['none']), available: z.array(z.string()) }),
+      sandbox: z.object({
+        profile: field.sandboxProfile.describe('What commands are in that ask for nothing stricter'),
+        configured: field.sandboxProfile.describe('What `sandbox.profile` says'),
+        available: z.array(field.sandboxProfile).describe('What works on this machine'),
+        reason: z.string().nullable().describe('Why `profile` is less than what is configured'),
+      }),
       instance_id: z.string().describe('Names this run of the daemon: sessions and commands of another one are gone'),
       adapter_version: z.string(),
       protocol_version: z.int(),

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { commandLine, isAlive, readProcess, readTag, TAG_VARIABLE } from '../../../src/engine/process-table.js';
+import { plainRoot } from '../../../src/engine/process-root.js';
 import {
   endProcesses,
   findSessionProcesses,
@@ -46,7 +47,7 @@ describe('process trees', () => {
   ])('finds and ends %s', async (_, script) => {
     const tag = newTag();
     const root = await start(script, `${tag}.1`);
-    const find = () => findSessionProcesses(tag, root.pid);
+    const find = () => findSessionProcesses(tag, plainRoot(root.pid!));
     await expect.poll(() => reportProcesses(find()).some(({ command }) => command.includes('sleep 300'))).toBe(true);
     const found = find();
     expect(await endProcesses(find, GRACE_MS)).toEqual([]);
@@ -61,7 +62,7 @@ describe('process trees', () => {
       `${tag}.1`,
     );
     const ended = once(root, 'exit');
-    expect(await endProcesses(() => findSessionProcesses(tag, root.pid), 5000)).toEqual([]);
+    expect(await endProcesses(() => findSessionProcesses(tag, plainRoot(root.pid!)), 5000)).toEqual([]);
     expect(await ended).toEqual([5, null]);
   });
 
