@@ -10,15 +10,25 @@ import { manySessions } from './rows/many-sessions.mjs';
 import { oneShot, oneShotRush } from './rows/one-shot.mjs';
 import { openSession } from './rows/open-session.mjs';
 import { policyRow } from './rows/policy.mjs';
+import { sandboxedOneShot, sandboxedSession } from './rows/sandbox.mjs';
 import { startDaemon, startFloor } from './targets.mjs';
 
 const { values } = parseArgs({
   options: { short: { type: 'boolean', default: false }, json: { type: 'string' }, only: { type: 'string' } },
 });
 
-const rows = [echo, oneShot, oneShotRush, openSession, largeOutput, manySessions, policyRow].filter(({ name }) =>
-  name.includes(values.only ?? ''),
-);
+const all = [
+  echo,
+  oneShot,
+  oneShotRush,
+  openSession,
+  largeOutput,
+  manySessions,
+  policyRow,
+  sandboxedOneShot,
+  sandboxedSession,
+];
+const rows = all.filter(({ name }) => name.includes(values.only ?? ''));
 
 /** Two digits that mean something. */
 const inMs = (ms) => ms.toFixed(ms < 0.1 ? 4 : 2);
@@ -36,8 +46,8 @@ function print({ name, target, floor, ours, ratio, extra }) {
 const results = [];
 for (const row of rows) {
   // Each row gets fresh processes: one row's garbage is not another's time.
-  const floor = await startFloor();
-  const daemon = await startDaemon();
+  const floor = await (row.startFloor ?? startFloor)();
+  const daemon = await startDaemon(row.settings);
   try {
     const { name, target, note } = row;
     const measured = await row.run({ floor, daemon, short: values.short });

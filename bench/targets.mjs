@@ -42,12 +42,12 @@ async function start(args) {
 /** The barest relay. */
 export const startFloor = () => start([here('floor-relay.mjs')]);
 
-/** The built daemon, configured as shipped but in a folder of its own. */
-export async function startDaemon() {
+/** The built daemon, configured as shipped but in a folder of its own; `settings` are further lines of YAML. */
+export async function startDaemon(settings = '') {
   const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-bench-'));
   const config = join(directory, 'config.yaml');
   const adapter = `adapter:\n  workspace_directory: ${directory}\n  state_directory: ${directory}/state\n`;
-  writeFileSync(config, `${adapter}logging:\n  log_file_path: ${directory}/log\n  logging_level: warning\n`);
+  writeFileSync(config, `${adapter}logging:\n  log_file_path: ${directory}/log\n  logging_level: warning\n${settings}`);
   const daemon = await start([here('../dist/main.js'), 'serve', '--config', config, '--port', '0']);
   return {
     ...daemon,

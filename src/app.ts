@@ -61,7 +61,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   const engine = await buildEngine(configuration, log, closers);
   const audit = await buildAudit(configuration, secrets, log('audit'), closers);
   const requestAudit = new RequestAudit(audit);
-  const access = buildAccess(configuration, log('access'), { audit, requestAudit }, closers);
+  const access = buildAccess(configuration, engine, log('access'), { audit, requestAudit }, closers);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
   const services = buildServices(engine, access, version, log, closers, {
     metrics: prometheus ?? NO_METRICS,

@@ -17,15 +17,18 @@ import {
 } from '../engine/runtime-directory.js';
 import { ProcessStarter } from '../engine/process-starter.js';
 import { endProcesses, findInstanceProcesses, signalProcesses } from '../engine/process-tree.js';
+import type { Launcher } from '../engine/sandbox/launcher.js';
 import { Scratch } from '../engine/scratch.js';
 import { ShellPool } from '../engine/shell-pool.js';
 import { Worktrees } from '../engine/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
 import type { Closers } from './closers.js';
+import { buildLauncher } from './sandbox.js';
 
 export interface Engine {
   readonly pool: ShellPool;
+  readonly launcher: Launcher;
   readonly oneShots: OneShotRunner;
   readonly checkpointWorkers: CheckpointWorkers;
   readonly scratch: Scratch;
@@ -36,11 +39,8 @@ export interface Engine {
   readonly runtimePath: string;
 }
 
-export async function buildEngine(
-  { adapter, llm, childEnvironment: env }: Configuration,
-  log: LogFactory,
-  closers: Closers,
-): Promise<Engine> {
+export async function buildEngine(configuration: Configuration, log: LogFactory, closers: Closers): Promise<Engine> {
+  const { adapter, llm, childEnvironment: env } = configuration;
   const shell = findShell(adapter.shell, env['PATH'] ?? '');
   const runtime = makeRuntimeDirectory();
   closers.push(() => {
@@ -60,6 +60,8 @@ export async function buildEngine(
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
   starter.warmUp();
+  const launcher = await buildLauncher(configuration, runtime.path, log('sandbox'));
+  const poolLog = log('pool');
   const mechanism = prepareMechanism(adapter.limitMechanism, runtime, log('limits'));
   closers.push(() => {
     mechanism.mechanism[Symbol.dispose]();
@@ -67,20 +69,32 @@ export async function buildEngine(
   const pool = new ShellPool({
     mechanism: mechanism.mechanism,
     runtime,
+    launcher,
     defaultShell: shell,
     cwd,
     env,
     size: prewarm.sessions,
-    log: log('pool'),
+    log: poolLog,
   });
   closers.push(() => pool[Symbol.asyncDispose]());
-  const common = { mechanism: mechanism.mechanism, runtime, starter, shell, cwd, env, killGraceMs };
+  const common = { mechanism: mechanism.mechanism, runtime, starter, launcher, shell, cwd, env, killGraceMs };
   const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
   closers.push(() => oneShots[Symbol.asyncDispose]());
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   const { instance, path: runtimePath } = runtime;
-  return { pool, oneShots, checkpointWorkers, scratch, worktrees, mechanism, spoolDirectory, instance, runtimePath };
+  return {
+    pool,
+    launcher,
+    oneShots,
+    checkpointWorkers,
+    scratch,
+    worktrees,
+    mechanism,
+    spoolDirectory,
+    instance,
+    runtimePath,
+  };
 }
 
 /** Ends every process at once and removes the files, without waiting for anything. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import type { Configuration } from '../config/configuration.js';
+import { ownFiles } from '../config/own-files.js';
 import type { AuditEventName } from '../core/audit/event.js';
 import type { Log, LogFactory } from '../core/log.js';
 import { Access } from '../services/access/access.js';
@@ -86,12 +87,14 @@ function buildMetadata(
     limits: () => reportedLimits(configuration()),
     resourceLimits: () => configuration().adapter.resourceLimits,
     mechanism,
+    sandbox: pool.sandbox,
   });
 }
 
 /** Who may connect; makes the first token at the first start. */
 export function buildAccess(
   { auth, adapter }: Configuration,
+  { launcher }: Engine,
   log: Log,
   { audit, requestAudit }: Pick<CurrentState, 'audit' | 'requestAudit'>,
   closers: Closers,
@@ -105,7 +108,7 @@ export function buildAccess(
   closers.push(() => {
     tokens[Symbol.dispose]();
   });
-  return new Access(auth.mode, tokens, requestAudit);
+  return new Access(auth.mode, tokens, requestAudit, () => launcher.hasSharedNetwork);
 }
 
 const TOKEN_EVENTS = {
@@ -120,16 +123,15 @@ function buildCheckpoints(
   log: LogFactory,
   configuration: () => Configuration,
 ): Checkpoints {
-  const { adapter, logging, audit } = configuration();
+  const { adapter } = configuration();
   const directory = join(adapter.stateDirectory, 'checkpoints');
   return new Checkpoints({
     workspace: adapter.workspaceDirectory,
     directory,
     excluded: [
       ...[adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
-      ...withBackups(logging.filePath, logging.backupCount),
-      ...withBackups(audit.filePath, audit.backups),
-      ...['.head', '.lock'].map((suffix) => audit.filePath + suffix),
+      // They must be there before and after a restore.
+      ...ownFiles(configuration()),
     ],
     path: pool.env['PATH'] ?? '',
     limits: () => configuration().checkpoints,
@@ -138,9 +140,3 @@ function buildCheckpoints(
     log: log('checkpoints'),
   });
 }
-
-/** A file that the daemon writes by itself, and its backups: they must be there before and after a restore. */
-const withBackups = (path: string, count: number): string[] => [
-  path,
-  ...Array.from({ length: count }, (_, index) => `${path}.${index + 1}`),
-];

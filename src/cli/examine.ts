@@ -2,6 +2,7 @@ import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { findConfigurationFile } from '../config/locate.js';
 import { ConfigurationError } from '../config/problems.js';
+import { sandboxSurroundings } from '../config/sandbox-surroundings.js';
 import { examineLlmProviders } from '../llm/doctor.js';
 import { examineMachine, type Finding } from '../services/doctor.js';
 import { TokenFiles } from '../services/access/token-files.js';
@@ -24,6 +25,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
           'adapter.state_directory': configuration.adapter.stateDirectory,
         }
       : {},
+    sandbox: configuration && sandboxSurroundings(configuration),
     privateFiles: configuration ? privateFilesOf(configuration) : {},
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };

@@ -1,6 +1,7 @@
 import { withDaemonOptions } from './daemon-address.js';
 import { readVariable } from './environment-option.js';
 import type { ExecOptions } from './run-command.js';
+import { sandboxOption } from './sandbox-option.js';
 import { createCommand, examples, readNumber, type Subcommand } from './subcommand.js';
 
 /** The longest time-out of the protocol: 2^31 - 1 ms. */
@@ -28,6 +29,7 @@ export const execSubcommand: Subcommand = (context) =>
       'end it after so long',
       readNumber({ min: 0.001, max: MAX_TIMEOUT_S, isWhole: false }),
     )
+    .addOption(sandboxOption())
     .option('-t, --tty', 'give it a terminal; what is typed here goes to it, Ctrl-] leaves')
     .option('-n, --no-stdin', 'do not read standard input')
     .option('--json', 'print the result as JSON instead of the output')

@@ -21,6 +21,9 @@ const BYTES_PER_GIB = 1024 ** 3;
 const inGib = (bytes: number | null): string =>
   bytes === null ? 'unknown' : `${(bytes / BYTES_PER_GIB).toFixed(1)} GiB`;
 
+const describeSandbox = ({ profile, configured, reason }: Answer<'shell_metadata'>['sandbox']): string =>
+  reason === null ? profile : `${profile}, not ${configured} as configured: ${reason}`;
+
 function describe(metadata: Answer<'shell_metadata'>): string[][] {
   const { limits } = metadata;
   return [
@@ -33,6 +36,7 @@ function describe(metadata: Answer<'shell_metadata'>): string[][] {
     ['workspace', metadata.workspace_directory],
     ['shell', metadata.shell],
     ...metadata.shells.map(({ name, path, version }) => [`  ${name}`, `${path}, ${version}`]),
+    ['sandbox', describeSandbox(metadata.sandbox)],
     ['sessions', `at most ${limits.max_sessions}, for ${formatSpan(limits.session_max_lifetime_ms)}`],
     [
       'commands',

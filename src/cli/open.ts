@@ -1,4 +1,6 @@
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { readVariable } from './environment-option.js';
+import { sandboxOption } from './sandbox-option.js';
 import { type DaemonOptions, withDaemonOptions } from './daemon-address.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
 import { resolve } from 'node:path';
@@ -8,6 +10,7 @@ interface OpenOptions extends DaemonOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly shell?: string;
+  readonly sandbox?: SandboxProfile;
   readonly label?: string;
   readonly json?: boolean;
 }
@@ -27,6 +30,7 @@ export const openSubcommand: Subcommand = (context) =>
       readVariable(context),
     )
     .option('--shell <shell>', 'bash, zsh or sh, or the path of one')
+    .addOption(sandboxOption())
     .option('--label <text>', 'a name for people')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -37,10 +41,10 @@ export const openSubcommand: Subcommand = (context) =>
         'shell-adapter exec --session "$id" pwd',
       ),
     )
-    .action(async ({ cwd, env, shell, label, json, ...options }: OpenOptions) => {
+    .action(async ({ cwd, env, shell, sandbox, label, json, ...options }: OpenOptions) => {
       const directory = cwd === undefined ? undefined : resolve(context.cwd, cwd);
       const answer = await withDaemon(options, context, (client) =>
-        client.request('open_session', { cwd: directory, env, shell, label }),
+        client.request('open_session', { cwd: directory, env, shell, sandbox, label }),
       );
       await context.stdout.write(json ? `${JSON.stringify(answer, null, 2)}\n` : `${answer.session_id}\n`);
     });

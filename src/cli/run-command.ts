@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 
 import type { AdapterClient, ClientCommand, ClientSession, CommandResult, ExecuteOptions } from '../client.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { CommandSignals } from './command-signals.js';
 import type { Context } from './context.js';
 import type { DaemonOptions } from './daemon-address.js';
@@ -19,6 +20,7 @@ export interface ExecOptions extends DaemonOptions {
   /** In seconds. */
   readonly timeout?: number;
   readonly tty?: boolean;
+  readonly sandbox?: SandboxProfile;
   /** False when standard input is not to be read. */
   readonly stdin: boolean;
   readonly json?: boolean;
@@ -73,7 +75,7 @@ function requestOf(
   void stdout.broken.then(() => {
     gone.abort(new BrokenOutput());
   });
-  const { env, timeout, tty, json } = options;
+  const { env, timeout, tty, sandbox, json } = options;
   return [
     first,
     {
@@ -83,6 +85,7 @@ function requestOf(
       stdin: options.text,
       timeoutMs: timeout === undefined ? undefined : Math.ceil(timeout * 1000),
       tty,
+      sandbox,
       stream: json !== true,
       // The output is passed on as it comes: the result need not bring it again.
       output: json === true ? undefined : { maxSize: 0 },

@@ -1,5 +1,6 @@
 import type { CommandResult } from '../core/protocol/results.js';
 import type { RequestInput } from '../core/protocol/requests.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 
 /** How to connect. */
 export interface ConnectOptions {
@@ -82,6 +83,8 @@ export interface ExecuteOptions {
   readonly noOutputTimeoutMs?: number | undefined;
   /** Put stdout and stderr on a terminal; both come back as stdout. Default: false. */
   readonly tty?: boolean | undefined;
+  /** A stricter sandbox than the configured one, for a command without a session. */
+  readonly sandbox?: SandboxProfile | undefined;
   /** Answer at once with `status: 'running'`; `wait()` gives the end. Default: false. */
   readonly background?: boolean | undefined;
   readonly output?: OutputOptions | undefined;
@@ -110,7 +113,7 @@ export function executeRequest(
   options: ExecuteOptions,
   ids: { readonly commandId: string; readonly sessionId: string | null },
 ): RequestInput<'execute_command'> & { readonly command_id: string } {
-  const { args, cwd, env, stdin, tty, background, stream } = options;
+  const { args, cwd, env, stdin, tty, sandbox, background, stream } = options;
   return {
     command,
     command_id: ids.commandId,
@@ -122,6 +125,7 @@ export function executeRequest(
     timeout_ms: options.timeoutMs,
     no_output_timeout_ms: options.noOutputTimeoutMs,
     tty,
+    sandbox,
     background,
     stream,
     output: options.output && outputRequest(options.output),

@@ -4,6 +4,7 @@ import type { LlmProviderName, LlmSettings } from '../core/llm/settings.js';
 import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { Secret } from '../core/secret.js';
 import type { LogFormat } from './log-format.js';
 import type { LIMIT_MECHANISMS } from './sections/adapter.js';
@@ -99,6 +100,17 @@ export interface SocketioConfiguration {
   readonly pingTimeoutMs: number;
 }
 
+/** How much of the machine commands may reach. */
+export interface SandboxConfiguration {
+  readonly profile: SandboxProfile;
+  /** Whether the daemon refuses to start when that does not work. */
+  readonly isRequired: boolean;
+  /** Whether the profile `workspace` shares the machine's network. */
+  readonly network: boolean;
+  /** Relative to the workspace; a directory ends in `/`. */
+  readonly protectedPaths: readonly string[];
+}
+
 /** What the port answers beside Socket.IO. */
 interface HttpConfiguration {
   /** Whether figures are kept, and shown at `/metrics`. */
@@ -170,6 +182,7 @@ export interface Configuration {
   readonly socketio: SocketioConfiguration;
   readonly auth: AuthConfiguration;
   readonly confirmation: ConfirmationConfiguration;
+  readonly sandbox: SandboxConfiguration;
   /** Who answers calls of LLMs. */
   readonly llm: LlmSettings;
   readonly audit: AuditConfiguration;

@@ -49,6 +49,12 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       maxSessionsPerToken: checked.auth.max_sessions_per_token,
     },
     confirmation: toConfirmation(checked.confirmation),
+    sandbox: {
+      profile: checked.sandbox.profile,
+      isRequired: checked.sandbox.require,
+      network: checked.sandbox.network,
+      protectedPaths: checked.sandbox.protected_paths,
+    },
     llm: toLlm(checked.llm, context.env, llmPaths(checked, context)),
     audit: toAudit(checked.audit, adapter.stateDirectory, context),
     secrets: readSecrets(checked.secrets, context.env, (path, index) =>

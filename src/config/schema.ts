@@ -7,6 +7,7 @@ import { confirmationSection, reviewerFault } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
 import { llmSection } from './sections/llm.js';
 import { loggingSection } from './sections/logging.js';
+import { sandboxSection } from './sections/sandbox.js';
 import { secretsSection } from './sections/secrets.js';
 import { isLoopback, socketioSection } from './sections/socketio.js';
 
@@ -19,6 +20,7 @@ export const configurationSchema = z
     socketio: socketioSection.prefault({}),
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
+    sandbox: sandboxSection.prefault({}),
     llm: llmSection.prefault({}),
     audit: auditSection.prefault({}),
     secrets: secretsSection.prefault({}),

@@ -19,6 +19,8 @@ export const ERROR_CODES = {
     'Nothing of that id waits for a confirmation of this client: it was decided, has expired, or belongs to another token.',
   CONFIRMATION_MISMATCH:
     'What was confirmed is not what waits, or not what it would be now: the directory, or the meaning of its names. Nothing ran.',
+  SANDBOX_UNAVAILABLE:
+    'The sandbox profile that was asked for, or that the configuration requires, does not work here: the message says why.',
   BAD_DIRECTORY: 'The directory does not exist, is not a directory, or may not be entered.',
   OUTPUT_EXPIRED: 'That part of the output was not kept: `details` says which part is still there.',
   RESOURCE_EXHAUSTED: 'The machine is out of processes, descriptors, terminals, memory or disk space. Try again later.',

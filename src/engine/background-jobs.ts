@@ -28,10 +28,10 @@ export class BackgroundJobs {
   }
 
   /** Those that still run. */
-  report({ pid, installed }: ShellProcess): ReportedProcess[] {
+  report({ pid, root, installed }: ShellProcess): ReportedProcess[] {
     if (this.#known.length === 0) return [];
     this.#known = this.#known.filter(isAlive);
-    return reportLeftProcesses(this.#known, { line: lineOf(pid), name: installed.shell.name });
+    return reportLeftProcesses(this.#known, { line: lineOf(pid), name: installed.shell.name }, root);
   }
 
   /** Forgets them: their shell has been replaced. */

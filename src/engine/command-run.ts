@@ -5,7 +5,8 @@ import { type Command, type EndReason, graceFor } from './command.js';
 import { Deferred } from './deferred.js';
 import { signalForeground } from './foreground.js';
 import { PipeFeed } from './pipe-feed.js';
-import { descriptorTarget, isAlive, type ProcessEntry } from './process-table.js';
+import { isSandboxed } from './process-root.js';
+import { descriptorTarget, innerPid, isAlive, type ProcessEntry } from './process-table.js';
 import {
   type ReportedProcess,
   endProcesses,
@@ -140,7 +141,8 @@ export class CommandRun {
     if (this.#isSettled) return [];
     const processes = await this.#signalForeground(signal);
     // The shell's own loop gets an interrupt, which it may ignore; SIGKILL is not to be ignored.
-    const isShell = processes.some(({ pid }) => pid === shell.pid) && shell.hasDriver;
+    const shellPid = isSandboxed(shell.root) ? innerPid(shell.pid) : shell.pid;
+    const isShell = processes.some(({ pid }) => pid === shellPid) && shell.hasDriver;
     if (signal === 'SIGKILL' && isShell) this.terminate({ status: 'killed', killedBy: 'signal' });
     return processes;
   }
@@ -148,7 +150,7 @@ export class CommandRun {
   #signalForeground(signal: SignalName): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
     return signalForeground({
-      shellPid: shell.pid,
+      root: shell.root,
       signal,
       hasDriver: shell.hasDriver,
       onSend: (sent) => {
@@ -244,8 +246,8 @@ export class CommandRun {
 
   readonly #find = (): ProcessEntry[] => {
     const { shell, number } = this.#options;
-    const { pid: shellPid, group } = shell;
-    return findCommandProcesses({ tag: shell.commandTag(number), shellPid, ageMs: this.command.ageMs, group });
+    const { root, group } = shell;
+    return findCommandProcesses({ tag: shell.commandTag(number), root, ageMs: this.command.ageMs, group });
   };
 
   /** Time left before processes are killed. */

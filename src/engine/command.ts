@@ -4,6 +4,7 @@ import { NO_METRICS, type OutputMeters } from '../core/metrics.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Limits } from '../core/limits/limits.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { OutputStream } from './output-stream.js';
 import type { ReportedProcess } from './process-tree.js';
 import { type Breach, type ResourceUse, UseMeter } from './resource-use.js';
@@ -22,6 +23,8 @@ export interface CommandSpec {
   readonly timeoutMs: number;
   readonly noOutputTimeoutMs?: number | undefined;
   readonly tty: boolean;
+  /** Of a command without a session; by default what the configuration says. */
+  readonly sandbox?: SandboxProfile | undefined;
   readonly limits: OutputLimits;
   /** Stricter than those of the session. */
   readonly resourceLimits?: Limits | undefined;

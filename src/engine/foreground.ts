@@ -14,6 +14,7 @@ import {
   type ProcessEntry,
   readProcess,
 } from './process-table.js';
+import type { ProcessRoot } from './process-root.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 
 /** Longest wait for the shell to stop, and for a signalled program to end: on a busy machine they must get their turn. */
@@ -25,7 +26,7 @@ const ATTEMPTS_MS = 3000;
 
 /** A signal for what a shell has in the foreground of its terminal. */
 export interface ForegroundSignal {
-  readonly shellPid: number;
+  readonly root: ProcessRoot;
   readonly signal: SignalName;
   /** Whether the shell is still what it was started as, not a program that has replaced it. */
   readonly hasDriver: boolean;
@@ -85,16 +86,16 @@ export async function signalForeground(request: ForegroundSignal): Promise<Repor
   }
 }
 
-function signalReplacement({ shellPid, signal, onSend }: ForegroundSignal): ReportedProcess[] {
-  const shell = readProcess(shellPid);
+function signalReplacement({ root, signal, onSend }: ForegroundSignal): ReportedProcess[] {
+  const shell = readProcess(root.main);
   if (!shell || shell.foregroundGroup <= 0) return [];
   onSend(signal);
   const leader = readProcess(shell.foregroundGroup) ?? shell;
-  return sendSignal(-shell.foregroundGroup, signal) ? reportProcesses([leader]) : [];
+  return sendSignal(-shell.foregroundGroup, signal) ? reportProcesses([leader], root) : [];
 }
 
 async function attempt(request: ForegroundSignal): Promise<Attempt> {
-  const { shellPid } = request;
+  const shellPid = request.root.main;
   const wasStopped = readProcess(shellPid)?.state === 'T';
   if (!sendSignal(shellPid, 'SIGSTOP')) return NOBODY;
   try {
@@ -109,18 +110,18 @@ async function attempt(request: ForegroundSignal): Promise<Attempt> {
   }
 }
 
-function signalShell(shell: ProcessEntry, { signal, onSend }: ForegroundSignal): Attempt {
+function signalShell(shell: ProcessEntry, { root, signal, onSend }: ForegroundSignal): Attempt {
   if (!ENDING_SIGNALS.has(signal)) return NOBODY;
   onSend('SIGINT');
   sendSignal(-shell.group, 'SIGINT');
-  return { wasHeard: true, processes: reportProcesses([shell]) };
+  return { wasHeard: true, processes: reportProcesses([shell], root) };
 }
 
 /** The shell is stopped: its children stay in the table when they end, with what they ended of. */
-async function signalProgram(shell: ProcessEntry, { signal, onSend }: ForegroundSignal): Promise<Attempt> {
+async function signalProgram(shell: ProcessEntry, { root, signal, onSend }: ForegroundSignal): Promise<Attempt> {
   const { pid, foregroundGroup } = shell;
   const members = listChildren(pid).filter((child) => child.group === foregroundGroup && isAlive(child));
-  const processes = reportProcesses(members);
+  const processes = reportProcesses(members, root);
   if (members.length === 0) return UNHEARD;
   const number = constants.signals[signal];
   const isTheirAffair = !ENDING_SIGNALS.has(signal) || members.some((member) => handlesSignal(member.pid, number));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { commandLine, isAlive, isEnding, isYoung, type ProcessEntry } from './process-table.js';
+import type { ProcessRoot } from './process-root.js';
 import { type ProcessFinder, type ReportedProcess, reportProcesses } from './process-tree.js';
 
 /**
@@ -42,9 +43,10 @@ export async function findLeftProcesses({
 export function reportLeftProcesses(
   entries: readonly ProcessEntry[],
   shell: { readonly line: string | undefined; readonly name: string },
+  root?: ProcessRoot,
 ): ReportedProcess[] {
   const staying = entries.filter((entry) => isAlive(entry) && !isEnding(entry));
-  return reportProcesses(staying).map(({ pid, command }) => ({
+  return reportProcesses(staying, root).map(({ pid, command }) => ({
     pid,
     command: command === shell.line ? `(subshell of ${shell.name})` : command,
   }));

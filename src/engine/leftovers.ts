@@ -1,5 +1,7 @@
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { ProcessGroup } from './limits/mechanism.js';
 import { PendingWork } from './pending-work.js';
+import { plainRoot } from './process-root.js';
 import { endProcesses, findSessionProcesses, findTaggedWith, sendSignal } from './process-tree.js';
 
 /** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
@@ -9,6 +11,7 @@ const SWEEP_AFTER_MS = 400;
 export interface EndedOneShot {
   readonly pid: number | undefined;
   readonly tag: string;
+  readonly profile: SandboxProfile;
   /** Disposed of when nothing is left in it. */
   readonly group: ProcessGroup;
 }
@@ -30,15 +33,19 @@ export class Leftovers implements AsyncDisposable {
     this.#killGraceMs = killGraceMs;
   }
 
-  /** Ends what one process has left: its process group at once, what has left the group with the next sweep. */
+  /**
+   * Ends what one process has left: its process group at once, what has left the group with the next sweep. A sandbox has
+   * ended with all that was in it.
+   */
   end(ended: EndedOneShot): void {
-    const { pid, tag, group } = ended;
+    const { pid, tag, group, profile } = ended;
     if (pid === undefined) {
       group[Symbol.dispose]();
       return;
     }
     // What has left the process group is in the control group still, and cannot be missed there.
-    if (sendSignal(-pid, 'SIGTERM') || group.members().length > 0) this.#ending.add(this.#endNow(ended));
+    if ((profile === 'none' && sendSignal(-pid, 'SIGTERM')) || group.members().length > 0)
+      this.#ending.add(this.#endNow(ended));
     else group[Symbol.dispose]();
     this.#tags.push(tag);
     this.#timer ??= setTimeout(() => {
@@ -55,7 +62,8 @@ export class Leftovers implements AsyncDisposable {
   }
 
   async #endNow({ pid, tag, group }: EndedOneShot): Promise<void> {
-    await endProcesses(() => findSessionProcesses({ pid, tag, group }), this.#killGraceMs, { group });
+    const root = pid === undefined ? undefined : plainRoot(pid);
+    await endProcesses(() => findSessionProcesses({ root, tag, group }), this.#killGraceMs, { group });
     group[Symbol.dispose]();
   }
 

@@ -1,10 +1,14 @@
-import { rmSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { ProcessGroup } from './limits/mechanism.js';
 import { makeFirstVictim } from './limits/oom-score.js';
 import type { PipeSet } from './pipe-sets.js';
+import { plainRoot, type ProcessRoot, sandboxRoot } from './process-root.js';
 import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
+import type { StartMessage } from './starter/messages.js';
 import { shownCommandLine, TAG_VARIABLE } from './process-table.js';
+import type { Launcher } from './sandbox/launcher.js';
 
 /** What a process without a session is started with. */
 export interface OneShotProgram {
@@ -19,6 +23,7 @@ export interface OneShotProgram {
   readonly group: ProcessGroup;
   /** Whether it waits on descriptor 3 for its request. */
   readonly takesRequest: boolean;
+  readonly profile: SandboxProfile;
 }
 
 /** Text that a pre-started shell evaluates. */
@@ -31,29 +36,22 @@ export type RequestText = string;
 export class OneShotProcess {
   readonly tag: string;
   readonly group: ProcessGroup;
+  readonly profile: SandboxProfile;
   readonly pipes: PipeSet;
   /** The command line of a shell, as processes that it has forked show it; undefined for any other program. */
   readonly shellLine: string | undefined;
   readonly #process: StartedProcess;
+  #sandboxRoot: ProcessRoot | undefined;
 
-  constructor(starter: ProcessStarter, program: OneShotProgram, pipes: PipeSet) {
-    const { file, args, cwd, env, tag, stdin, takesRequest, group } = program;
+  constructor(starter: ProcessStarter, launcher: Launcher, program: OneShotProgram, pipes: PipeSet) {
+    const { file, args, tag, takesRequest, profile, group } = program;
     this.tag = tag;
     this.group = group;
+    this.profile = profile;
     this.pipes = pipes;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
-    this.#process = starter.start({
-      file,
-      args,
-      cwd,
-      env: { ...env, [TAG_VARIABLE]: `${tag}.0` },
-      stdin: stdin === undefined ? null : this.writeStdin(stdin),
-      stdout: pipes.out.path,
-      stderr: pipes.err.path,
-      request: takesRequest ? `${pipes.path}.req` : null,
-      entrances: group.entrances,
-      exits: group.exits,
-    });
+    const message = profile === 'none' ? this.#plainly(program) : this.#sandboxed(program, launcher);
+    this.#process = starter.start({ ...message, entrances: group.entrances, exits: group.exits });
     void this.#process.started.then(() => {
       if (this.pid === undefined) return;
       makeFirstVictim(this.pid);
@@ -64,6 +62,19 @@ export class OneShotProcess {
   /** Undefined until it runs, and when it could not be started. */
   get pid(): number | undefined {
     return this.#process.pid;
+  }
+
+  /** The processes that are not what the command has started; undefined when none of them runs. */
+  get root(): ProcessRoot | undefined {
+    const { pid } = this;
+    if (pid === undefined || this.hasEnded) return undefined;
+    if (this.profile !== 'none') this.#sandboxRoot ??= sandboxRoot(pid);
+    return this.#sandboxRoot ?? plainRoot(pid);
+  }
+
+  /** Of a sandbox: why it did not get as far as the command, as bubblewrap says. Empty when it did. */
+  get complaint(): Buffer {
+    return readFileSync(complaintFile(this.pipes));
   }
 
   get hasEnded(): boolean {
@@ -102,7 +113,54 @@ export class OneShotProcess {
   removeFiles(): void {
     rmSync(`${this.pipes.path}.in`, { force: true });
   }
+
+  #plainly({
+    file,
+    args,
+    cwd,
+    env,
+    tag,
+    stdin,
+    takesRequest,
+  }: OneShotProgram): Omit<StartMessage, 'id' | 'entrances' | 'exits'> {
+    const { out, err } = this.pipes;
+    return {
+      file,
+      args,
+      cwd,
+      env: { ...env, [TAG_VARIABLE]: `${tag}.0` },
+      stdin: stdin === undefined ? null : this.writeStdin(stdin),
+      stdout: out.path,
+      stderr: err.path,
+      request: takesRequest ? requestPipe(this.pipes) : null,
+    };
+  }
+
+  /** The pipes are opened inside: bubblewrap itself, which ends a moment after its program, must not hold them. */
+  #sandboxed(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'entrances' | 'exits'> {
+    const { file, args, cwd, env, tag, stdin, takesRequest, profile } = program;
+    const { directory, out, err } = this.pipes;
+    const input = stdin === undefined ? '/dev/null' : this.writeStdin(stdin);
+    const descriptors = [input, out.path, err.path, ...(takesRequest ? [requestPipe(this.pipes)] : [])];
+    const launch = { profile, command: [file, ...args], directory, cwd, descriptors };
+    const [launcherFile = file, ...launcherArgs] = launcher.wrap(launch);
+    const stderr = complaintFile(this.pipes);
+    writeFileSync(stderr, '', { mode: 0o600 });
+    return {
+      file: launcherFile,
+      args: launcherArgs,
+      cwd: '/',
+      env: { ...env, [TAG_VARIABLE]: `${tag}.0` },
+      stdin: null,
+      stdout: '/dev/null',
+      stderr,
+      request: null,
+    };
+  }
 }
+
+const requestPipe = (pipes: PipeSet): string => `${pipes.path}.req`;
+const complaintFile = (pipes: PipeSet): string => `${pipes.path}.bwrap`;
 
 /** File that holds the request of the shell on these pipes. */
 export const requestFile = (pipes: PipeSet): string => `${pipes.path}.cmd`;

@@ -14,8 +14,8 @@ export function watchOneShot(
   return {
     group: process.group,
     limits: command.spec.resourceLimits ?? {},
-    get pid() {
-      return process.pid;
+    get own() {
+      return process.root?.own ?? [];
     },
     get running() {
       return command.outcome ? undefined : command;

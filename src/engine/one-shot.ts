@@ -3,6 +3,8 @@ import { join } from 'node:path';
 
 import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
+import type { SandboxStanding } from '../core/sandbox/standing.js';
 import { type Command, type CommandEnd, type EndReason, graceFor } from './command.js';
 import { type OnLingering, watchOneShot } from './one-shot-watch.js';
 import { noteKernelKills } from './session-watch.js';
@@ -24,6 +26,7 @@ import {
 } from './process-tree.js';
 import { randomBytes } from './random.js';
 import type { RuntimeDirectory } from './runtime-directory.js';
+import type { Launcher } from './sandbox/launcher.js';
 import type { InstalledShell } from './shells/list.js';
 import { oneShotText } from './shells/one-shot-text.js';
 
@@ -38,6 +41,7 @@ const PIPE_RETRY_MS = 50;
 export interface OneShotOptions {
   readonly runtime: RuntimeDirectory;
   readonly starter: ProcessStarter;
+  readonly launcher: Launcher;
   readonly shell: InstalledShell;
   /** Where the processes of each command are put together. */
   readonly mechanism: LimitMechanism;
@@ -75,6 +79,11 @@ export class OneShotRunner implements AsyncDisposable {
     mkdirSync(directory, { mode: 0o700 });
     this.#pipes = new PipeSets(join(directory, 'pipes'));
     this.#leftovers = new Leftovers(options.runtime.instance, options.killGraceMs);
+  }
+
+  /** How it stands with the sandbox of its commands. */
+  get sandbox(): SandboxStanding {
+    return this.#options.launcher.standing;
   }
 
   /** Commands in flight. */
@@ -121,12 +130,12 @@ export class OneShotRunner implements AsyncDisposable {
 
   /** Signals the process group of a command. */
   signal(command: Command, signal: SignalName): ReportedProcess[] {
-    const process = this.#flights.get(command)?.process;
-    if (!process?.pid || process.hasEnded) return [];
+    const root = this.#flights.get(command)?.process.root;
+    const entry = root && readProcess(root.main);
+    if (!entry) return [];
     command.noteSignal(signal);
-    const entry = readProcess(process.pid);
-    const reported = entry ? reportProcesses([entry]) : [];
-    return sendSignal(-process.pid, signal) ? reported : [];
+    const reported = reportProcesses([entry], root);
+    return sendSignal(-entry.group, signal) ? reported : [];
   }
 
   /** Makes a command wait for a slow client, or lets it go on. */
@@ -153,27 +162,34 @@ export class OneShotRunner implements AsyncDisposable {
 
   async #fill(): Promise<void> {
     while (!this.#isClosed && this.#warm.length < this.#options.prewarm) {
-      this.#warm.push(this.#startShell(await this.#pipes.take()));
+      this.#warm.push(this.#startShell(await this.#pipes.take(), this.#standardProfile));
     }
   }
 
   async #startProgram(command: Command): Promise<OneShotProcess> {
     const { spec } = command;
-    const { starter, cwd, env } = this.#options;
+    const { starter, launcher, cwd, env } = this.#options;
     const pipes = await this.#pipes.take();
-    const program = { file: spec.command, args: spec.args ?? [], cwd: spec.cwd ?? cwd, env: { ...env, ...spec.env } };
-    const process = new OneShotProcess(
-      starter,
-      { ...program, ...this.#newGroup(), stdin: spec.stdin, takesRequest: false },
-      pipes,
-    );
+    const program = {
+      file: spec.command,
+      args: spec.args ?? [],
+      cwd: spec.cwd ?? cwd,
+      env: { ...env, ...spec.env },
+      ...this.#newGroup(),
+      stdin: spec.stdin,
+      takesRequest: false,
+      profile: spec.sandbox ?? this.#standardProfile,
+    };
+    const process = new OneShotProcess(starter, launcher, program, pipes);
     beginWithLimits(command, process);
     return process;
   }
 
   async #startText(command: Command): Promise<OneShotProcess> {
     const { spec } = command;
-    const process = this.#takeWarm() ?? this.#startShell(await this.#pipes.take());
+    const profile = spec.sandbox ?? this.#standardProfile;
+    const warm = profile === this.#standardProfile ? this.#takeWarm() : undefined;
+    const process = warm ?? this.#startShell(await this.#pipes.take(), profile);
     beginWithLimits(command, process);
     const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
     process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
@@ -201,11 +217,17 @@ export class OneShotRunner implements AsyncDisposable {
     return undefined;
   }
 
-  #startShell(pipes: PipeSet): OneShotProcess {
-    const { starter, shell, cwd, env } = this.#options;
+  #startShell(pipes: PipeSet, profile: SandboxProfile): OneShotProcess {
+    const { starter, launcher, shell, cwd, env: base } = this.#options;
     const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
-    const program = { file: shell.path, args, cwd, env: { ...env, ...extra }, takesRequest: true };
-    return new OneShotProcess(starter, { ...program, ...this.#newGroup() }, pipes);
+    const env = { ...base, ...extra };
+    const program = { file: shell.path, args, cwd, env, ...this.#newGroup(), takesRequest: true, profile };
+    return new OneShotProcess(starter, launcher, program, pipes);
+  }
+
+  /** Of commands that ask for none. */
+  get #standardProfile(): SandboxProfile {
+    return this.sandbox.profile;
   }
 
   #newGroup(): { readonly tag: string; readonly group: ProcessGroup } {
@@ -251,13 +273,15 @@ export class OneShotRunner implements AsyncDisposable {
       survivors = await endProcesses(() => this.#find(process), 0);
     }
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const left = isHeld ? await this.#findLeft(process) : [];
+    const isGone = process.profile !== 'none';
+    const left = isHeld && !isGone ? await this.#findLeft(process) : [];
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
+    if (isGone) command.stderr.write(process.complaint);
     command.finish({
       ...how,
       survivors: reportProcesses(survivors),
-      ...this.#reportLeft(left, process),
+      ...this.#reportLeft(left, process, isHeld && isGone),
     });
     if (command.spec.stdin !== undefined) process.removeFiles();
     this.#leftovers.end(process);
@@ -284,8 +308,9 @@ export class OneShotRunner implements AsyncDisposable {
     });
   }
 
-  #reportLeft(left: readonly ProcessEntry[], { shellLine }: OneShotProcess): Partial<CommandEnd> {
-    if (left.length === 0) return {};
+  /** @param wereThere whether there were some in a sandbox, which has ended with them before they could be looked at */
+  #reportLeft(left: readonly ProcessEntry[], { shellLine }: OneShotProcess, wereThere: boolean): Partial<CommandEnd> {
+    if (left.length === 0 && !wereThere) return {};
     const message =
       'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
     return {
@@ -295,10 +320,10 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #find(process: OneShotProcess): ProcessEntry[] {
-    const { pid, tag, group } = process;
-    const root = pid === undefined || process.hasEnded ? undefined : readProcess(pid);
-    const others = findSessionProcesses({ tag, pid, group });
-    return root && isAlive(root) ? [root, ...others] : others;
+    const { root, tag, group } = process;
+    const main = root && readProcess(root.main);
+    const others = findSessionProcesses({ tag, root, group });
+    return main && isAlive(main) ? [main, ...others] : others;
   }
 }
 

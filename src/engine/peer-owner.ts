@@ -18,23 +18,31 @@ const OVERFLOW_UID = 65_534;
 
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
+/** A socket as the kernel's tables have it. */
+export interface PeerSocket {
+  /** Number of the user that it belongs to. */
+  readonly owner: number;
+  /** Its number, by which the descriptors that lead to it are known. */
+  readonly inode: number;
+}
+
 /**
- * The user whose socket a loopback connection to this process comes from, by the kernel's own tables of connections.
+ * The socket that a loopback connection to this process comes from, by the kernel's own tables of connections.
  * Undefined where that cannot be told: another machine, a connection that has ended, a user without a number here.
  */
-export async function ownerOfPeer({
+export async function socketOfPeer({
   remoteAddress,
   remotePort,
   localAddress,
   localPort,
-}: Peer): Promise<number | undefined> {
+}: Peer): Promise<PeerSocket | undefined> {
   if (remoteAddress === undefined || localAddress === undefined) return undefined;
   if (remotePort === undefined || localPort === undefined || !isLoopback(remoteAddress)) return undefined;
   const texts = await Promise.all(TABLES.map((file) => readFile(file, 'latin1').catch(() => '')));
   // The peer's end is its own line: there, what is remote here is local.
   const ends = { from: `${plain(remoteAddress)} ${remotePort}`, to: `${plain(localAddress)} ${localPort}` };
-  const owner = texts.map((text) => findOwner(text, ends)).find((uid) => uid !== undefined);
-  return owner === OVERFLOW_UID ? undefined : owner;
+  const socket = texts.map((text) => findSocket(text, ends)).find((found) => found !== undefined);
+  return socket?.owner === OVERFLOW_UID ? undefined : socket;
 }
 
 /** Whether an address is of this machine's loopback, IPv4 in IPv6 included. */
@@ -42,16 +50,18 @@ function isLoopback(address: string): boolean {
   return address === '::1' || /^127\./.test(plain(address));
 }
 
-/** The user of the established connection between two ends, each `ADDRESS PORT`, in a table of /proc/net. */
-export function findOwner(
+/** The socket of the established connection between two ends, each `ADDRESS PORT`, in a table of /proc/net. */
+export function findSocket(
   table: string,
   { from, to }: { readonly from: string; readonly to: string },
   isLittleEndian = endianness() === 'LE',
-): number | undefined {
+): PeerSocket | undefined {
   for (const line of table.split('\n').slice(1)) {
-    const [, local = '', remote = '', state, , , , uid = ''] = line.trim().split(/\s+/);
+    const [, local = '', remote = '', state, , , , uid = '', , inode = ''] = line.trim().split(/\s+/);
     if (state !== ESTABLISHED) continue;
-    if (readEnd(local, isLittleEndian) === from && readEnd(remote, isLittleEndian) === to) return Number(uid);
+    if (readEnd(local, isLittleEndian) === from && readEnd(remote, isLittleEndian) === to) {
+      return { owner: Number(uid), inode: Number(inode) };
+    }
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { drain, makeFifos, openBoth } from './fifo.js';
 import { OutputPipe } from './output-pipe.js';
@@ -7,8 +7,12 @@ import { OutputPipe } from './output-pipe.js';
 /** Sets made by one process. */
 const SETS_AT_ONCE = 8;
 
-/** Pipes of one process: its two outputs, and a way to tell a waiting shell that its request is there. */
+/**
+ * Pipes of one process: its two outputs, and a way to tell a waiting shell that its request is there. In a directory of
+ * their own, which is what a sandbox shows.
+ */
 export interface PipeSet {
+  readonly directory: string;
   /** Files that belong to the set begin with this. */
   readonly path: string;
   readonly out: OutputPipe;
@@ -65,11 +69,14 @@ export class PipeSets implements Disposable {
   }
 
   async #make(): Promise<void> {
-    const paths = Array.from({ length: SETS_AT_ONCE }, () => join(this.#directory, String(this.#made++)));
+    const directories = Array.from({ length: SETS_AT_ONCE }, () => join(this.#directory, String(this.#made++)));
+    for (const directory of directories) mkdirSync(directory, { mode: 0o700 });
+    const paths = directories.map((directory) => join(directory, 'one-shot'));
     await makeFifos(paths.flatMap((path) => [`${path}.out`, `${path}.err`, `${path}.req`]));
     if (this.#isClosed) return;
     for (const path of paths) {
       const set = {
+        directory: dirname(path),
         path,
         out: new OutputPipe(`${path}.out`),
         err: new OutputPipe(`${path}.err`),

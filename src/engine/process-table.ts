@@ -188,6 +188,16 @@ export function whereabouts(pid: number): { readonly state: string; readonly wai
   return { state: readProcess(pid)?.state ?? 'gone', waitsIn: readProc(pid, 'wchan') ?? 'unknown' };
 }
 
+/** The number that a process has in the sandbox it is in, where it has one: proc(5), NSpid. */
+export function innerPid(pid: number): number {
+  const numbers = /^NSpid:\s*(.*)$/m.exec(readProc(pid, 'status') ?? '')?.[1]?.split(/\s+/) ?? [];
+  // The first one is that of the daemon's own namespace; of those further in, the sandbox's is the first.
+  return Number(numbers[1] ?? pid);
+}
+
+/** A path in a process' eyes, as the daemon reaches it: proc(5), root. */
+export const pathInside = (pid: number, path: string): string => `/proc/${pid}/root${path}`;
+
 /** Whether any descriptor of a process leads to this path. */
 export function holdsDescriptorOf(pid: number, path: string): boolean {
   try {
@@ -211,7 +221,9 @@ export function isReadingTerminal(pid: number): boolean {
   return readProc(pid, 'wchan') === 'n_tty_read';
 }
 
-const isTerminal = (path: string | undefined): boolean => path === '/dev/tty' || path?.startsWith('/dev/pts/') === true;
+/** A sandbox shows its terminal as /dev/console. */
+const isTerminal = (path: string | undefined): boolean =>
+  path === '/dev/tty' || path === '/dev/console' || path?.startsWith('/dev/pts/') === true;
 
 /** Numbers of read(2) and of the calls that wait for several descriptors, by architecture. */
 const READ_SYSCALL: Partial<Record<NodeJS.Architecture, string>> = { x64: '0', arm64: '63' };

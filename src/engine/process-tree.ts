@@ -1,7 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uptime } from 'node:os';
 
-import { commandLine, isAlive, listProcesses, type ProcessEntry, readTag, TICKS_PER_SECOND } from './process-table.js';
+import { isSandboxed, type ProcessRoot } from './process-root.js';
+import {
+  commandLine,
+  innerPid,
+  isAlive,
+  listProcesses,
+  type ProcessEntry,
+  readTag,
+  TICKS_PER_SECOND,
+} from './process-table.js';
 
 /** How often the end of signalled processes is looked for. */
 const POLL_MS = 10;
@@ -19,9 +28,11 @@ export interface ReportedProcess {
 /** Finds the processes of one session, command or daemon, anew at each call. */
 export type ProcessFinder = () => ProcessEntry[];
 
-/** Describes processes for a report. */
-export const reportProcesses = (entries: readonly ProcessEntry[]): ReportedProcess[] =>
-  entries.map((entry) => ({ pid: entry.pid, command: commandLine(entry) }));
+/** Describes processes for a report: those of a sandbox by the numbers that they have in it. */
+export function reportProcesses(entries: readonly ProcessEntry[], root?: ProcessRoot): ReportedProcess[] {
+  const numberOf = root && isSandboxed(root) ? innerPid : (pid: number) => pid;
+  return entries.map((entry) => ({ pid: numberOf(entry.pid), command: commandLine(entry) }));
+}
 
 const isRunning = (entry: ProcessEntry): boolean => entry.state !== 'Z' && entry.state !== 'X';
 
@@ -46,7 +57,7 @@ export interface SessionScope {
   /** The tag of its processes, `instance.session`. */
   readonly tag: string;
   /** Its shell or first process; undefined once that has ended. */
-  readonly pid: number | undefined;
+  readonly root: ProcessRoot | undefined;
   readonly group?: KnownMembers | undefined;
 }
 
@@ -54,22 +65,22 @@ export interface SessionScope {
  * Everything that a session has started and that still runs, its shell left out: what belongs to its group, what carries
  * its tag, whatever session or parent it has moved to, what descends from the shell, and what is on its terminal.
  */
-export function findSessionProcesses({ tag, pid: shellPid, group }: SessionScope): ProcessEntry[] {
+export function findSessionProcesses({ tag, root, group }: SessionScope): ProcessEntry[] {
   const table = listProcesses().filter(isRunning);
-  const members = new Set<number>(group?.members());
-  if (shellPid !== undefined) members.add(shellPid);
+  const own = new Set(root?.own);
+  const members = new Set([...(group?.members() ?? []), ...own]);
   for (const entry of table) {
-    if (entry.session === shellPid || `${readTag(entry.pid) ?? ''}.`.startsWith(`${tag}.`)) members.add(entry.pid);
+    if (entry.session === root?.leader || `${readTag(entry.pid) ?? ''}.`.startsWith(`${tag}.`)) members.add(entry.pid);
   }
   addDescendants(members, table);
-  return table.filter((entry) => members.has(entry.pid) && entry.pid !== shellPid && entry.pid !== process.pid);
+  return table.filter((entry) => members.has(entry.pid) && !own.has(entry.pid) && entry.pid !== process.pid);
 }
 
 /** One command of a session, as its processes can be told from those of earlier commands. */
 export interface CommandScope {
   /** `instance.session.command`: what the command's programs carry in their environment. */
   readonly tag: string;
-  readonly shellPid: number;
+  readonly root: ProcessRoot;
   /** How long ago the command began, in milliseconds: subshells carry an older tag, but are younger than this. */
   readonly ageMs: number;
   readonly group?: KnownMembers | undefined;
@@ -77,29 +88,32 @@ export interface CommandScope {
 
 /**
  * What one command has started and that still runs: what carries its tag, subshells forked from the shell since it
- * began, what descends from either, and what shares a process group with them.
+ * began, in a sandbox orphans without a tag, what descends from these, and what shares a process group with them.
  */
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   const table = listProcesses().filter(isRunning);
   const since = Math.floor(uptime() * TICKS_PER_SECOND - (scope.ageMs * TICKS_PER_SECOND) / 1000) - 1;
-  const shellTag = readTag(scope.shellPid);
+  const { main, reaper, own } = scope.root;
+  const shellTag = readTag(main);
   const members = new Set<number>();
   for (const entry of table) {
     const tag = readTag(entry.pid);
-    const isSubshell = entry.parent === scope.shellPid && entry.startTicks >= since && tag === shellTag;
-    if (tag === scope.tag || isSubshell) members.add(entry.pid);
+    const isYounger = entry.startTicks >= since;
+    const isSubshell = entry.parent === main && isYounger && tag === shellTag;
+    const isUntaggedOrphan = entry.parent === reaper && isYounger && tag === undefined;
+    if (tag === scope.tag || isSubshell || isUntaggedOrphan) members.add(entry.pid);
   }
   for (const pid of findUntagged(scope, table, since)) members.add(pid);
   addDescendants(members, table);
   const groups = new Set(table.filter(({ pid }) => members.has(pid)).map(({ group }) => group));
-  groups.delete(table.find(({ pid }) => pid === scope.shellPid)?.group ?? 0);
-  return table.filter(({ pid, group }) => pid !== scope.shellPid && (members.has(pid) || groups.has(group)));
+  for (const { pid, group } of table) if (own.includes(pid)) groups.delete(group);
+  return table.filter(({ pid, group }) => !own.includes(pid) && (members.has(pid) || groups.has(group)));
 }
 
 /** Members of the session's group that have begun with the command, and do not come of anything older than it. */
-function findUntagged({ group, shellPid }: CommandScope, table: readonly ProcessEntry[], since: number): number[] {
+function findUntagged({ group, root }: CommandScope, table: readonly ProcessEntry[], since: number): number[] {
   const known = new Set(group?.members());
-  const inGroup = table.filter(({ pid }) => known.has(pid) && pid !== shellPid);
+  const inGroup = table.filter(({ pid }) => known.has(pid) && !root.own.includes(pid));
   const older = new Set(inGroup.filter(({ startTicks }) => startTicks < since).map(({ pid }) => pid));
   addDescendants(older, table);
   return inGroup.flatMap(({ pid }) => (older.has(pid) ? [] : pid));
@@ -141,7 +155,8 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: number): Promise<boolean> {
+/** Waits until none of these processes runs; gives whether it has come to that in time. */
+export async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     if (!entries.some(isAlive)) return true;

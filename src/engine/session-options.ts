@@ -1,6 +1,7 @@
 import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { ShellReplacement } from '../core/metrics.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { Command } from './command.js';
 import type { ShellPool } from './shell-pool.js';
 import type { InstalledShell } from './shells/list.js';
@@ -8,6 +9,7 @@ import type { InstalledShell } from './shells/list.js';
 /** What a session is opened with. */
 export interface SessionOptions {
   readonly installed: InstalledShell;
+  readonly sandbox: SandboxProfile;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cols: number;

@@ -26,8 +26,8 @@ export function watchSession(session: LimitedSession): Watched {
     get limits() {
       return session.options.limits;
     },
-    get pid() {
-      return session.shell.pid;
+    get own() {
+      return session.shell.root.own;
     },
     get running() {
       return session.running;

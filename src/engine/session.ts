@@ -73,6 +73,9 @@ export class Session {
     return this.#seat.workingDirectory;
   }
 
+  /** A path in the shell's eyes, as the daemon reaches it. */
+  readonly see = (path: string): string => this.#seat.shell.see(path);
+
   /** How often the shell was replaced. */
   get restarts(): number {
     return this.#restarts;
@@ -298,12 +301,10 @@ export class Session {
     });
     this.#seat.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
     if (run.command.mayDisturbTerminal) this.#seat.saveNow();
-    const settle = () => {
+    const settle = (): undefined => {
       this.#settle(run, report.exitCode, this.#isClosed ? 'closed' : 'alive', []);
     };
-    if (this.#jobs.hasNew(report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
-    settle();
-    return undefined;
+    return this.#jobs.hasNew(report.backgroundPid, isHeld) ? this.#jobs.look(shell, isHeld).then(settle) : settle();
   }
 
   #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {
@@ -318,7 +319,7 @@ export class Session {
       sessionState: state === 'alive' && earlier.some(tellsLoss) ? 'restarted' : state,
       workingDirectory: this.workingDirectory,
       backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
-      survivors: reportProcesses(run.survivors),
+      survivors: reportProcesses(run.survivors, this.#seat.shell.root),
       warnings: [...earlier, ...warnings],
     });
     this.#next();

@@ -2,11 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../core/log.js';
 import { isAlive, type ProcessEntry, readProcess } from './process-table.js';
-import { endProcesses, findSessionProcesses, sendSignal } from './process-tree.js';
+import { isSandboxed } from './process-root.js';
+import { endProcesses, findSessionProcesses, sendSignal, waitForEnd } from './process-tree.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** How long an EXIT trap may run when a shell is asked to end. */
 const EXIT_TRAP_MS = 1000;
+/** Longest wait for the end of a sandbox whose leader was killed. */
+const SANDBOX_END_MS = 400;
 /** Longest pause between two looks at it. */
 const MAX_PAUSE_MS = 20;
 
@@ -26,7 +29,8 @@ export async function letExit(shell: ShellProcess): Promise<void> {
  * @param graceMs time between SIGTERM and SIGKILL
  */
 export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
-  const leader = readProcess(shell.pid);
+  const { leader, own } = shell.root;
+  const ownEntries = own.flatMap((pid) => readProcess(pid) ?? []);
   const find = () => findSessionProcesses(shell);
   const { group } = shell;
   let survivors: ProcessEntry[];
@@ -35,10 +39,13 @@ export async function endShell(shell: ShellProcess, graceMs: number, log: Log): 
   } catch (error) {
     // Out of descriptors, /proc cannot be read: the shell's own are enough to do so.
     log.warn('a session is ended at once', { error: String(error) });
-    sendSignal(shell.pid, 'SIGKILL');
+    sendSignal(leader, 'SIGKILL');
     shell.close();
     survivors = await endProcesses(find, 0, { group });
   }
-  if (leader && isAlive(leader)) sendSignal(shell.pid, 'SIGKILL');
+  const leaderEntry = ownEntries.find(({ pid }) => pid === leader);
+  if (leaderEntry && isAlive(leaderEntry)) sendSignal(leader, 'SIGKILL');
+  // A sandbox ends with its leader, a moment later.
+  if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS);
   return survivors;
 }

@@ -17,7 +17,7 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   log.info('a shell has ended and is replaced', { why, pid: shell.pid });
   const message = `${why}. A new shell has been started ${KEPT}; other variables, shell options and jobs are lost.`;
   const warnings = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
-  if (findSessionProcesses({ tag: shell.tag, pid: undefined, group: shell.group }).length > 0) {
+  if (findSessionProcesses({ tag: shell.tag, root: undefined, group: shell.group }).length > 0) {
     warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
   }
   return warnings;

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
+import type { SandboxStanding } from '../core/sandbox/standing.js';
 import { makeFifos } from './fifo.js';
 import type { LimitMechanism } from './limits/mechanism.js';
 import { whereabouts } from './process-table.js';
 import { endProcesses, findSessionProcesses } from './process-tree.js';
 import { randomBytes } from './random.js';
 import type { RuntimeDirectory } from './runtime-directory.js';
+import type { Launcher } from './sandbox/launcher.js';
 import { shellFifos, ShellProcess, type ShellProcessOptions } from './shell-process.js';
 import type { InstalledShell } from './shells/list.js';
 
@@ -31,6 +34,7 @@ export interface ShellPoolOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Shells to keep ready. */
   readonly size: number;
+  readonly launcher: Launcher;
   readonly log: Log;
 }
 
@@ -62,23 +66,28 @@ export class ShellPool implements AsyncDisposable {
     return this.#options.cwd;
   }
 
+  /** How it stands with the sandbox of its shells. */
+  get sandbox(): SandboxStanding {
+    return this.#options.launcher.standing;
+  }
+
   get defaultShell(): InstalledShell {
     return this.#options.defaultShell;
   }
 
   /**
-   * Gives a shell that waits for its first command, started ahead of need if it is of the default kind.
+   * Gives a shell that waits for its first command, started ahead of need if it is of the default kind and profile.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
-  async take(installed: InstalledShell): Promise<ShellProcess> {
-    if (installed.path === this.#options.defaultShell.path) {
+  async take(installed: InstalledShell, profile: SandboxProfile): Promise<ShellProcess> {
+    if (installed.path === this.#options.defaultShell.path && profile === this.sandbox.profile) {
       for (let shell = this.#warm.shift(); shell; shell = this.#warm.shift()) {
         this.#refillSoon();
         if (!shell.terminal.hasExited) return shell;
         this.discard(shell);
       }
     }
-    const shell = await this.#startAtLast(installed);
+    const shell = await this.#startAtLast(installed, profile);
     this.#refillSoon();
     return shell;
   }
@@ -114,21 +123,22 @@ export class ShellPool implements AsyncDisposable {
     this.#isClosed = true;
     // Nobody waits for them any more, least of all for those that would never come up.
     const starting = [...this.#starting];
-    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, pid: undefined }), 0)));
+    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)));
     await Promise.allSettled([this.#refilling, this.#trying]);
     await Promise.all(this.#warm.splice(0).map((shell) => this.#dismiss(shell)));
   }
 
   /** Ends a shell that nothing has run in. */
   async #dismiss(shell: ShellProcess): Promise<void> {
-    const { pid, tag } = shell;
-    await endProcesses(() => findSessionProcesses({ tag, pid: undefined }).filter((entry) => entry.pid === pid), 0);
+    const { own } = shell.root;
+    const find = () => findSessionProcesses({ tag: shell.tag, root: undefined }).filter(({ pid }) => own.includes(pid));
+    await endProcesses(find, 0);
     this.discard(shell);
   }
 
   async #try(): Promise<void> {
     const { defaultShell, size } = this.#options;
-    const shell = await this.#start(defaultShell);
+    const shell = await this.#start(defaultShell, this.sandbox.profile);
     if (!this.#isClosed && this.#warm.length < size) this.#warm.push(shell);
     else await this.#dismiss(shell);
   }
@@ -144,26 +154,30 @@ export class ShellPool implements AsyncDisposable {
 
   async #refill(): Promise<void> {
     while (!this.#isClosed && this.#warm.length < this.#options.size) {
-      this.#warm.push(await this.#start(this.#options.defaultShell));
+      this.#warm.push(await this.#start(this.#options.defaultShell, this.sandbox.profile));
     }
   }
 
   /** Starts a shell, and another one if it does not come up. */
-  async #startAtLast(installed: InstalledShell): Promise<ShellProcess> {
+  async #startAtLast(installed: InstalledShell, profile: SandboxProfile): Promise<ShellProcess> {
     const [first, second] = START_TIMEOUTS_MS;
     try {
-      return await this.#start(installed, first);
+      return await this.#start(installed, profile, first);
     } catch (error) {
       if (!(error instanceof ShellLate)) throw error;
       this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
-      return this.#start(installed, second);
+      return this.#start(installed, profile, second);
     }
   }
 
-  async #start(installed: InstalledShell, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
-    const isDefault = installed.path === this.#options.defaultShell.path;
+  async #start(
+    installed: InstalledShell,
+    profile: SandboxProfile,
+    timeoutMs: number = START_TIMEOUTS_MS[1],
+  ): Promise<ShellProcess> {
+    const isDefault = installed.path === this.#options.defaultShell.path && profile === this.sandbox.profile;
     try {
-      const shell = await this.#startOne(installed, timeoutMs);
+      const shell = await this.#startOne(installed, profile, timeoutMs);
       if (isDefault) this.#hasStarted = true;
       return shell;
     } catch (error) {
@@ -172,10 +186,11 @@ export class ShellPool implements AsyncDisposable {
     }
   }
 
-  async #startOne(installed: InstalledShell, timeoutMs: number): Promise<ShellProcess> {
-    const { cwd, env } = this.#options;
+  async #startOne(installed: InstalledShell, profile: SandboxProfile, timeoutMs: number): Promise<ShellProcess> {
+    const { cwd, env, launcher } = this.#options;
     const directory = await this.#takeDirectory();
-    const shell = this.#make({ installed, directory, cwd, env, cols: DEFAULT_COLS, rows: DEFAULT_ROWS });
+    const size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
+    const shell = this.#make({ installed, directory, cwd, env, ...size, launcher, profile });
     this.#starting.add(shell);
     try {
       await withTimeout(shell.ready, timeoutMs, () => {
@@ -183,7 +198,7 @@ export class ShellPool implements AsyncDisposable {
         return `${installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
       });
       // It waits for its first command now: nothing is forked meanwhile that would be missed.
-      await shell.group.begin(shell.pid, false);
+      await shell.group.begin(shell.root.leader, false);
     } catch (error) {
       this.discard(shell);
       throw error;

@@ -3,12 +3,16 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { closeAll, drain, openBoth } from './fifo.js';
 import { randomBytes } from './random.js';
-import { holdsDescriptorOf, TAG_VARIABLE } from './process-table.js';
 import type { ProcessGroup } from './limits/mechanism.js';
 import { makeFirstVictim } from './limits/oom-score.js';
+import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from './process-root.js';
+import { holdsDescriptorOf, pathInside, TAG_VARIABLE } from './process-table.js';
+import type { Launcher } from './sandbox/launcher.js';
 import type { InstalledShell } from './shells/list.js';
+import { DRIVER_FILES } from './shells/shell.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { firstSlotFifos, type Slot, slotName, Slots, writeText } from './slots.js';
@@ -19,6 +23,8 @@ const NONCE_BYTES = 16;
 const NO_NONCE = '0'.repeat(22);
 /** How a driver says that it could not open its files: EX_OSERR of sysexits.h. */
 const EX_OSERR = 71;
+/** Most characters of what a shell says that does not come up. */
+const MAX_COMPLAINT = 300;
 /** Who is told what a shell does. Replaced when the shell passes from the pool to a session. */
 export interface ShellListener {
   onReport(report: ShellReport): void;
@@ -38,6 +44,8 @@ export interface ShellProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cols: number;
   readonly rows: number;
+  readonly launcher: Launcher;
+  readonly profile: SandboxProfile;
 }
 
 /** FIFOs that a shell's directory needs before the shell starts. */
@@ -51,6 +59,7 @@ export class ShellProcess {
   readonly directory: string;
   readonly tag: string;
   readonly group: ProcessGroup;
+  readonly profile: SandboxProfile;
   readonly terminal: Terminal;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
   readonly ready: Promise<void>;
@@ -58,12 +67,16 @@ export class ShellProcess {
   readonly #reports: Socket | undefined;
   readonly #slots: Slots;
   #listener: ShellListener | undefined;
+  #root: ProcessRoot;
+  /** What the terminal has shown so far, while nobody listens: why a shell that does not come up says it does not. */
+  #complaint = '';
   #isClosed = false;
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
-    const { installed, directory, tag, group } = options;
+    const { installed, directory, tag, group, profile } = options;
     this.installed = installed;
+    this.profile = profile;
     this.directory = directory;
     this.tag = tag;
     this.group = group;
@@ -83,6 +96,7 @@ export class ShellProcess {
       });
       this.#slots.open();
       this.terminal = this.#startTerminal(options);
+      this.#root = plainRoot(this.terminal.pid);
     } catch (error) {
       // Out of descriptors: the ones that were had are needed elsewhere.
       this.#closeDescriptors();
@@ -90,8 +104,19 @@ export class ShellProcess {
     }
   }
 
+  /** Process id of the shell, as the daemon sees it. */
   get pid(): number {
-    return this.terminal.pid;
+    return this.#root.main;
+  }
+
+  /** The processes that belong to the shell itself. */
+  get root(): ProcessRoot {
+    return this.#root;
+  }
+
+  /** A path in the shell's eyes, as the daemon reaches it. */
+  see(path: string): string {
+    return isSandboxed(this.#root) && !this.terminal.hasExited ? pathInside(this.#root.main, path) : path;
   }
 
   /**
@@ -204,9 +229,17 @@ export class ShellProcess {
     this.#write(this.installed.shell.request(request));
   }
 
-  #startTerminal({ installed, directory, tag, cwd, env, cols, rows }: ShellProcessOptions): Terminal {
-    const invocation = installed.shell.session(directory);
-    const [file = installed.path, ...args] = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
+  #startTerminal(options: ShellProcessOptions): Terminal {
+    const { installed, directory, tag, cwd, env, cols, rows, launcher, profile } = options;
+    const invocation = installed.shell.session(directory, profile !== 'none');
+    const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
+    const [file = installed.path, ...args] = launcher.wrap({
+      profile,
+      command,
+      directory,
+      ownFiles: DRIVER_FILES,
+      cwd,
+    });
     const program = {
       file,
       args,
@@ -215,9 +248,12 @@ export class ShellProcess {
       cols,
       rows,
     };
-    const onData = (chunk: Buffer) => this.#listener?.onTerminalData(chunk);
+    const onData = (chunk: Buffer) => {
+      if (this.#listener) this.#listener.onTerminalData(chunk);
+      else this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-MAX_COMPLAINT);
+    };
     const onExit = (exit: TerminalExit) => {
-      this.#settleReady(endAtStart(installed.path, exit.exitCode));
+      this.#settleReady(endAtStart(installed.path, exit.exitCode, this.#complaint.trim()));
       this.#listener?.onExit(exit);
     };
     const terminal = new Terminal(program, onData, onExit);
@@ -225,16 +261,23 @@ export class ShellProcess {
     return terminal;
   }
 
+  #comeUp(): void {
+    if (this.profile !== 'none') this.#root = sandboxRoot(this.terminal.pid) ?? this.#root;
+    this.#settleReady();
+  }
+
   #takeReport(report: ShellReport): void {
-    if (report.nonce === 'ready') this.#settleReady();
+    if (report.nonce === 'ready') this.#comeUp();
     else if (report.nonce === 'idle') this.terminal.write('\n');
     else this.#listener?.onReport(report);
   }
 }
 
-function endAtStart(path: string, exitCode: number): AdapterError {
-  if (exitCode !== EX_OSERR)
-    return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start`);
+function endAtStart(path: string, exitCode: number, complaint: string): AdapterError {
+  if (exitCode !== EX_OSERR) {
+    const what = complaint === '' ? '' : `: ${complaint}`;
+    return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start${what}`);
+  }
   const message = `${path} could not open its files: the limit of open files (ulimit -n) is too low`;
   return new AdapterError('RESOURCE_EXHAUSTED', message);
 }

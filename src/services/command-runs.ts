@@ -98,7 +98,8 @@ export class CommandRuns {
   onOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, caller: Caller): void {
     const { sessions } = this.#options;
     const run = async () => {
-      const session = await sessions.open({ limits: record.command.spec.resourceLimits }, caller, true);
+      const { resourceLimits: limits } = record.command.spec;
+      const session = await sessions.open({ limits, sandbox: request.sandbox }, caller, true);
       this.inSession(record, session, request, caller.sink);
       await record.command.finished;
       await sessions.close(session.id, 'client', 'its one-shot command has ended');

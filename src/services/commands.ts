@@ -6,6 +6,8 @@ import type { Metrics } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
+import type { SandboxProfile } from '../core/sandbox/profiles.js';
+import { chooseProfile } from '../core/sandbox/standing.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { Command, ENDING_SIGNALS } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
@@ -242,12 +244,13 @@ export class Commands {
       id,
       command: request.command,
       args: request.args,
-      cwd: request.cwd === undefined ? undefined : existingDirectory(request.cwd, base),
+      cwd: request.cwd === undefined ? undefined : existingDirectory(request.cwd, base, session?.session.see),
       env: request.env,
       stdin: request.stdin,
       timeoutMs: timeoutOf(request, limits),
       noOutputTimeoutMs: request.no_output_timeout_ms,
       tty: request.tty ?? false,
+      sandbox: this.#sandboxOf(request, session),
       limits: outputLimitsOf(request, limits.output),
       resourceLimits: resourceLimitsOf(request, session?.session.options.limits, limits),
     };
@@ -273,6 +276,13 @@ export class Commands {
       if (!session) this.#countOneShot(owner, -1);
     });
     return record;
+  }
+
+  #sandboxOf({ sandbox }: Request<'execute_command'>, session: SessionRecord | undefined): SandboxProfile | undefined {
+    if (!session || sandbox === undefined) return chooseProfile(sandbox, this.#options.oneShots.sandbox);
+    throw new AdapterError('INVALID_REQUEST', 'a session keeps its sandbox: give `sandbox` to open_session', {
+      details: { field: 'sandbox' },
+    });
   }
 
   #countOneShot({ id }: Principal, by: 1 | -1): void {

@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
+import type { SandboxStanding } from '../core/sandbox/standing.js';
 import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from '../engine/doctor.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
+import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/runtime-directory.js';
+import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram, SHELLS } from '../engine/shells/list.js';
 import { shellVersions } from './metadata.js';
 
@@ -27,6 +31,8 @@ export interface Surroundings {
   readonly defaultShell: string;
   /** Directories that the daemon writes to, by the names of their settings. */
   readonly directories: Readonly<Record<string, string>>;
+  /** What sandboxes are to be; undefined where the configuration cannot be read. */
+  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory'> | undefined;
   /** Files that others should not read, by what they are; those that are not there count for nothing. */
   readonly privateFiles: Readonly<Record<string, string>>;
 }
@@ -51,7 +57,7 @@ export async function examineMachine(surroundings: Surroundings): Promise<readon
     ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
     examineLimits(),
     await examineGit(surroundings),
-    await examineSandbox(surroundings),
+    ...(await examineSandbox(surroundings)),
   ];
 }
 
@@ -178,23 +184,33 @@ async function examineGit({ env }: Surroundings): Promise<Finding> {
   }
 }
 
-/** Only reported: this version has no sandbox. */
-async function examineSandbox({ env }: Surroundings): Promise<Finding> {
-  const program = findProgram('bwrap', env['PATH'] ?? '');
-  if (program === undefined) {
-    const detail = 'bubblewrap is not installed; this version does not use it';
-    return {
-      name: 'sandbox',
-      status: 'warn',
-      detail,
-      fix: `none needed yet; later, apt-get install bubblewrap ${APT}`,
-    };
-  }
-  const version = await run(program, ['--version']).then(
+/** What fails here fails in the daemon likewise; without a configured sandbox, nothing needs it. */
+async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]> {
+  if (!sandbox) return [];
+  const { available, configured, problems } = await tryOut(sandbox);
+  const working = available.filter((profile) => profile !== 'none');
+  const version = await run('bwrap', ['--version'], { env }).then(
     ({ stdout }) => stdout.trim(),
-    () => 'bubblewrap, of no known version',
+    () => 'bubblewrap',
   );
-  return { name: 'sandbox', status: 'ok', detail: `${version}; this version does not use it` };
+  const broken = Object.entries(problems).map(([profile, why]) => `${profile}: ${why}`);
+  if (broken.length === 0)
+    return [
+      { name: 'sandbox', status: 'ok', detail: `${version}, profiles ${working.join(', ')}; used: ${configured}` },
+    ];
+  const fix = `apt-get install bubblewrap ${APT}; in a container, allow user namespaces or CAP_SYS_ADMIN`;
+  return [{ name: 'sandbox', status: 'warn', detail: `not every profile works (${broken.join('; ')})`, fix }];
+}
+
+/** As a daemon would at its start. */
+async function tryOut(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStanding> {
+  const runtime = makeRuntimeDirectory();
+  try {
+    const options = { ...sandbox, runtimeParent: dirname(runtime.path), directory: runtime.path };
+    return (await Launcher.find(options)).standing;
+  } finally {
+    removeRuntimeDirectory(runtime.path);
+  }
 }
 
 const reasonOf = (error: unknown): string =>

@@ -10,6 +10,7 @@ import type { Limits } from '../core/limits/limits.js';
 import { PROTOCOL_VERSION } from '../core/protocol/fields.js';
 import type { Answer } from '../core/protocol/requests.js';
 import type { ChosenMechanism } from '../engine/limits/probe.js';
+import type { SandboxStanding } from '../core/sandbox/standing.js';
 import { installedShells, type InstalledShell } from '../engine/shells/list.js';
 import { renderLimits } from './rendered-limits.js';
 
@@ -28,6 +29,7 @@ export interface MetadataOptions {
   readonly limits: () => Answer<'shell_metadata'>['limits'];
   readonly resourceLimits: () => Limits;
   readonly mechanism: ChosenMechanism;
+  readonly sandbox: SandboxStanding;
 }
 
 /** A shell with the version it tells. */
@@ -98,7 +100,7 @@ export class Metadata {
         enforced: mechanism.mechanism.isEnforced,
         rejected: [...mechanism.rejected],
       },
-      sandbox: { profile: 'none', available: ['none'] },
+      sandbox: describeSandbox(this.#options.sandbox),
       instance_id: instanceId,
       adapter_version: adapterVersion,
       protocol_version: PROTOCOL_VERSION,
@@ -110,6 +112,13 @@ export class Metadata {
     return { operatingSystem: operatingSystemName(os), shells };
   }
 }
+
+const describeSandbox = ({ profile, configured, available, reason }: SandboxStanding) => ({
+  profile,
+  configured,
+  available: [...available],
+  reason: reason ?? null,
+});
 
 /** As people write it: "Debian GNU/Linux 12 (bookworm)", "Ubuntu 22.04.3 LTS". */
 function operatingSystemName({

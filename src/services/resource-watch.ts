@@ -62,6 +62,8 @@ export class ResourceWatch {
   readonly #warned = new Set<Resource>();
   #group: Watched['group'];
   #command: Command | undefined;
+  /** The command of which it was told last that it has exceeded a limit. */
+  #exceededBy: Command | undefined;
   /** Of everything, since something began to run; and of the command. */
   #since: Baseline | undefined;
   #commandSince: Baseline | undefined;
@@ -127,7 +129,7 @@ export class ResourceWatch {
   #setBaselines(sample: GroupSample, running: Command | undefined, snapshot: ProcessSnapshot): void {
     if (!this.#since) {
       // Nothing ran before the command: what others than the shell have written, they have written for it.
-      const others = sample.pids.filter((pid) => pid !== this.watched.pid);
+      const others = sample.pids.filter((pid) => !this.watched.own.includes(pid));
       const theirs = others.reduce((sum, pid) => sum + snapshot.writtenBy(pid), 0);
       const cpuMs = running?.meter.cpuAtStart ?? sample.cpuMs;
       this.#since = { cpuMs, writtenBytes: Math.max(0, sample.writtenBytes - theirs) };
@@ -135,6 +137,7 @@ export class ResourceWatch {
     }
     if (running && running !== this.#command) {
       this.#command = running;
+      this.#tellEnd(running);
       const writtenBytes = this.#last?.writtenBytes ?? this.#since.writtenBytes;
       this.#commandSince = { cpuMs: running.meter.cpuAtStart ?? sample.cpuMs, writtenBytes };
     }
@@ -155,6 +158,13 @@ export class ResourceWatch {
       findings.push(judgeFreeSpace(diskFreeMbFloor, freeBytes));
     }
     return findings.toSorted((a, b) => b.share - a.share);
+  }
+
+  /** The kernel may be quicker than the next look. */
+  #tellEnd(command: Command): void {
+    void command.finished.then(({ breach }) => {
+      if (breach && this.#exceededBy !== command) this.#listener.onNear(breach, 'exceeded', command.id);
+    });
   }
 
   #usageSince(sample: GroupSample, since: Baseline | undefined) {
@@ -202,6 +212,9 @@ export class ResourceWatch {
     if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
     if (step === undefined && kernel.kills === 0) return;
     this.#listener.onNear(breach, 'exceeded', running?.id ?? null);
+    this.#exceededBy = running;
+    // It was held, however much of it is still there now.
+    if (kernel.kills > 0 && resource === 'memory_mb') running?.meter.notePeakMemory(limit * MB);
     if (step === 'command' && running) {
       running.noteKilled(kernel.kills > 0 ? vanished(running, sample) : []);
       this.watched.cancel(running, { status: 'killed', killedBy: KILLED_BY[resource], breach });
@@ -214,7 +227,7 @@ export class ResourceWatch {
 
   /** Whether other processes than the shell run. */
   #hasRest({ pids }: GroupSample): boolean {
-    return pids.some((pid) => pid !== this.watched.pid);
+    return pids.some((pid) => !this.watched.own.includes(pid));
   }
 }
 

@@ -86,14 +86,14 @@ export class SessionHealth {
     return {
       shell,
       workingDirectory,
-      isDirectoryThere: isDirectory(workingDirectory),
+      isDirectoryThere: isDirectory(session.see(workingDirectory)),
       aliases,
       functions,
       options: /^#options (\S*)$/mu.exec(state)?.[1] ?? '',
       missingTools: path === this.#startPath ? [] : this.#tools.filter((tool) => !findProgram(tool, path)),
       environmentBytes: sizeOf(variables),
       leftProcesses: session.backgroundProcesses.length,
-      disk: roomAt(workingDirectory),
+      disk: roomAt(session.see(workingDirectory)),
     };
   }
 }

@@ -9,6 +9,7 @@ import { type Limits, lowerLimits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { Metrics } from '../core/metrics.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
+import { chooseProfile } from '../core/sandbox/standing.js';
 import type { SessionEndReason, SessionInfo } from '../core/protocol/results.js';
 import type { EndReason } from '../engine/command.js';
 import { randomBytes } from '../engine/random.js';
@@ -100,6 +101,7 @@ export class Sessions implements AsyncDisposable {
     const resources = lowerLimits(limits.resources, request.limits, 'configuration');
     const installed =
       request.shell === undefined ? pool.defaultShell : findShell(request.shell, pool.env['PATH'] ?? '');
+    const sandbox = chooseProfile(request.sandbox, pool.sandbox);
     const cwd = existingDirectory(request.cwd ?? pool.cwd, pool.cwd);
     const id = sessionIdFrom(randomBytes(ID_BYTES));
     const opening = { owner: caller.principal.id };
@@ -108,7 +110,7 @@ export class Sessions implements AsyncDisposable {
       const { killGraceMs, wedgeTimeoutMs } = limits;
       const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {} } = request;
       const session = await Session.open(
-        { installed, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
+        { installed, sandbox, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
         this.#listen(id),
       );
       return this.#register(id, session, request.label, caller, isHidden);
@@ -137,7 +139,8 @@ export class Sessions implements AsyncDisposable {
     // Meanwhile it may have ended.
     const record = this.registry.get(request.session_id, principal, 'use');
     const { options } = record.session;
-    const cwd = existingDirectory(request.cwd ?? options.cwd, record.session.workingDirectory);
+    const { session } = record;
+    const cwd = existingDirectory(request.cwd ?? options.cwd, session.workingDirectory, session.see);
     await record.session.reset(cwd, request.env ?? options.env);
     touch(record);
     return {
@@ -184,6 +187,7 @@ export class Sessions implements AsyncDisposable {
       owner: record.owner.name,
       label: record.label ?? null,
       shell: session.options.installed.shell.name,
+      sandbox: session.options.sandbox,
       state: running ? 'busy' : 'idle',
       working_directory: session.workingDirectory,
       created_at: record.createdAt.toISOString(),
@@ -346,16 +350,17 @@ function touch(record: SessionRecord): void {
 
 /**
  * Resolves a directory that a client named, and sees that it can be entered.
+ * @param see how the daemon reaches a path that is one in a session's eyes
  * @throws AdapterError BAD_DIRECTORY
  */
-export function existingDirectory(wanted: string, base: string): string {
+export function existingDirectory(wanted: string, base: string, see = (path: string) => path): string {
   const path = resolve(base, wanted);
   const refuse = (why: string): never => {
     throw new AdapterError('BAD_DIRECTORY', `${path} ${why}`, { details: { directory: path } });
   };
   try {
-    if (!statSync(path).isDirectory()) refuse('is not a directory');
-    accessSync(path, constants.X_OK);
+    if (!statSync(see(path)).isDirectory()) refuse('is not a directory');
+    accessSync(see(path), constants.X_OK);
   } catch (error) {
     if (error instanceof AdapterError) throw error;
     const { code } = error as NodeJS.ErrnoException;

@@ -20,7 +20,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
       shell: session.options.installed.shell.name,
       working_directory: session.workingDirectory,
       expires_at: expiresAt.toISOString(),
-      sandbox: 'none',
+      sandbox: session.options.sandbox,
       limits: renderLimits(session.options.limits),
     };
   },

@@ -63,9 +63,11 @@ async function setUpBench(options: DaemonOptions | undefined): Promise<Bench> {
   const daemon = URL === undefined ? await TestDaemon.start(options) : undefined;
   const url = daemon?.url ?? URL ?? '';
   const client = await WireClient.connect(url);
-  const made = await client.run('mktemp -d');
+  // In the workspace: a sandbox has a /tmp of its own.
+  const made = await client.run('mktemp -d traps-XXXXXX');
   if (made.error) throw new Error(made.error.message);
-  return { daemon, url, client, witness: await client.openSession(), root: made.stdout.trim() };
+  const { workspace_directory: workspace } = await client.request('shell_metadata', {});
+  return { daemon, url, client, witness: await client.openSession(), root: `${workspace}/${made.stdout.trim()}` };
 }
 
 async function tearDownBench({ daemon, client, witness, root }: Bench): Promise<void> {

@@ -11,6 +11,7 @@ import type { LimitMechanism, ProcessGroup } from '../../src/engine/limits/mecha
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
 import { ProcessSnapshot } from '../../src/engine/limits/process-snapshot.js';
 import { TAG_VARIABLE } from '../../src/engine/process-table.js';
+import { plainRoot } from '../../src/engine/process-root.js';
 import { killProcesses, findSessionProcesses } from '../../src/engine/process-tree.js';
 import { eventually } from '../support/measure.js';
 import { isRunning } from '../support/processes.js';
@@ -71,7 +72,7 @@ describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
     });
 
     afterEach(async () => {
-      const scope = { tag: TAG, pid: undefined, group };
+      const scope = { tag: TAG, root: undefined, group };
       expect(await killProcesses(() => findSessionProcesses(scope), { group })).toEqual([]);
       if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
       await eventually(() => {
@@ -92,7 +93,7 @@ describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
         expect(sleeper).toBeDefined();
         return sleeper!;
       });
-      const find = () => findSessionProcesses({ tag: TAG, pid: shell.pid, group });
+      const find = () => findSessionProcesses({ tag: TAG, root: plainRoot(shell.pid!), group });
       expect(find().map((entry) => entry.pid)).toContain(pid);
       await killProcesses(find, { group });
       expect([isRunning(pid), isRunning(shell.pid!)]).toEqual([false, true]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { canSandbox } from '../support/sandbox.js';
 import { SHELL_NAMES, ShellBench, type ShellName } from './shells/bench.js';
 import { HOSTILE_ROWS } from './shells/hostile-rows.js';
 import { inputTests } from './shells/input-tests.js';
@@ -10,10 +11,13 @@ import { OUTPUT_ROWS } from './shells/output-rows.js';
 import { STATE_ROWS } from './shells/state-rows.js';
 import { check, type Row, titleFor } from './shells/table.js';
 
-describe.each(SHELL_NAMES)('%s', (shell) => {
+const PROFILES = canSandbox ? (['none', 'workspace'] as const) : (['none'] as const);
+const KINDS = SHELL_NAMES.flatMap((shell) => PROFILES.map((sandbox) => ({ shell, sandbox })));
+
+describe.each(KINDS)('$shell, sandbox $sandbox', ({ shell, sandbox }) => {
   let bench: ShellBench;
-  beforeAll(() => {
-    bench = new ShellBench(shell);
+  beforeAll(async () => {
+    bench = await ShellBench.start(shell, sandbox);
   });
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();
@@ -49,7 +53,7 @@ describe.each(SHELL_NAMES)('%s', (shell) => {
 
   function tableTests(rows: readonly Row[], name: ShellName): void {
     for (const row of rows) {
-      if (row.only?.includes(name) === false) continue;
+      if (row.only?.includes(name) === false || (row.isPrevented && sandbox !== 'none')) continue;
       test(titleFor(row, name), async () => {
         await using session = await bench.openSession();
         await check(row, name, session);

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { SANDBOX_PROFILES } from '../sandbox/profiles.js';
+
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
 export const PROTOCOL_VERSION = 1;
 
@@ -102,6 +104,11 @@ export const resourceLimits = z
     disk_mb: optional(z.number().positive()).describe('MB written to disks'),
   })
   .describe('Limits on what processes may use together: lower ones than hold anyway');
+
+/** How much of the machine a shell may reach. */
+export const sandboxProfile = z
+  .enum(SANDBOX_PROFILES)
+  .describe('`none`, `workspace` (the machine read-only, the workspace writable) or `strict` (and no network)');
 
 /** Signals that a client may send; the names are POSIX's. */
 export const signalName = z

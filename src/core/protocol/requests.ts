@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { MAX_LISTED_PATHS } from '../checkpoints/entry.js';
 import { LIMIT_MECHANISM_NAMES } from '../limits/limits.js';
 import {
   confirmationInfo,
@@ -10,17 +9,11 @@ import {
   justification,
   optionalTerms,
 } from './confirmations.js';
+import { checkpointRequests } from './checkpoint-requests.js';
 import * as field from './fields.js';
 import { llmRequests } from './llm-requests.js';
-import {
-  changedPath,
-  checkpointInfo,
-  commandResult,
-  effectiveLimits,
-  processInfo,
-  sessionInfo,
-  skippedPath,
-} from './results.js';
+import { outputOptions } from './output-options.js';
+import { commandResult, effectiveLimits, processInfo, sessionInfo } from './results.js';
 
 const { optional } = field;
 
@@ -35,19 +28,6 @@ const namesATarget = (request: { session_id?: string | undefined; command_id?: s
 
 const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
 
-const outputOptions = z
-  .strictObject({
-    max_size: optional(z.int().min(0).max(field.MAX_RESULT_CHARACTERS)).describe(
-      'Most characters of each stream in the result',
-    ),
-    begin_size: optional(z.int().min(0)).describe('Characters kept from the beginning of a longer output'),
-    end_size: optional(z.int().min(0)).describe('Characters kept from its end'),
-    encoding: optional(z.enum(['utf8', 'base64'])).describe('`base64` gives the exact bytes'),
-    strip_ansi: optional(z.boolean()).describe('Leave out ANSI escape sequences'),
-    collapse_cr: optional(z.boolean()).describe('Show lines overwritten by carriage returns as they end up'),
-  })
-  .describe('How output is returned; the defaults are the configuration’s');
-
 /**
  * Every request of the protocol: what it takes and what it gives. Server and client types, the documentation and
  * the tool schemas are derived from this table alone.
@@ -60,7 +40,9 @@ export const requests = {
       env: optional(field.environmentVariables),
       shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh or sh, or the path of one'),
       label: optional(field.label),
-      sandbox: optional(z.enum(['none'])).describe('Sandbox profile'),
+      sandbox: optional(field.sandboxProfile).describe(
+        'Sandbox profile: the configured one (`sandbox.profile`) by default, or a stricter one',
+      ),
       cols: optional(field.terminalCells).describe('Terminal width; 200 by default'),
       rows: optional(field.terminalCells).describe('Terminal height; 50 by default'),
       limits: optional(field.resourceLimits).describe('Limits for this session, lower than the configured ones'),
@@ -70,7 +52,9 @@ export const requests = {
       shell: z.string(),
       working_directory: z.string(),
       expires_at: field.timestamp,
-      sandbox: z.enum(['none']),
+      sandbox: field.sandboxProfile.describe(
+        'The sandbox that it is in: less than what is configured where that does not work',
+      ),
       limits: effectiveLimits,
     }),
   },
@@ -94,6 +78,9 @@ export const requests = {
       background: optional(z.boolean()).describe('Answer at once with `status: "running"`'),
       output: optional(outputOptions),
       limits: optional(field.resourceLimits).describe('Limits for this command, lower than those of its session'),
+      sandbox: optional(field.sandboxProfile).describe(
+        'Sandbox profile of a command without a session, as in `open_session`; a session keeps its own',
+      ),
       command_id: optional(field.commandId).describe('Chosen by the client, it makes a repeated request idempotent'),
     }),
     output: commandResult,
@@ -138,7 +125,12 @@ export const requests = {
           .array(z.object({ mechanism: z.string(), reason: z.string() }))
           .describe('Better mechanisms, and why they cannot be used here'),
       }),
-      sandbox: z.object({ profile: z.enum(['none']), available: z.array(z.string()) }),
+      sandbox: z.object({
+        profile: field.sandboxProfile.describe('What commands are in that ask for nothing stricter'),
+        configured: field.sandboxProfile.describe('What `sandbox.profile` says'),
+        available: z.array(field.sandboxProfile).describe('What works on this machine'),
+        reason: z.string().nullable().describe('Why `profile` is less than what is configured'),
+      }),
       instance_id: z.string().describe('Names this run of the daemon: sessions and commands of another one are gone'),
       adapter_version: z.string(),
       protocol_version: z.int(),
@@ -266,63 +258,7 @@ export const requests = {
     }),
     output: z.object({ session_id: field.sessionId, interval_ms: z.int() }),
   },
-  checkpoint_workspace: {
-    summary: 'Saves everything in the workspace, so that it can be brought back.',
-    input: z.strictObject({ label: optional(field.label) }),
-    output: checkpointInfo.extend({
-      skipped: z.array(skippedPath).describe(`What is not in it, at most ${MAX_LISTED_PATHS} entries`),
-      skipped_count: z.int(),
-      dropped: z
-        .array(field.checkpointId)
-        .describe('Older checkpoints of this token that have made room for it (`max_count`)'),
-    }),
-  },
-  list_checkpoints: {
-    summary: 'Lists the checkpoints of the workspace, the oldest first.',
-    input: z.strictObject({}),
-    output: z.object({ checkpoints: z.array(checkpointInfo) }),
-  },
-  diff_workspace: {
-    summary: 'Tells how the workspace differs from a checkpoint.',
-    input: z.strictObject({
-      checkpoint_id: optional(field.checkpointId).describe('By default the newest'),
-      paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),
-      format: optional(z.enum(['names', 'stat', 'patch'])).describe(
-        '`stat` counts lines, `patch` shows them; by default only the names',
-      ),
-      output: optional(outputOptions),
-    }),
-    output: z.object({
-      checkpoint_id: field.checkpointId,
-      changes: z.array(changedPath).describe(`What differs, at most ${MAX_LISTED_PATHS} entries`),
-      change_count: z.int(),
-      patch: z
-        .string()
-        .nullable()
-        .describe('From the checkpoint to now, trimmed like any output; null unless asked for'),
-      original_patch_size: z.int().nullable().describe('Its size before trimming, in characters (code points)'),
-      patch_truncated: z.boolean(),
-      encoding: z.enum(['utf8', 'base64']).describe('Encoding of the patch, as asked'),
-      lossy: z.boolean().describe('Some bytes of the patch were not UTF-8 and show as U+FFFD'),
-    }),
-  },
-  restore_workspace: {
-    summary: 'Brings the workspace, or paths of it, back to what a checkpoint has. What is there now is saved first.',
-    input: z.strictObject({
-      checkpoint_id: field.checkpointId,
-      paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),
-    }),
-    output: z.object({
-      checkpoint_id: field.checkpointId,
-      restored: z.array(z.string()).describe(`What came back, at most ${MAX_LISTED_PATHS} entries`),
-      restored_count: z.int(),
-      removed: z.array(z.string()).describe('What went, because the checkpoint does not have it; likewise'),
-      removed_count: z.int(),
-      skipped: z.array(skippedPath).describe('What is not as it was, because it was or could not be saved; likewise'),
-      skipped_count: z.int(),
-      undo_checkpoint_id: field.checkpointId.describe('Restoring this one undoes the restore'),
-    }),
-  },
+  ...checkpointRequests,
   ...llmRequests,
 } as const;
 

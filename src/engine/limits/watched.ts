@@ -9,8 +9,8 @@ export interface Watched {
   readonly group: ProcessGroup;
   /** What holds for all of it. */
   readonly limits: Limits;
-  /** Process id of its shell or program; undefined when that has not begun yet, or has ended. */
-  readonly pid: number | undefined;
+  /** Process ids of its shell or program, its sandbox included; empty when that has not begun yet, or has ended. */
+  readonly own: readonly number[];
   /** The command that runs in it. */
   readonly running: Command | undefined;
   /** Ends a command with what it has started. */

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { AdapterError } from '../../core/errors.js';
 import { bash } from './bash.js';
@@ -9,6 +10,9 @@ import { zsh } from './zsh.js';
 
 /** Every shell that the adapter can drive. A new one is a file beside this one, and a line here. */
 export const SHELLS: readonly Shell[] = [bash, zsh, sh];
+
+/** Where the drivers are, which every shell reads at its start. */
+export const DRIVERS_DIRECTORY = fileURLToPath(new URL('./drivers', import.meta.url));
 
 /** A shell that is installed. */
 export interface InstalledShell {

@@ -48,7 +48,9 @@ function requestLine({ mode, slot, nonce }: DriverRequest): string {
 
 /**
  * node-pty lets some descriptors of other sessions through, whose terminals are nobody else's business; and sh can name
- * none above 9. So bash closes them, where there is one. (`-p`: it reads no file of the user's.)
+ * none above 9. So bash closes them, where there is one. (`-p`: it reads no file of the user's.) In a sandbox the process
+ * group that a shell comes from is not there, and dash fails when it gives the terminal back to it: an interactive bash
+ * makes one of its own first.
  */
 const BASH = '/bin/bash';
 const CLOSE_OTHERS =
@@ -60,8 +62,10 @@ export const sh: Shell = {
   programs: ['dash', 'sh'],
   versionArgs: [],
   requestFd: 0,
-  session: (directory) => ({
-    launcher: existsSync(BASH) ? [BASH, '-p', '-c', CLOSE_OTHERS, 'bash'] : [],
+  session: (directory, isSandboxed) => ({
+    launcher: existsSync(BASH)
+      ? [BASH, '--norc', ...(isSandboxed ? ['-i'] : []), '-p', '-c', CLOSE_OTHERS, 'bash']
+      : [],
     args: ['-i', '-s', '-c', `. ${quote(DRIVER)}`, 'sh'],
     env: { __SA_DIR: directory },
   }),

@@ -25,6 +25,9 @@ export interface DriverRequest {
   readonly nonce: string;
 }
 
+/** Files that drivers write, in the directory of their FIFOs. */
+export const DRIVER_FILES: readonly string[] = ['state.0', 'state.1', 'trap', 'loop'];
+
 /** How a program is started. */
 interface ShellInvocation {
   readonly args: readonly string[];
@@ -43,7 +46,7 @@ export interface Shell {
   /** Gives the version as the shell's `--version` (or what stands for it) prints it; arguments to run. */
   readonly versionArgs: readonly string[];
   /** Starts an interactive shell that runs the driver. `directory` holds its FIFOs. */
-  session(directory: string): ShellInvocation;
+  session(directory: string, isSandboxed: boolean): ShellInvocation;
   /**
    * Starts a shell that waits for a line on descriptor 3. At `go` it evaluates the text in `requestFile`, at anything
    * else, or the descriptor's end, it exits.

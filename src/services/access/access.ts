@@ -1,7 +1,8 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
 import { LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { ownerOfPeer, type Peer } from '../../engine/peer-owner.js';
+import { type Peer, socketOfPeer } from '../../engine/peer-owner.js';
+import { isHeldHere } from '../../engine/socket-holder.js';
 import type { RequestAudit } from '../request-audit.js';
 import type { TokenStore } from './token-store.js';
 
@@ -35,17 +36,28 @@ export class Access {
   readonly #mode: AuthMode;
   readonly #tokens: TokenStore;
   readonly #audit: Pick<RequestAudit, 'connectionRefused'>;
+  readonly #hasSandboxes: () => boolean;
   readonly #failures = new FailedAttempts();
   /** Connections that have come by the Unix socket. */
   readonly #unixPeers = new WeakSet<Peer>();
 
-  constructor(mode: AuthMode, tokens: TokenStore, audit: Pick<RequestAudit, 'connectionRefused'>) {
+  /** @param hasSandboxes whether something may run in a sandbox that can connect to the daemon */
+  constructor(
+    mode: AuthMode,
+    tokens: TokenStore,
+    audit: Pick<RequestAudit, 'connectionRefused'>,
+    hasSandboxes: () => boolean,
+  ) {
     this.#mode = mode;
+    this.#hasSandboxes = hasSandboxes;
     this.#tokens = tokens;
     this.#audit = audit;
   }
 
-  /** Takes note of a connection by the Unix socket: the modes of its folder let nobody else but root in. */
+  /**
+   * Takes note of a connection by the Unix socket: the modes of its folder let nobody else but root in, and no sandbox
+   * shows that folder.
+   */
   readonly noteUnixPeer = (peer: Peer): void => void this.#unixPeers.add(peer);
 
   /** Whether a page of a browser can be let in, if it shows a token: not where tokens are not asked for. */
@@ -54,14 +66,16 @@ export class Access {
   }
 
   /**
-   * Whether who has made a connection needs no token. Not for connections that somebody else forwards: transports look at
-   * the headers for that. When it cannot be told whose the connection is, the answer is no.
+   * Whether who has made a connection needs no token: a process of the daemon's own user that is in no sandbox. Not for
+   * connections that somebody else forwards: transports look at the headers for that. When it cannot be told whose the
+   * connection is, the answer is no.
    */
   async isLocalPeer(peer: Peer): Promise<boolean> {
     if (this.#mode !== 'auto') return this.#mode === 'none';
     if (this.#unixPeers.has(peer)) return true;
-    const owner = await ownerOfPeer(peer);
-    return owner !== undefined && owner === process.getuid?.();
+    const socket = await socketOfPeer(peer);
+    if (socket === undefined || socket.owner !== process.getuid?.()) return false;
+    return !this.#hasSandboxes() || isHeldHere(socket.inode);
   }
 
   /**

@@ -1,17 +1,19 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../../src/core/log.js';
 import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
+import type { SandboxProfile } from '../../../src/core/sandbox/profiles.js';
 import { findInstanceProcesses } from '../../../src/engine/process-tree.js';
 import {
   makeRuntimeDirectory,
   removeRuntimeDirectory,
   type RuntimeDirectory,
 } from '../../../src/engine/runtime-directory.js';
+import { Launcher } from '../../../src/engine/sandbox/launcher.js';
 import { Session } from '../../../src/engine/session.js';
 import { ShellPool } from '../../../src/engine/shell-pool.js';
 import { findShell, type InstalledShell } from '../../../src/engine/shells/list.js';
@@ -43,11 +45,15 @@ export class ShellBench implements AsyncDisposable {
   readonly #mechanism: LimitMechanism;
   readonly #descriptorsBefore: number;
 
-  constructor(name: ShellName) {
-    this.#descriptorsBefore = openDescriptors();
-    this.root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
-    this.installed = findShell(name, PATH);
-    this.#runtime = makeRuntimeDirectory(this.root);
+  private constructor(
+    { installed, root, runtime }: { installed: InstalledShell; root: string; runtime: RuntimeDirectory },
+    launcher: Launcher,
+    descriptorsBefore: number,
+  ) {
+    this.#descriptorsBefore = descriptorsBefore;
+    this.root = root;
+    this.installed = installed;
+    this.#runtime = runtime;
     this.#mechanism = chooseMechanism(this.#runtime.instance, 'auto').mechanism;
     const env = { PATH, HOME: this.root, LANG: 'C.UTF-8', TERM: 'dumb', PAGER: 'cat' };
     this.#pool = new ShellPool({
@@ -57,8 +63,29 @@ export class ShellBench implements AsyncDisposable {
       cwd: this.root,
       env,
       size: 0,
+      launcher,
       log: QUIET,
     });
+  }
+
+  /** @throws when the sandbox does not work on this machine */
+  static async start(name: ShellName, profile: SandboxProfile): Promise<ShellBench> {
+    const before = openDescriptors();
+    const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
+    const runtime = makeRuntimeDirectory(root);
+    const launcher = await Launcher.find({
+      profile,
+      path: PATH,
+      workspace: root,
+      homes: [root],
+      runtimeParent: dirname(runtime.path),
+      directory: runtime.path,
+      hidden: [],
+      network: true,
+      protectedPaths: [],
+    });
+    if (launcher.standing.reason !== undefined) throw new Error(launcher.standing.reason);
+    return new ShellBench({ installed: findShell(name, PATH), root, runtime }, launcher, before);
   }
 
   /** Opens a session in a directory of its own. */
@@ -68,6 +95,7 @@ export class ShellBench implements AsyncDisposable {
       Session.open(
         {
           installed: this.installed,
+          sandbox: this.#pool.sandbox.profile,
           cwd: directory,
           env: {},
           cols: 80,

@@ -149,6 +149,7 @@ export const HOSTILE_ROWS: readonly Row[] = [
   },
   {
     title: 'the driver’s own files, removed',
+    isPrevented: true,
     steps: [
       run('export KEPT=1; cd /usr'),
       run(

@@ -31,6 +31,8 @@ export interface Row {
   readonly steps: readonly Step[];
   /** Shells that have what the row is about; all by default. */
   readonly only?: readonly ShellName[];
+  /** Whether a sandbox does not let it come to what the row is about. */
+  readonly isPrevented?: boolean;
 }
 
 /** A command that every shell answers alike, but for the differences. */

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { findOwner, ownerOfPeer } from '../../../src/engine/peer-owner.js';
+import { findSocket, socketOfPeer } from '../../../src/engine/peer-owner.js';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const row = (local: string, remote: string, state: string, uid: number) =>
@@ -13,7 +13,7 @@ const [CLIENT, DAEMON] = ['0100007F:C822', '0100007F:1F97'];
 describe('the owner of a connection in a table of the kernel', () => {
   it('is that of the line whose local end is the peer’s', () => {
     const table = HEAD + row(DAEMON, CLIENT, '01', 1) + row(CLIENT, DAEMON, '01', 1000);
-    expect(findOwner(table, V4, true)).toBe(1000);
+    expect(findSocket(table, V4, true)?.owner).toBe(1000);
   });
 
   it.each([
@@ -25,7 +25,7 @@ describe('the owner of a connection in a table of the kernel', () => {
     ['nothing', ''],
     ['a torn line', '   0: 0100007F:C8'],
   ])('is not known by %s', (_what, line) => {
-    expect(findOwner(HEAD + line, V4, true)).toBeUndefined();
+    expect(findSocket(HEAD + line, V4, true)).toBeUndefined();
   });
 
   it('is found for IPv6, and for IPv4 in IPv6', () => {
@@ -33,12 +33,12 @@ describe('the owner of a connection in a table of the kernel', () => {
     const mapped = '0000000000000000FFFF00000100007F';
     const table =
       HEAD + row(`${loopback}:C822`, `${loopback}:1F97`, '01', 7) + row(`${mapped}:C822`, `${mapped}:1F97`, '01', 8);
-    expect(findOwner(table, { from: '::1 51234', to: '::1 8087' }, true)).toBe(7);
-    expect(findOwner(table, V4, true)).toBe(8);
+    expect(findSocket(table, { from: '::1 51234', to: '::1 8087' }, true)?.owner).toBe(7);
+    expect(findSocket(table, V4, true)?.owner).toBe(8);
   });
 
   it('is found on a machine with the other byte order', () => {
-    expect(findOwner(HEAD + row('7F000001:C822', '7F000001:1F97', '01', 5), V4, false)).toBe(5);
+    expect(findSocket(HEAD + row('7F000001:C822', '7F000001:1F97', '01', 5), V4, false)?.owner).toBe(5);
   });
 });
 
@@ -55,13 +55,13 @@ describe.each([
     const socket = await accepted;
     const { remoteAddress, remotePort, localAddress, localPort } = socket;
     const peer = { remoteAddress, remotePort, localAddress, localPort };
-    expect(await ownerOfPeer(peer)).toBe(process.getuid!());
-    expect(await ownerOfPeer({ ...peer, remotePort: 1 })).toBeUndefined();
-    expect(await ownerOfPeer({ ...peer, remoteAddress: '192.0.2.1' })).toBeUndefined();
+    expect((await socketOfPeer(peer))?.owner).toBe(process.getuid!());
+    expect(await socketOfPeer({ ...peer, remotePort: 1 })).toBeUndefined();
+    expect(await socketOfPeer({ ...peer, remoteAddress: '192.0.2.1' })).toBeUndefined();
     client.destroy();
     await new Promise((resolve) => socket.once('close', resolve).resume());
-    expect(await ownerOfPeer(peer)).toBeUndefined();
-    expect(await ownerOfPeer(socket)).toBeUndefined();
+    expect(await socketOfPeer(peer)).toBeUndefined();
+    expect(await socketOfPeer(socket)).toBeUndefined();
     await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { commandLine, isAlive, readProcess, readTag, TAG_VARIABLE } from '../../../src/engine/process-table.js';
+import { plainRoot } from '../../../src/engine/process-root.js';
 import {
   endProcesses,
   findSessionProcesses,
@@ -34,7 +35,7 @@ describe('process trees', () => {
 
   afterEach(async () => {
     for (const tag of tags)
-      expect(await endProcesses(() => findSessionProcesses({ tag, pid: undefined }), 0)).toEqual([]);
+      expect(await endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)).toEqual([]);
   });
 
   it.each([
@@ -47,7 +48,7 @@ describe('process trees', () => {
   ])('finds and ends %s', async (_, script) => {
     const tag = newTag();
     const root = await start(script, `${tag}.1`);
-    const find = () => findSessionProcesses({ tag, pid: root.pid });
+    const find = () => findSessionProcesses({ tag, root: plainRoot(root.pid!) });
     await expect.poll(() => reportProcesses(find()).some(({ command }) => command.includes('sleep 300'))).toBe(true);
     const found = find();
     expect(await endProcesses(find, GRACE_MS)).toEqual([]);
@@ -62,7 +63,7 @@ describe('process trees', () => {
       `${tag}.1`,
     );
     const ended = once(root, 'exit');
-    expect(await endProcesses(() => findSessionProcesses({ tag, pid: root.pid }), 5000)).toEqual([]);
+    expect(await endProcesses(() => findSessionProcesses({ tag, root: plainRoot(root.pid!) }), 5000)).toEqual([]);
     expect(await ended).toEqual([5, null]);
   });
 

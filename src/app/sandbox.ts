@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import type { Configuration } from '../config/configuration.js';
+import { sandboxSurroundings, socketFolder } from '../config/sandbox-surroundings.js';
+import { AdapterError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { Launcher } from '../engine/sandbox/launcher.js';
+
+/**
+ * Tries what sandboxes this machine can make.
+ * @param runtimePath the daemon's directory of FIFOs
+ * @throws AdapterError SANDBOX_UNAVAILABLE when the configuration requires one that cannot be made
+ */
+export async function buildLauncher(configuration: Configuration, runtimePath: string, log: Log): Promise<Launcher> {
+  const folder = socketFolder(configuration);
+  // What is not there cannot be hidden.
+  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const surroundings = sandboxSurroundings(configuration);
+  const launcher = await Launcher.find({
+    ...surroundings,
+    runtimeParent: dirname(runtimePath),
+    directory: runtimePath,
+  });
+  const { configured, profile, reason } = launcher.standing;
+  if (reason === undefined) return launcher;
+  if (configuration.sandbox.isRequired) {
+    throw new AdapterError(
+      'SANDBOX_UNAVAILABLE',
+      `sandbox.profile ${configured} does not work on this machine, and sandbox.require is true: ${reason}`,
+    );
+  }
+  log.warn('the configured sandbox does not work; a weaker one is used', { configured, used: profile, why: reason });
+  return launcher;
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+import { MAX_LISTED_PATHS } from '../checkpoints/entry.js';
+import * as field from './fields.js';
+import { outputOptions } from './output-options.js';
+import { changedPath, checkpointInfo, skippedPath } from './results.js';
+
+const { optional } = field;
+
+/** The requests about checkpoints of the workspace. */
+export const checkpointRequests = {
+  checkpoint_workspace: {
+    summary: 'Saves everything in the workspace, so that it can be brought back.',
+    input: z.strictObject({ label: optional(field.label) }),
+    output: checkpointInfo.extend({
+      skipped: z.array(skippedPath).describe(`What is not in it, at most ${MAX_LISTED_PATHS} entries`),
+      skipped_count: z.int(),
+      dropped: z
+        .array(field.checkpointId)
+        .describe('Older checkpoints of this token that have made room for it (`max_count`)'),
+    }),
+  },
+  list_checkpoints: {
+    summary: 'Lists the checkpoints of the workspace, the oldest first.',
+    input: z.strictObject({}),
+    output: z.object({ checkpoints: z.array(checkpointInfo) }),
+  },
+  diff_workspace: {
+    summary: 'Tells how the workspace differs from a checkpoint.',
+    input: z.strictObject({
+      checkpoint_id: optional(field.checkpointId).describe('By default the newest'),
+      paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),
+      format: optional(z.enum(['names', 'stat', 'patch'])).describe(
+        '`stat` counts lines, `patch` shows them; by default only the names',
+      ),
+      output: optional(outputOptions),
+    }),
+    output: z.object({
+      checkpoint_id: field.checkpointId,
+      changes: z.array(changedPath).describe(`What differs, at most ${MAX_LISTED_PATHS} entries`),
+      change_count: z.int(),
+      patch: z
+        .string()
+        .nullable()
+        .describe('From the checkpoint to now, trimmed like any output; null unless asked for'),
+      original_patch_size: z.int().nullable().describe('Its size before trimming, in characters (code points)'),
+      patch_truncated: z.boolean(),
+      encoding: z.enum(['utf8', 'base64']).describe('Encoding of the patch, as asked'),
+      lossy: z.boolean().describe('Some bytes of the patch were not UTF-8 and show as U+FFFD'),
+    }),
+  },
+  restore_workspace: {
+    summary: 'Brings the workspace, or paths of it, back to what a checkpoint has. What is there now is saved first.',
+    input: z.strictObject({
+      checkpoint_id: field.checkpointId,
+      paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),
+    }),
+    output: z.object({
+      checkpoint_id: field.checkpointId,
+      restored: z.array(z.string()).describe(`What came back, at most ${MAX_LISTED_PATHS} entries`),
+      restored_count: z.int(),
+      removed: z.array(z.string()).describe('What went, because the checkpoint does not have it; likewise'),
+      removed_count: z.int(),
+      skipped: z.array(skippedPath).describe('What is not as it was, because it was or could not be saved; likewise'),
+      skipped_count: z.int(),
+      undo_checkpoint_id: field.checkpointId.describe('Restoring this one undoes the restore'),
+    }),
+  },
+} as const;

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+import { MAX_RESULT_CHARACTERS, optional } from './fields.js';
+
+/** How the output of a command, or a patch, is given. */
+export const outputOptions = z
+  .strictObject({
+    max_size: optional(z.int().min(0).max(MAX_RESULT_CHARACTERS)).describe(
+      'Most characters of each stream in the result',
+    ),
+    begin_size: optional(z.int().min(0)).describe('Characters kept from the beginning of a longer output'),
+    end_size: optional(z.int().min(0)).describe('Characters kept from its end'),
+    encoding: optional(z.enum(['utf8', 'base64'])).describe('`base64` gives the exact bytes'),
+    strip_ansi: optional(z.boolean()).describe('Leave out ANSI escape sequences'),
+    collapse_cr: optional(z.boolean()).describe('Show lines overwritten by carriage returns as they end up'),
+  })
+  .describe('How output is returned; the defaults are the configuration’s');

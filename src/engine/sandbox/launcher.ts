@@ -1,0 +1,63 @@
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import { type SandboxStanding, standingOf } from '../../core/sandbox/standing.js';
+import { findProgram } from '../shells/list.js';
+import { realPath } from './machine-places.js';
+import { type Launch, Sandbox, type SandboxOptions } from './sandbox.js';
+import { testSandbox } from './self-test.js';
+
+/** What is wanted of sandboxes. */
+export interface LauncherOptions extends Omit<SandboxOptions, 'program'> {
+  readonly profile: SandboxProfile;
+  /** Where bubblewrap is looked for. */
+  readonly path: string;
+}
+
+const NOT_INSTALLED = 'bubblewrap (bwrap) is not installed, or not on PATH';
+const WHOLE_MACHINE = 'the workspace is the root directory, so everything would be writable';
+const WORKSPACE_HIDDEN =
+  'the workspace is also the state directory, or the folder of the Unix socket, which has to be hidden';
+
+/** The one place that says how the daemon's shells and programs are started: as they are, or in a sandbox. */
+export class Launcher {
+  readonly standing: SandboxStanding;
+  readonly #sandbox: Sandbox | undefined;
+  #hasSharedNetwork = false;
+
+  constructor(standing: SandboxStanding, sandbox: Sandbox | undefined) {
+    this.standing = standing;
+    this.#sandbox = sandbox;
+  }
+
+  /** Looks for bubblewrap, and tries every profile. */
+  static async find({ profile, path, ...options }: LauncherOptions): Promise<Launcher> {
+    const program = findProgram('bwrap', path);
+    const obstacle = obstacleTo(options);
+    if (program === undefined || obstacle !== undefined) {
+      const why = obstacle ?? NOT_INSTALLED;
+      return new Launcher(standingOf(profile, { workspace: why, strict: why }), undefined);
+    }
+    const sandbox = new Sandbox({ ...options, program });
+    return new Launcher(standingOf(profile, await testSandbox(sandbox, options)), sandbox);
+  }
+
+  /** Whether a program in a sandbox may have connected to the daemon, because one that shares its network was started. */
+  get hasSharedNetwork(): boolean {
+    return this.#hasSharedNetwork;
+  }
+
+  /** The command line that starts a program under its profile. */
+  wrap(launch: Launch): readonly string[] {
+    const { profile } = launch;
+    if (profile === 'none' || !this.#sandbox) return launch.command;
+    this.#hasSharedNetwork ||= profile === 'workspace';
+    return this.#sandbox.wrap({ ...launch, profile });
+  }
+}
+
+/** Why no sandbox can be made with these places. */
+function obstacleTo({ workspace, hidden }: Pick<LauncherOptions, 'workspace' | 'hidden'>): string | undefined {
+  const real = realPath(workspace) ?? workspace;
+  if (real === '/') return WHOLE_MACHINE;
+  const isToBeHidden = hidden.some((path) => realPath(path) === real);
+  return isToBeHidden ? WORKSPACE_HIDDEN : undefined;
+}

@@ -1,0 +1,42 @@
+import { lstatSync, mkdirSync, type Stats, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Place } from '../../core/sandbox/arguments.js';
+
+/**
+ * Where the protected paths of a workspace are mounted read-only. Directories on the way to one are mounted onto
+ * themselves: they could be renamed otherwise, and another be put in their place. What does not exist yet is made, empty,
+ * where its directory is there: what is not there cannot be mounted over. A path that leads over a link is left out.
+ * @param paths relative to the workspace; a directory that may have to be made ends in `/`
+ */
+export function protectedPlaces(workspace: string, paths: readonly string[]): readonly Place[] {
+  const places = new Map<string, Place>();
+  for (const path of paths) {
+    for (const place of placesOf(workspace, path)) {
+      if (place.view === 'read-only' || !places.has(place.path)) places.set(place.path, place);
+    }
+  }
+  return [...places.values()];
+}
+
+function placesOf(workspace: string, path: string): readonly Place[] {
+  const names = path.split('/').filter((name) => name !== '');
+  const parents = names.slice(0, -1).map((_, index) => join(workspace, ...names.slice(0, index + 1)));
+  if (!parents.every((parent) => stat(parent)?.isDirectory())) return [];
+  const end = join(workspace, ...names);
+  const found = stat(end) ?? make(end, path.endsWith('/'));
+  if (!found || !(found.isFile() || found.isDirectory())) return [];
+  return [...parents.map((parent): Place => ({ path: parent, view: 'writable' })), { path: end, view: 'read-only' }];
+}
+
+function make(path: string, isDirectory: boolean): Stats | undefined {
+  try {
+    if (isDirectory) mkdirSync(path);
+    else writeFileSync(path, '', { flag: 'wx' });
+  } catch {
+    // EEXIST: another session has just made it. EACCES, EROFS: nobody else can make it either.
+  }
+  return stat(path);
+}
+
+const stat = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });

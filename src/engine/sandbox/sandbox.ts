@@ -1,0 +1,118 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { bubblewrapArguments, type Place, type SandboxPlan } from '../../core/sandbox/arguments.js';
+import { coversOf } from '../../core/sandbox/covers.js';
+import { launchScript } from '../../core/sandbox/launch-script.js';
+import type { RealProfile, SandboxProfile } from '../../core/sandbox/profiles.js';
+import { DRIVERS_DIRECTORY } from '../shells/list.js';
+import { hidden, realPath, secretPlaces, systemPlaces } from './machine-places.js';
+import { protectedPlaces } from './protected-places.js';
+
+/** The shell that sees to what has to be done in a sandbox before its program begins. */
+const LAUNCH_SHELL = '/bin/sh';
+
+/** What sandboxes are made of. */
+export interface SandboxOptions {
+  /** Path of bubblewrap. */
+  readonly program: string;
+  readonly workspace: string;
+  /** Home directories whose secrets are hidden. */
+  readonly homes: readonly string[];
+  /** Where all daemons of this user have their directories of FIFOs; a shell sees its own in it. */
+  readonly runtimeParent: string;
+  /** A directory of the daemon's own, which exists. */
+  readonly directory: string;
+  /** Further files and directories that nobody in a sandbox may see: the daemon's state, configuration, keys, socket. */
+  readonly hidden: readonly string[];
+  /** Whether the profile `workspace` shares the machine's network. */
+  readonly network: boolean;
+  /** Paths below the workspace that cannot be written to. */
+  readonly protectedPaths: readonly string[];
+}
+
+/** A program that is to be started, in a sandbox or not. */
+export interface Launch {
+  readonly profile: SandboxProfile;
+  /** Program, with its arguments. */
+  readonly command: readonly string[];
+  /**
+   * Directory of FIFOs and files by which the daemon speaks to it. The daemon opens files there with its own rights, so
+   * nobody in a sandbox may put links in their places: it is read-only, which FIFOs do not mind.
+   */
+  readonly directory: string;
+  /** Files in it that the program writes to. They are made here. */
+  readonly ownFiles?: readonly string[];
+  /** Where it starts. */
+  readonly cwd: string;
+  /** Files for descriptors 0 to 2, and 3 if there is one, opened inside; a program on a terminal has none. */
+  readonly descriptors?: readonly string[];
+}
+
+/** A program that is to be started in a sandbox. */
+export type SandboxLaunch = Launch & { readonly profile: RealProfile };
+
+/** Makes sandboxes with bubblewrap. */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #workspace: string;
+  readonly #empty: SandboxPlan['empty'];
+  readonly #systemPlaces = systemPlaces();
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.#workspace = realPath(options.workspace) ?? options.workspace;
+    const directory = join(options.directory, 'empty');
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    const file = join(options.directory, 'empty-file');
+    writeFileSync(file, '', { mode: 0o444 });
+    this.#empty = { file, directory };
+  }
+
+  /** The command line that starts a program as its profile wants it. */
+  wrap(launch: SandboxLaunch): readonly string[] {
+    const { network, program, protectedPaths } = this.#options;
+    const { profile, directory, ownFiles = [], command, cwd, descriptors } = launch;
+    const hasNetwork = network && profile === 'workspace';
+    const guarded = protectedPlaces(this.#workspace, protectedPaths);
+    const plan: SandboxPlan = {
+      profile,
+      hasNetwork,
+      places: [...this.#places(), ...guarded, ...directoryPlaces(directory, ownFiles)],
+      empty: this.#empty,
+      cwd: this.#workspace,
+      isOnTerminal: descriptors === undefined,
+    };
+    const script = launchScript({
+      mounts: [this.#workspace, ...guarded.map(({ path }) => path)],
+      descriptors,
+      cwd: descriptors && cwd !== this.#options.workspace ? cwd : undefined,
+    });
+    const launched = script === undefined ? command : [LAUNCH_SHELL, '-c', script, 'sh', ...command];
+    return [program, ...bubblewrapArguments(plan), ...launched];
+  }
+
+  /** Anew each time: what is to be hidden may have been made meanwhile. */
+  #places(): readonly Place[] {
+    const { homes, runtimeParent, hidden: further } = this.#options;
+    const places: readonly Place[] = [
+      ...this.#systemPlaces,
+      { path: this.#workspace, view: 'writable' },
+      { path: realPath(runtimeParent) ?? runtimeParent, view: 'frame' },
+      { path: realPath(DRIVERS_DIRECTORY) ?? DRIVERS_DIRECTORY, view: 'read-only' },
+      ...coversOf([...secretPlaces(homes), ...hidden(further)], this.#workspace),
+    ];
+    // An empty directory of the machine's takes no mount point for a workspace that lies in it.
+    return places.map((place) => {
+      const isAround = place.view === 'empty-directory' && this.#workspace.startsWith(`${place.path}/`);
+      return isAround ? { path: place.path, view: 'frame' } : place;
+    });
+  }
+}
+
+function directoryPlaces(directory: string, ownFiles: readonly string[]): readonly Place[] {
+  const path = realPath(directory) ?? directory;
+  const files = ownFiles.map((name): Place => ({ path: join(path, name), view: 'writable' }));
+  for (const file of files) writeFileSync(file.path, '', { mode: 0o600 });
+  return [{ path, view: 'read-only' }, ...files];
+}
