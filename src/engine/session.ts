@@ -301,10 +301,12 @@ export class Session {
     });
     this.#seat.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
     if (run.command.mayDisturbTerminal) this.#seat.saveNow();
-    const settle = (): undefined => {
-      this.#settle(run, report.exitCode, this.#isClosed ? 'closed' : 'alive', []);
+    const settle = () => {
+      this.#settle(run, report.exitCode, this.#unrun().sessionState, []);
     };
-    return this.#jobs.hasNew(report.backgroundPid, isHeld) ? this.#jobs.look(shell, isHeld).then(settle) : settle();
+    if (this.#jobs.hasNew(report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
+    settle();
+    return undefined;
   }
 
   #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {
@@ -325,13 +327,14 @@ export class Session {
     this.#next();
   }
 
-  #unrun(): Omit<CommandEnd, 'exitCode'> {
+  #unrun(): Pick<CommandEnd, 'sessionState' | 'workingDirectory'> {
     return { sessionState: this.#isClosed ? 'closed' : 'alive', workingDirectory: this.workingDirectory };
   }
 
-  #notStarted(error: unknown): CommandEnd {
-    return { ...this.#unrun(), ...notStarted(error as Error, this.options.log) };
-  }
+  readonly #notStarted = (error: unknown): CommandEnd => ({
+    ...this.#unrun(),
+    ...notStarted(error as Error, this.options.log),
+  });
 
   // --- the shell's end, and a new one ---------------------------------------------------------------------------------
 
