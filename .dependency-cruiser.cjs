@@ -1,4 +1,5 @@
-// Imports go one way: core <- engine <- services <- transports <- app <- main. The client and the CLI stand outside:
+// Imports go one way: core <- engine <- services <- transports <- app <- main. The tools that answer as LLMs do stand beside
+// the services, which know of them by a port alone. The client and the CLI stand outside:
 // the client may use core alone (it runs in a browser), the CLI may use the client, config, core and app.
 const layer = (name, from, allowed) => ({
   name,
@@ -35,6 +36,7 @@ module.exports = {
       '^src/(app|logging)\\.ts$',
       '^src/engine/doctor',
       '^src/services/doctor',
+      '^src/llm/doctor',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
       // An MCP server is the same one over standard input as over HTTP.

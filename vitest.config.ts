@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /** Real shells on a shared machine: generous bounds, so that only a hang trips them. */
 const PROCESS_TEST_TIMEOUT_MS = 150_000;
+/** A tool of some hundred megabytes from npm. */
+const REAL_CLI_INSTALL_TIMEOUT_MS = 660_000;
 
 export default defineConfig({
   test: {
@@ -38,6 +40,21 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
+      // Hundreds of megabytes from npm: only when it is asked for.
+      ...(process.env['REAL_CLIS'] === undefined
+        ? []
+        : [
+            {
+              test: {
+                name: 'real-clis',
+                include: ['test/real-clis/**/*.test.ts'],
+                sequence: { groupOrder: 4 },
+                testTimeout: PROCESS_TEST_TIMEOUT_MS,
+                hookTimeout: REAL_CLI_INSTALL_TIMEOUT_MS,
+                maxWorkers: 1,
+              },
+            },
+          ]),
     ],
   },
 });

@@ -72,7 +72,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
     gate: () => gate,
     isClosing: () => closing !== undefined,
   });
-  const { sessions, confirmations } = services;
+  const { sessions, confirmations, llm, completions } = services;
   const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
   prometheus?.watch(() => ({
     ...sampleWorkload({ ...services, ...engine, limits: configuration.adapter.resourceLimits }),
@@ -88,7 +88,9 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // What clients wait for ends first, while they are still connected and get the results.
       await Promise.all(
-        [confirmations, sessions, engine.oneShots, engine.checkpointWorkers].map((work) => work[Symbol.asyncDispose]()),
+        [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers].map((work) =>
+          work[Symbol.asyncDispose](),
+        ),
       );
       audit.record({ event: 'daemon_stopped', details: { reason } });
       await closeAll();

@@ -3,6 +3,7 @@ export { ClientCommand } from './client/command.js';
 export { connect } from './client/connect.js';
 export { CLIENT_ERROR_CODES, ClientError, type ClientErrorCode } from './client/errors.js';
 export type { EventListener } from './client/listeners.js';
+export { type LlmMessages, type LlmOptions, LlmStream } from './client/llm.js';
 export type {
   CheckOptions,
   ConnectOptions,

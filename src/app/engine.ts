@@ -17,7 +17,9 @@ import {
 } from '../engine/runtime-directory.js';
 import { ProcessStarter } from '../engine/process-starter.js';
 import { endProcesses, findInstanceProcesses, signalProcesses } from '../engine/process-tree.js';
+import { Scratch } from '../engine/scratch.js';
 import { ShellPool } from '../engine/shell-pool.js';
+import { Worktrees } from '../engine/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
 import type { Closers } from './closers.js';
@@ -26,6 +28,8 @@ export interface Engine {
   readonly pool: ShellPool;
   readonly oneShots: OneShotRunner;
   readonly checkpointWorkers: CheckpointWorkers;
+  readonly scratch: Scratch;
+  readonly worktrees: Worktrees;
   readonly spoolDirectory: string;
   readonly instance: string;
   readonly mechanism: ChosenMechanism;
@@ -33,7 +37,7 @@ export interface Engine {
 }
 
 export async function buildEngine(
-  { adapter, childEnvironment: env }: Configuration,
+  { adapter, llm, childEnvironment: env }: Configuration,
   log: LogFactory,
   closers: Closers,
 ): Promise<Engine> {
@@ -48,6 +52,10 @@ export async function buildEngine(
   closers.push(() => {
     rmSync(spoolDirectory, { recursive: true, force: true });
   });
+  const scratch = new Scratch(runtime.instance);
+  closers.push(() => scratch[Symbol.asyncDispose]());
+  const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, env['PATH'] ?? '');
+  closers.push(() => worktrees[Symbol.asyncDispose]());
   const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
@@ -72,7 +80,7 @@ export async function buildEngine(
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   const { instance, path: runtimePath } = runtime;
-  return { pool, oneShots, checkpointWorkers, mechanism, spoolDirectory, instance, runtimePath };
+  return { pool, oneShots, checkpointWorkers, scratch, worktrees, mechanism, spoolDirectory, instance, runtimePath };
 }
 
 /** Ends every process at once and removes the files, without waiting for anything. */

@@ -19,6 +19,7 @@ import { buildConfirmations } from './confirmations.js';
 import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
 import { buildExecution, buildGate } from './execution.js';
+import { buildLlm } from './llm.js';
 import { commandLimits, quotaLimits, reportedLimits } from './limits.js';
 
 export function buildServices(
@@ -57,6 +58,7 @@ export function buildServices(
     confirmations,
     connections,
     checkpoints,
+    ...buildLlm(engine, configuration, secrets, closers),
     metadata,
     readiness,
     metrics,

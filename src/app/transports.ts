@@ -5,6 +5,7 @@ import type { PrometheusMetrics } from '../transports/http/prometheus.js';
 import { HttpServer } from '../transports/http/server.js';
 import { toolRoutes } from '../transports/http/tools.js';
 import { McpEndpoint } from '../transports/mcp/endpoint.js';
+import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
 import { SocketIoServer } from '../transports/socketio/server.js';
 
 import type { Closers } from './closers.js';
@@ -12,7 +13,7 @@ import type { Closers } from './closers.js';
 /** The port, and what listens on it. Nothing listens yet. */
 export function buildTransports(
   services: Services,
-  { socketio, http: { mcp: hasMcp } }: Configuration,
+  { socketio, http: { mcp: hasMcp, openai: hasOpenAi } }: Configuration,
   version: string,
   metrics: PrometheusMetrics | undefined,
   log: LogFactory,
@@ -21,7 +22,8 @@ export function buildTransports(
   const { readiness, access } = services;
   const door = { ...socketio, takesPages: access.takesPages };
   const mcp = hasMcp ? new McpEndpoint({ services, version, log: log('mcp'), ...socketio }) : undefined;
-  const extensions = [toolRoutes(access), ...(mcp ? [mcp.register] : [])];
+  const openai = hasOpenAi ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
+  const extensions = [toolRoutes(access), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
   const { noteUnixPeer: onUnixPeer } = access;
   const http = new HttpServer({ readiness, metrics, door, extensions, onUnixPeer, log: log('http'), ...socketio });
   closers.push(() => http[Symbol.asyncDispose]());

@@ -2,6 +2,7 @@ import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { findConfigurationFile } from '../config/locate.js';
 import { ConfigurationError } from '../config/problems.js';
+import { examineLlmProviders } from '../llm/doctor.js';
 import { examineMachine, type Finding } from '../services/doctor.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import type { Context } from './context.js';
@@ -12,8 +13,10 @@ import { probeDaemon } from './probe.js';
 export async function examine(context: Context, options: DaemonOptions): Promise<readonly Finding[]> {
   const { configuration, finding } = examineConfiguration(context, options);
   const { env } = context;
+  const toolEnv = configuration?.childEnvironment ?? { PATH: env['PATH'] ?? '' };
+  const llm = configuration ? examineLlmProviders({ settings: configuration.llm, env: toolEnv }) : [];
   const machine = await examineMachine({
-    env: configuration?.childEnvironment ?? { PATH: env['PATH'] ?? '' },
+    env: toolEnv,
     defaultShell: configuration?.adapter.shell ?? 'bash',
     directories: configuration
       ? {
@@ -24,7 +27,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
     privateFiles: configuration ? privateFilesOf(configuration) : {},
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
-  return [installed, ...machine, finding, await examineDaemon(context, options, configuration)];
+  return [installed, ...machine, ...(await llm), finding, await examineDaemon(context, options, configuration)];
 }
 
 /** A configuration is a secret only where it holds some. */

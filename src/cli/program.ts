@@ -13,6 +13,7 @@ import { diffSubcommand } from './diff.js';
 import { doctorSubcommand } from './doctor.js';
 import { execSubcommand } from './exec.js';
 import { EXIT, reportFailure } from './failure.js';
+import { llmSubcommand } from './llm.js';
 import { mcpSubcommand } from './mcp.js';
 import { metadataSubcommand } from './metadata.js';
 import { openSubcommand } from './open.js';
@@ -37,6 +38,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   checkpointSubcommand,
   diffSubcommand,
   restoreSubcommand,
+  llmSubcommand,
   mcpSubcommand,
   toolsSubcommand,
   tokenSubcommand,

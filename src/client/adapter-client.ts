@@ -6,6 +6,7 @@ import { Connection } from './connection.js';
 import type { ClientError } from './errors.js';
 import { EventRouter } from './event-router.js';
 import type { ClientLink } from './link.js';
+import { askLlm, type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
 import type { EventListener } from './listeners.js';
 import {
   type CheckOptions,
@@ -119,6 +120,16 @@ export class AdapterClient implements AsyncDisposable {
   /** What the policy makes of a command; nothing is run. `enforced` tells whether `execute` would act on it. */
   check(command: string, { args, cwd, sessionId }: CheckOptions = {}): Promise<Answer<'check_command'>> {
     return this.request('check_command', { command, args: args && [...args], cwd, session_id: sessionId });
+  }
+
+  /** Asks an LLM: an installed command-line tool, or a service that is configured. */
+  llmCall(messages: LlmMessages, options: LlmOptions = {}): Promise<Answer<'llm_call'>> {
+    return askLlm(this.#link, messages, options);
+  }
+
+  /** Asks an LLM and gives its answer as it comes. */
+  llmStream(messages: LlmMessages, options: LlmOptions = {}): LlmStream {
+    return new LlmStream(this.#link, messages, options);
   }
 
   /**

@@ -15,7 +15,7 @@ import { endTransport, reportEarlyEnd } from './transport-end.js';
 /** Longest pause between two attempts to connect again, in milliseconds. */
 const MAX_RECONNECT_DELAY_MS = 2000;
 
-/** Requests that last as long as a command does, or as the files of the workspace take. The daemon bounds them. */
+/** Requests that last as long as a command or an LLM does, or as the files of the workspace take. The daemon bounds them. */
 const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'execute_command',
   'wait_command',
@@ -24,6 +24,8 @@ const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'checkpoint_workspace',
   'diff_workspace',
   'restore_workspace',
+  'llm_call',
+  'llm_stream',
 ]);
 
 /** What a connection tells its owner. */

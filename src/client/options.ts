@@ -11,7 +11,7 @@ export interface ConnectOptions {
   readonly connectTimeoutMs?: number;
   /**
    * How long an answer may take, in milliseconds; `Infinity` for no limit. Default: 30 000. `execute_command`,
-   * `wait_command` and the requests that look through the workspace have no limit by default: the daemon answers them
+   * `wait_command`, `llm_call`, `llm_stream` and the requests that look through the workspace have no limit by default: the daemon answers them
    * when the work is done, or its own time-out ends it.
    */
   readonly requestTimeoutMs?: number;

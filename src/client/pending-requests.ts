@@ -16,6 +16,7 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'close_session',
   'list_checkpoints',
   'diff_workspace',
+  'list_llm_providers',
 ]);
 
 /** How a request is made, with what only the client itself asks for. */

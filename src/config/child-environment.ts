@@ -1,3 +1,5 @@
+import { isNamedBy } from '../core/variables.js';
+
 /** What shells get of the daemon's environment without being asked; `*` at the end stands for anything. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_*', 'TZ', 'SHELL', 'TMPDIR', 'XDG_RUNTIME_DIR'] as const;
 
@@ -33,7 +35,8 @@ export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: Environment
   const patterns = [...PASSED, ...rules.pass];
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !isOwn(name) && patterns.some((pattern) => matches(name, pattern))) passed[name] = value;
+    if (value !== undefined && !isOwn(name) && patterns.some((pattern) => isNamedBy(pattern, name)))
+      passed[name] = value;
   }
   if (!passed['PATH']) passed['PATH'] = DEFAULT_PATH;
   return { ...withUtf8Locale(passed), ...AGENT_VARIABLES, ...rules.set };
@@ -41,10 +44,6 @@ export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: Environment
 
 /** The daemon's own settings and its clients' tokens, which no pattern is meant to pass on. */
 const isOwn = (name: string): boolean => name.startsWith('SHELL_ADAPTER_');
-
-function matches(name: string, pattern: string): boolean {
-  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-}
 
 /** LC_ALL and LC_CTYPE win over LANG: those that are not UTF-8 have to go. */
 function withUtf8Locale(env: Readonly<Record<string, string>>): Record<string, string> {

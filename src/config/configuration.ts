@@ -1,5 +1,6 @@
 import type { Limits } from '../core/limits/limits.js';
 import type { ConfirmationMode } from '../core/confirmation/modes.js';
+import type { LlmSettings } from '../core/llm/settings.js';
 import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
@@ -102,6 +103,8 @@ export interface SocketioConfiguration {
 interface HttpConfiguration {
   /** Whether figures are kept, and shown at `/metrics`. */
   readonly metrics: boolean;
+  /** Whether command-line tools answer at `/v1/chat/completions`. */
+  readonly openai: boolean;
   /** Whether the tools for models are at `/mcp`. */
   readonly mcp: boolean;
 }
@@ -164,6 +167,8 @@ export interface Configuration {
   readonly socketio: SocketioConfiguration;
   readonly auth: AuthConfiguration;
   readonly confirmation: ConfirmationConfiguration;
+  /** Who answers calls of LLMs. */
+  readonly llm: LlmSettings;
   readonly audit: AuditConfiguration;
   /** What is masked wherever it would show. Not to be printed. */
   readonly secrets: readonly string[];

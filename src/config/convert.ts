@@ -14,6 +14,7 @@ import type {
   LoggingConfiguration,
   SocketioConfiguration,
 } from './configuration.js';
+import { toLlm } from './convert-llm.js';
 import { UNIT_MS } from './fields.js';
 import { chooseOutputSizes } from './output-sizes.js';
 import { readSecrets } from './secrets.js';
@@ -48,6 +49,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       maxSessionsPerToken: checked.auth.max_sessions_per_token,
     },
     confirmation: toConfirmation(checked.confirmation),
+    llm: toLlm(checked.llm, context.env, llmPaths(checked, context)),
     audit: toAudit(checked.audit, adapter.stateDirectory, context),
     secrets: readSecrets(checked.secrets, context.env, (path, index) =>
       resolvePath(path, context.baseOf(['secrets', 'files', String(index)]), context.env),
@@ -95,6 +97,17 @@ function toResourceLimits(adapter: CheckedConfiguration['adapter']): Limits {
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(given) as Limits;
+}
+
+function llmPaths({ llm, adapter }: CheckedConfiguration, context: ConversionContext) {
+  const { models_file: models, worktree_directory: worktrees } = llm;
+  const pathOf = (path: readonly string[], value: string) => resolvePath(value, context.baseOf(path), context.env);
+  const state = pathOf(['adapter', 'state_directory'], adapter.state_directory ?? defaultStateDirectory(context.env));
+  return {
+    modelsFile: models === undefined ? undefined : pathOf(['llm', 'models_file'], models),
+    worktreeDirectory:
+      worktrees === undefined ? join(state, 'worktrees') : pathOf(['llm', 'worktree_directory'], worktrees),
+  };
 }
 
 function toCheckpoints(checkpoints: CheckedConfiguration['checkpoints']): CheckpointsConfiguration {

@@ -5,6 +5,7 @@ import { authSection } from './sections/auth.js';
 import { checkpointsSection } from './sections/checkpoints.js';
 import { confirmationSection, reviewerFault } from './sections/confirmation.js';
 import { httpSection } from './sections/http.js';
+import { llmSection } from './sections/llm.js';
 import { loggingSection } from './sections/logging.js';
 import { secretsSection } from './sections/secrets.js';
 import { isLoopback, socketioSection } from './sections/socketio.js';
@@ -18,6 +19,7 @@ export const configurationSchema = z
     socketio: socketioSection.prefault({}),
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
+    llm: llmSection.prefault({}),
     audit: auditSection.prefault({}),
     secrets: secretsSection.prefault({}),
     http: httpSection.prefault({}),

@@ -9,7 +9,7 @@ export interface Setting {
   readonly isText: boolean;
   /** It takes several texts. */
   readonly isList: boolean;
-  /** Keys of its entries, when it takes a list of mappings. */
+  /** Keys of its entries, when it takes a list or a mapping of mappings. */
   readonly entryKeys: readonly string[];
   /** What it does, with unit and default. */
   readonly description: string;
@@ -21,6 +21,7 @@ interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly anyOf?: readonly SchemaNode[];
   readonly items?: SchemaNode;
+  readonly additionalProperties?: SchemaNode | boolean;
   readonly description?: string;
 }
 
@@ -59,6 +60,8 @@ function collect(node: SchemaNode, path: readonly string[]): readonly Setting[] 
   if (node.properties) return Object.entries(node.properties).flatMap(([key, child]) => collect(child, [...path, key]));
   const types = node.anyOf ? node.anyOf.map((choice) => choice.type) : [node.type];
   const isText = types.every((type) => type === 'string');
-  const entryKeys = Object.keys(node.items?.properties ?? {});
+  const { items, additionalProperties: values } = node;
+  const entry = items ?? (typeof values === 'object' ? values : undefined);
+  const entryKeys = Object.keys(entry?.properties ?? {});
   return [{ path, isText, isList: types.includes('array'), entryKeys, description: node.description ?? '' }];
 }

@@ -33,6 +33,17 @@ export const ERROR_CODES = {
   FORBIDDEN: 'The role of the token may not do that: `details.needs` has those that may.',
   RATE_LIMITED:
     'The token has made too many requests: `details.retry_after_ms` says when it may make the next one. Or too many wrong tokens were shown.',
+  PROVIDER_NOT_FOUND: 'There is no LLM provider of that name: `details` lists those that there are.',
+  LLM_UNAVAILABLE:
+    'The LLM provider cannot be asked: its tool is not installed or switched off, or its service is not configured or not reached.',
+  LLM_AUTH: 'The LLM provider does not know who asks: its tool is not logged in, or its key is missing or wrong.',
+  LLM_RATE_LIMITED: 'The LLM provider takes no more for now, or as many calls as the configuration allows wait for it.',
+  LLM_MODEL_NOT_FOUND: 'The LLM provider has no such model.',
+  LLM_PROMPT_TOO_LARGE: 'The messages are larger than the LLM provider takes: `details` says what it takes.',
+  LLM_TIMEOUT: 'The LLM provider did not answer in time. Everything that its tool had started has been ended.',
+  LLM_EMPTY: 'The LLM provider answered nothing.',
+  LLM_FAILED: 'The LLM provider failed: `details.detail` is what it said.',
+  LLM_CANCELLED: 'The call was cancelled. Everything that a tool had started for it has been ended.',
   SHUTTING_DOWN: 'The daemon is ending and takes no new work.',
   INTERNAL: 'A fault in the adapter. The session and the daemon go on; the log has the details.',
 } as const;

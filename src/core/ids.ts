@@ -18,6 +18,9 @@ export const commandIdFrom = (random: Uint8Array): string => idFrom('command', r
 /** Id of a checkpoint, `checkpoint_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const checkpointIdFrom = (random: Uint8Array): string => idFrom('checkpoint', random);
 
+/** Id of a call of an LLM, `call_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+export const callIdFrom = (random: Uint8Array): string => idFrom('call', random);
+
 /** Id of a token, `token_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. Not its secret. */
 export const tokenIdFrom = (random: Uint8Array): string => idFrom('token', random);
 

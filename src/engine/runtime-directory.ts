@@ -24,7 +24,7 @@ function fastestDirectory(): string {
 }
 
 /** Makes a directory that only this user can enter, and refuses one that somebody else prepared. */
-function makePrivate(path: string): void {
+export function makePrivate(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const stat = lstatSync(path);
   if (!stat.isDirectory() || stat.uid !== userInfo().uid || (stat.mode & 0o077) !== 0) {

@@ -89,5 +89,17 @@ function detailsOf(fields: Readonly<Record<string, unknown>>): NonNullable<Audit
   return details;
 }
 
-const SHOWN = ['cwd', 'shell', 'label', 'signal', 'eof', 'checkpoint_id', 'sandbox'] as const;
+const SHOWN = [
+  'cwd',
+  'shell',
+  'label',
+  'signal',
+  'eof',
+  'checkpoint_id',
+  'sandbox',
+  'provider',
+  'shell_provider',
+  'model',
+  'call_id',
+] as const;
 const MAX_LISTED = 32;

@@ -1,12 +1,14 @@
 import type { AuditTrail } from '../core/audit/event.js';
 import type { Metrics } from '../core/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { CompletionsPort } from './completions-port.js';
 import type { Access } from './access/access.js';
 import type { Quotas } from './access/quotas.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
 import type { Confirmations } from './confirmations/confirmations.js';
 import type { Connections } from './connections.js';
+import type { LlmPort } from './llm-port.js';
 import type { Metadata } from './metadata.js';
 import type { Readiness } from './readiness.js';
 import type { SessionUsage } from './session-usage.js';
@@ -24,6 +26,8 @@ export interface Services {
   /** Transports keep it: each connection that events can be sent to. */
   readonly connections: Connections;
   readonly checkpoints: Checkpoints;
+  readonly llm: LlmPort;
+  readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;
   readonly readiness: Readiness;
   /** Where transports count what they do. */

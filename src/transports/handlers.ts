@@ -57,4 +57,8 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   list_checkpoints: ({ checkpoints }, _request, { principal }) => checkpoints.list(principal),
   diff_workspace: ({ checkpoints }, request, { principal }) => checkpoints.diff(request, principal),
   restore_workspace: ({ checkpoints }, request, { principal }) => checkpoints.restore(request, principal),
+  llm_call: ({ llm }, request, caller) => llm.call(request, caller),
+  llm_stream: ({ llm }, request, caller) => llm.stream(request, caller),
+  cancel_llm: ({ llm }, request, { principal }) => llm.cancel(request, principal),
+  list_llm_providers: ({ llm }) => llm.list(),
 };

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 import { listSettings } from '../../src/config/settings.js';
 import { MAIN, makeFolder } from './cli-support.js';
@@ -18,6 +19,9 @@ const consoles = blocks.filter(({ language }) => language === 'console');
 /** The address on the page; the tests take another port, because this one may be in use. */
 const SHOWN_URL = 'http://127.0.0.1:8087';
 const asShown = (text: string) => text.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, SHOWN_URL);
+
+const shellProvidersOf = (text = '') =>
+  JSON.stringify((parse(text) as { readonly llm: { readonly shell_providers: unknown } }).llm.shell_providers);
 
 const folder = makeFolder();
 let env: NodeJS.ProcessEnv;
@@ -43,6 +47,8 @@ beforeAll(async () => {
     SHELL_ADAPTER_ADAPTER_WORKSPACE_DIRECTORY: join(folder.path, 'workspace'),
     SHELL_ADAPTER_ADAPTER_STATE_DIRECTORY: join(folder.path, 'state'),
     SHELL_ADAPTER_LOGGING_LOG_FILE_PATH: join(folder.path, 'log'),
+    // The daemon runs with the providers that the page configures.
+    SHELL_ADAPTER_LLM_SHELL_PROVIDERS: shellProvidersOf(blocks.find(({ note }) => note === 'file: llm.yaml')?.text),
   };
   const start = consoles.find(({ note }) => note.includes('in the background'));
   const [example] = readExamples(start?.text ?? '');
@@ -108,7 +114,7 @@ describe('README.md', () => {
 
   it('lists keys of the configuration that are there, with their defaults', () => {
     const rows = [
-      ...PAGE.matchAll(/^\| `((?:adapter|checkpoints|socketio|logging|confirmation|http)\.\w+)` +\| (.+?) +\|/gm),
+      ...PAGE.matchAll(/^\| `((?:adapter|checkpoints|socketio|logging|confirmation|llm|http)\.\w+)` +\| (.+?) +\|/gm),
     ];
     expect(rows.length).toBeGreaterThan(5);
     const settings = new Map(listSettings().map(({ path, description }) => [path.join('.'), description]));

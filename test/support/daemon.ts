@@ -17,7 +17,7 @@ const STOP_TIMEOUT_MS = 8000;
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
   Record<
-    'adapter' | 'audit' | 'checkpoints' | 'logging' | 'secrets' | 'socketio' | 'auth' | 'confirmation' | 'http',
+    'adapter' | 'audit' | 'checkpoints' | 'logging' | 'secrets' | 'socketio' | 'auth' | 'confirmation' | 'llm' | 'http',
     Record<string, unknown>
   >
 >;
@@ -80,6 +80,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.secrets && { secrets: settings.secrets }),
         ...(settings.auth && { auth: settings.auth }),
         ...(settings.confirmation && { confirmation: settings.confirmation }),
+        ...(settings.llm && { llm: settings.llm }),
         ...(settings.http && { http: settings.http }),
       }),
     );

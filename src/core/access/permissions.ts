@@ -31,6 +31,10 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   list_checkpoints: EVERYBODY,
   diff_workspace: EVERYBODY,
   restore_workspace: WORKERS,
+  llm_call: WORKERS,
+  llm_stream: WORKERS,
+  cancel_llm: WORKERS,
+  list_llm_providers: EVERYBODY,
 };
 
 /** @throws AdapterError FORBIDDEN, saying which role is needed */

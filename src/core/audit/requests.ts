@@ -27,6 +27,10 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   list_checkpoints: 'refusals',
   diff_workspace: 'refusals',
   restore_workspace: 'each',
+  llm_call: 'each',
+  llm_stream: 'each',
+  cancel_llm: 'each',
+  list_llm_providers: 'refusals',
 };
 
 /** Codes that say that somebody may not do what was asked. */

@@ -28,4 +28,16 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   list_checkpoints: {},
   diff_workspace: { checkpoint_id: 'checkpoint_ID', paths: ['src'], format: 'patch' },
   restore_workspace: { checkpoint_id: 'checkpoint_ID', paths: ['src/main.c', 'docs'] },
+  llm_call: {
+    provider: 'shell',
+    shell_provider: 'claude',
+    messages: [
+      { role: 'system', content: 'Answer in one word.' },
+      { role: 'user', content: 'What is the capital of France?' },
+    ],
+    timeout: 60,
+  },
+  llm_stream: { messages: [{ role: 'user', content: 'Tell a story.' }], call_id: 'story-1' },
+  cancel_llm: { call_id: 'story-1' },
+  list_llm_providers: {},
 };

@@ -127,3 +127,35 @@ export type SignalName = z.infer<typeof signalName>;
 export const bytes = z
   .custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes')
   .describe('Bytes, sent as a binary attachment');
+
+/** Longest name of a model or provider, in characters. */
+const MAX_MODEL_LENGTH = 256;
+
+/** Most messages of a conversation. */
+const MAX_MESSAGES = 10_000;
+
+export const callId = z
+  .string()
+  .regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits or any of . _ : -')
+  .describe('Id of a call of an LLM');
+
+export const modelName = textWithoutNul('a model').max(MAX_MODEL_LENGTH);
+
+export const shellProviderName = z.string().min(1).max(MAX_NAME_LENGTH);
+
+export const llmMessages = z
+  .array(
+    z.strictObject({
+      role: z.enum(['system', 'user', 'assistant']),
+      content: textWithoutNul('a message').describe('Text'),
+    }),
+  )
+  .min(1, 'give at least one message')
+  .max(MAX_MESSAGES)
+  .describe('The conversation so far');
+
+/** Seconds, as in the configuration; the ceiling is that of timers. */
+export const timeoutSeconds = z
+  .number()
+  .gt(0)
+  .max(Math.floor(MAX_TIMER_MS / 1000));

@@ -11,6 +11,7 @@ import {
   optionalTerms,
 } from './confirmations.js';
 import * as field from './fields.js';
+import { llmRequests } from './llm-requests.js';
 import {
   changedPath,
   checkpointInfo,
@@ -322,6 +323,7 @@ export const requests = {
       undo_checkpoint_id: field.checkpointId.describe('Restoring this one undoes the restore'),
     }),
   },
+  ...llmRequests,
 } as const;
 
 /** Name of a request. */

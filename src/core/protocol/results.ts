@@ -6,6 +6,7 @@ import { CHECKPOINT_KINDS } from '../checkpoints/retention.js';
 import { confirmationInfo, confirmationResolution, optionalTerms } from './confirmations.js';
 import {
   bytes,
+  callId,
   checkpointId,
   commandId,
   label,
@@ -230,6 +231,14 @@ export const events = {
       command_id: commandId.nullable().describe('The command that runs; null when background processes are meant'),
       level: z.enum(['warning', 'exceeded']),
       ...breach,
+    }),
+  },
+  llm_chunk: {
+    summary: 'A piece of the answer to `llm_stream`, as its tool or service gives it. Only its own client gets it.',
+    schema: z.object({
+      call_id: callId,
+      index: z.int().describe('Rises by one from 0'),
+      content: z.string(),
     }),
   },
   confirmation_required: {

@@ -128,6 +128,15 @@ the result undoes it. That it could not be saved is a warning, \`NO_CHECKPOINT\`
 \`command_id\` may be chosen by the client. A request with an id that is known runs nothing: it gives the result of that
 command, and waits for it if need be. One that waits for its confirmation waits on. So a client that has lost its connection can send its request again.
 
+## LLMs
+
+\`llm_call\` asks an LLM: a command-line tool that is installed where the daemon runs (\`provider: "shell"\`), or a service that
+is configured. The answer comes when it is complete; with \`llm_stream\` it also comes as \`llm_chunk\` events, to the client
+that asked. The pieces are all that a tool says on its way; \`content\` is its last message, without blanks around it.
+\`timeout\` is in seconds. A call is ended, with all processes of a tool, by \`cancel_llm\`, and when its client disconnects:
+nothing of it is kept. Errors have \`details.provider\`, \`details.shell_provider\`, and in \`details.detail\` what the tool or
+service said; when several were asked in turn, \`details.tried\` has each of them.
+
 ## Checkpoints
 
 A checkpoint has everything in the workspace directory of the configuration: files byte for byte, whatever \`.gitignore\` and

@@ -21,7 +21,7 @@ export async function grantFor({ headers, socket }: IncomingMessage, access: Acc
 }
 
 /** Where a request comes from, for records. */
-const originOf = (socket: Socket): string => `http ${addressOf(socket)} ${socket.remotePort ?? ''}`.trim();
+export const originOf = (socket: Socket): string => `http ${addressOf(socket)} ${socket.remotePort ?? ''}`.trim();
 
 const addressOf = ({ remoteAddress = 'unix' }: Socket): string => remoteAddress;
 

@@ -128,6 +128,7 @@ export class SocketIoServer implements AsyncDisposable {
       services.connections.remove(caller);
       services.confirmations.detach(sink);
       services.sessions.detach(sink);
+      services.llm.detach(sink);
     });
   }
 

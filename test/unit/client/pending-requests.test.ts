@@ -32,6 +32,7 @@ describe('after a lost connection', () => {
     'resize_terminal',
     'list_checkpoints',
     'diff_workspace',
+    'list_llm_providers',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

@@ -29,6 +29,10 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   list_checkpoints: 'vaoA',
   diff_workspace: 'vaoA',
   restore_workspace: ' aoA',
+  llm_call: ' aoA',
+  llm_stream: ' aoA',
+  cancel_llm: ' aoA',
+  list_llm_providers: 'vaoA',
 };
 
 const LETTERS: Readonly<Record<Role, string>> = { viewer: 'v', agent: 'a', operator: 'o', admin: 'A' };

@@ -1,0 +1,18 @@
+import type { LlmMessage } from './messages.js';
+
+const SEPARATOR = '\n\n';
+const TASK_HEADING = '--- USER TASK ---';
+
+/**
+ * The prompt of a run in a repository: its instructions for agents, then the task: system messages above the others, which
+ * are only labelled where an assistant has a part in them.
+ * @param instructions content of the agent file; undefined for none
+ */
+export function taskPrompt(instructions: string | undefined, messages: readonly LlmMessage[]): string {
+  const systems = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
+  const dialogue = messages.filter(({ role }) => role !== 'system');
+  const isConversation = dialogue.some(({ role }) => role === 'assistant');
+  const turns = dialogue.map(({ role, content }) => (isConversation ? `${role.toUpperCase()}: ${content}` : content));
+  const task = [...systems, ...turns].join(SEPARATOR);
+  return instructions === undefined ? task : `${instructions.trimEnd()}${SEPARATOR}${TASK_HEADING}\n${task}`;
+}

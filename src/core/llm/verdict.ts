@@ -1,0 +1,53 @@
+import { classifyFailure, type FailureKind } from './failure.js';
+
+/** Why a run ended: by itself, or what it was ended for. `finished`: it had said that it was done, and stayed. */
+export type RunEndCause = 'exit' | 'finished' | 'timeout' | 'idle' | 'cancelled' | 'shutdown' | 'flood';
+
+/** What is known of a run that has ended. */
+export interface RunFacts {
+  readonly cause: RunEndCause;
+  /** As shells count. Says nothing when the run was ended from outside. */
+  readonly exitCode: number;
+  /** What the tool itself says has gone wrong. */
+  readonly failure: string | undefined;
+  /** Whether the tool has said that it is done. */
+  readonly isFinished: boolean;
+  readonly text: string;
+  /** What else is on standard output, its end. */
+  readonly noise: string;
+  /** The end of standard error. Never empty of noise, so it decides nothing. */
+  readonly stderr: string;
+  readonly exitKinds: Readonly<Record<number, FailureKind>>;
+}
+
+/** What became of a run. */
+export type RunVerdict =
+  | { readonly ok: true; readonly content: string }
+  | { readonly ok: false; readonly kind: FailureKind; readonly what: string; readonly detail: string };
+
+/**
+ * Tells a good run from a bad one. Exit code 0 is not success, and another one is no failure once there is an answer; what
+ * the tool says counts first, then why it ended, then its exit code.
+ */
+export function judgeRun(facts: RunFacts): RunVerdict {
+  const { cause, failure, isFinished, exitCode } = facts;
+  const content = facts.text.trim();
+  const detail = failure ?? [facts.noise, content, facts.stderr].map((text) => text.trim()).find(Boolean) ?? '';
+  const bad = (kind: FailureKind, what: string): RunVerdict => ({ ok: false, kind, what, detail });
+  if (cause === 'cancelled' || cause === 'shutdown') return bad('cancelled', 'was cancelled');
+  if (cause === 'flood') return bad('failed', 'printed more than an answer can be');
+  if (failure !== undefined) return bad(kindOf(facts, failure), 'failed');
+  if (isFinished && content !== '') return { ok: true, content };
+  if (cause === 'timeout') return bad('timeout', 'ran into its time-out');
+  if (cause === 'idle') return bad('timeout', 'printed nothing for too long');
+  if (exitCode !== 0 && cause === 'exit') return bad(kindOf(facts, detail), `failed with exit code ${exitCode}`);
+  if (content === '') return bad('empty', 'gave an empty answer');
+  return { ok: true, content };
+}
+
+function kindOf({ exitKinds, exitCode, stderr }: RunFacts, text: string): FailureKind {
+  const known = exitKinds[exitCode];
+  if (known !== undefined) return known;
+  const kind = classifyFailure(text);
+  return kind === 'failed' ? classifyFailure(stderr) : kind;
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+import { AdapterError } from '../errors.js';
+import type { LlmMessage } from '../llm/messages.js';
+
+const textPart = z.object({ type: z.literal('text'), text: z.string() });
+const otherPart = z.object({ type: z.string() });
+
+const message = z.object({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  content: z.union([z.string(), z.array(z.union([textPart, otherPart])), z.null()]).optional(),
+});
+
+/**
+ * The body of `POST /v1/chat/completions`, as far as it means something here.
+ * Source: https://platform.openai.com/docs/api-reference/chat/create
+ */
+const chatRequest = z.object({
+  model: z.string(),
+  messages: z.array(message).min(1, 'there is no message'),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.literal(1, 'only one choice can be had').nullish(),
+  /** Ours: whether the run gets a worktree of its own. */
+  worktree: z.boolean().nullish(),
+  /** Ours: whether the answer says what the run has changed in its worktree. */
+  worktree_changes: z.boolean().nullish(),
+});
+
+/** What is asked. */
+export interface ChatRequest {
+  readonly model: string;
+  readonly messages: readonly LlmMessage[];
+  readonly isStreamed: boolean;
+  readonly includesUsage: boolean;
+  /** Undefined for what the model's entry says. */
+  readonly worktree: boolean | undefined;
+  readonly reportsChanges: boolean;
+  /** Fields that mean something to OpenAI and nothing here. */
+  readonly ignored: readonly string[];
+}
+
+/** @throws AdapterError INVALID_REQUEST, `details.field` says where */
+export function parseChatRequest(body: unknown): ChatRequest {
+  const parsed = chatRequest.safeParse(body ?? {});
+  if (!parsed.success) {
+    const [{ path, message: why } = { path: [], message: 'it cannot be read' }] = parsed.error.issues;
+    throw invalid(path.join('.'), why);
+  }
+  const { model, messages, stream, stream_options: streamOptions, worktree, worktree_changes } = parsed.data;
+  const known = Object.keys(chatRequest.shape);
+  return {
+    model,
+    messages: messages.map(toMessage),
+    isStreamed: stream === true,
+    includesUsage: streamOptions?.include_usage === true,
+    worktree: worktree ?? undefined,
+    reportsChanges: worktree_changes === true,
+    ignored: Object.keys(body as object).filter((name) => !known.includes(name)),
+  };
+}
+
+const ROLES: Readonly<Record<z.output<typeof message>['role'], LlmMessage['role']>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'user',
+  function: 'user',
+};
+
+function toMessage({ role, content }: z.output<typeof message>, index: number): LlmMessage {
+  const parts = Array.isArray(content) ? content : [{ type: 'text', text: content ?? '' }];
+  const texts = parts.map((part, at) => {
+    if ('text' in part && typeof part.text === 'string') return part.text;
+    throw invalid(
+      `messages.${index}.content.${at}`,
+      `a part of the type ${part.type} cannot be given to a tool; text can`,
+    );
+  });
+  return { role: ROLES[role], content: texts.join('\n') };
+}
+
+const invalid = (field: string, why: string): AdapterError =>
+  new AdapterError('INVALID_REQUEST', field === '' ? why : `${field}: ${why}`, { details: { field } });

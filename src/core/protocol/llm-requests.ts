@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+import { LLM_PROVIDERS } from '../llm/settings.js';
+import * as field from './fields.js';
+
+const { optional } = field;
+
+const llmQuestion = z.strictObject({
+  messages: field.llmMessages,
+  provider: optional(z.enum(LLM_PROVIDERS)).describe(
+    'Who answers; `auto` takes a configured service, or else an installed tool. By default `llm.provider`',
+  ),
+  shell_provider: optional(field.shellProviderName).describe(
+    'Which command-line tool answers; by default the first of `llm.fallback` that can',
+  ),
+  model: optional(field.modelName).describe('Name of a model; by default the provider’s'),
+  timeout: optional(field.timeoutSeconds).describe(
+    'Most time the answer may take, in seconds; by default the provider’s',
+  ),
+  cwd: optional(field.directory).describe('Where a tool runs, within the workspace; by default the workspace'),
+  call_id: optional(field.callId).describe('Chosen by the client, to cancel the call'),
+});
+
+const tokens = z.int().optional();
+
+const llmAnswer = z.object({
+  content: z.string().describe('The answer; of a tool that works in several steps, its last message'),
+  usage: z
+    .object({
+      prompt_tokens: tokens.describe('Those from a cache included'),
+      completion_tokens: tokens,
+      total_tokens: tokens,
+      cached_tokens: tokens,
+      reasoning_tokens: tokens,
+      cost_usd: z.number().optional(),
+    })
+    .describe('As far as the provider tells; empty when it does not'),
+  provider: z.enum(LLM_PROVIDERS),
+  shell_provider: z.string().nullable().describe('The command-line tool that answered; null for a service'),
+  model: z.string().nullable().describe('As the provider tells it'),
+  session: z.string().nullable().describe('The tool’s own id of the conversation, by which the tool can resume it'),
+  call_id: field.callId,
+  duration_ms: z.number().describe('From the request to the answer, in milliseconds'),
+});
+
+/** The requests to LLMs: a part of the table of requests. */
+export const llmRequests = {
+  llm_call: {
+    summary: 'Asks an LLM: an installed command-line tool, or a service that is configured.',
+    input: llmQuestion,
+    output: llmAnswer,
+  },
+  llm_stream: {
+    summary: 'Asks an LLM as `llm_call` does, and sends `llm_chunk` events as the answer comes.',
+    input: llmQuestion,
+    output: llmAnswer.extend({ chunk_count: z.int().describe('How many `llm_chunk` events there were') }),
+  },
+  cancel_llm: {
+    summary: 'Cancels a call of an LLM, which is then answered with `LLM_CANCELLED`.',
+    input: z.strictObject({ call_id: field.callId }),
+    output: z.object({
+      call_id: field.callId,
+      cancelled: z.boolean().describe('False when no such call is under way'),
+    }),
+  },
+  list_llm_providers: {
+    summary: 'Lists who can answer `llm_call`, without asking anybody.',
+    input: z.strictObject({}),
+    output: z.object({
+      providers: z.array(
+        z.object({
+          provider: z.enum(LLM_PROVIDERS),
+          shell_provider: z.string().nullable(),
+          available: z.boolean().describe('Its program is there, or its service is configured'),
+          reason: z.string().nullable().describe('Why it is not available'),
+          command: z.string().nullable().describe('Path of its program'),
+        }),
+      ),
+      auto: z.array(z.string()).describe('Who is asked in turn when the request names nobody, available or not'),
+    }),
+  },
+} as const;

@@ -1,0 +1,141 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+import { execa } from 'execa';
+
+import { AdapterError } from '../core/errors.js';
+import { isInstanceAlive } from './runtime-directory.js';
+
+/** A file that differs from the commit that a worktree began with. */
+interface WorktreeChange {
+  readonly path: string;
+  readonly status: 'added' | 'modified' | 'deleted';
+}
+
+/** A working tree of a repository, for one run. It is removed with all in it. */
+export interface Worktree extends AsyncDisposable {
+  /** Where the directory is that was asked for: the root of the tree, or what is below it. */
+  readonly path: string;
+  /** What differs from the commit it began with, committed or not; ignored files are left out. */
+  changes(): Promise<{ readonly changes: readonly WorktreeChange[]; readonly patch: string }>;
+}
+
+/** Nothing of a repository's hooks or of who runs the daemon takes part. */
+const CONFIG = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'commit.gpgSign=false'];
+const STATUS: Readonly<Record<string, WorktreeChange['status']>> = { A: 'added', D: 'deleted' };
+
+/** Most of a patch that is taken, in characters. */
+const MAX_PATCH = 16 * 1024 * 1024;
+
+/**
+ * Makes working trees of the commit that a repository has checked out. All are below one directory of this run of the daemon, so that
+ * a successor finds what a killed daemon has left.
+ */
+export class Worktrees implements AsyncDisposable {
+  readonly #directory: string;
+  readonly #path: string;
+  #count = 0;
+
+  /**
+   * @param root where they are
+   * @param instance name of this run of the daemon
+   * @param path PATH on which git is
+   */
+  constructor(root: string, instance: string, path: string) {
+    this.#directory = join(root, instance);
+    this.#path = path;
+    sweep(root);
+  }
+
+  /**
+   * Makes one.
+   * @param directory a repository, or a directory in one
+   * @throws AdapterError BAD_DIRECTORY when there is no repository with a commit, GIT_NOT_FOUND
+   */
+  async make(directory: string): Promise<Worktree> {
+    const [top = '', prefix = ''] = (await this.#git(directory, 'rev-parse', '--show-toplevel', '--show-prefix')).split(
+      '\n',
+    );
+    const base = (await this.#git(directory, 'rev-parse', '--verify', 'HEAD^{commit}')).trim();
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    this.#count += 1;
+    const tree = join(this.#directory, String(this.#count));
+    await this.#git(top, 'worktree', 'add', '--quiet', '--detach', tree, base);
+    return {
+      path: join(tree, prefix),
+      changes: () => this.#changes(tree, base),
+      [Symbol.asyncDispose]: () => this.#remove(top, tree),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async #changes(tree: string, base: string): ReturnType<Worktree['changes']> {
+    // Its index is its own, and goes with it.
+    await this.#git(tree, 'add', '--all');
+    const names = (await this.#git(tree, 'diff', '--cached', '--no-renames', '--name-status', '-z', base)).split('\0');
+    const changes = Array.from({ length: Math.floor(names.length / 2) }, (_, index): WorktreeChange => {
+      const [letter = '', path = ''] = names.slice(2 * index, 2 * index + 2);
+      return { path, status: STATUS[letter] ?? 'modified' };
+    });
+    const patch = await this.#git(tree, 'diff', '--cached', '--no-ext-diff', '--no-textconv', '--binary', base);
+    return { changes, patch: patch.slice(0, MAX_PATCH) };
+  }
+
+  /** Whatever has become of the tree: locked, moved, emptied. */
+  async #remove(repository: string, tree: string): Promise<void> {
+    await rm(tree, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    // The repository may be gone, too.
+    await this.#git(repository, 'worktree', 'prune', '--expire', 'now').catch(() => undefined);
+  }
+
+  async #git(cwd: string, ...args: readonly string[]): Promise<string> {
+    const env = {
+      PATH: this.#path,
+      LC_ALL: 'C',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+    };
+    const end = await execa('git', [...CONFIG, ...args], {
+      cwd,
+      env: { ...env, GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
+      extendEnv: false,
+      reject: false,
+      stripFinalNewline: false,
+      stdin: 'ignore',
+    });
+    if (!end.failed) return end.stdout;
+    if (end.code === 'ENOENT' && existsSync(cwd))
+      throw new AdapterError('GIT_NOT_FOUND', 'git is not installed, or not on PATH');
+    const why = (end.stderr || end.originalMessage || '').trim().split('\n').at(-1) ?? '';
+    throw new AdapterError('BAD_DIRECTORY', `${cwd} gives no worktree: ${why}`, {
+      details: { directory: cwd, detail: why },
+    });
+  }
+}
+
+/** Removes what daemons have left that were killed, and what their repositories know of it. */
+function sweep(root: string): void {
+  const instances = existsSync(root) ? readdirSync(root) : [];
+  for (const instance of instances.filter((name) => !isInstanceAlive(name))) {
+    const directory = join(root, instance);
+    for (const name of readdirSync(directory)) forget(join(directory, name));
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** A worktree's `.git` names its folder in the repository, which names the worktree in turn. */
+function forget(tree: string): void {
+  const link = join(tree, '.git');
+  const [, folder] = existsSync(link) ? (/^gitdir: (.+)$/m.exec(readFileSync(link, 'utf8')) ?? []) : [];
+  if (folder === undefined || dirname(folder).split('/').at(-1) !== 'worktrees') return;
+  const back = join(folder, 'gitdir');
+  // Only if the repository says so too: the file was in a place where tools could write.
+  if (existsSync(back) && resolve(folder, readFileSync(back, 'utf8').trim()) === link) {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

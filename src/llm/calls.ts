@@ -1,0 +1,217 @@
+import { type Principal, reaches } from '../core/access/principal.js';
+import { AdapterError } from '../core/errors.js';
+import { callIdFrom, ID_BYTES } from '../core/ids.js';
+import { isPassedOn, llmError } from '../core/llm/failure.js';
+import { type Candidate, type Choice, nameOf, resolveProviders } from '../core/llm/resolution.js';
+import { HTTP_PROVIDERS, type LlmSettings } from '../core/llm/settings.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { Answer, Request } from '../core/protocol/requests.js';
+import { randomBytes } from '../engine/random.js';
+import type { Caller, EventSink } from '../services/audience.js';
+import type { LlmPort } from '../services/llm-port.js';
+import type { Availability, LlmQuestion, LlmReply } from './call.js';
+import type { HttpProviders } from './http-providers.js';
+import { assertQuestion } from './invocation.js';
+import type { ShellCatalogue } from './shell-catalogue.js';
+import type { ShellProviders } from './shell-providers.js';
+import { workingDirectory } from './working-directory.js';
+
+type LlmRequest = Request<'llm_call'>;
+
+/** What the calls are made of. */
+export interface LlmCallsOptions {
+  readonly settings: () => LlmSettings;
+  readonly catalogue: ShellCatalogue;
+  readonly shells: ShellProviders;
+  readonly services: HttpProviders;
+  readonly workspace: string;
+  /** Answers are masked where all are; their pieces here. */
+  readonly secrets: SecretMask;
+}
+
+/** A call that is under way. */
+interface ActiveCall {
+  readonly id: string;
+  readonly owner: Principal;
+  readonly sink: EventSink | undefined;
+  readonly controller: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
+/** Finds who answers, asks one after another, and ends what nobody waits for any more. */
+export class LlmCalls implements LlmPort {
+  readonly #options: LlmCallsOptions;
+  readonly #active = new Set<ActiveCall>();
+  #isClosed = false;
+
+  constructor(options: LlmCallsOptions) {
+    this.#options = options;
+  }
+
+  call(request: LlmRequest, caller: Caller): Promise<Answer<'llm_call'>> {
+    return this.#start(request, caller, () => undefined);
+  }
+
+  async stream(request: LlmRequest, caller: Caller): Promise<Answer<'llm_stream'>> {
+    let index = 0;
+    const answer = await this.#start(request, caller, (callId) => (content) => {
+      caller.sink?.send('llm_chunk', { call_id: callId, index, content: this.#options.secrets.text(content) });
+      index += 1;
+    });
+    return { ...answer, chunk_count: index };
+  }
+
+  cancel({ call_id: id }: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'> {
+    const calls = [...this.#active].filter((call) => call.id === id && reaches(principal, call.owner.id, 'use'));
+    for (const { controller } of calls) controller.abort();
+    return { call_id: id, cancelled: calls.length > 0 };
+  }
+
+  list(): Answer<'list_llm_providers'> {
+    const { catalogue, services } = this.#options;
+    const describe = ({ provider, shellProvider }: Candidate, availability: Availability) => ({
+      provider,
+      shell_provider: shellProvider,
+      available: availability.available,
+      reason: availability.available ? null : availability.reason,
+      command: availability.available ? availability.command : null,
+    });
+    return {
+      providers: [
+        ...catalogue.names.map((name) => {
+          return describe({ provider: 'shell', shellProvider: name }, catalogue.availability(name));
+        }),
+        ...HTTP_PROVIDERS.map((name) => {
+          return describe({ provider: name, shellProvider: null }, services.availability(name));
+        }),
+      ],
+      auto: resolveProviders({}, this.#choice).map(nameOf),
+    };
+  }
+
+  detach(sink: EventSink): void {
+    for (const call of this.#active) if (call.sink?.id === sink.id) call.controller.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    for (const { controller } of this.#active) controller.abort();
+    await Promise.all([...this.#active].map(({ ended }) => ended));
+  }
+
+  get #choice(): Choice {
+    const { provider, fallback } = this.#options.settings();
+    const { catalogue, services } = this.#options;
+    return { provider, fallback, shellProviders: catalogue.names, configured: services.configured };
+  }
+
+  async #start(
+    request: LlmRequest,
+    { principal, sink }: Caller,
+    listenerFor: (callId: string) => LlmQuestion['onChunk'],
+  ): Promise<Answer<'llm_call'>> {
+    const startedAt = performance.now();
+    const id = this.#claimId(request.call_id, principal);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const answering = this.#answer(request, { onChunk: listenerFor(id), signal });
+    const call: ActiveCall = { id, owner: principal, sink, controller, ended: answering.catch(() => undefined) };
+    this.#active.add(call);
+    try {
+      const { candidate, content, usage = {}, model, session } = await answering;
+      const { provider, shellProvider: shell_provider } = candidate;
+      const duration_ms = performance.now() - startedAt;
+      return { content, usage, provider, shell_provider, model, session, call_id: id, duration_ms };
+    } catch (error) {
+      throw this.#isClosed ? new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped', { cause: error }) : error;
+    } finally {
+      this.#active.delete(call);
+    }
+  }
+
+  #claimId(wanted: string | undefined, { id: owner }: Principal): string {
+    if (wanted === undefined) return callIdFrom(randomBytes(ID_BYTES));
+    if (![...this.#active].some((call) => call.id === wanted && call.owner.id === owner)) return wanted;
+    throw new AdapterError('INVALID_REQUEST', `call_id ${wanted} belongs to a call that is under way`, {
+      details: { field: 'call_id' },
+    });
+  }
+
+  async #answer(
+    { messages, model, timeout, cwd, ...wish }: LlmRequest,
+    { onChunk, signal }: Pick<LlmQuestion, 'onChunk' | 'signal'>,
+  ): Promise<LlmReply & { readonly candidate: Candidate }> {
+    assertQuestion(messages);
+    const timeoutMs = this.#readTimeout(timeout);
+    const directory = workingDirectory(cwd, this.#options.workspace);
+    const candidates = resolveProviders(wish, this.#choice);
+    const question = { messages, model, cwd: directory, timeoutMs, onChunk, signal };
+    return await this.#askInTurn(candidates, question);
+  }
+
+  /** The first answer counts. Once a piece of one has been given out there is no going on to the next. */
+  async #askInTurn(
+    candidates: readonly Candidate[],
+    question: LlmQuestion,
+  ): Promise<LlmReply & { readonly candidate: Candidate }> {
+    const { timeoutMs, onChunk } = question;
+    const deadline = performance.now() + (timeoutMs ?? Infinity);
+    const failures: { readonly name: string; readonly error: AdapterError }[] = [];
+    let streamed = 0;
+    const listener =
+      onChunk &&
+      ((text: string) => {
+        streamed += 1;
+        onChunk(text);
+      });
+    for (const candidate of candidates) {
+      const ms = Math.max(
+        1,
+        Math.ceil(Math.min(deadline - performance.now(), this.#ownTimeoutMs(candidate, timeoutMs))),
+      );
+      try {
+        const reply = await this.#ask(candidate, { ...question, onChunk: listener, timeoutMs: ms });
+        return { ...reply, candidate };
+      } catch (error) {
+        if (!isPassedOn(error) || streamed > 0 || candidates.length === 1) throw error;
+        failures.push({ name: nameOf(candidate), error });
+      }
+    }
+    throw failureOfAll(failures);
+  }
+
+  #ask(
+    { provider, shellProvider }: Candidate,
+    question: LlmQuestion & { readonly timeoutMs: number },
+  ): Promise<LlmReply> {
+    const { shells, services } = this.#options;
+    return provider === 'shell' ? shells.ask(shellProvider, question) : services.ask(provider, question);
+  }
+
+  #ownTimeoutMs({ shellProvider }: Candidate, wantedMs: number | undefined): number {
+    if (wantedMs !== undefined) return wantedMs;
+    const { settings, catalogue } = this.#options;
+    return shellProvider === null ? settings().timeoutMs : catalogue.timeoutMsOf(shellProvider);
+  }
+
+  #readTimeout(seconds: number | undefined): number | undefined {
+    if (seconds === undefined) return undefined;
+    const { maxTimeoutMs } = this.#options.settings();
+    const ms = Math.ceil(seconds * 1000);
+    if (ms <= maxTimeoutMs) return ms;
+    const max = maxTimeoutMs / 1000;
+    throw new AdapterError('INVALID_REQUEST', `timeout: ${seconds} s is more than llm.max_timeout allows (${max} s)`, {
+      details: { field: 'timeout', max },
+    });
+  }
+}
+
+/** Who ran and failed says more than who could not be asked at all. */
+function failureOfAll(failures: readonly { readonly name: string; readonly error: AdapterError }[]): AdapterError {
+  const tried = failures.map(({ name, error: { code, message } }) => ({ name, code, message }));
+  const last = failures.findLast(({ error }) => error.code !== 'LLM_UNAVAILABLE')?.error;
+  if (last) return new AdapterError(last.code, last.message, { details: { ...last.details, tried }, cause: last });
+  const reasons = tried.map(({ message }) => message).join('; ');
+  const message = `no LLM provider can be asked: ${reasons || 'none is configured, and llm.fallback is empty'}`;
+  return llmError('unavailable', message, { tried });
+}

@@ -1,0 +1,185 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { AdapterError } from '../core/errors.js';
+import { llmError } from '../core/llm/failure.js';
+import { lastBlock } from '../core/llm/last-block.js';
+import type { ModelRegistry, ModelSettings } from '../core/llm/models.js';
+import { taskPrompt } from '../core/llm/task-prompt.js';
+import type { ChatRequest } from '../core/openai/chat-request.js';
+import { type OutputLimits, OutputWindow } from '../core/output/output-window.js';
+import type { Worktree, Worktrees } from '../engine/worktrees.js';
+import type {
+  Completion,
+  CompletionListener,
+  CompletionsPort,
+  ListedModel,
+  WorktreeReport,
+} from '../services/completions-port.js';
+import type { LlmQuestion, LlmReply } from './call.js';
+import { assertQuestion } from './invocation.js';
+import type { ShellCatalogue } from './shell-catalogue.js';
+import type { ShellProviders } from './shell-providers.js';
+
+/** What a tool that has printed nothing has said, for clients that cannot do without an answer. */
+const NO_OUTPUT = 'No output from CLI.';
+
+/** What completions are made of. */
+export interface CompletionsOptions {
+  /** Undefined without a file of models: then every tool is a model of its own name, in the workspace. */
+  readonly registry: () => ModelRegistry | undefined;
+  readonly catalogue: ShellCatalogue;
+  readonly shells: ShellProviders;
+  readonly worktrees: Worktrees;
+  readonly workspace: string;
+  /** How much of a patch is told. */
+  readonly output: () => OutputLimits;
+}
+
+/** Answers in the name of models: a tool in a repository, told what the repository says to agents. */
+export class Completions implements CompletionsPort, AsyncDisposable {
+  readonly #options: CompletionsOptions;
+  readonly #closing = new AbortController();
+  readonly #active = new Set<Promise<unknown>>();
+
+  constructor(options: CompletionsOptions) {
+    this.#options = options;
+  }
+
+  models(): readonly ListedModel[] {
+    const { registry, catalogue } = this.#options;
+    const models = registry();
+    if (models) return Object.entries(models).map(([id, { driver }]) => ({ id, driver }));
+    return catalogue.names
+      .filter((name) => catalogue.availability(name).available)
+      .map((name) => ({ id: name, driver: name }));
+  }
+
+  /** @throws AdapterError INVALID_REQUEST, BAD_DIRECTORY, LLM_…, SHUTTING_DOWN */
+  async complete(request: ChatRequest, listener: CompletionListener): Promise<Completion> {
+    const answering = this.#answer(request, listener);
+    const settled = answering.catch(() => undefined);
+    this.#active.add(settled);
+    try {
+      return await answering;
+    } catch (error) {
+      if (!this.#closing.signal.aborted) throw error;
+      throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped', { cause: error });
+    } finally {
+      this.#active.delete(settled);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#active);
+  }
+
+  async #answer(request: ChatRequest, { signal, onChunk }: CompletionListener): Promise<Completion> {
+    const model = this.#find(request.model);
+    assertQuestion(request.messages);
+    const directory = existingDirectory(model.repoPath);
+    const isIsolated = request.worktree ?? model.worktree;
+    if (request.reportsChanges && !isIsolated) {
+      throw invalid('worktree_changes', 'only a run with a worktree can report what it has changed');
+    }
+    const instructions = await this.#instructionsOf(model, directory);
+    await using worktree = isIsolated ? await this.#options.worktrees.make(directory) : undefined;
+    const ending = AbortSignal.any([signal, this.#closing.signal]);
+    const reply = await this.#ask(model, {
+      messages: [{ role: 'user', content: taskPrompt(instructions, request.messages) }],
+      model: model.model,
+      cwd: worktree?.path ?? directory,
+      hasAgentFile: instructions !== undefined,
+      timeoutMs: model.timeoutMs ?? this.#options.catalogue.timeoutMsOf(model.driver),
+      // Of a text it is known at its end which part is the answer.
+      onChunk: model.normalizer === 'last_block' ? undefined : onChunk,
+      signal: ending,
+    });
+    const content = normalize(reply, model, onChunk !== undefined);
+    if (model.normalizer === 'last_block') onChunk?.(content);
+    const report = worktree && request.reportsChanges ? await this.#report(worktree) : undefined;
+    return { content, usage: reply.usage, worktree: report };
+  }
+
+  /** A tool that has nothing to say has an answer too. */
+  async #ask({ driver }: ModelSettings, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
+    try {
+      return await this.#options.shells.ask(driver, question);
+    } catch (error) {
+      if (!(error instanceof AdapterError) || error.code !== 'LLM_EMPTY') throw error;
+      question.onChunk?.(NO_OUTPUT);
+      return { content: NO_OUTPUT, usage: undefined, model: null, session: null, isText: true };
+    }
+  }
+
+  #find(name: string): ModelSettings {
+    const { registry, catalogue, workspace } = this.#options;
+    const models = registry();
+    if (models && Object.hasOwn(models, name)) return models[name] as ModelSettings;
+    if (!models && catalogue.names.includes(name)) return modelOfTool(name, workspace);
+    const known = this.models().map(({ id }) => id);
+    const detail = `there is no model ${JSON.stringify(name)}; there are ${known.join(', ') || 'none'}`;
+    throw new AdapterError('INVALID_REQUEST', 'Unknown model', { details: { field: 'model', detail } });
+  }
+
+  /** What the repository says to agents, unless the tool reads it by itself. */
+  async #instructionsOf(
+    { agentFile, agentFileMode, driver }: ModelSettings,
+    directory: string,
+  ): Promise<string | undefined> {
+    const readsItself = this.#options.catalogue.find(driver).driver.agentFileArgs !== undefined;
+    if (agentFileMode === 'native' || (agentFileMode === 'auto' && readsItself)) return undefined;
+    const file = resolve(directory, agentFile);
+    try {
+      return await readFile(file, 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      const message = `${file} cannot be read (${code ?? 'unknown error'})`;
+      throw new AdapterError('BAD_DIRECTORY', message, { details: { file }, cause: error });
+    }
+  }
+
+  async #report(worktree: Worktree): Promise<WorktreeReport> {
+    const { changes, patch } = await worktree.changes();
+    const window = new OutputWindow(this.#options.output(), { isAscii, isUtf8 });
+    window.push(Buffer.from(patch));
+    const { text } = window.render({ encoding: 'utf8', stripAnsi: false, collapseCr: false, hint: '' });
+    return { changes, patch: text };
+  }
+}
+
+/** Of what a tool has printed only a part may be the answer. What was streamed already stays as it is. */
+function normalize({ content, isText }: LlmReply, { normalizer, driver }: ModelSettings, isStreamed: boolean): string {
+  if (!isText || normalizer === 'full') return content;
+  if (normalizer === 'structured') {
+    const message = `${driver} has not marked its answer: its output is no JSON that its driver knows`;
+    throw llmError('failed', message, { detail: content });
+  }
+  return normalizer === 'auto' && isStreamed ? content : lastBlock(content);
+}
+
+const modelOfTool = (driver: string, repoPath: string): ModelSettings => ({
+  driver,
+  repoPath,
+  agentFile: 'AGENTS.md',
+  agentFileMode: 'auto',
+  worktree: false,
+  model: undefined,
+  timeoutMs: undefined,
+  normalizer: 'auto',
+});
+
+/** @throws AdapterError BAD_DIRECTORY */
+function existingDirectory(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
+  throw new AdapterError('BAD_DIRECTORY', `${path}, where the model runs, is no directory`, {
+    details: { directory: path },
+  });
+}
+
+const invalid = (field: string, why: string): AdapterError =>
+  new AdapterError('INVALID_REQUEST', `${field}: ${why}`, { details: { field } });

@@ -1,0 +1,63 @@
+import type { Answer } from '../../core/llm/answer.js';
+import { type JsonObject, listOf, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
+import { usageOf } from '../../core/llm/usage.js';
+
+/*
+ * The events that claude prints with `--output-format stream-json` (or json: the last of them), and with small differences
+ * qwen and cursor-agent too.
+ */
+
+/** Takes one event. `type` need not be its first key. */
+export function readClaudeEvent(event: JsonObject, answer: Answer): void {
+  answer.session ??= textOf(event['session_id']);
+  // What subagents say is not the answer.
+  if (event['parent_tool_use_id'] !== undefined && event['parent_tool_use_id'] !== null) return;
+  if (event['type'] === 'stream_event') readDelta(objectOf(event['event']), answer);
+  else if (event['type'] === 'system') answer.model ??= textOf(event['model']);
+  else if (event['type'] === 'result') readResult(event, answer);
+}
+
+function readDelta(event: JsonObject, answer: Answer): void {
+  if (event['type'] === 'message_start') answer.beginMessage();
+  const delta = objectOf(event['delta']);
+  if (event['type'] === 'content_block_delta' && delta['type'] === 'text_delta') {
+    answer.delta(textOf(delta['text']) ?? '');
+  }
+}
+
+/** A whole message, for tools that print no pieces. */
+export function readWholeMessage(event: JsonObject, answer: Answer): void {
+  const parts = listOf(objectOf(event['message'])['content']).map(objectOf);
+  const texts = parts.filter(({ type }) => type === 'text').map(({ text }) => textOf(text) ?? '');
+  if (texts.length > 0) answer.message(texts.join(''));
+}
+
+/** `subtype` is no help: it is `success` for failures of the service too. */
+function readResult(event: JsonObject, answer: Answer): void {
+  const usage = objectOf(event['usage']);
+  const cached = numberOf(usage['cache_read_input_tokens']);
+  const input = numberOf(usage['input_tokens']);
+  if (input !== undefined) answer.usage = readUsage(event, usage, input, cached);
+  const text = textOf(event['result']);
+  if (event['is_error'] !== true && text !== undefined) {
+    answer.finish(text);
+    return;
+  }
+  const errors = listOf(event['errors']).filter((entry) => typeof entry === 'string');
+  const message = textOf(objectOf(event['error'])['message']);
+  const status = numberOf(event['api_error_status']);
+  const why = [text, message, ...errors].find(Boolean) ?? `it ended with ${String(event['subtype'])}`;
+  answer.fail(status === undefined || why.includes(String(status)) ? why : `${why} (status ${status})`);
+}
+
+function readUsage(event: JsonObject, usage: JsonObject, input: number, cached: number | undefined): Answer['usage'] {
+  const created = numberOf(usage['cache_creation_input_tokens']) ?? 0;
+  // The events of qwen count cached tokens as input; those of claude do not, and tell what was added to the cache.
+  const isInclusive = usage['cache_creation_input_tokens'] === undefined;
+  return usageOf({
+    prompt: isInclusive ? input : input + created + (cached ?? 0),
+    completion: numberOf(usage['output_tokens']) ?? 0,
+    cached,
+    costUsd: numberOf(event['total_cost_usd']),
+  });
+}

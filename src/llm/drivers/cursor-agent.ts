@@ -1,0 +1,29 @@
+import type { Answer } from '../../core/llm/answer.js';
+import type { JsonObject } from '../../core/llm/json-events.js';
+import { readClaudeEvent, readWholeMessage } from './claude-events.js';
+import { type CliDriver, flagged } from './driver.js';
+
+/** Source: https://cursor.com/docs/cli/reference (parameters, output format). Newer builds are named `agent`. */
+export const cursorAgent: CliDriver = {
+  name: 'cursor-agent',
+  binaries: ['cursor-agent', 'agent'],
+  // The default of the output format has changed from version to version.
+  args: ['-p', '--output-format', 'stream-json'],
+  // Of standard input its documentation says nothing.
+  promptBy: 'argument',
+  promptStyle: 'labelled',
+  promptLimit: { max: 100_000, unit: 'bytes' },
+  modelArgs: flagged('--model'),
+  systemArgs: undefined,
+  // Nothing keeps it from reading the file.
+  agentFileArgs: [],
+  env: {},
+  variables: ['CURSOR_*'],
+  readEvent,
+  exitKinds: {},
+};
+
+function readEvent(event: JsonObject, answer: Answer): void {
+  if (event['type'] === 'assistant') readWholeMessage(event, answer);
+  readClaudeEvent(event, answer);
+}

@@ -1,0 +1,74 @@
+import type { Answer } from '../../core/llm/answer.js';
+import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
+import { usageOf } from '../../core/llm/usage.js';
+import { type CliDriver, flagged } from './driver.js';
+
+/** Gemini CLI. Without a terminal it offers the model no tools that change anything. */
+export const gemini: CliDriver = {
+  name: 'gemini',
+  binaries: ['gemini'],
+  args: ['-o', 'stream-json'],
+  promptBy: 'stdin',
+  promptStyle: 'labelled',
+  // It cuts what is longer, and answers nothing.
+  promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
+  modelArgs: flagged('-m'),
+  systemArgs: undefined,
+  agentFileArgs: undefined,
+  env: {
+    // A directory that it does not know is refused otherwise.
+    GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    GEMINI_CLI_NO_RELAUNCH: 'true',
+  },
+  variables: ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*'],
+  readEvent,
+  // Its own 41 to 55, and for errors of the service the lower byte of the status: 401, 429.
+  exitKinds: { 41: 'auth', 145: 'auth', 173: 'rate_limited' },
+};
+
+function readEvent(event: JsonObject, answer: Answer): void {
+  answer.session ??= textOf(event['session_id']);
+  const { type } = event;
+  if (type === 'init') answer.model = textOf(event['model']);
+  else if (type === 'tool_use') answer.beginMessage();
+  else if (type === 'message' && event['role'] === 'assistant') {
+    if (event['delta'] !== true) answer.beginMessage();
+    answer.delta(textOf(event['content']) ?? '');
+  } else if (type === 'result') readResult(event, answer);
+  else if (type === undefined) readDocument(event, answer);
+}
+
+function readResult(event: JsonObject, answer: Answer): void {
+  const stats = objectOf(event['stats']);
+  const prompt = numberOf(stats['input_tokens']);
+  if (prompt !== undefined) {
+    const completion = numberOf(stats['output_tokens']) ?? 0;
+    answer.usage = usageOf({ prompt, completion, cached: numberOf(stats['cached']) });
+  }
+  if (event['status'] === 'error') answer.fail(readError(event));
+  else answer.finish();
+}
+
+/** What `-o json` prints: one object, with an error beside the response at times. */
+function readDocument(event: JsonObject, answer: Answer): void {
+  if (event['error'] !== undefined) {
+    answer.fail(readError(event));
+    return;
+  }
+  const text = textOf(event['response']);
+  if (text === undefined) return;
+  const counts = Object.values(objectOf(objectOf(event['stats'])['models'])).map((model) =>
+    objectOf(objectOf(model)['tokens']),
+  );
+  const sum = (key: string) => counts.reduce((total, tokens) => total + (numberOf(tokens[key]) ?? 0), 0);
+  if (counts.length > 0) {
+    const [completion, reasoning] = [sum('candidates') + sum('thoughts'), sum('thoughts')];
+    answer.usage = usageOf({ prompt: sum('prompt'), completion, cached: sum('cached'), reasoning });
+  }
+  answer.finish(text);
+}
+
+function readError(event: JsonObject): string {
+  const error = objectOf(event['error']);
+  return [textOf(error['type']), textOf(error['message'])].filter(Boolean).join(': ') || 'it ended with an error';
+}

@@ -1,0 +1,18 @@
+import type { CliDriver } from './driver.js';
+
+/** Any other tool: it reads the prompt on standard input and prints the answer. The configuration says the rest. */
+export const generic: CliDriver = {
+  name: 'generic',
+  binaries: [],
+  args: [],
+  promptBy: 'stdin',
+  promptStyle: 'plain',
+  promptLimit: { max: 16 * 1024 * 1024, unit: 'bytes' },
+  modelArgs: undefined,
+  systemArgs: undefined,
+  agentFileArgs: undefined,
+  env: {},
+  variables: [],
+  readEvent: undefined,
+  exitKinds: {},
+};

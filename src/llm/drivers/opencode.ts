@@ -1,0 +1,62 @@
+import type { Answer } from '../../core/llm/answer.js';
+import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
+import { type LlmUsage, usageOf } from '../../core/llm/usage.js';
+import { type CliDriver, flagged } from './driver.js';
+
+/** Its own default lets the model run commands, and a rule that asks would wait for ever: nobody is there to answer. */
+const NO_TOOLS_THAT_CHANGE = JSON.stringify({ permission: { edit: 'deny', bash: 'deny', webfetch: 'deny' } });
+
+/** OpenCode. It prints whole messages, and is slow to start. Models are `provider/model`. */
+export const opencode: CliDriver = {
+  name: 'opencode',
+  binaries: ['opencode'],
+  // Without a title it asks a model for one.
+  args: ['run', '--format', 'json', '--title', 'llm_call'],
+  promptBy: 'stdin',
+  promptStyle: 'labelled',
+  promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
+  modelArgs: flagged('-m'),
+  systemArgs: undefined,
+  // Nothing keeps it from reading the file.
+  agentFileArgs: [],
+  env: {
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_CONFIG_CONTENT: NO_TOOLS_THAT_CHANGE,
+  },
+  // It speaks with every service there is.
+  variables: ['OPENCODE_*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*', 'GOOGLE_*', 'GITHUB_TOKEN', 'OPENROUTER_API_KEY'],
+  readEvent,
+  exitKinds: {},
+};
+
+/** Only the last step of several ends with `stop`. */
+function readEvent(event: JsonObject, answer: Answer): void {
+  answer.session ??= textOf(event['sessionID']);
+  const part = objectOf(event['part']);
+  if (event['type'] === 'text') answer.message(textOf(part['text']) ?? '');
+  else if (event['type'] === 'step_finish') {
+    answer.usage = addStep(answer.usage, part);
+    if (part['reason'] === 'stop') answer.finish();
+  } else if (event['type'] === 'error') {
+    const error = objectOf(event['error']);
+    const data = objectOf(error['data']);
+    const status = numberOf(data['statusCode']);
+    const why = textOf(data['message']) ?? textOf(error['name']) ?? 'it ended with an error';
+    answer.fail(status === undefined ? why : `${why} (status ${status})`);
+  }
+}
+
+function addStep(before: LlmUsage | undefined, part: JsonObject): LlmUsage {
+  const tokens = objectOf(part['tokens']);
+  const cache = objectOf(tokens['cache']);
+  const count = (value: unknown) => numberOf(value) ?? 0;
+  const read = count(cache['read']);
+  return usageOf({
+    prompt: (before?.prompt_tokens ?? 0) + count(tokens['input']) + read + count(cache['write']),
+    completion: (before?.completion_tokens ?? 0) + count(tokens['output']) + count(tokens['reasoning']),
+    cached: (before?.cached_tokens ?? 0) + read,
+    reasoning: (before?.reasoning_tokens ?? 0) + count(tokens['reasoning']),
+    costUsd: (before?.cost_usd ?? 0) + count(part['cost']),
+  });
+}

@@ -1,0 +1,31 @@
+import type { Answer } from '../../core/llm/answer.js';
+import { type JsonObject, textOf } from '../../core/llm/json-events.js';
+import { readClaudeEvent } from './claude-events.js';
+import { type CliDriver, flagged } from './driver.js';
+
+/** What it gives as a successful result when the service has failed. */
+const API_ERROR = /^\[API Error: [\s\S]*\]$/;
+
+/** Qwen Code. Its time-outs are ours: a failing service it tries for minutes, without a word. */
+export const qwen: CliDriver = {
+  name: 'qwen',
+  binaries: ['qwen'],
+  args: ['-o', 'stream-json', '--include-partial-messages'],
+  promptBy: 'stdin',
+  promptStyle: 'labelled',
+  // It cuts what is longer, and hangs.
+  promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
+  modelArgs: flagged('-m'),
+  systemArgs: flagged('--append-system-prompt'),
+  agentFileArgs: ['--bare'],
+  env: { QWEN_CODE_NO_RELAUNCH: 'true' },
+  variables: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_*'],
+  readEvent,
+  exitKinds: {},
+};
+
+function readEvent(event: JsonObject, answer: Answer): void {
+  const result = textOf(event['result']);
+  const isFailure = event['type'] === 'result' && result !== undefined && API_ERROR.test(result.trim());
+  readClaudeEvent(isFailure ? { ...event, is_error: true } : event, answer);
+}

@@ -1,0 +1,153 @@
+import type { OpenAI } from 'openai';
+
+import { AdapterError } from '../core/errors.js';
+import { classifyFailure, type FailureKind, llmError, maskSecrets } from '../core/llm/failure.js';
+import {
+  HTTP_PROVIDERS,
+  type HttpProviderName,
+  type HttpProviderSettings,
+  type LlmSettings,
+} from '../core/llm/settings.js';
+import { type LlmUsage, usageOf } from '../core/llm/usage.js';
+import type { Availability, LlmQuestion, LlmReply } from './call.js';
+import { DEFAULT_URLS, openAiClient } from './openai-client.js';
+
+/** Asks services over HTTP that speak OpenAI's protocol. */
+export class HttpProviders {
+  readonly #settings: () => LlmSettings;
+
+  constructor(settings: () => LlmSettings) {
+    this.#settings = settings;
+  }
+
+  /** Services that somebody has configured: by an address, or by a key for a well-known one. */
+  get configured(): ReadonlySet<HttpProviderName> {
+    const { http } = this.#settings();
+    const isConfigured = (name: HttpProviderName): boolean => {
+      const { baseUrl, apiKey } = http[name];
+      if (name === 'azure') return baseUrl !== undefined && apiKey !== undefined;
+      return baseUrl !== undefined || (name === 'openai' && apiKey !== undefined);
+    };
+    return new Set(HTTP_PROVIDERS.filter(isConfigured));
+  }
+
+  /** Whether a service can be asked, as far as the configuration tells. Nobody is asked for that. */
+  availability(name: HttpProviderName): Availability {
+    if (this.configured.has(name)) return { available: true, command: null };
+    const missing = name === 'azure' ? 'base_url and api_key are' : name === 'openai' ? 'api_key is' : 'base_url is';
+    return { available: false, reason: `llm.${name}.${missing} not set` };
+  }
+
+  /**
+   * Asks a service; with `onChunk` the answer comes in pieces.
+   * @throws AdapterError LLM_…
+   */
+  async ask(name: HttpProviderName, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
+    const settings = this.#settings().http[name];
+    const availability = this.availability(name);
+    const model = question.model ?? settings.model;
+    const unavailable = (reason: string) => llmError('unavailable', `${name}: ${reason}`, { provider: name });
+    // One that is asked for by name may be where it is by default.
+    if (!availability.available && !(name in DEFAULT_URLS)) throw unavailable(availability.reason);
+    if (model === undefined) throw unavailable(`no model: the request names none, and llm.${name}.model is not set`);
+    const late = AbortSignal.timeout(question.timeoutMs);
+    const signal = AbortSignal.any([question.signal, late]);
+    try {
+      const client = await openAiClient(name, { ...settings, model });
+      const body = { model, messages: [...question.messages] };
+      const reply = question.onChunk
+        ? await stream(client, body, signal, question.onChunk)
+        : await complete(client, body, signal);
+      // What breaks off at the end of the time need not be an error to the package.
+      signal.throwIfAborted();
+      if (reply.content === '') throw llmError('empty', `${name} gave an empty answer`, { provider: name });
+      return reply;
+    } catch (error) {
+      if (error instanceof AdapterError) throw error;
+      throw await this.#failureOf(name, settings, error, question.signal, late);
+    }
+  }
+
+  async #failureOf(
+    name: HttpProviderName,
+    { apiKey }: HttpProviderSettings,
+    error: unknown,
+    cancelled: AbortSignal,
+    late: AbortSignal,
+  ): Promise<AdapterError> {
+    const details = { provider: name };
+    if (cancelled.aborted) return llmError('cancelled', `${name} was cancelled`, details, error);
+    if (late.aborted) return llmError('timeout', `${name} ran into its time-out`, details, error);
+    const { APIConnectionError, APIError } = await import('openai');
+    const detail = maskSecrets(messageOf(error), apiKey ? [apiKey.reveal()] : []);
+    if (error instanceof APIConnectionError) {
+      return llmError('unavailable', `${name} is not reached: ${detail}`, { ...details, detail }, error);
+    }
+    const status = error instanceof APIError ? ((error.status as number | undefined) ?? null) : null;
+    return llmError(kindOf(status, detail), `${name} failed: ${detail}`, { ...details, status, detail }, error);
+  }
+}
+
+interface Body {
+  readonly model: string;
+  readonly messages: OpenAI.ChatCompletionMessageParam[];
+}
+
+async function complete(client: OpenAI, body: Body, signal: AbortSignal): Promise<LlmReply> {
+  const completion = await client.chat.completions.create(body, { signal });
+  const content = completion.choices[0]?.message.content?.trim() ?? '';
+  return { content, usage: readUsage(completion.usage), model: completion.model, session: null, isText: false };
+}
+
+async function stream(
+  client: OpenAI,
+  body: Body,
+  signal: AbortSignal,
+  onChunk: (text: string) => void,
+): Promise<LlmReply> {
+  const events = await client.chat.completions.create(
+    { ...body, stream: true, stream_options: { include_usage: true } },
+    { signal },
+  );
+  let content = '';
+  let usage: LlmUsage | undefined;
+  let model: string | null = null;
+  for await (const event of events) {
+    const text = event.choices[0]?.delta.content ?? '';
+    model ??= event.model;
+    usage = readUsage(event.usage) ?? usage;
+    content += text;
+    if (text !== '') onChunk(text);
+  }
+  return { content: content.trim(), usage, model, session: null, isText: false };
+}
+
+const readUsage = (usage: OpenAI.CompletionUsage | null | undefined): LlmUsage | undefined =>
+  usage
+    ? usageOf({
+        prompt: usage.prompt_tokens,
+        completion: usage.completion_tokens,
+        cached: usage.prompt_tokens_details?.cached_tokens,
+        reasoning: usage.completion_tokens_details?.reasoning_tokens,
+      })
+    : undefined;
+
+/** What a status means; of a request that was refused the text tells more. */
+const STATUS_KINDS: Readonly<Record<number, FailureKind>> = {
+  401: 'auth',
+  403: 'auth',
+  404: 'model',
+  408: 'timeout',
+  413: 'prompt_too_large',
+  429: 'rate_limited',
+};
+
+const kindOf = (status: number | null, text: string): FailureKind =>
+  (status === null ? undefined : STATUS_KINDS[status]) ?? (status === 400 ? classifyFailure(text) : 'failed');
+
+/** With the reason behind it, where there is one: "Connection error." alone helps nobody. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? messageOf(error.cause) : '';
+  return cause === '' || error.message.includes(cause) ? error.message : `${error.message} ${cause}`;
+}

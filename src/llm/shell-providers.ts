@@ -1,0 +1,145 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { AdapterError, type ErrorDetails } from '../core/errors.js';
+import { llmError, maskSecrets } from '../core/llm/failure.js';
+import type { LlmSettings } from '../core/llm/settings.js';
+import { judgeRun, type RunVerdict } from '../core/llm/verdict.js';
+import type { Scratch, ScratchDirectory } from '../engine/scratch.js';
+import type { LlmQuestion, LlmReply } from './call.js';
+import type { CliRunEnd, CliRunner } from './cli-runner.js';
+import { INPUT_FILE, type Invocation, invocationOf, type ShellProvider } from './invocation.js';
+import { type OutputReader, outputReader } from './output-reader.js';
+import type { ShellCatalogue } from './shell-catalogue.js';
+import { Turnstile } from './turnstile.js';
+
+/** What the shell providers are made of. */
+export interface ShellProvidersOptions {
+  readonly runner: CliRunner;
+  readonly scratch: Scratch;
+  readonly catalogue: ShellCatalogue;
+  readonly settings: () => LlmSettings;
+}
+
+/** Asks command-line tools. */
+export class ShellProviders {
+  readonly #options: ShellProvidersOptions;
+  readonly #turnstiles = new Map<string, Turnstile>();
+
+  constructor(options: ShellProvidersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Asks one.
+   * @throws AdapterError PROVIDER_NOT_FOUND, LLM_…
+   */
+  async ask(name: string, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
+    const deadline = performance.now() + question.timeoutMs;
+    const provider = this.#options.catalogue.find(name);
+    const place = this.#options.catalogue.availability(name);
+    if (!place.available) throw llmError('unavailable', `${name}: ${place.reason}`, { shell_provider: name });
+    const invocation = invocationOf(provider, question);
+    const leave = await this.#takeTurn(provider, question);
+    try {
+      await using directory = await this.#options.scratch.make();
+      const timeoutMs = Math.max(1, Math.ceil(deadline - performance.now()));
+      return await this.#run(provider, place.command ?? name, invocation, directory, { ...question, timeoutMs });
+    } finally {
+      leave();
+    }
+  }
+
+  /** Waits until the tool may run once more; that counts as time that the answer takes. */
+  async #takeTurn(
+    { name, settings }: ShellProvider,
+    { signal, timeoutMs }: LlmQuestion & { readonly timeoutMs: number },
+  ): Promise<() => void> {
+    const { concurrency, queueLimit } = this.#options.settings();
+    const limits = { concurrency: settings.concurrency ?? concurrency, queueLimit };
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      return await this.#turnstileOf(name).enter(limits, inTime);
+    } catch (error) {
+      if (error instanceof AdapterError) throw error;
+      const details = { provider: 'shell', shell_provider: name };
+      if (signal.aborted) throw llmError('cancelled', `${name} was cancelled`, details, error);
+      throw llmError('timeout', `${name} was busy with other calls until the time was over`, details, error);
+    }
+  }
+
+  async #run(
+    provider: ShellProvider,
+    file: string,
+    invocation: Invocation,
+    directory: ScratchDirectory,
+    question: LlmQuestion & { readonly timeoutMs: number },
+  ): Promise<LlmReply> {
+    const { driver, settings } = provider;
+    const reader = outputReader(driver, settings.output, settings.args !== undefined);
+    const end = await this.#options.runner.run({
+      file,
+      args: await placeInput(invocation, directory),
+      cwd: question.cwd,
+      env: { ...this.#options.catalogue.environmentOf(provider), TMPDIR: directory.path },
+      stdin: invocation.stdin,
+      timeoutMs: question.timeoutMs,
+      idleTimeoutMs: settings.idleTimeoutMs,
+      reader,
+      onChunk: (text) => question.onChunk?.(text),
+      signal: question.signal,
+    });
+    const reply = this.#conclude(provider, reader, end);
+    if (!reader.answer.hasStreamed) question.onChunk?.(reply.content);
+    return reply;
+  }
+
+  #conclude(provider: ShellProvider, { answer, noise, isText }: OutputReader, end: CliRunEnd): LlmReply {
+    if (end.cause === 'shutdown') throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+    const { failure, isFinished, text } = answer;
+    const { exitKinds } = provider.driver;
+    const verdict = judgeRun({ ...end, failure, isFinished, text, noise, exitKinds });
+    if (!verdict.ok) throw this.#failureOf(provider, verdict, end);
+    return {
+      content: verdict.content,
+      usage: answer.usage,
+      model: answer.model ?? null,
+      session: answer.session ?? null,
+      isText,
+    };
+  }
+
+  #failureOf(
+    { name, settings }: ShellProvider,
+    { kind, what, detail }: Extract<RunVerdict, { readonly ok: false }>,
+    { cause, exitCode }: CliRunEnd,
+  ): AdapterError {
+    const secrets = Object.values(settings.env).map((secret) => secret.reveal());
+    const masked = maskSecrets(detail, secrets).slice(0, MAX_DETAIL_CHARACTERS);
+    const [firstLine = ''] = masked.split('\n', 1);
+    const details: ErrorDetails = {
+      provider: 'shell',
+      shell_provider: name,
+      exit_code: cause === 'exit' ? exitCode : null,
+      detail: masked,
+    };
+    return llmError(kind, `${name} ${what}${firstLine === '' ? '' : `: ${firstLine}`}`, details);
+  }
+
+  #turnstileOf(name: string): Turnstile {
+    let turnstile = this.#turnstiles.get(name);
+    if (!turnstile) this.#turnstiles.set(name, (turnstile = new Turnstile(name)));
+    return turnstile;
+  }
+}
+
+/** What of a tool's words is told to clients. */
+const MAX_DETAIL_CHARACTERS = 4096;
+
+/** Puts the prompt into a file, where it is wanted there; gives the arguments with its path. */
+async function placeInput({ args, inputFile }: Invocation, { path }: ScratchDirectory): Promise<readonly string[]> {
+  if (inputFile === undefined) return args;
+  const file = join(path, 'prompt.txt');
+  await writeFile(file, inputFile, { mode: 0o600 });
+  return args.map((arg) => arg.replaceAll(INPUT_FILE, file));
+}

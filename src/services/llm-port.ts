@@ -1,0 +1,17 @@
+import type { Principal } from '../core/access/principal.js';
+import type { Answer, Request } from '../core/protocol/requests.js';
+import type { Caller, EventSink } from './audience.js';
+
+/** Calls of LLMs, as transports and other services know them. */
+export interface LlmPort extends AsyncDisposable {
+  /** Asks an LLM. */
+  call(request: Request<'llm_call'>, caller: Caller): Promise<Answer<'llm_call'>>;
+  /** Asks an LLM; the answer also goes to the caller's client piece by piece. */
+  stream(request: Request<'llm_stream'>, caller: Caller): Promise<Answer<'llm_stream'>>;
+  /** Cancels a call that is under way. */
+  cancel(request: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'>;
+  /** Who can be asked. */
+  list(): Answer<'list_llm_providers'>;
+  /** A client has gone: nobody waits for the answers to its calls. */
+  detach(sink: EventSink): void;
+}

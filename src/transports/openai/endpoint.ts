@@ -1,0 +1,172 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { assertPermitted } from '../../core/access/permissions.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import { ChunkFrame, completion } from '../../core/openai/chat-answer.js';
+import { type ChatRequest, parseChatRequest } from '../../core/openai/chat-request.js';
+import { openAiFailure } from '../../core/openai/failure.js';
+import type { Caller } from '../../services/audience.js';
+import type { Completion, CompletionListener } from '../../services/completions-port.js';
+import type { Services } from '../../services/services.js';
+import { grantFor, originOf } from '../http/credentials.js';
+import { EventStream } from './event-stream.js';
+
+/** Largest request, in bytes: the largest prompt that a tool takes, and what JSON adds to it. */
+const MAX_BODY_BYTES = 24 * 1024 * 1024;
+
+/** What the endpoint is made of. */
+export interface OpenAiEndpointOptions {
+  readonly services: Services;
+  readonly log: Log;
+}
+
+/**
+ * OpenAI's API: chat completions by the command-line tools of this machine, and the list of the models. Answers and errors are in the
+ * form that OpenAI's clients take. What has run may have changed something, so clients are told not to repeat a request by
+ * themselves, unless nothing has run.
+ */
+export class OpenAiEndpoint {
+  readonly #options: OpenAiEndpointOptions;
+
+  constructor(options: OpenAiEndpointOptions) {
+    this.#options = options;
+  }
+
+  /** Adds the routes. */
+  readonly register = (routes: FastifyInstance): void => {
+    routes.post('/v1/chat/completions', { bodyLimit: MAX_BODY_BYTES, errorHandler: this.#onError }, (request, reply) =>
+      this.#complete(request, reply),
+    );
+    routes.get('/v1/models', { errorHandler: this.#onError }, async (request) => {
+      await this.#admit(request);
+      return { object: 'list', data: this.#models() };
+    });
+    routes.get<{ Params: { readonly id: string } }>(
+      '/v1/models/:id',
+      { errorHandler: this.#onError },
+      async (request) => {
+        await this.#admit(request);
+        const model = this.#models().find(({ id }) => id === request.params.id);
+        if (model) return model;
+        throw new AdapterError('INVALID_REQUEST', 'Unknown model', { details: { field: 'model' } });
+      },
+    );
+  };
+
+  async #admit({ raw, body }: FastifyRequest): Promise<Caller> {
+    const { access, quotas, isClosing } = this.#options.services;
+    const { principal } = await grantFor(raw, access);
+    const caller = { principal, sink: undefined, from: originOf(raw.socket) };
+    try {
+      quotas.countRequest(principal);
+      assertPermitted(principal.role, 'llm_call');
+    } catch (error) {
+      throw this.#record(error, body, caller);
+    }
+    if (isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+    return caller;
+  }
+
+  /** Has a model answer. What comes of it is recorded, and secrets in it are masked. */
+  async #ask(asked: ChatRequest, caller: Caller, listener: CompletionListener): Promise<Completion> {
+    const { completions, requestAudit, secrets } = this.#options.services;
+    try {
+      const answer = await completions.complete(asked, listener);
+      requestAudit.answered('llm_call', asked, {}, caller);
+      return secrets.value(answer);
+    } catch (error) {
+      throw this.#record(error, asked, caller);
+    }
+  }
+
+  /** Records a failure; gives it as it may be told. */
+  #record(error: unknown, asked: unknown, caller: Caller): AdapterError {
+    const known = this.#known(error);
+    this.#options.services.requestAudit.answered('llm_call', asked, { error: known.toBody() }, caller);
+    return known;
+  }
+
+  #models() {
+    // The daemon does not know since when a tool can do what it can.
+    return this.#options.services.completions
+      .models()
+      .map(({ id, driver }) => ({ id, object: 'model', created: 0, owned_by: driver }));
+  }
+
+  async #complete(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const caller = await this.#admit(request);
+    const asked = parseChatRequest(request.body);
+    if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
+    reply.header('cache-control', 'no-store');
+    const frame = { id: `cmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000), model: asked.model };
+    const gone = goneSignal(reply);
+    const ask = (onChunk: CompletionListener['onChunk']) => this.#ask(asked, caller, { signal: gone, onChunk });
+    if (asked.isStreamed) return this.#stream(ask, new ChunkFrame(frame, asked.includesUsage), reply);
+    const answer = await ask(undefined);
+    return reply.send(completion(frame, answer.content, answer.usage, extraOf(answer)));
+  }
+
+  /** What fails before there is anything of an answer is an answer of its own, with a status; after that it ends the stream. */
+  async #stream(
+    ask: (onChunk: (text: string) => void) => Promise<Completion>,
+    chunks: ChunkFrame,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const { secrets } = this.#options.services;
+    const stream = new EventStream();
+    const onChunk = (text: string) => {
+      if (!stream.hasBegun) stream.send(chunks.begin());
+      stream.send(chunks.content(secrets.text(text)));
+    };
+    const ended = ask(onChunk).then((answer) => {
+      if (!stream.hasBegun) onChunk(answer.content);
+      for (const chunk of chunks.end(answer.usage, extraOf(answer))) stream.send(chunk);
+      stream.end();
+    });
+    try {
+      await Promise.race([stream.begun, ended]);
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+    if (!stream.hasBegun) stream.send(chunks.begin());
+    ended.catch((error: unknown) => {
+      stream.fail(secrets.value(openAiFailure(this.#known(error)).body));
+    });
+    return reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(stream.body);
+  }
+
+  readonly #onError = (
+    error: Error & { readonly statusCode?: number },
+    _request: FastifyRequest,
+    reply: FastifyReply,
+  ): void => {
+    const { status, body, retryAfterSeconds } = openAiFailure(this.#known(error));
+    if (retryAfterSeconds === undefined) reply.header('x-should-retry', 'false');
+    else reply.header('retry-after', String(retryAfterSeconds));
+    reply.header('cache-control', 'no-store').code(status).send(this.#options.services.secrets.value(body));
+  };
+
+  /** The error that is told: a fault of ours is not. */
+  #known(error: unknown): AdapterError {
+    if (error instanceof AdapterError) return error;
+    const { statusCode, message, stack } = error as Error & { readonly statusCode?: number };
+    if (statusCode === 413)
+      return new AdapterError('PAYLOAD_TOO_LARGE', `the request has more than ${MAX_BODY_BYTES} bytes`);
+    if (statusCode !== undefined && statusCode < 500) return new AdapterError('INVALID_REQUEST', message);
+    this.#options.log.error('a request failed unexpectedly', { error: stack ?? String(error) });
+    return new AdapterError('INTERNAL', 'a fault in the adapter; the log has the details');
+  }
+}
+
+const extraOf = ({ worktree }: Completion): object => (worktree ? { worktree } : {});
+
+/** Aborted when the client goes before it has the whole answer. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+
+import { judgeRun, type RunFacts } from '../../../../src/core/llm/verdict.js';
+
+const facts = (changes: Partial<RunFacts>): RunFacts => ({
+  cause: 'exit',
+  exitCode: 0,
+  failure: undefined,
+  isFinished: false,
+  text: '',
+  noise: '',
+  stderr: '',
+  exitKinds: { 41: 'auth', 173: 'rate_limited' },
+  ...changes,
+});
+
+describe('a good run', () => {
+  it.each([
+    ['text and exit code 0', { text: ' answer\n' }],
+    ['noise on stderr', { text: 'answer', stderr: 'Warning: error 500 …' }],
+    ['an end that came after the answer', { text: 'answer', isFinished: true, cause: 'finished', exitCode: 143 }],
+    ['an answer just before the time-out', { text: 'answer', isFinished: true, cause: 'timeout', exitCode: 124 }],
+    ['a crash after the answer', { text: 'answer', isFinished: true, exitCode: 139 }],
+  ] as const)('%s', (_title, changes) => {
+    expect(judgeRun(facts(changes))).toEqual({ ok: true, content: 'answer' });
+  });
+});
+
+describe('a bad run', () => {
+  it.each([
+    ['what the tool says, with exit code 0', { failure: 'it broke', text: 'x' }, 'failed', 'it broke'],
+    ['what the tool says tells the reason', { failure: 'API Error: 401' }, 'auth', 'API Error: 401'],
+    ['the exit code tells the reason', { failure: 'unknown', exitCode: 173 }, 'rate_limited', 'unknown'],
+    [
+      'an exit code, the reason on stdout',
+      { exitCode: 1, text: 'Not logged in', stderr: 'noise' },
+      'auth',
+      'Not logged in',
+    ],
+    ['an exit code, the reason on stderr', { exitCode: 41, stderr: 'Invalid method\n' }, 'auth', 'Invalid method'],
+    ['an exit code above 128', { exitCode: 144, stderr: 'at x.js' }, 'failed', 'at x.js'],
+    ['noise before stderr', { exitCode: 1, noise: 'help', stderr: 'quota' }, 'rate_limited', 'help'],
+    ['nothing at all', {}, 'empty', ''],
+    ['nothing but blanks', { text: ' \n', stderr: 'too large' }, 'empty', 'too large'],
+    ['an empty answer', { isFinished: true, text: '' }, 'empty', ''],
+    ['a time-out', { cause: 'timeout', exitCode: 124, text: 'half' }, 'timeout', 'half'],
+    ['silence', { cause: 'idle', exitCode: 124 }, 'timeout', ''],
+    ['a cancelled run, whatever it printed', { cause: 'cancelled', text: 'x', isFinished: true }, 'cancelled', 'x'],
+    ['a flood', { cause: 'flood', noise: 'y' }, 'failed', 'y'],
+  ] as const)('%s', (_title, changes, kind, detail) => {
+    expect(judgeRun(facts(changes))).toMatchObject({ ok: false, kind, detail });
+  });
+});

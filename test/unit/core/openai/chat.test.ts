@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+
+import { AdapterError, type ErrorCode } from '../../../../src/core/errors.js';
+import { ChunkFrame, completion } from '../../../../src/core/openai/chat-answer.js';
+import { parseChatRequest } from '../../../../src/core/openai/chat-request.js';
+import { openAiFailure } from '../../../../src/core/openai/failure.js';
+
+const FRAME = { id: 'i', created: 1, model: 'm' };
+const ASKED = { model: 'm', messages: [{ role: 'user', content: 'a' }] };
+
+describe('a chat request', () => {
+  it.each([
+    [
+      'the least',
+      ASKED,
+      { messages: [{ role: 'user', content: 'a' }], isStreamed: false, includesUsage: false, ignored: [] },
+    ],
+    ['null is absent', { ...ASKED, stream: null, n: null, worktree: null }, { isStreamed: false, worktree: undefined }],
+    [
+      'a stream',
+      { ...ASKED, stream: true, stream_options: { include_usage: true } },
+      { isStreamed: true, includesUsage: true },
+    ],
+    ['other parameters', { ...ASKED, temperature: 0, tools: [] }, { ignored: ['temperature', 'tools'] }],
+    ['a worktree', { ...ASKED, worktree: false, worktree_changes: true }, { worktree: false, reportsChanges: true }],
+    [
+      'every role',
+      { ...ASKED, messages: ['developer', 'tool', 'assistant'].map((role) => ({ role, content: role })) },
+      {
+        messages: [
+          { role: 'system', content: 'developer' },
+          { role: 'user', content: 'tool' },
+          { role: 'assistant', content: 'assistant' },
+        ],
+      },
+    ],
+    [
+      'parts of text, and an assistant that only called a tool',
+      {
+        ...ASKED,
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'a' },
+              { type: 'text', text: 'b' },
+            ],
+          },
+          { role: 'assistant', content: null },
+        ],
+      },
+      {
+        messages: [
+          { role: 'user', content: 'a\nb' },
+          { role: 'assistant', content: '' },
+        ],
+      },
+    ],
+  ])('%s', (_, body, expected) => {
+    expect(parseChatRequest(body)).toMatchObject(expected);
+  });
+
+  it.each([
+    [undefined, 'model'],
+    [null, 'model'],
+    ['text', ''],
+    [[], ''],
+    [{ model: 'm' }, 'messages'],
+    [{ ...ASKED, messages: [] }, 'messages'],
+    [{ ...ASKED, messages: [{ role: 'user', content: 5 }] }, 'messages.0.content'],
+    [{ ...ASKED, messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, 'messages.0.content.0'],
+    [{ ...ASKED, n: 2 }, 'n'],
+    [{ ...ASKED, stream: 'yes' }, 'stream'],
+  ])('%j is refused', (body, field) => {
+    expect(() => parseChatRequest(body)).toThrow(
+      expect.objectContaining({ code: 'INVALID_REQUEST', details: { field } }) as Error,
+    );
+  });
+});
+
+describe('an answer', () => {
+  it('has no usage unless it was told', () => {
+    expect(completion(FRAME, 'a', undefined, {})).not.toHaveProperty('usage');
+    expect(completion(FRAME, 'a', { prompt_tokens: 1, completion_tokens: 2, reasoning_tokens: 1 }, {})).toMatchObject({
+      usage: {
+        prompt_tokens: 1,
+        completion_tokens: 2,
+        total_tokens: 3,
+        completion_tokens_details: { reasoning_tokens: 1 },
+      },
+    });
+  });
+
+  it('streamed, has a last chunk without choices only for what belongs there', () => {
+    expect(new ChunkFrame(FRAME, false).end({ prompt_tokens: 1 }, {})).toHaveLength(1);
+    expect(new ChunkFrame(FRAME, true).end(undefined, {})).toHaveLength(1);
+    expect(new ChunkFrame(FRAME, false).end(undefined, { worktree: {} })[1]).toMatchObject({
+      choices: [],
+      worktree: {},
+    });
+    expect(new ChunkFrame(FRAME, true).end({ prompt_tokens: 1 }, {})[1]).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 1 },
+    });
+    expect(new ChunkFrame(FRAME, true).content('a')).toMatchObject({ usage: null });
+  });
+});
+
+describe('a failure', () => {
+  it.each<[ErrorCode, number]>([
+    ['INVALID_REQUEST', 400],
+    ['LLM_PROMPT_TOO_LARGE', 400],
+    ['PAYLOAD_TOO_LARGE', 413],
+    ['UNAUTHORIZED', 401],
+    ['FORBIDDEN', 403],
+    ['RATE_LIMITED', 429],
+    ['LLM_RATE_LIMITED', 429],
+    ['LLM_FAILED', 500],
+    ['LLM_AUTH', 500],
+    ['LLM_UNAVAILABLE', 503],
+    ['LLM_TIMEOUT', 504],
+    ['SHUTTING_DOWN', 503],
+    ['BAD_DIRECTORY', 500],
+    ['INTERNAL', 500],
+  ])('%s is %i', (code, status) => {
+    const failure = openAiFailure(new AdapterError(code, 'why', { details: { detail: 'said' } }));
+    expect(failure.status).toBe(status);
+    expect(failure.body.error).toMatchObject({ detail: 'said', param: null, code: code.toLowerCase() });
+    expect(failure.retryAfterSeconds === undefined).toBe(status !== 429);
+  });
+
+  it('says when to come again', () => {
+    const failure = openAiFailure(new AdapterError('RATE_LIMITED', 'why', { details: { retry_after_ms: 1200 } }));
+    expect(failure.retryAfterSeconds).toBe(2);
+  });
+});
