@@ -5,14 +5,17 @@ import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confir
 import type { Log } from '../core/log.js';
 import type { Metrics } from '../core/metrics.js';
 import { OpenAiReviewer } from '../llm/openai-reviewer.js';
+import { ProviderReviewer } from '../llm/provider-reviewer.js';
 import type { Checkpoints } from '../services/checkpoints.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
 import type { Connections } from '../services/connections.js';
+import type { LlmPort } from '../services/llm-port.js';
 import { confirmationSettings } from './gate-settings.js';
 
 interface Parts {
   readonly connections: Connections;
   readonly checkpoints: Checkpoints;
+  readonly llm: LlmPort;
   readonly configuration: () => Configuration;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
@@ -22,6 +25,7 @@ interface Parts {
 export function buildConfirmations({
   connections,
   checkpoints,
+  llm,
   configuration,
   metrics,
   audit,
@@ -31,7 +35,8 @@ export function buildConfirmations({
     settings: () => confirmationSettings(configuration()),
     connections,
     reviewer: () => {
-      const { baseUrl, model, apiKey } = configuration().confirmation.reviewer;
+      const { provider, shellProvider, baseUrl, model, apiKey } = configuration().confirmation.reviewer;
+      if (provider !== 'openai') return new ProviderReviewer(llm, { provider, shellProvider, model });
       return model === undefined ? undefined : new OpenAiReviewer({ baseUrl, model, apiKey });
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),

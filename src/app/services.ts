@@ -34,10 +34,12 @@ export function buildServices(
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
   const checkpoints = buildCheckpoints(engine, log, configuration);
+  const { llm, completions } = buildLlm(engine, configuration, secrets, closers);
   const connections = new Connections();
   const confirmations = buildConfirmations({
     connections,
     checkpoints,
+    llm,
     configuration,
     metrics,
     audit,
@@ -58,7 +60,8 @@ export function buildServices(
     confirmations,
     connections,
     checkpoints,
-    ...buildLlm(engine, configuration, secrets, closers),
+    llm,
+    completions,
     metadata,
     readiness,
     metrics,

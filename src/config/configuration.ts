@@ -1,6 +1,6 @@
 import type { Limits } from '../core/limits/limits.js';
 import type { ConfirmationMode } from '../core/confirmation/modes.js';
-import type { LlmSettings } from '../core/llm/settings.js';
+import type { LlmProviderName, LlmSettings } from '../core/llm/settings.js';
 import type { CommandClass } from '../core/policy/classes.js';
 import type { ClassActions, PresetName } from '../core/policy/presets.js';
 import type { TestedRule } from '../core/policy/rule-tests.js';
@@ -133,9 +133,12 @@ interface AuthConfiguration {
 
 /** The model that reviews commands. */
 interface ReviewerConfiguration {
-  readonly provider: 'openai';
+  /** `openai` is asked at `baseUrl`; the others are those of `llm`. */
+  readonly provider: LlmProviderName;
+  /** The tool that is asked with the provider `shell`; undefined for the first that answers. */
+  readonly shellProvider: string | undefined;
   readonly baseUrl: string;
-  /** There wherever a model confirms commands. */
+  /** There wherever a model behind `baseUrl` confirms commands. */
   readonly model: string | undefined;
   readonly apiKey: Secret | undefined;
   readonly timeoutMs: number;

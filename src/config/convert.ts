@@ -178,7 +178,7 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
       modes[name] = wanted;
     } else actions[name] = wanted;
   }
-  const { provider, base_url: baseUrl, model, api_key: apiKey, timeout } = confirmation.reviewer;
+  const { provider, shell_provider: shellProvider, base_url: baseUrl, model, api_key: apiKey } = confirmation.reviewer;
   return {
     mode,
     preset,
@@ -189,10 +189,11 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
     checkpoint: confirmation.checkpoint,
     reviewer: {
       provider,
+      shellProvider,
       baseUrl,
       model,
       apiKey: apiKey === undefined ? undefined : new Secret(apiKey),
-      timeoutMs: toMs(timeout, 'seconds'),
+      timeoutMs: toMs(confirmation.reviewer.timeout, 'seconds'),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConfirmationMode } from '../../core/confirmation/modes.js';
+import { LLM_PROVIDERS } from '../../core/llm/settings.js';
 import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/classes.js';
 import { PRESET_NAMES } from '../../core/policy/presets.js';
 import { duration, flag } from '../fields.js';
@@ -72,16 +73,23 @@ export const confirmationSection = z.strictObject({
   checkpoint: flag(true, 'Whether the workspace is saved before a confirmed command that destroys, or may.'),
   reviewer: z
     .strictObject({
-      provider: choice(['openai'])
+      provider: choice(LLM_PROVIDERS)
         .default('openai')
         .describe(
-          'How the model is asked: openai speaks the HTTP API of OpenAI, which others offer too. Default: openai.',
+          'How the model is asked: openai speaks the HTTP API of OpenAI, at base_url; the others are those of the section llm. Default: openai.',
         ),
+      shell_provider: text
+        .optional()
+        .describe('The tool that is asked with the provider shell. Default: the first of llm.fallback that answers.'),
       base_url: z
         .url({ protocol: /^https?$/, error: 'must be a URL such as https://example.org/v1' })
         .default('https://api.openai.com/v1')
         .describe('Where the API is. Default: https://api.openai.com/v1.'),
-      model: text.optional().describe('The model. Needed where llm is who confirms. Default: none.'),
+      model: text
+        .optional()
+        .describe(
+          'The model. Needed where llm is who confirms and the provider is openai. Default: that of the provider.',
+        ),
       api_key: text.optional().describe('The key of the API, best as ${VARIABLE}. Default: none.'),
       timeout: duration('seconds', 30, 'How long the model may take. No answer in time means no.'),
     })
@@ -91,5 +99,7 @@ export const confirmationSection = z.strictObject({
 /** @returns what is missing for a model to confirm commands, where one has to */
 export function reviewerFault({ mode, classes, reviewer }: z.output<typeof confirmationSection>): string | undefined {
   const isAsked = mode === 'llm' || (mode !== 'off' && Object.values(classes).includes('llm'));
-  return isAsked && reviewer.model === undefined ? 'is needed, because commands are confirmed by llm' : undefined;
+  return isAsked && reviewer.provider === 'openai' && reviewer.model === undefined
+    ? 'is needed, because commands are confirmed by llm'
+    : undefined;
 }

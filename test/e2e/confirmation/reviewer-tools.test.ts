@@ -1,0 +1,65 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { TestDaemon } from '../../support/daemon.js';
+import { WireClient } from '../../support/wire.js';
+
+/** A daemon whose commands are confirmed by a tool: what this shell script prints. */
+const start = (script: string, reviewer: Record<string, unknown> = {}) =>
+  TestDaemon.start({
+    settings: {
+      confirmation: {
+        mode: 'llm',
+        checkpoint: false,
+        reviewer: { provider: 'shell', shell_provider: 'judge', timeout: 5, ...reviewer },
+      },
+      llm: { shell_providers: { judge: { command: 'sh', args: ['-c', script] } } },
+    },
+  });
+
+const say = (verdict: string) => `cat > asked; echo '{"verdict":"${verdict}","reason":"because"}'`;
+
+describe('a tool of this machine confirms', () => {
+  it('by its verdict, shown the command as data', async () => {
+    await using daemon = await start(say('approve'));
+    await using client = await WireClient.connect(daemon.url);
+    writeFileSync(join(daemon.workspace, 'kept'), '');
+    expect(await client.run('rm kept')).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(existsSync(join(daemon.workspace, 'kept'))).toBe(false);
+    expect(await client.event('confirmation_resolved')).toMatchObject({ outcome: 'approved', decided_by: 'judge' });
+    expect((await client.run('cat asked')).stdout).toContain('"rm kept"');
+  });
+
+  it.each([
+    ['says no', say('reject'), 'because'],
+    ['says something else', 'cat >/dev/null; echo "sure, go ahead"', 'gave no verdict'],
+    [
+      'says it with more around it',
+      'cat >/dev/null; echo "Here: {\\"verdict\\":\\"approve\\",\\"reason\\":\\"x\\"}"',
+      'gave no verdict',
+    ],
+    ['says nothing', 'cat >/dev/null', 'gave no verdict'],
+    ['fails', `${say('approve')}; exit 1`, 'gave no verdict'],
+  ])('not when it %s', async (_, script, why) => {
+    await using daemon = await start(script);
+    await using client = await WireClient.connect(daemon.url);
+    writeFileSync(join(daemon.workspace, 'kept'), '');
+    const { error } = await client.run('rm kept');
+    expect(error).toMatchObject({ code: 'COMMAND_DENIED' });
+    expect(JSON.stringify(error)).toContain(why);
+    expect(existsSync(join(daemon.workspace, 'kept'))).toBe(true);
+  });
+
+  it('not when it is not there, or takes too long, and nothing of it stays', async () => {
+    await using daemon = await start('sleep 7331', { timeout: 0.5 });
+    await using client = await WireClient.connect(daemon.url);
+    const { error } = await client.run('rm -r nothing');
+    expect(JSON.stringify(error)).toContain('has not answered');
+    await expect.poll(async () => (await client.run('pgrep -cf "^sleep 733[1]"')).stdout).toBe('0\n');
+    await using other = await start('true', { shell_provider: 'nobody' });
+    await using second = await WireClient.connect(other.url);
+    expect(JSON.stringify((await second.run('rm -r nothing')).error)).toContain('there is no shell provider');
+  });
+});
