@@ -29,6 +29,11 @@ async function start(args) {
   };
   return {
     request,
+    /** CPU time so far, in milliseconds: the clock ticks of /proc are 10 ms. */
+    cpuMs: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(') ')[1].split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    },
     residentMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
     async stop() {
       socket.disconnect();
@@ -42,12 +47,14 @@ async function start(args) {
 /** The barest relay. */
 export const startFloor = () => start([here('floor-relay.mjs')]);
 
-/** The built daemon, configured as shipped but in a folder of its own; `settings` are further lines of YAML. */
-export async function startDaemon(settings = '') {
+/** The built daemon, configured as shipped but in a folder of its own; `sections` are further lines of YAML, `settings` more keys of `adapter`. */
+export async function startDaemon(sections = '', settings = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-bench-'));
   const config = join(directory, 'config.yaml');
-  const adapter = `adapter:\n  workspace_directory: ${directory}\n  state_directory: ${directory}/state\n`;
-  writeFileSync(config, `${adapter}logging:\n  log_file_path: ${directory}/log\n  logging_level: warning\n${settings}`);
+  const keys = { workspace_directory: directory, state_directory: `${directory}/state`, ...settings };
+  const lines = Object.entries(keys).map(([key, value]) => `  ${key}: ${value}\n`);
+  const adapter = `adapter:\n${lines.join('')}`;
+  writeFileSync(config, `${adapter}logging:\n  log_file_path: ${directory}/log\n  logging_level: warning\n${sections}`);
   const daemon = await start([here('../dist/main.js'), 'serve', '--config', config, '--port', '0']);
   return {
     ...daemon,

@@ -199,11 +199,8 @@ export class Session {
       command.requestEnd(reason);
       command.finish({ exitCode: exitCodeOfSignal('SIGHUP'), sessionState: 'closed', workingDirectory: null });
     }
-    const run = this.#run;
-    if (run) {
-      run.terminate(reason);
-      await run.command.finished;
-    }
+    this.#run?.terminate(reason);
+    await this.#run?.command.finished;
     await this.#preparing;
     await this.#seat.letExit();
     return this.#seat.close(graceFor(reason, this.options.killGraceMs));

@@ -286,7 +286,12 @@ export class Sessions implements AsyncDisposable {
   async #end(record: SessionRecord, reason: SessionEndReason, detail: string): Promise<void> {
     const { id, session, channel } = record;
     const survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
-    channel.announce('session_closed', { session_id: id, reason, detail });
+    channel.announce('session_closed', {
+      session_id: id,
+      reason,
+      detail,
+      ...(survivors.length > 0 && { survivors }),
+    });
     channel[Symbol.dispose]();
     this.#options.usage.forget(record);
     await this.#options.commands.forgetSession(id, record.owner.id);

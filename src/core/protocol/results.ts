@@ -257,6 +257,7 @@ export const events = {
       session_id: sessionId,
       reason: z.enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'shutdown']),
       detail: z.string(),
+      survivors: optional(z.array(processInfo)).describe('Processes of the session that could not be ended'),
     }),
   },
   access_ended: {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,11 +7,21 @@ import { describe, expect, it } from 'vitest';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, percentile, settled, timed } from '../../support/measure.js';
 import { canLimitPids } from '../../support/pids-limit.js';
-import { cpuMs, isRunning, runtimeDirectoriesOf } from '../../support/processes.js';
+import {
+  cpuMs,
+  descriptorCount,
+  instanceOf,
+  isRunning,
+  runtimeDirectoriesOf,
+  taggedProcesses,
+} from '../../support/processes.js';
 import { WireClient } from '../../support/wire.js';
 
 const limitable = canLimitPids();
 const NOTE = limitable ? '' : ' [skipped: needs writable control groups of version 1]';
+
+/** How long an idle daemon is watched: a hundredth of it is a few clock ticks. */
+const IDLE_MS = 5000;
 
 /** Programs that outlive their parents, have no terminal and no environment by which they could be told; prints their pids. */
 const ESCAPEES = [
@@ -120,27 +130,28 @@ describe.skipIf(!limitable || userInfo().uid !== 0)(`F15: a fork bomb${NOTE}`, (
   /** Not root's, and it ends by itself after some seconds whatever happens. */
   const BOMB = "timeout -s KILL 10 setpriv --reuid=65534 --regid=65534 --clear-groups bash -c ':(){ :|:& };:; sleep 9'";
 
-  it('F15: stopped at its limit; others hardly notice, and it is gone within two seconds', async () => {
+  it('F15: gone within two seconds after its limit was noticed; nineteen of twenty others’ answers take less than 250 ms', async () => {
     await using daemon = await TestDaemon.start();
     chmodSync(daemon.directory, 0o755);
     await using client = await WireClient.connect(daemon.url);
     const id = await client.openSession({ limits: { processes: 64 } });
     const other = await client.openSession();
-    const pings: number[] = [];
-    const state = { isOver: false };
-    const bomb = timed(() => client.run(`cd /; ${BOMB} 2>/dev/null`, id)).finally(() => {
-      state.isOver = true;
+    const ended = new AbortController();
+    const bomb = client.run(`cd /; ${BOMB} 2>/dev/null`, id).finally(() => {
+      ended.abort();
     });
-    while (!state.isOver) pings.push((await timed(() => client.run('echo here', other))).ms);
-    const { ms, value } = await bomb;
-    expect(value).toMatchObject({
+    const noticed = client.event('resource_warning', ({ level }) => level === 'exceeded');
+    const ending = noticed.then(() => timed(() => bomb));
+    const pings: number[] = [];
+    while (!ended.signal.aborted) pings.push((await timed(() => client.run('echo here', other))).ms);
+    expect(await bomb).toMatchObject({
       status: 'killed',
       killed_by: 'processes',
       limit: { resource: 'processes', limit: 64 },
     });
-    expect(value.survivors).toBeUndefined();
-    expect(ms).toBeLessThan(4000);
-    expect(percentile(pings, 0.99)).toBeLessThan(500);
+    expect((await bomb).survivors).toBeUndefined();
+    expect((await ending).ms).toBeLessThan(2000);
+    expect(percentile(pings, 0.95)).toBeLessThan(250);
     await eventually(async () => {
       expect(await client.run('echo after', id)).toMatchObject({ stdout: 'after\n' });
     });
@@ -149,15 +160,61 @@ describe.skipIf(!limitable || userInfo().uid !== 0)(`F15: a fork bomb${NOTE}`, (
 });
 
 describe('what it costs', () => {
-  it('I5: with 40 idle sessions nothing is looked at', async () => {
+  it('I5: with 100 idle sessions the daemon takes less than a hundredth of a core', async () => {
     await using daemon = await TestDaemon.start({
-      settings: { adapter: { memory_mb_limit: 500, process_limit: 100 } },
+      settings: { adapter: { max_sessions: 100, memory_mb_limit: 500, process_limit: 100 } },
     });
     await using client = await WireClient.connect(daemon.url);
-    for (let count = 0; count < 40; count += 1) await client.run('true', await client.openSession());
-    await client.run('sleep 1');
-    const before = cpuMs(daemon.pid);
-    const { ms } = await timed(() => client.run('sleep 3'));
-    expect((cpuMs(daemon.pid) - before) / ms).toBeLessThan(0.03);
+    for (let count = 0; count < 100; count += 1) await client.run('true', await client.openSession());
+    // What is started ahead of need comes first.
+    await settled(() => cpuMs(daemon.pid));
+    const { ms, value } = await timed(async () => {
+      const before = cpuMs(daemon.pid);
+      await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+      return cpuMs(daemon.pid) - before;
+    });
+    expect(value / ms).toBeLessThan(0.01);
+  });
+
+  it('I7: a closed session frees its place, and 200 leave nothing behind', async () => {
+    await using daemon = await TestDaemon.start({ settings: { adapter: { max_sessions: 2, memory_mb_limit: 500 } } });
+    await using client = await WireClient.connect(daemon.url);
+    const first = await client.openSession();
+    await client.run('true', await client.openSession());
+    expect((await client.request('open_session', {})).error).toMatchObject({ code: 'SESSION_LIMIT' });
+    await client.request('close_session', { session_id: first });
+    const before = await holdings(daemon.pid);
+    for (let count = 0; count < 200; count += 1) {
+      const id = await client.openSession();
+      await client.run('sleep 300 & true', id);
+      await client.request('close_session', { session_id: id });
+    }
+    expect(await holdings(daemon.pid)).toEqual(before);
   });
 });
+
+/** What a daemon holds when it rests: descriptors, terminals, files and FIFOs, control groups. */
+async function holdings(pid: number): Promise<Record<string, number>> {
+  const directories = runtimeDirectoriesOf(pid);
+  const filesIn = (path: string) => readdirSync(path, { recursive: true, withFileTypes: true });
+  const groups = directories.flatMap((path) => readFileSync(join(path, 'control-groups'), 'utf8').trim().split('\n'));
+  const count = () => ({
+    descriptors: descriptorCount(pid),
+    terminals: readdirSync(`/proc/${pid}/fd`).filter((fd) => isTerminal(`/proc/${pid}/fd/${fd}`)).length,
+    files: directories.flatMap(filesIn).length,
+    groups: groups.filter((path) => path !== '').flatMap((path) => filesIn(path).filter((entry) => entry.isDirectory()))
+      .length,
+    processes: taggedProcesses(instanceOf(pid)).length,
+  });
+  await settled(() => Object.values(count()).reduce((sum, number) => sum + number, 0));
+  return count();
+}
+
+function isTerminal(link: string): boolean {
+  try {
+    return readlinkSync(link) === '/dev/ptmx' || readlinkSync(link) === '/dev/pts/ptmx';
+  } catch {
+    // Closed since it was listed.
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+// What limits cost, and how well they are kept: `node bench/limits.mjs`. It never fails on a number: machines differ.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { LIMIT_MECHANISM_NAMES, MB } from '../dist/core/limits/limits.js';
+import { chooseMechanism } from '../dist/engine/limits/probe.js';
+import { ProcessSnapshot } from '../dist/engine/limits/process-snapshot.js';
+import { ResourceWatch } from '../dist/services/resource-watch.js';
+import { summarize } from './measure.mjs';
+import { startDaemon } from './targets.mjs';
+
+const IDLE_SESSIONS = 100;
+const IDLE_MS = 10_000;
+const SESSIONS = 20;
+const PROCESSES = 50;
+const LOOKS = 100;
+const LIMIT_MB = 200;
+
+/** So high that nothing is ended, so that every figure is compared. */
+const LIMITS = { cpu_percent: 1e6, cpu_seconds: 1e6, memory_mb: 1e5, processes: 1e5, disk_mb: 1e6 };
+const SETTINGS = { cpuWindowMs: 10_000, diskFreeMbFloor: 1 };
+const DEAF = { onNear: () => undefined, onUsage: () => undefined, wantedIntervalMs: () => undefined };
+
+/** Takes more than the limit, at once or bit by bit. */
+const HOGS = {
+  'at once': "python3 -c 'import time; a = bytearray(600 * 2**20); time.sleep(9)'",
+  'in steps of 1 MB': "python3 -c 'a = [bytearray(2**20) for i in range(600)]; import time; time.sleep(9)'",
+};
+
+async function idleShare() {
+  const daemon = await startDaemon('', { max_sessions: IDLE_SESSIONS, memory_mb_limit: 500, process_limit: 100 });
+  for (let count = 0; count < IDLE_SESSIONS; count++) {
+    const { session_id } = await daemon.request('open_session');
+    await daemon.request('execute_command', { session_id, command: 'true' });
+  }
+  await sleep(2000);
+  const before = daemon.cpuMs();
+  await sleep(IDLE_MS);
+  const share = (daemon.cpuMs() - before) / IDLE_MS;
+  await daemon.stop();
+  return share;
+}
+
+/** Time of one look at all sessions, on the event loop. */
+async function lookTimes(mechanism) {
+  const ends = [];
+  const watches = [];
+  for (let count = 0; count < SESSIONS; count++) {
+    const group = mechanism.createGroup(`bench-${process.pid}.${count}`);
+    const shell = spawn('sh', ['-c', `read _; for i in $(seq ${PROCESSES - 1}); do sleep 300 & done; echo; wait`], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await group.begin(shell.pid, false);
+    shell.stdin.write('\n');
+    await once(shell.stdout, 'data');
+    ends.push(async () => {
+      process.kill(-shell.pid, 'SIGKILL');
+      await once(shell, 'exit');
+      group[Symbol.dispose]();
+    });
+    watches.push(new ResourceWatch({ group, limits: LIMITS, pid: shell.pid, running: undefined }, DEAF, SETTINGS));
+  }
+  const times = [];
+  for (let look = 0; look < LOOKS; look++) {
+    const start = performance.now();
+    const snapshot = new ProcessSnapshot();
+    for (const watch of watches) watch.look(snapshot, undefined);
+    times.push(performance.now() - start);
+    await sleep(20);
+  }
+  await Promise.all(ends.map((end) => end()));
+  return summarize(times);
+}
+
+async function overshoots(limit_mechanism) {
+  const daemon = await startDaemon('', { limit_mechanism });
+  const { session_id } = await daemon.request('open_session', { limits: { memory_mb: LIMIT_MB } });
+  const found = {};
+  for (const [how, command] of Object.entries(HOGS)) {
+    const peaks = [];
+    for (let run = 0; run < 5; run++) {
+      const { killed_by, resource_usage } = await daemon.request('execute_command', { session_id, command });
+      peaks.push(killed_by === 'memory' ? resource_usage.peak_memory_bytes / MB - LIMIT_MB : Infinity);
+    }
+    found[how] = Math.max(0, ...peaks);
+  }
+  await daemon.stop();
+  return found;
+}
+
+console.log(`${IDLE_SESSIONS} idle sessions: ${((await idleShare()) * 100).toFixed(2)} % of a core (target < 1)`);
+for (const name of LIMIT_MECHANISM_NAMES) {
+  let mechanism;
+  try {
+    ({ mechanism } = chooseMechanism(`bench-${process.pid}`, name));
+  } catch (error) {
+    console.log(`${name}: not on this machine: ${error.message}`);
+    continue;
+  }
+  const { p50, p95 } = await lookTimes(mechanism);
+  await sleep(500);
+  mechanism[Symbol.dispose]();
+  const what = `${name}: a look at ${SESSIONS} sessions of ${PROCESSES} processes`;
+  console.log(`${what}: ${p50.toFixed(1)} ms (p95 ${p95.toFixed(1)}; target < 20)`);
+  for (const [how, mb] of Object.entries(await overshoots(name))) {
+    console.log(`${name}: ${LIMIT_MB} MB exceeded ${how}, by at most ${mb.toFixed(0)} MB of 5 runs`);
+  }
+}
