@@ -31,7 +31,8 @@ import type { CommandGate, GateQuestion } from './gate.js';
 import type { ResourceMonitor } from './resource-monitor.js';
 import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
-import { existingDirectory, type Sessions } from './sessions.js';
+import { existingDirectory } from './existing-directory.js';
+import type { Sessions } from './sessions.js';
 
 /** Bytes that `read_output` gives by default. */
 const DEFAULT_READ_BYTES = 64 * 1024;

@@ -1,6 +1,3 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-
 import type { Principal } from '../core/access/principal.js';
 import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
@@ -22,6 +19,7 @@ import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
 import type { CommandRegistry } from './command-registry.js';
 import type { Confirmations } from './confirmations/confirmations.js';
+import { existingDirectory } from './existing-directory.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
 import { renderLimits } from './rendered-limits.js';
@@ -351,25 +349,4 @@ function touch(record: SessionRecord): void {
     record.abandonedSince = record.channel.followers > 0 ? undefined : performance.now();
   }
   record.lastUsedTicks = performance.now();
-}
-
-/**
- * Resolves a directory that a client named, and sees that it can be entered.
- * @param see how the daemon reaches a path that is one in a session's eyes
- * @throws AdapterError BAD_DIRECTORY
- */
-export function existingDirectory(wanted: string, base: string, see = (path: string) => path): string {
-  const path = resolve(base, wanted);
-  const refuse = (why: string): never => {
-    throw new AdapterError('BAD_DIRECTORY', `${path} ${why}`, { details: { directory: path } });
-  };
-  try {
-    if (!statSync(see(path)).isDirectory()) refuse('is not a directory');
-    accessSync(see(path), constants.X_OK);
-  } catch (error) {
-    if (error instanceof AdapterError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    refuse(code === 'ENOENT' ? 'does not exist' : `cannot be entered (${code ?? 'unknown error'})`);
-  }
-  return path;
 }
