@@ -6,6 +6,9 @@ import { membersBelow, removeGroup } from './control-files.js';
 
 /** File in a daemon's runtime directory that names its control groups, one a line. */
 const FILE = 'control-groups';
+/** Killed processes are in their group until they have ended: how long that is waited for at most, and looked at how often. */
+const END_MS = 200;
+const POLL_MS = 5;
 
 /** Notes the control groups of this run of the daemon, for a successor to remove if it was killed. */
 export function noteGroups(runtimePath: string, directories: readonly string[]): void {
@@ -26,7 +29,13 @@ export function groupsOf(runtimePath: string): LeftGroups {
   return {
     members: () => directories.flatMap(membersBelow),
     remove: () => {
-      for (const directory of directories) removeGroup(directory);
+      const deadline = performance.now() + END_MS;
+      for (const directory of directories) {
+        while (!removeGroup(directory) && performance.now() < deadline) pause(POLL_MS);
+      }
     },
   };
 }
+
+/** Does nothing for so long, for a process that is about to end and must not do anything else before. */
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
