@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { eventually, timed } from '../../support/measure.js';
+import { eventually, settled, timed } from '../../support/measure.js';
 import { descriptorCount, runtimeDirectoriesOf } from '../../support/processes.js';
 import { WireClient } from '../../support/wire.js';
 
@@ -66,7 +66,7 @@ describe('F1: a shell that is killed while idle', () => {
   it('F1: the daemon has as many descriptors as before', async () => {
     const id = await client.openSession();
     await client.run('true', id);
-    const base = await eventually(() => descriptorCount(daemon.pid));
+    const base = await settled(() => descriptorCount(daemon.pid));
     for (let time = 0; time < 5; time += 1) {
       process.kill(await shellPid(id), 'SIGKILL');
       expect((await client.run('true', id)).session_state).toBe('restarted');
