@@ -69,10 +69,8 @@ export class TestDaemon implements AsyncDisposable {
   }
 
   /** Starts a daemon and waits until it listens. */
-  static async start(
-    options: DaemonOptions = {},
-    directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-')),
-  ): Promise<TestDaemon> {
+  static async start(options: DaemonOptions = {}, given?: string): Promise<TestDaemon> {
+    const directory = given ?? mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
     const { settings = {}, launcher = [], env = {} } = options;
     const config = join(directory, 'config.yaml');
     writeFileSync(
@@ -98,15 +96,19 @@ export class TestDaemon implements AsyncDisposable {
     const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     let output = '';
+    let hasListened = false;
     const url = await new Promise<string>((resolve, reject) => {
       const take = (chunk: Buffer) => {
         output += chunk.toString();
         const [, found] = /listening on (https?:\/\/\S+)/.exec(output) ?? [];
+        hasListened ||= found !== undefined;
         if (found !== undefined) resolve(found);
       };
       child.stdout.on('data', take);
       child.stderr.on('data', take);
       child.on('exit', (code) => {
+        // Nobody else knows of it. One that was given is somebody's.
+        if (given === undefined && !hasListened) rmSync(directory, { recursive: true, force: true });
         reject(new Error(`the daemon ended with ${code ?? 'a signal'} at its start:\n${output}`));
       });
     });
