@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { connect } from '../../src/client.js';
 import type { RequestInput } from '../../src/core/protocol/requests.js';
+import { useDaemon } from '../support/daemon-and-client.js';
 import { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
 
@@ -18,14 +19,7 @@ async function check(client: WireClient, request: RequestInput<'check_command'>)
 describe('check_command', () => {
   let daemon: TestDaemon;
   let client: WireClient;
-  beforeAll(async () => {
-    daemon = await TestDaemon.start();
-    client = await WireClient.connect(daemon.url);
-  });
-  afterAll(async () => {
-    await client[Symbol.asyncDispose]();
-    await daemon[Symbol.asyncDispose]();
-  });
+  useDaemon((started) => ({ daemon, client } = started));
 
   it('says what the gate would say, and runs nothing', async () => {
     const marker = join(daemon.workspace, 'marker');
@@ -132,9 +126,22 @@ describe('check_command', () => {
 
 describe('with confirmation.mode: off', () => {
   it('everything runs', async () => {
-    await using daemon = await TestDaemon.start({ settings: { confirmation: { classes: { read: 'deny' } } } });
+    await using daemon = await TestDaemon.start({
+      settings: { confirmation: { mode: 'off', classes: { read: 'deny' } } },
+    });
     await using client = await WireClient.connect(daemon.url);
     expect(await client.run('touch x; rm x; echo done')).toMatchObject({ stdout: 'done\n' });
+  });
+});
+
+describe('with a policy and no confirmation.mode', () => {
+  it('what it denies is denied, and the client confirms the rest', async () => {
+    await using daemon = await TestDaemon.start({ settings: { confirmation: { classes: { network: 'deny' } } } });
+    await using client = await WireClient.connect(daemon.url);
+    expect(await client.request('execute_command', { command: 'curl x' })).toMatchObject({
+      error: { code: 'COMMAND_DENIED' },
+    });
+    expect(await client.run('rm x')).toMatchObject({ status: 'confirmation_required', requires: 'self' });
   });
 });
 
@@ -207,8 +214,19 @@ describe('with a gate', () => {
       'confirmation_required',
       'running',
     ]);
-    const opened = await client.request('open_session', { env: { BASH_ENV: 'x' } });
-    expect(opened.error?.code).toBe('COMMAND_DENIED');
+  });
+
+  it('variables of a session that would have to be confirmed are set by a command, which can be', async () => {
+    const opened = await client.request('open_session', { env: { LANG: 'C', BASH_ENV: 'x' } });
+    expect(opened.error).toMatchObject({ code: 'COMMAND_DENIED', details: { variables: ['BASH_ENV'] } });
+    expect(opened.error?.message).toContain('open it without BASH_ENV, and set them by a command in it');
+    const session_id = await client.openSession({ env: { LANG: 'C' } });
+    const { confirmation_id = '', command_sha256 } = await client.run('export BASH_ENV=x', session_id);
+    const decision = { confirmation_id, command_sha256, decision: 'approve', justification: 'a test' } as const;
+    expect(await client.request('confirm_command', decision)).toMatchObject({ exit_code: 0 });
+    expect((await client.run('echo "$BASH_ENV"', session_id)).stdout).toBe('x\n');
+    const reset = await client.request('reset_session', { session_id, env: { BASH_ENV: 'x' } });
+    expect(reset.error).toMatchObject({ code: 'COMMAND_DENIED', details: { variables: ['BASH_ENV'] } });
   });
 
   it('a name that was redefined is judged by what it stands for', async () => {

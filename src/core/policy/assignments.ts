@@ -1,4 +1,5 @@
 import type { CommandClass } from './classes.js';
+import type { Inquiry } from './inquiry.js';
 import type { Assignment } from './simple-command.js';
 import type { Subject } from './subject.js';
 
@@ -11,6 +12,12 @@ interface VariableRule {
   readonly harmless?: RegExp;
 }
 
+/** Names by which zsh alone knows what it finds programs by: to other shells they are names like any. */
+const ZSH_NAMES = /^(?:path|fpath|module_path|commands|builtins|cdpath)$/;
+
+/** A text for zsh that sets one of them. */
+export const SETS_ZSH_NAMES = /\b(?:path|fpath|module_path|commands|builtins|cdpath)(?:\[|\+?=)/;
+
 /** Programs that only print, end, or do nothing: harmless as a pager or editor. */
 const TRIVIAL_PROGRAM = /^(?:|cat|less|more|true|false|:|echo|vi|vim|nano|emacs|ed)$/;
 
@@ -18,13 +25,13 @@ const TRIVIAL_PROGRAM = /^(?:|cat|less|more|true|false|:|echo|vi|vim|nano|emacs|
 const VARIABLE_RULES: readonly VariableRule[] = [
   { names: /^(?:LD_|DYLD_)/, class: 'obfuscated', what: 'has the loader bring other code into programs' },
   {
-    names: /^(?:PATH|FPATH|path|fpath|MODULE_PATH)$/,
+    names: /^(?:PATH|FPATH|MODULE_PATH)$/,
     class: 'obfuscated',
     what: 'changes what programs names stand for',
   },
   { names: /^(?:CDPATH|HOME|PWD|OLDPWD)$/, class: 'obfuscated', what: 'changes what paths stand for' },
   {
-    names: /^(?:BASH_ALIASES|BASH_CMDS|aliases|galiases|saliases|functions|commands|builtins|dis_\w+|nameddirs)$/,
+    names: /^(?:BASH_ALIASES|BASH_CMDS|aliases|galiases|saliases|functions|dis_\w+|nameddirs)$/,
     class: 'obfuscated',
     what: 'changes what names stand for',
   },
@@ -90,8 +97,21 @@ const VARIABLE_RULES: readonly VariableRule[] = [
   { names: /^(?:SHELL_ADAPTER_\w+|__sa_\w+)$/, class: 'obfuscated', what: "changes the adapter's own variables" },
 ];
 
+/** A variable gets a value that is not known, by something that is no assignment: `read`, `for`, `${NAME:=…}`. */
+export function noteVariable(name: string, inquiry: Inquiry): void {
+  const rule = ruleOf(name, inquiry);
+  if (!rule) return;
+  inquiry.note(rule.class, `${name} ${rule.what}`);
+  inquiry.noteNamesChange();
+}
+
 /** Variables whose value a shell runs as text. */
 const SHELL_TEXT = /^(?:PROMPT_COMMAND|PS[0-4])$/;
+
+const ZSH_RULE: VariableRule = { names: ZSH_NAMES, class: 'obfuscated', what: 'changes what names stand for' };
+
+const ruleOf = (name: string, { facts }: Inquiry): VariableRule | undefined =>
+  facts.shell === 'zsh' && ZSH_NAMES.test(name) ? ZSH_RULE : VARIABLE_RULES.find(({ names }) => names.test(name));
 
 /** Judges the variables that a command sets. */
 export function judgeAssignments(subject: Subject, assignments: readonly Assignment[]): void {
@@ -99,7 +119,7 @@ export function judgeAssignments(subject: Subject, assignments: readonly Assignm
 }
 
 function judgeAssignment(subject: Subject, { name, value, isPrefix }: Assignment): void {
-  const rule = VARIABLE_RULES.find(({ names }) => names.test(name));
+  const rule = ruleOf(name, subject.inquiry);
   if (!rule) return;
   if (value !== undefined && rule.harmless?.test(value) === true) return;
   subject.findBeside(rule.class, `${name} ${rule.what}`);

@@ -1,5 +1,6 @@
 import type { SyntaxNode, Word, WordPart } from 'unbash';
 
+import { noteVariable } from './assignments.js';
 import type { Inquiry } from './inquiry.js';
 
 /** Comparisons of `[[` whose operands bash evaluates as arithmetic. */
@@ -22,6 +23,8 @@ export function judgeExpansion(node: SyntaxNode, inquiry: Inquiry): void {
       } else if (node.text.startsWith('${(')) {
         inquiry.note('obfuscated', `flags of zsh decide what is run: ${node.text}`);
       }
+      if (node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
+        noteVariable(node.parameter, inquiry);
       judgeSubscript(node.index?.value, inquiry);
       if (node.operation?.type === 'Slice') {
         judgeSubscript(node.operation.offset.value, inquiry);
@@ -31,6 +34,13 @@ export function judgeExpansion(node: SyntaxNode, inquiry: Inquiry): void {
     case 'Assignment':
       judgeSubscript(node.index?.value, inquiry);
       if (node.value.type === 'Word' && HIDDEN_COMMAND.test(literalText(node.value))) noteHidden(node.text, inquiry);
+      return;
+    case 'For':
+    case 'Select':
+      noteVariable(node.name.value, inquiry);
+      return;
+    case 'Coproc':
+      if (node.name) noteVariable(node.name.value, inquiry);
       return;
     case 'ArithmeticWord':
       judgeSubscript(node.value, inquiry);

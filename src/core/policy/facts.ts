@@ -15,6 +15,8 @@ export interface PolicyFacts {
   readonly scratch: readonly string[];
   /** Files and directories that decide over this very policy: no command may change them unasked. */
   readonly protectedPaths: readonly string[];
+  /** The adapter's own credentials, absolute: no command may read them unasked. */
+  readonly secretPaths: readonly string[];
   /** The session's aliases with their text. */
   readonly aliases: ReadonlyMap<string, string>;
   /** The session's functions with their text, braces included. */
@@ -37,6 +39,7 @@ export function factsOfFreshShell(workspace: string, given: Partial<PolicyFacts>
     home: undefined,
     scratch: SCRATCH_DIRECTORIES,
     protectedPaths: [],
+    secretPaths: [],
     aliases: new Map(),
     functions: new Map(),
     isPathChanged: false,

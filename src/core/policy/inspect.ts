@@ -12,6 +12,7 @@ import { findUnfitness } from './pre-checks.js';
 import type { Scope, SimpleCommand, Stdin } from './simple-command.js';
 import { shorten, Subject } from './subject.js';
 import { Walk } from './walk.js';
+import { WrittenFiles } from './written-files.js';
 
 /** What is asked about. */
 export interface PolicyRequest {
@@ -51,10 +52,13 @@ class Inspector implements Inquiry, Inspection {
   readonly facts: PolicyFacts;
   readonly commands: JudgedCommand[] = [];
   readonly notes: Finding[] = [];
+  readonly written = new WrittenFiles();
   changesNames = false;
   isExhausted = false;
   readonly #aliases: Map<string, string>;
   readonly #functions: Map<string, string>;
+  /** Those of the text, each with all the bodies that it is given. */
+  readonly #ownFunctions = new Map<string, readonly string[]>();
   #nodes = 0;
 
   constructor(facts: PolicyFacts) {
@@ -138,9 +142,9 @@ class Inspector implements Inquiry, Inspection {
     this.changesNames = true;
   }
 
-  noteFunction(name: string): void {
+  noteFunction(name: string, body: string): void {
     this.changesNames = true;
-    if (!this.#functions.has(name)) this.#functions.set(name, '');
+    this.#ownFunctions.set(name, [...(this.#ownFunctions.get(name) ?? []), body]);
   }
 
   noteAlias(name: string, text: string): void {
@@ -153,8 +157,10 @@ class Inspector implements Inquiry, Inspection {
     return this.#aliases.get(name);
   }
 
-  findFunction(name: string): string | undefined {
-    return this.#functions.get(name);
+  findFunction(name: string, hasInput: boolean): string | undefined {
+    const own = hasInput ? (this.#ownFunctions.get(name) ?? []) : [];
+    const bodies = [this.#functions.get(name) ?? '', ...own];
+    return bodies.filter((body) => body !== '').join('\n');
   }
 
   #judgeEnvironment(env: Readonly<Record<string, string>>, scope: Scope): void {

@@ -1,27 +1,31 @@
+import { literal } from './argument.js';
 import { judgeAssignments } from './assignments.js';
 import type { JudgedCommand } from './finding.js';
 import type { Inquiry } from './inquiry.js';
+import { tailOf } from './options.js';
 import { judgeProgram } from './judge-program.js';
+import { baseName } from './paths.js';
 import { findProgram, isBuiltin } from './programs/list.js';
-import { plainName } from './program-name.js';
+import { findShowing } from './programs/showing.js';
+import { FOREIGN_SHELLS, isStandardProgram, plainName, SHELLS } from './program-name.js';
 import { judgeRedirects } from './redirects.js';
-import { FOREIGN_SHELLS, judgeShell, SHELLS } from './shells.js';
+import { judgeWrittenProgram } from './run-file.js';
+import { judgeShell } from './shells.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
 import { Subject } from './subject.js';
 import { judgeWrapper } from './unwrap.js';
 import { WRAPPERS } from './wrappers.js';
 
-/** Directories whose programs are what their names say. */
-const STANDARD_DIRECTORY = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
-
 /** Judges a simple command: what it sets, the files it opens, and its program. */
 export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: Inquiry): JudgedCommand {
   const { name } = command;
-  const isKnown = name?.value !== undefined && !name.isGlob && !name.isSample && !name.isProcess;
+  // zsh: `$~x` and `$=x` are variables.
+  const isZsh = inquiry.facts.shell === 'zsh' && name?.isQuoted === false && name.text.startsWith('$');
+  const isKnown = name?.value !== undefined && !name.isGlob && !name.isSample && !name.isProcess && !isZsh;
   const program = isKnown ? plainName(name.value) : undefined;
   const subject = new Subject(command, scope, inquiry, program);
   judgeAssignments(subject, command.assignments);
-  judgeRedirects(subject, command.redirects);
+  judgeRedirects(subject);
   if (name && program === undefined) {
     subject.findUnknown(name, 'the program');
     inquiry.noteNamesChange();
@@ -34,25 +38,58 @@ function judgeNamed(subject: Subject, calledAs: string, program: string): void {
   const isBare = !calledAs.includes('/');
   if (isBare) judgeOwnName(subject, calledAs);
   const first = subject.args[0]?.value;
+  if (program === 'docker' && first === 'compose') {
+    subject.runWords([literal('docker-compose'), ...subject.args.slice(1)]);
+    return;
+  }
   const pair = first === undefined ? undefined : WRAPPERS[`${program} ${first}`];
   if (pair) judgeWrapper(subject, `${program} ${first ?? ''}`, pair, subject.args.slice(1));
   else if (Object.hasOwn(WRAPPERS, program)) judgeWrapper(subject, program, WRAPPERS[program] ?? {});
   else if (SHELLS.has(program) || FOREIGN_SHELLS.has(program)) judgeShell(subject, program);
   else {
-    const spec = findProgram(program);
+    const spec = findShowing(program, subject.args) ?? findProgram(program);
     if (spec) judgeProgram(subject, spec, program);
     else judgeUnknown(subject, program);
   }
+  if (!isBare && subject.command.name) judgeWrittenProgram(subject, subject.command.name);
   const { facts } = inquiry;
-  if (!isBare && !STANDARD_DIRECTORY.test(calledAs)) subject.find('execute', `runs ${calledAs}`);
+  if (!isBare && !isStandardProgram(calledAs)) subject.find('execute', `runs ${calledAs}`);
   else if (isBare && facts.areNamesUnknown) subject.find('execute', `${program} may be an alias or a function`);
   else if (isBare && facts.isPathChanged && !isBuiltin(program))
     subject.find('execute', `${program} may be another program: PATH was changed`);
 }
 
-/** A program of no table runs; files it is given are read, as far as one can tell. */
+/** What an unknown program may run that is given it, and a script can hardly be called. */
+const RUNNABLE = new Set(
+  `rm rmdir unlink shred truncate dd sudo doas su pkexec sh bash dash zsh ksh eval git docker podman kubectl terraform find
+   xargs env chmod chown kill pkill killall systemctl crontab at curl wget nc ncat socat ssh scp rsync apt apt-get dnf yum
+   python python3 perl ruby node php mv tee psql mysql sqlite3 redis-cli gh aws`.split(/\s+/),
+);
+const isRunnable = (name: string): boolean => RUNNABLE.has(plainName(name)) || /^mkfs\b/.test(baseName(name));
+/** Letters that look like those of ASCII. */
+const LOOK_ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
+const FULL_WIDTH = /[\uff01-\uff5e\u037e]/;
+/** Names of options that name a file to write. */
+const OUTPUT = /^(?:-o|--(?:output|out|outfile|output-file|out-file))$/;
+
+/**
+ * A program of no table runs; files it is given are read or written, as far as one can tell. When its arguments read like a
+ * command, it is judged as if it ran that.
+ */
 function judgeUnknown(subject: Subject, program: string): void {
+  const { args } = subject;
   subject.find('execute', `${program} runs`);
+  if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
+    subject.findBeside('obfuscated', `letters of ${program} look like others`);
+  args.forEach((arg, index) => {
+    const [name = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
+    if (!OUTPUT.test(name)) return;
+    const target = file === undefined ? args[index + 1] : tailOf(arg, name.length + 1);
+    if (target?.value !== undefined) subject.write(target);
+  });
+  const inner = args.findIndex(({ value }) => value !== undefined && isRunnable(value));
+  if (inner !== -1 && inner < args.length - 1) subject.runWords(args.slice(inner));
+  for (const arg of args) if (isRunnable(/^(\S+)\s/.exec(arg.shape)?.[1] ?? '')) subject.runText(arg, program);
   for (const arg of subject.args) if (arg.value?.includes('/') === true) subject.read(arg);
 }
 
@@ -69,6 +106,6 @@ function judgeOwnName(subject: Subject, name: string): void {
     }
     inquiry.judgeText([alias, ...command.args.map(({ text }) => text)].join(' '), inner);
   }
-  const body = inquiry.findFunction(name);
+  const body = inquiry.findFunction(name, command.stdin !== undefined);
   if (body !== undefined && body !== '') inquiry.judgeText(body, inner);
 }

@@ -27,7 +27,7 @@ export type PathKind =
   | 'unknown';
 
 /** What of the facts decides over paths. */
-export type PlaceFacts = Pick<PolicyFacts, 'home' | 'workspace' | 'scratch' | 'protectedPaths'>;
+export type PlaceFacts = Pick<PolicyFacts, 'home' | 'workspace' | 'scratch' | 'protectedPaths' | 'secretPaths'>;
 
 const HARMLESS = compilePatterns(HARMLESS_DEVICES);
 const NETWORK = compilePatterns(NETWORK_PATHS);
@@ -35,6 +35,8 @@ const STARTUP = compilePatterns(STARTUP_PATHS);
 const SYSTEM = compilePatterns(SYSTEM_PATHS);
 const SECRET = compilePatterns(SECRET_PATHS);
 const PUBLIC = compilePatterns(PUBLIC_PATHS);
+
+const CRITICAL: ReadonlySet<string> = new Set(CRITICAL_DIRECTORIES);
 
 /** The kind of place that an absolute, normalized path is. */
 export function kindOf(path: Directory, facts: PlaceFacts): PathKind {
@@ -57,18 +59,23 @@ const isSystemDirectory = (path: string): boolean => path === '/' || path === '/
 
 /** Whether what is read there are credentials. */
 export function isSecret(path: string, facts: PlaceFacts): boolean {
+  if (facts.secretPaths.includes(path)) return true;
   const compared = comparePath(path, facts.home);
   return isListed(compared, SECRET) && !isListed(compared, PUBLIC);
 }
 
 /** Whether a pattern, absolute and normalized, may mean credentials. */
 export function mayBeSecret(pattern: string, facts: PlaceFacts): boolean {
+  // A pattern stays in its directory; there, little else is found.
+  const isBeside = (path: string) => path.split('/').length === pattern.split('/').length;
+  if (facts.secretPaths.some((path) => isBeside(path) && mayMatch(pattern, path))) return true;
   return atHome(SECRET_SAMPLES, facts).some((sample) => mayMatch(pattern, sample));
 }
 
 /** Whether a path, absolute and normalized, is one without which nothing works. */
 export function isCritical(path: string, facts: PlaceFacts): boolean {
-  return atHome(CRITICAL_DIRECTORIES, facts).includes(path) || /^\/(?:home|Users)\/[^/]+$/.test(path);
+  // Met by every path of every command.
+  return path === facts.home || CRITICAL.has(path) || /^\/(?:home|Users)\/[^/]+$/.test(path);
 }
 
 /** Whether a pattern may mean a critical directory, or all that is in one. */

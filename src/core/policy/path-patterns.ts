@@ -38,11 +38,14 @@ export function comparePath(path: string, home: string | undefined): ComparedPat
 /** Whether any pattern of the table fits the path. */
 export function isListed({ segments, belowHomes }: ComparedPath, table: PathTable): boolean {
   return table.some(({ base, segments: pattern }) => {
-    if (base === 'any') return segments.length > 0 && mayMatch(pattern[0] ?? '', segments.at(-1) ?? '');
+    if (base === 'any') return segments.length > 0 && isPart(pattern[0] ?? '', segments.at(-1) ?? '');
     if (base === 'root') return fits(segments, pattern);
     return belowHomes.some((below) => fits(below, pattern));
   });
 }
+
+const isPart = (pattern: string, segment: string): boolean =>
+  pattern === segment || (pattern.includes('*') && mayMatch(pattern, segment));
 
 /** `**` stands for any number of parts, none included. Tables have few of them, so this does not branch much. */
 function fits(segments: readonly string[], pattern: readonly string[], from = 0, at = 0): boolean {
@@ -55,7 +58,7 @@ function fits(segments: readonly string[], pattern: readonly string[], from = 0,
       return false;
     }
     const segment = segments[from];
-    if (segment === undefined || !(part === segment || (part.includes('*') && mayMatch(part, segment)))) return false;
+    if (segment === undefined || !isPart(part, segment)) return false;
   }
   return from === segments.length;
 }

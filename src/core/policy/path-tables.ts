@@ -45,6 +45,7 @@ export const STARTUP_PATHS: PathPatterns = [
   '/**/.git/modules/**/config',
   '/**/.git/modules/**/hooks/**',
   '/**/.ssh/**',
+  '/**/.husky/**',
 ];
 
 /** Files that the whole machine depends on. */

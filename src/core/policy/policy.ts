@@ -45,14 +45,11 @@ export function decide(policy: Policy, request: PolicyRequest, facts: PolicyFact
   const whole = combine([...notes.map((note) => weigh(policy, note)), ...matchText(policy, request)]);
   const all = [whole, ...judged];
   const worst = all.reduce(graverOf);
-  const reasons = all
-    .toSorted((a, b) => compare(b, a))
-    .flatMap((verdict) => verdict.reasons)
-    .filter((reason, index, list) => list.indexOf(reason) === index);
+  const reasons = all.toSorted((a, b) => compare(b, a)).flatMap((verdict) => verdict.reasons);
   return {
     action: worst.action,
     class: worst.class,
-    reasons: reasons.slice(0, POLICY_LIMITS.maxReasons),
+    reasons: [...new Set(reasons)].slice(0, POLICY_LIMITS.maxReasons),
     commands: judged,
     causes: [...new Set(all.flatMap(({ causes }) => causes))],
     changesNames,

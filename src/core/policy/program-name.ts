@@ -5,8 +5,20 @@ import type { SimpleCommand } from './simple-command.js';
 /** Programs that come in versions, such as `python3.11`. */
 const VERSIONED = /^(python|pypy|ruby|perl|php|lua|luajit|node|bash|ksh|zsh|tclsh|pip|gcc|clang|java|awk)-?[\d.]+$/;
 
+/** Shells whose text can be read here. */
+export const SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'mksh', 'zsh', 'rbash', 'yash']);
+
+/** Shells of other languages. */
+export const FOREIGN_SHELLS = new Set(['fish', 'csh', 'tcsh', 'nu', 'elvish', 'xonsh', 'pwsh', 'powershell']);
+
 /** Precommand modifiers of zsh and others that change nothing of what runs. */
 const TRANSPARENT = new Set(['command', 'builtin', 'exec', 'noglob', 'nocorrect', '-']);
+
+/** Directories whose programs are what their names say. */
+const STANDARD_DIRECTORY = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
+
+/** Whether a path is that of a program of the system: it is what its name says. */
+export const isStandardProgram = (path: string): boolean => STANDARD_DIRECTORY.test(path);
 
 /** The name of a program by which tables know it. */
 export function plainName(name: string): string {

@@ -1,6 +1,7 @@
 import type { Assignment as AssignmentNode, Command, Redirection } from 'unbash';
 
 import { type Argument, literal, toArguments, unknownArgument, type VariableLookup } from './argument.js';
+import type { Inquiry } from './inquiry.js';
 import { POLICY_LIMITS } from './limits.js';
 import type { Assignment, Redirect, SimpleCommand, Stdin } from './simple-command.js';
 
@@ -88,16 +89,21 @@ function toWord({ name, value, text, append, index }: AssignmentNode, lookup: Va
   };
 }
 
-/** What a command is known to print; undefined when it is not known. */
-export function outputOf({ name, args, stdin, redirects }: SimpleCommand): string | undefined {
-  if (redirects.length > 0) return undefined;
-  if (name?.value === 'cat' && args.length === 0)
+/** What a command is known to print; undefined when it is not known, or its name stands for something else here. */
+export function outputOf(
+  { name, args, stdin, redirects }: SimpleCommand,
+  names: Pick<Inquiry, 'findAlias' | 'findFunction'>,
+): string | undefined {
+  if (redirects.length > 0 || name?.value === undefined) return undefined;
+  if (names.findAlias(name.value) !== undefined || (names.findFunction(name.value, true) ?? '') !== '')
+    return undefined;
+  if (name.value === 'cat' && args.length === 0)
     return stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
   const values = args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value));
   const known = values.filter((value) => value !== undefined);
   if (known.length < values.length || known.some((value) => value.includes('\\'))) return undefined;
-  if (name?.value === 'echo') return `${known.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
-  if (name?.value !== 'printf') return undefined;
+  if (name.value === 'echo') return `${known.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
+  if (name.value !== 'printf') return undefined;
   const [format = '', ...rest] = known;
   if (!format.includes('%')) return format;
   return format === '%s' ? rest.join('') : undefined;

@@ -1,4 +1,4 @@
-import type { Redirect } from './simple-command.js';
+import { outputOf } from './read-command.js';
 import type { Subject } from './subject.js';
 
 /** Operators that open a file for writing. */
@@ -8,15 +8,18 @@ const WRITING = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 
 /** Judges the files that a command's redirections open. */
-export function judgeRedirects(subject: Subject, redirects: readonly Redirect[]): void {
-  for (const { operator, target } of redirects) {
+export function judgeRedirects(subject: Subject): void {
+  const { command } = subject;
+  for (const { operator, target } of command.redirects) {
     if (!target) continue;
     const isDuplicate = operator === '>&' || operator === '<&';
     if (isDuplicate && target.value !== undefined && DESCRIPTOR.test(target.value)) continue;
     // What a number stands for was judged where it was opened.
     if (operator === '<&') continue;
-    if (WRITING.has(operator)) subject.write(target, false);
-    else if (target.value?.startsWith('/dev/tcp/') === true || target.value?.startsWith('/dev/udp/') === true) {
+    if (WRITING.has(operator)) {
+      subject.write(target, false);
+      subject.noteWritten(target, outputOf({ ...command, redirects: [] }, subject.inquiry));
+    } else if (target.value?.startsWith('/dev/tcp/') === true || target.value?.startsWith('/dev/udp/') === true) {
       subject.findBeside('network', `opens a connection: ${target.value}`);
     } else subject.read(target);
   }

@@ -21,6 +21,13 @@ const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonl
   unknown: { class: 'obfuscated', what: 'writes to a path that is known only when it runs' },
 };
 
+/** Programs that say something of a file without giving what is in it. */
+const NAMING = new Set(
+  'ls dir stat df du lsblk blkid file smartctl realpath readlink findmnt lsof fuser test [ getfacl basename dirname udevadm'.split(
+    ' ',
+  ),
+);
+
 /** Stands in a text for a shell for what is filled in when it runs: the rest of it is judged all the same. */
 const UNKNOWN_TEXT = '$unknown';
 
@@ -32,6 +39,7 @@ export class Subject {
   /** Base name of the program, without a version. */
   readonly program: string | undefined;
   readonly #findings: Finding[] = [];
+  readonly #reasons = new Set<string>();
   readonly #paths = new Set<string>();
   #hasUnknownPaths = false;
 
@@ -82,6 +90,8 @@ export class Subject {
       if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
         this.findBeside('exfiltration', `reads credentials: ${path}`);
       }
+      if (isRawDevice(path) && !NAMING.has(this.program ?? ''))
+        this.findBeside('exfiltration', `reads a disk or the memory past all permissions: ${path}`);
     }
   }
 
@@ -93,10 +103,21 @@ export class Subject {
       const reason = `${what}: ${path ?? shorten(argument.text)}`;
       if (path !== undefined && isRawDevice(path)) this.findCatastrophe(`overwrites a disk or the memory: ${path}`);
       else if (kind !== 'harmless') this.#add({ class: commandClass, reason, isOfProgram });
-      if (path !== undefined && baseName(path).startsWith('-')) {
+      // A lone dash is no option: most programs take it for their input or output.
+      if (path !== undefined && /^-./.test(baseName(path))) {
         this.findBeside('obfuscated', `makes a file whose name is an option to other programs: ${path}`);
       }
     }
+  }
+
+  /** A file that is written may be run later in the text: it gets text that is known, or what this command makes. */
+  noteWritten(file: Argument, text?: string): void {
+    const { stdin } = this.command;
+    const by = stdin?.kind === 'unknown' ? stdin.what : (this.program ?? 'another command');
+    const written = text === undefined ? ({ kind: 'unknown', by } as const) : ({ kind: 'text', text } as const);
+    if (this.inquiry.written.wasRun(file, this.scope.directories))
+      this.findBeside('obfuscated', `writes what the same text runs: ${file.text}`);
+    this.inquiry.written.note(file, this.scope.directories, written);
   }
 
   /** A file or directory is deleted, or goes elsewhere. */
@@ -119,9 +140,8 @@ export class Subject {
   }
 
   /** Has shell text judged that the command runs. */
-  runText(argument: Argument, what: string): void {
+  runText(argument: Argument, what: string, stdin = this.command.stdin): void {
     if (argument.value === undefined || argument.isSample) this.findUnknown(argument, what);
-    const { stdin } = this.command;
     const text = argument.value ?? argument.shape.replaceAll(UNKNOWN, UNKNOWN_TEXT);
     this.inquiry.judgeText(text, { ...this.scope, stdin });
   }
@@ -152,7 +172,9 @@ export class Subject {
   }
 
   #add(finding: Finding): void {
-    if (!this.#findings.some(({ reason }) => reason === finding.reason)) this.#findings.push(finding);
+    if (this.#reasons.has(finding.reason)) return;
+    this.#reasons.add(finding.reason);
+    this.#findings.push(finding);
   }
 
   #pathsOf({ value, isProcess }: Argument): readonly (string | undefined)[] {

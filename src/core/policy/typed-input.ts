@@ -1,7 +1,6 @@
 import { factsOfFreshShell } from './facts.js';
 import { inspect, type PolicyRequest } from './inspect.js';
-import { plainName } from './program-name.js';
-import { SHELLS } from './shells.js';
+import { plainName, SHELLS } from './program-name.js';
 
 /** How a program takes what is typed: as commands of a shell, or as code of a language of its own. */
 export type TypedLanguage = 'shell' | 'code';
@@ -28,6 +27,12 @@ const DOORS = new Set(
 /** Options of an interpreter that has it take input after its script. */
 const STAYS = /^-[A-Za-z]*[is]$|^--interactive$/;
 
+/** Programs that are harmless on data, and run a script that they are told to read from the terminal. */
+const SCRIPTED = new Set('awk gawk mawk nawk sed gsed make gmake'.split(' '));
+
+/** Names of the terminal, where a script is expected. */
+const isTerminalName = (arg: string): boolean => /^(?:-|\/dev\/(?:stdin|tty|fd\/0)|\/proc\/[^/]+\/fd\/0)$/.test(arg);
+
 /** As what a program takes what is typed; undefined when it is data to it. `args` begins with its name. */
 export function languageOf(name: string, args: readonly string[]): TypedLanguage | undefined {
   const program = plainName((args[0] ?? name).replace(/^-/, '') || name);
@@ -36,12 +41,22 @@ export function languageOf(name: string, args: readonly string[]): TypedLanguage
   if (isOne(DOORS)) return 'shell';
   if (isOne(CONSOLES)) return 'code';
   const isShell = isOne(SHELLS);
-  if (!isShell && !isOne(INTERPRETERS)) return undefined;
   const options = args.slice(1);
+  if (isOne(SCRIPTED) && isScriptTyped(options)) return 'code';
+  if (!isShell && !isOne(INTERPRETERS)) return undefined;
   // A script, or text in the arguments: what is typed is its data.
-  if (options.some((arg) => !/^[-+]/.test(arg)) && !options.some((arg) => STAYS.test(arg))) return undefined;
+  if (options.some((arg) => !/^[-+]/.test(arg) && !isTerminalName(arg)) && !options.some((arg) => STAYS.test(arg)))
+    return undefined;
   return isShell ? 'shell' : 'code';
 }
+
+/** Whether a script is read from the terminal: `-f -`, `-f/dev/stdin`, `--file=-`. */
+const isScriptTyped = (options: readonly string[]): boolean =>
+  options.some((arg, index) => {
+    const [, attached] = /^(?:-f|--(?:file|makefile)=)(.*)$/s.exec(arg) ?? [];
+    const file = attached === '' || /^--(?:make)?file$/.test(arg) ? (options[index + 1] ?? '') : attached;
+    return isTerminalName(file ?? '');
+  });
 
 /** As what the programs that a command starts take what is typed. */
 export function startedLanguages(request: PolicyRequest): readonly TypedLanguage[] {

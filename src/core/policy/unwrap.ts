@@ -1,7 +1,7 @@
 import { type Argument, UNKNOWN, unknownArgument } from './argument.js';
 import { judgeAssignments } from './assignments.js';
-import { type ParsedArguments, parseArguments } from './options.js';
-import type { Assignment } from './simple-command.js';
+import { type ParsedArguments, parseArguments, tailOf } from './options.js';
+import type { Assignment, Scope } from './simple-command.js';
 import { shorten, type Subject } from './subject.js';
 import type { WrapperSpec } from './wrappers.js';
 
@@ -28,6 +28,7 @@ export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec,
     if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return;
     hasText = judgeOptions(subject, label, parsed.options, words) || hasText;
   }
+  if (label === 'env' && words[0]?.value === '-') words = words.slice(1);
   const assignments = spec.takesVariables === true ? takeVariables(words) : [];
   judgeAssignments(subject, assignments);
   words = words.slice(assignments.length);
@@ -36,7 +37,16 @@ export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec,
 }
 
 /** A wrapper without a command. */
-function judgeBare(subject: Subject, label: string, { bare }: WrapperSpec, args: readonly Argument[]): void {
+function judgeBare(
+  subject: Subject,
+  label: string,
+  { bare, sendsInput }: WrapperSpec,
+  args: readonly Argument[],
+): void {
+  const { stdin } = subject.command;
+  if (label === 'exec' && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
+    subject.findBeside('obfuscated', 'gives all that follows in this shell other input');
+  if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
   if (bare === undefined && args.length > 0) subject.find('execute', `${label} runs a program`);
   else if (bare && bare !== 'read') subject.find(bare, `${label} runs what it is given`);
 }
@@ -52,7 +62,10 @@ function judgeOptions(
   for (const { name, spec, value } of options) {
     if (spec?.class) subject.find(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
     if (!spec?.value || !value) continue;
-    if (spec.value === 'write') subject.write(value);
+    // strace: a pipe to a command.
+    if (spec.value === 'write' && /^[|!]/.test(value.shape))
+      subject.runText(tailOf(value, 1), `what ${label} ${name} runs`);
+    else if (spec.value === 'write') subject.write(value);
     else if (spec.value === 'read') subject.read(value);
     else if (spec.value === 'shell') {
       hasText = true;
@@ -75,6 +88,9 @@ function runSplitText(
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
 
+/** In a directory that is not known. */
+const elsewhere = ({ scope }: Subject): Scope => ({ ...scope, directories: [undefined], stdin: undefined });
+
 function takeVariables(words: readonly Argument[]): readonly Assignment[] {
   const assignments: Assignment[] = [];
   for (const { shape, value, text } of words) {
@@ -92,13 +108,15 @@ function runInner(
   words: readonly Argument[],
   args: readonly Argument[],
 ): void {
-  const scope = spec.isElsewhere === true ? { ...subject.scope, directories: [undefined] } : subject.scope;
+  const scope = spec.isElsewhere === true ? elsewhere(subject) : subject.scope;
   if (spec.isJoined === true) {
     const text = words.map(({ value, text: written }) => value ?? written).join(' ');
     const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
     if (unknown) subject.findUnknown(unknown, `what ${label} runs`);
     const isUnsure = spec.addsWords === true && !text.includes('{}');
-    subject.inquiry.judgeText(isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"'), scope);
+    const { stdin } = subject.command;
+    const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
+    subject.inquiry.judgeText(joined, { ...scope, stdin });
     return;
   }
   const added = spec.addsWords === true ? addWords(words, args) : words;

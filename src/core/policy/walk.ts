@@ -26,6 +26,9 @@ interface Flow {
   readonly nesting: number;
 }
 
+/** What `>(…)` and `coproc` read. */
+const FED: Stdin = { kind: 'unknown', what: 'another command' };
+
 /** What surrounds an alternative: whether it runs is known only when it does. */
 const ALTERNATIVES: ReadonlySet<SyntaxNode['type']> = new Set([
   ...(['If', 'Elif', 'For', 'ArithmeticFor', 'While', 'Case', 'CaseItem', 'Select'] as const),
@@ -74,12 +77,16 @@ export class Walk {
         this.#visitRedirected(node, flow);
         return;
       case 'Function':
-        this.#inquiry.noteFunction(node.name.value);
+        this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
         if (isForkBomb(node)) this.#inquiry.noteCatastrophe('a function starts itself again and again (a fork bomb)');
         this.#visit(node.body, { ...flow });
         return;
       case 'Subshell':
         this.#visitChildren(node, { ...flow });
+        return;
+      case 'Coproc':
+        judgeExpansion(node, this.#inquiry);
+        this.#visitChildren(node, { ...flow, stdin: FED });
         return;
       default:
         judgeExpansion(node, this.#inquiry);
@@ -115,7 +122,10 @@ export class Walk {
     if ('script' in node && !node.script) this.#inquiry.note('obfuscated', 'a substitution cannot be parsed');
     else if (flow.nesting >= POLICY_LIMITS.maxNesting) {
       this.#inquiry.note('obfuscated', `expansions are nested more than ${POLICY_LIMITS.maxNesting} deep`);
-    } else this.#visitChildren(node, { ...flow, nesting: flow.nesting + 1 });
+    } else {
+      const isFed = node.type === 'ProcessSubstitution' && node.operator === '>';
+      this.#visitChildren(node, { ...flow, nesting: flow.nesting + 1, ...(isFed && { stdin: FED }) });
+    }
   }
 
   /** After `&&`, what comes before has succeeded; after the whole, nobody knows how far it came. */
@@ -136,7 +146,7 @@ export class Walk {
       const judged = command.type === 'Command' ? this.#visitCommand(command, own) : undefined;
       if (!judged) this.#visit(command, own);
       if (commands.length === 1) flow.directories = own.directories;
-      const text = judged && outputOf(judged);
+      const text = judged && outputOf(judged, this.#inquiry);
       const what = judged?.name === undefined ? 'another command' : judged.name.text;
       stdin = text === undefined ? { kind: 'unknown', what } : { kind: 'text', text, isCertain: true };
     }

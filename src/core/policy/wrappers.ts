@@ -54,9 +54,33 @@ const container: WrapperSpec = {
   options: valued('-e -u -w --env --user --workdir --env-file --detach-keys -n --namespace -c --container --index'),
 };
 
-const projectRunner: WrapperSpec = {
-  class: 'execute',
-  options: valued('--with --extra --group --python -p -C -n --name'),
+const HYPERFINE: WrapperSpec['options'] = {
+  ...each('-p -s -c --prepare --setup --cleanup --conclude', { value: 'shell' }),
+  ...valued(
+    '-w -r -m -M -S -P -D -L -N -u --warmup --runs --min-runs --max-runs --shell --export-json --export-markdown',
+  ),
+};
+
+const runner: WrapperSpec = { class: 'execute' };
+
+const ssh: WrapperSpec = {
+  class: 'network',
+  reason: 'runs commands on another machine',
+  sendsInput: true,
+  skips: 1,
+  isJoined: true,
+  isElsewhere: true,
+  options: {
+    ...valued('-b -B -c -D -e -i -I -J -l -L -m -O -p -Q -R -S -w -W'),
+    ...each('-o -F', { class: 'obfuscated', reason: 'may have ssh run programs here', value: 'text' }),
+    ...each('-E', { value: 'write' }),
+    ...each('-R', { class: 'exfiltration', reason: 'opens this machine to another one', value: 'text' }),
+  },
+};
+
+const npmExec: WrapperSpec = {
+  class: 'network',
+  options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package -w') },
 };
 
 /** Programs that run others, by name; with a blank, by name and first operand. */
@@ -77,7 +101,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     takesVariables: true,
     options: {
       ...each('-S --split-string', { value: 'shell' }),
-      ...valued('-u -C --unset --chdir --block-signal --default-signal --ignore-signal'),
+      ...valued('-u -C --unset --chdir'),
     },
     bare: 'read',
   },
@@ -85,9 +109,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     addsWords: true,
     bare: 'read',
     options: {
-      ...valued(
-        '-I -i -n -P -L -l -d -E -s -R -J -S --replace --max-args --max-procs --max-lines --delimiter --eof --max-chars',
-      ),
+      ...valued('-I -n -P -L -d -E -s -R -J -S --max-args --max-procs --delimiter --max-chars'),
       ...each('-a --arg-file', { value: 'read' }),
     },
   },
@@ -136,34 +158,55 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   },
   'xvfb-run': { class: 'execute', options: valued('-e -f -n -p -s -w --server-args --server-num') },
   setarch: { skips: 1 },
-  ssh: {
-    class: 'network',
-    reason: 'runs commands on another machine',
-    sendsInput: true,
-    skips: 1,
-    isJoined: true,
-    isElsewhere: true,
-    options: {
-      ...valued('-b -B -c -D -e -i -I -J -l -L -m -O -p -Q -R -S -w -W'),
-      ...each('-o -F', { class: 'obfuscated', reason: 'may have ssh run programs here', value: 'text' }),
-      ...each('-E', { value: 'write' }),
-      ...each('-R', { class: 'exfiltration', reason: 'opens this machine to another one', value: 'text' }),
-    },
-  },
+  ssh,
+  ...each('mosh autossh', { ...ssh, hasNoCommand: false }),
+  sshpass: { class: 'network', options: valued('-p -f -d -P') },
+  'ssh-agent': { class: 'execute', options: valued('-a -t -E -O -P'), bare: 'execute' },
+  ...each('numactl valgrind chpst softlimit choom uclampset chronic ifne tsp nq daemonize watchexec linux32 linux64', {
+    class: 'execute',
+  }),
+  ...each('logsave faketime runcon cgexec', { class: 'execute', skips: 1 }),
   'docker exec': container,
   'podman exec': container,
+  'nerdctl exec': container,
+  'crictl exec': container,
   'kubectl exec': container,
+  'oc exec': container,
   'lxc exec': container,
   'docker-compose exec': container,
-  'uv run': projectRunner,
-  'poetry run': projectRunner,
-  'pipenv run': projectRunner,
-  'pdm run': projectRunner,
-  'hatch run': projectRunner,
-  'conda run': projectRunner,
-  'bundle exec': projectRunner,
+  'docker-compose run': container,
+  'nix-shell --run': { class: 'execute', isJoined: true },
+  'nix-shell --command': { class: 'execute', isJoined: true },
+  'entr -s': { class: 'execute', isJoined: true },
+  'vagrant ssh': { class: 'network', options: each('-c --command', { value: 'shell' }), bare: 'network' },
+  'uv run': {
+    class: 'execute',
+    options: valued(
+      '--with --with-editable --with-requirements --extra --group --python -p --project --directory --env-file',
+    ),
+  },
+  'conda run': { class: 'execute', options: valued('-n -p --name --prefix --cwd') },
+  'poetry run': { class: 'execute', options: valued('-C -P --directory --project') },
+  'pdm run': { class: 'execute', options: valued('-p --project') },
+  ...each('hyperfine', { class: 'execute', isJoined: true, options: HYPERFINE }),
+  'gdb --args': runner,
+  'lldb --': runner,
+  'pipenv run': runner,
+  'hatch run': runner,
+  'bundle exec': runner,
+  'rbenv exec': runner,
+  'pyenv exec': runner,
+  'asdf exec': runner,
+  'yarn exec': runner,
+  'pnpm exec': runner,
   'direnv exec': { class: 'execute', skips: 1 },
-  'npm exec': { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package -w') } },
+  'npm exec': npmExec,
+  'npm x': npmExec,
+  'pnpm dlx': npmExec,
+  'yarn dlx': npmExec,
+  'bun x': npmExec,
+  'npm explore': { class: 'execute', skips: 1 },
+  'cmake -E': { class: 'execute' },
   npx: { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package') } },
   ...each('bunx pnpx uvx', { class: 'network', options: valued('--from --with -p') }),
 };

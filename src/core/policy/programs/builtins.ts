@@ -57,7 +57,13 @@ export const BUILTINS: ProgramTable = {
     class: 'read',
     ...text,
     options: { '-p': { class: 'obfuscated', reason: 'changes what a name stands for', value: 'text' } },
-    judge: judgeNames,
+    judge: (subject) => {
+      judgeNames(subject);
+      // zsh: `hash ls=/bin/rm`.
+      if (!subject.args.some(({ shape }) => /^[^-=]+=/.test(shape))) return;
+      subject.find('obfuscated', 'hash changes what a name stands for');
+      subject.inquiry.noteNamesChange();
+    },
   },
   enable: {
     class: 'execute',

@@ -1,3 +1,4 @@
+import { judgeRun } from './interpreters.js';
 import { judgeDatabase } from '../special/database.js';
 import { each, type ProgramSpec, type ProgramTable, valued } from './spec.js';
 
@@ -29,10 +30,30 @@ const containerRun: ProgramSpec = {
   },
 };
 
+const compose: ProgramSpec = {
+  ...run,
+  subcommands: {
+    ...each('ps logs config images top ls', show),
+    ...each('down rm kill', { class: 'destructive', ...text }),
+  },
+};
+
+/** `pip install` and its like, which may be told where to. */
+const install: ProgramSpec = {
+  ...fetch,
+  options: { ...each('-t --target --root --prefix --src', { value: 'write' }), ...valued('-r -c -i -e -f') },
+};
+
 /** Package managers, builders, containers. */
 export const DEVELOPMENT: ProgramTable = {
   ...each('npm yarn pnpm bun', {
     ...run,
+    judge: (subject) => {
+      const { program, args } = subject;
+      if (program === 'bun') judgeRun(subject);
+      if (program === 'bun' && args.some(({ shape }) => /^(?:-e|-p|--eval|--print|-r|--preload)(?:=|$)/.test(shape)))
+        subject.find('obfuscated', 'bun runs code that cannot be judged');
+    },
     subcommands: {
       ...each('ls list ll la root prefix bin -v --version help why explain query', show),
       ...each(
@@ -49,7 +70,8 @@ export const DEVELOPMENT: ProgramTable = {
     ...run,
     subcommands: {
       ...each('list show freeze check help --version', show),
-      ...each('install download add sync lock update upgrade wheel search index create env venv tool', fetch),
+      install,
+      ...each('download add sync lock update upgrade wheel search index create env venv tool', fetch),
       ...each('publish', publish),
       config: settings,
     },
@@ -97,15 +119,10 @@ export const DEVELOPMENT: ProgramTable = {
       ...each('push', publish),
       ...each('login', { class: 'exfiltration', reason: 'handles credentials', ...text }),
       cp: { class: 'write', operands: 'last-written' },
-      compose: {
-        ...run,
-        subcommands: {
-          ...each('ps logs config images top ls', show),
-          ...each('down rm kill', { class: 'destructive', ...text }),
-        },
-      },
+      compose,
     },
   }),
+  'docker-compose': compose,
   ...each('kubectl oc helm k9s', {
     class: 'network',
     ...text,

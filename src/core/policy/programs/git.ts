@@ -47,7 +47,7 @@ export const GIT: ProgramTable = {
       ),
       grep: { ...show, options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') } },
       ...each(
-        'add mv init notes update-index update-ref apply hash-object write-tree commit-tree symbolic-ref format-patch bundle sparse-checkout',
+        'add mv init notes update-index hash-object write-tree commit-tree symbolic-ref bundle sparse-checkout',
         change,
       ),
       branch: {
@@ -106,7 +106,13 @@ export const GIT: ProgramTable = {
           { value: 'shell' },
         ),
       },
-      gc: { ...change, options: each('--prune --aggressive', {}) },
+      gc: { ...change, options: { '--prune': { class: 'destructive', reason: 'discards work' }, '--aggressive': {} } },
+      'update-ref': { ...change, options: { ...each('-d --stdin', { class: 'destructive' }), ...valued('-m') } },
+      apply: {
+        ...change,
+        options: { '--unsafe-paths': { class: 'destructive', reason: 'writes to wherever the patch says' } },
+      },
+      'format-patch': { ...change, options: each('-o --output-directory', { value: 'write' }) },
       config: { class: 'write', ...text, judge: judgeGitConfig },
       ...each('clone fetch pull ls-remote', fetch),
       submodule: {

@@ -2,6 +2,8 @@ import type { Subject } from '../subject.js';
 import { judgeAwk } from '../special/awk.js';
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from './spec.js';
 import { parseArguments } from '../options.js';
+import { DESCRIPTOR, isInputName } from '../shells.js';
+import { judgeFetchedScript } from '../run-file.js';
 
 /** Judges an interpreter by its input: code that nobody has seen, if it is given there. */
 const judgeInput =
@@ -9,16 +11,34 @@ const judgeInput =
   (subject: Subject): void => {
     const { stdin } = subject.command;
     const { operands, options: given } = parseArguments(subject.args, { options, stopsAtOperand: true });
-    const [script] = operands;
     const label = subject.program ?? 'it';
+    const head = subject.args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
+    // php: what follows `--` is for the script, and that is its input.
+    const script = label === 'php' && head?.shape === '--' ? undefined : operands[0];
     const hasCode = given.some(({ spec }) => spec?.value === 'code' || spec?.value === 'text');
+    // It runs its argument as code.
+    if (given.some(({ name, value }) => name === '-m' && value?.shape === 'timeit'))
+      subject.find('obfuscated', `${label} -m timeit runs code that cannot be judged`);
     if (script?.isProcess === true) subject.find('obfuscated', `${label} runs what another command prints`);
+    else if (script && DESCRIPTOR.test(script.shape) && !stdin)
+      subject.find('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
     else if (script?.value === undefined && script) subject.findUnknown(script, `the script that ${label} runs`);
-    else if (stdin && !hasCode && (!script || ['-', '/dev/stdin', '/dev/fd/0'].includes(script.value ?? ''))) {
+    else if (stdin && !hasCode && (!script || isInputName(script.value))) {
       if (stdin.kind === 'file') return;
       subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
-    }
+    } else if (script) judgeFetchedScript(subject, script);
   };
+
+/** `deno run` and `bun run`: what they run may be their input, or come from another machine. */
+export function judgeRun(subject: Subject): void {
+  const label = subject.program ?? 'it';
+  for (const { shape, value } of subject.args) {
+    if (isInputName(value) && subject.command.stdin)
+      subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
+    if (/^(?:https?|jsr|npm):/.test(shape)) subject.find('network', `${label} fetches what it runs: ${shape}`);
+    if (/^https?:/.test(shape)) subject.find('obfuscated', `${label} runs code from another machine: ${shape}`);
+  }
+}
 
 /** An interpreter with the options by which it takes code, takes a value, or names a module. */
 function interpreter(code: string, values = '', modules = ''): ProgramSpec {
@@ -40,12 +60,15 @@ export const INTERPRETERS: ProgramTable = {
   ...each('deno', {
     class: 'execute',
     operands: 'text',
+    judge: judgeRun,
     subcommands: { eval: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' } },
   }),
   ...each('tsx ts-node', interpreter('-e -p --eval --print -r --require --import')),
-  perl: interpreter('-e -E -M -m -x -n -p -i -d', '-I -F -0 -C -l'),
+  // Of -l, -0, -C and -F a value is attached, or there is none: what follows may be -e.
+  perl: interpreter('-e -E -M -m -x -n -p -i -d', '-I'),
   ruby: interpreter('-e -r -n -p -i', '-I -C -E -F'),
   php: interpreter('-r -B -R -E -a -d', '-c -S -t -f'),
+  m4: interpreter(''),
   ...each('lua luajit', interpreter('-e -l')),
   ...each('tclsh wish expect', interpreter('-c')),
   ...each(

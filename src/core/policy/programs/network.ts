@@ -1,4 +1,12 @@
-import { judgeCurl, judgeSender, judgeRemoteCopy } from '../special/network.js';
+import {
+  judgeCloud,
+  judgeCurl,
+  judgeRemoteCopy,
+  judgeSender,
+  judgeSocat,
+  judgeWget,
+  WGET_OPTIONS,
+} from '../special/network.js';
 import { each, type ProgramTable, valued } from './spec.js';
 
 /** Programs that speak to other machines. */
@@ -7,20 +15,18 @@ export const NETWORK: ProgramTable = {
   wget: {
     class: 'network',
     operands: 'text',
-    options: {
-      ...each('-O -o -a --output-document --output-file --append-output -P --directory-prefix', { value: 'write' }),
-      ...each('--post-file --body-file', { class: 'exfiltration', reason: 'sends a file', value: 'read' }),
-      ...each('--post-data --body-data', { value: 'text' }),
-      ...each('--use-askpass -e --execute --config', { class: 'obfuscated', value: 'text' }),
-      ...valued('-t -T -U -i -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password'),
-    },
-    judge: judgeSender,
+    options: WGET_OPTIONS,
+    judge: judgeWget,
   },
   ...each('http https xh', {
     class: 'network',
     operands: 'text',
     options: { ...each('-o --output', { value: 'write' }) },
-    judge: judgeSender,
+    judge: (subject) => {
+      judgeSender(subject);
+      if (subject.args.some(({ shape }) => shape === 'DELETE'))
+        subject.find('destructive', `${subject.program ?? 'it'} deletes what is kept elsewhere`);
+    },
   }),
   aria2c: {
     class: 'network',
@@ -32,7 +38,8 @@ export const NETWORK: ProgramTable = {
     operands: 'text',
     judge: judgeSender,
   }),
-  ...each('nc ncat netcat socat telnet', {
+  socat: { class: 'network', operands: 'text', judge: judgeSocat },
+  ...each('nc ncat netcat telnet', {
     class: 'network',
     operands: 'text',
     options: {
@@ -45,7 +52,7 @@ export const NETWORK: ProgramTable = {
     },
     judge: judgeSender,
   }),
-  ...each('scp sftp rsync rclone', { class: 'network', operands: 'text', judge: judgeRemoteCopy }),
+  ...each('scp sftp rsync', { class: 'network', operands: 'text', judge: judgeRemoteCopy }),
   ...each('ftp lftp ncftp tftp smbclient', {
     class: 'network',
     operands: 'text',
@@ -56,6 +63,10 @@ export const NETWORK: ProgramTable = {
   ...each('gh glab hub', {
     class: 'network',
     operands: 'text',
+    judge: (subject) => {
+      if (subject.args.some(({ shape }) => /^(?:-X|--method=)?DELETE$/i.test(shape)))
+        subject.find('destructive', 'deletes what is kept elsewhere');
+    },
     subcommands: {
       ...each('gist', { class: 'exfiltration', reason: 'publishes files', operands: 'text' }),
       ...each('auth secret ssh-key gpg-key', {
@@ -71,19 +82,42 @@ export const NETWORK: ProgramTable = {
       ...each('alias extension', { class: 'obfuscated', reason: 'may run anything', operands: 'text' }),
     },
   }),
-  ...each('aws gcloud az oci doctl flyctl heroku vercel netlify wrangler', { class: 'network', operands: 'text' }),
+  ...each(
+    'aws gcloud gsutil az oci doctl flyctl fly heroku vercel netlify wrangler rclone vault consul etcdctl nomad',
+    {
+      class: 'network',
+      operands: 'text',
+      judge: judgeCloud,
+    },
+  ),
   openssl: {
     class: 'execute',
     operands: 'text',
+    judge: (subject) => {
+      subject.args.forEach(({ shape }, index, args) => {
+        const next = args[index + 1];
+        if (!next || !/^-(?:out|keyout|writerand)$/.test(shape)) return;
+        subject.write(next);
+        subject.noteWritten(next);
+      });
+    },
     subcommands: each('s_client s_server s_time', { class: 'network', operands: 'text', judge: judgeSender }),
   },
   ...each('ssh-copy-id', { class: 'persistence', reason: 'lets somebody in on another machine' }),
   'ssh-keygen': {
     class: 'write',
     operands: 'text',
-    options: { ...each('-f', { value: 'write' }), ...valued('-t -b -C -N -P -m') },
+    options: {
+      ...each('-f', { value: 'write' }),
+      '-D': { class: 'obfuscated', reason: 'loads code', value: 'text' },
+      ...valued('-t -b -C -N -P -m'),
+    },
   },
-  ...each('ssh-add ssh-agent', { class: 'execute', operands: 'text' }),
+  'ssh-add': {
+    class: 'execute',
+    operands: 'text',
+    options: each('-s', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
+  },
   ...each('ngrok cloudflared localtunnel lt bore', {
     class: 'exfiltration',
     reason: 'opens this machine to others',

@@ -10,12 +10,16 @@ export const READING: ProgramTable = {
     { class: 'read' },
   ),
   ...each(
-    'pwd echo true false test [ seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc dc logname hostid cut ncal',
+    'pwd echo true false test [ seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc logname hostid cut ncal',
     { class: 'read', operands: 'text' },
   ),
   ...each('more less most', {
     class: 'read',
     options: { ...each('-o -O --log-file', { value: 'write' }), '-k': { value: 'code' } },
+    judge: (subject) => {
+      if (subject.args.some(({ shape }) => /^\+{1,2}[!|#:s-]/.test(shape)))
+        subject.find('obfuscated', `${subject.program ?? 'it'} is told what to do first`);
+    },
   }),
   man: {
     class: 'read',
@@ -33,6 +37,16 @@ export const READING: ProgramTable = {
       ...valued('-e -f -g -t -A -B -C -m --glob --type --max-count --context --regexp --iglob'),
     },
   }),
+  dc: {
+    class: 'read',
+    operands: 'text',
+    judge: (subject) => {
+      const { stdin } = subject.command;
+      const texts = subject.args.map(({ shape }) => shape);
+      const isKnown = stdin === undefined || (stdin.kind === 'text' && !stdin.text.includes('!'));
+      if (!isKnown || texts.some((word) => word.includes('!'))) subject.find('obfuscated', 'dc may run commands');
+    },
+  },
   tree: { class: 'read', options: { '-o': { value: 'write' } } },
   sort: {
     class: 'read',
@@ -55,11 +69,23 @@ export const READING: ProgramTable = {
     options: { ...each('-o --output', { value: 'write' }), '--diff-program': { value: 'code' } },
   }),
   ...each('top htop btop', { class: 'read', operands: 'text' }),
-  hostname: { class: 'read', operands: 'text' },
+  hostname: {
+    class: 'read',
+    operands: 'text',
+    options: { ...each('-F --file', { class: 'privilege', value: 'read' }) },
+    judge: (subject) => {
+      if (subject.args.some(({ shape }) => !shape.startsWith('-')))
+        subject.find('privilege', 'hostname gives the machine another name');
+    },
+  },
   date: {
     class: 'read',
     operands: 'text',
     options: { ...each('-s --set', { class: 'privilege', value: 'text' }), ...valued('-d -r --date --reference') },
+    judge: (subject) => {
+      if (subject.args.some(({ shape }) => /^\d{8,12}(?:\.\d\d)?$/.test(shape)))
+        subject.find('privilege', 'date sets the clock');
+    },
   },
   dmesg: { class: 'read', options: each('-C -c --clear --console-off', { class: 'privilege' }) },
   journalctl: {

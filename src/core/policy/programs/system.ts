@@ -30,31 +30,49 @@ export const SYSTEM: ProgramTable = {
     },
   ),
   ...each(
-    'fdisk sfdisk cfdisk gdisk sgdisk parted partprobe lvremove vgremove pvremove zpool zfs mdadm cryptsetup hdparm badblocks',
+    'fdisk sfdisk cfdisk gdisk sgdisk parted partprobe growpart lvcreate lvextend lvreduce lvremove lvresize vgcreate vgextend vgreduce vgremove pvcreate pvmove pvremove pvresize zpool zfs btrfs mdadm cryptsetup hdparm nvme blockdev sg_format badblocks e2label xfs_growfs xfs_repair',
     {
       class: 'destructive',
       reason: 'changes disks',
       ...text,
     },
   ),
-  ...each('mount umount swapon swapoff losetup fsck e2fsck resize2fs tune2fs quotacheck', {
+  ...each(
+    'mount umount swapon swapoff losetup fsck e2fsck resize2fs tune2fs quotacheck fstrim efibootmgr ipmitool ntpdate chronyc',
+    {
+      class: 'privilege',
+      ...text,
+    },
+  ),
+  ...each('sudoedit login newgrp sg capsh agetty', { class: 'privilege', reason: 'acts as another user', ...text }),
+  ...each('dbus-send busctl gdbus qdbus fsfreeze dmsetup rtcwake renice', { class: 'privilege', ...text }),
+  ...each('ansible ansible-playbook pssh parallel-ssh pdsh dsh clush salt', {
+    class: 'obfuscated',
+    reason: 'runs commands on other machines',
+    ...text,
+  }),
+  ...each('tcpdump', {
     class: 'privilege',
     ...text,
+    options: { '-w': { value: 'write' }, '-z': { value: 'code' }, ...valued('-i -c -r -s -n') },
   }),
   ...each('modprobe insmod rmmod depmod sysctl kexec setcap setenforce aa-disable auditctl', {
     class: 'privilege',
     ...text,
   }),
-  ...each('iptables ip6tables nft ufw firewall-cmd ip ifconfig route tc brctl wg iw', {
-    class: 'privilege',
-    reason: 'changes the network',
-    ...text,
-    subcommands: each('addr address a link route neigh rule -br show list status', {
-      class: 'read',
+  ...each(
+    'iptables ip6tables iptables-restore ip6tables-restore ebtables arptables ipset conntrack nft ufw firewall-cmd ip ifconfig route tc brctl wg wg-quick iw iwconfig ethtool nmcli networkctl netplan resolvectl ifup ifdown dhclient',
+    {
+      class: 'privilege',
+      reason: 'changes the network',
       ...text,
-      subcommands: each('add del delete set change replace flush append', { class: 'privilege', ...text }),
-    }),
-  }),
+      subcommands: each('addr address a link route neigh rule -br show list status', {
+        class: 'read',
+        ...text,
+        subcommands: each('add del delete set change replace flush append', { class: 'privilege', ...text }),
+      }),
+    },
+  ),
   ...each(
     'useradd adduser usermod userdel deluser groupadd groupmod groupdel passwd chpasswd gpasswd chsh chfn vipw visudo newusers',
     {
@@ -102,10 +120,13 @@ export const SYSTEM: ProgramTable = {
     reason: 'acts on services',
     ...text,
   }),
-  ...each('update-rc.d chkconfig rc-update update-alternatives ldconfig dpkg-reconfigure update-grub grub-install', {
-    class: 'persistence',
-    ...text,
-  }),
+  ...each(
+    'update-rc.d chkconfig rc-update a2ensite a2dissite a2enmod a2dismod update-alternatives ldconfig dpkg-reconfigure update-grub grub-install',
+    {
+      class: 'persistence',
+      ...text,
+    },
+  ),
   ...each('timedatectl hostnamectl localectl loginctl hwclock', {
     class: 'privilege',
     ...text,
@@ -117,7 +138,7 @@ export const SYSTEM: ProgramTable = {
       class: 'privilege',
       reason: 'changes the programs of the machine',
       ...text,
-      options: { ...each('-l -s -L -S -qa -q --list --status --listfiles --search', {}), ...valued('-o -c -t') },
+      options: valued('-o -c -t'),
       subcommands: {
         ...each(
           'list search show info policy depends rdepends changelog download source madison stats showpkg why leaves deps outdated',
@@ -132,8 +153,46 @@ export const SYSTEM: ProgramTable = {
       },
     },
   ),
-  ...each('apt-cache dpkg-query apt-mark apt-config', show),
-  ...each('security keyring secret-tool pass gpg gpg2 keytool', { class: 'execute', ...text }),
+  ...each('dpkg-divert dpkg-statoverride debconf-set-selections', {
+    class: 'privilege',
+    reason: 'changes the programs of the machine',
+    ...text,
+  }),
+  ...each('apt-cache dpkg-query apt-config', show),
+  'apt-mark': {
+    ...show,
+    subcommands: each('hold unhold auto manual minimize-manual', {
+      class: 'privilege',
+      reason: 'changes the programs of the machine',
+      ...text,
+    }),
+  },
+  ...each('security keyring secret-tool pass', {
+    class: 'execute',
+    ...text,
+    subcommands: each('find-generic-password find-internet-password dump-keychain export get lookup show', {
+      class: 'exfiltration',
+      reason: 'reads credentials',
+      ...text,
+    }),
+  }),
+  keytool: { class: 'execute', ...text },
+  // Its own user may do anything with it, such as confirm a command.
+  'shell-adapter': {
+    class: 'privilege',
+    reason: 'acts on the adapter itself',
+    ...text,
+    subcommands: each('metadata doctor check sessions protocol tools config help --help --version -V', show),
+  },
+  ...each('gpg gpg2', {
+    class: 'execute',
+    ...text,
+    options: {
+      ...each('-o --output', { value: 'write' }),
+      ...each('--export-secret-keys --export-secret-subkeys', { class: 'exfiltration', reason: 'reads credentials' }),
+      ...valued('-r -u'),
+    },
+  }),
   ...each('xdg-open open start', { class: 'execute' }),
   ...each('screen tmux byobu zellij dtach abduco', {
     class: 'obfuscated',

@@ -1,6 +1,7 @@
 import { POLICY_LIMITS } from '../limits.js';
 import { parseArguments } from '../options.js';
 import { each, valued } from '../programs/spec.js';
+import { isInputName } from '../shells.js';
 import type { Subject } from '../subject.js';
 
 const OPTIONS = {
@@ -20,7 +21,12 @@ export function judgeAwk(subject: Subject): void {
   const sources = options.filter(({ name }) => name === '-e' || name === '--source').map(({ value }) => value);
   const files = options.filter(({ spec }) => spec?.value === 'read');
   const hasProgram = sources.length > 0 || files.length > 0;
-  for (const { value } of files) subject.find('execute', `awk runs a script: ${value?.text ?? ''}`);
+  for (const { value } of files) {
+    subject.find('execute', `awk runs a script: ${value?.text ?? ''}`);
+    const { stdin } = subject.command;
+    if (isInputName(value?.value) && stdin && stdin.kind !== 'file')
+      subject.find('obfuscated', 'awk runs code from its input that cannot be judged');
+  }
   if (options.some(({ name }) => ['-l', '--load', '-i', '--include'].includes(name))) {
     subject.find('obfuscated', 'awk loads other code');
   }

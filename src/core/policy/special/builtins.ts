@@ -1,5 +1,5 @@
 import { type Argument, UNKNOWN } from '../argument.js';
-import { judgeAssignments } from '../assignments.js';
+import { judgeAssignments, noteVariable } from '../assignments.js';
 import { HIDDEN_COMMAND } from '../expansions.js';
 import type { Subject } from '../subject.js';
 
@@ -65,6 +65,18 @@ export function judgeDeclaration(subject: Subject): void {
     judgeAssignments(subject, [{ name, value: value?.slice(whole.length), text, isPrefix: false }]);
   }
   if (subject.args.some(({ shape }) => /^-[A-Za-z]*[fF]/.test(shape))) subject.inquiry.noteNamesChange();
+  const isReference = /^(?:declare|typeset|local)$/.test(subject.program ?? '');
+  if (isReference && subject.args.some(({ shape }) => /^-[A-Za-z]*n/.test(shape))) judgeReferences(subject);
+}
+
+/** `declare -n`: another name for a variable, by which it is set later. */
+function judgeReferences(subject: Subject): void {
+  for (const arg of subject.args) {
+    const equals = arg.shape.indexOf('=');
+    if (equals <= 0) continue;
+    if (arg.value === undefined) subject.findUnknown(arg, 'the variable that another name stands for');
+    else noteVariable(arg.value.slice(equals + 1), subject.inquiry);
+  }
 }
 
 /** Names of variables are expressions to these: a subscript may run a command. */
@@ -72,7 +84,7 @@ export function judgeNames(subject: Subject): void {
   const takesAny = subject.program === 'let' || subject.program === 'unset' || subject.program === 'read';
   subject.args.forEach((arg, index) => {
     if (!isName(subject, arg, index, takesAny)) return;
-    if (arg.value === undefined && !ASSIGNMENT.test(arg.shape) && (takesAny || index > 0)) {
+    if (arg.value === undefined && !ASSIGNMENT.test(arg.shape)) {
       if (subject.program !== 'test' && subject.program !== '[')
         subject.findUnknown(arg, `a name for ${subject.program ?? 'it'}`);
     } else if (HIDDEN_COMMAND.test(arg.shape)) {
@@ -80,6 +92,20 @@ export function judgeNames(subject: Subject): void {
     }
   });
   if (subject.program === 'unset') judgeUnset(subject);
+  if (SETTERS.has(subject.program ?? '')) noteNames(subject, takesAny);
+}
+
+/** They set the variables that they are given the names of. */
+const SETTERS = new Set(['read', 'printf', 'getopts', 'mapfile', 'readarray', 'vared']);
+
+function noteNames(subject: Subject, takesAny: boolean): void {
+  subject.args.forEach((arg, index) => {
+    if (!isName(subject, arg, index, takesAny)) return;
+    noteVariable(
+      arg.shape.replace(subject.program === 'printf' ? /^-v/ : /^-[au]/, '').replace(/\[.*/s, ''),
+      subject.inquiry,
+    );
+  });
 }
 
 /** Of `printf` and `test`, only the word behind `-v` is a name. */
@@ -100,10 +126,19 @@ function judgeUnset(subject: Subject): void {
   }
 }
 
+/** Options by which words, or names of directories, become something else than they say. */
+const MISLEADING = /^(?:keyword|autocd|cdablevars|cdspell)$/;
+
 /** `set` and `shopt`: most options are the session's own affair. */
 export function judgeHistory(subject: Subject): void {
   const words = subject.args.map(({ shape }) => shape);
   if (words.includes('history') || words.includes('+H')) subject.find('obfuscated', 'changes what is recorded');
+  const end = words.indexOf('--');
+  const options = end === -1 ? words : words.slice(0, end);
+  if (options.some((word) => MISLEADING.test(word.toLowerCase().replaceAll('_', ''))))
+    subject.find('obfuscated', 'changes what words stand for');
+  if (subject.program === 'set' && options.some((word) => /^-[A-Za-z]*k/.test(word)))
+    subject.find('obfuscated', 'set -k changes what words stand for');
   if (words.some((word) => /^(?:expand_aliases|aliases|posix|compat\d+|xtrace)$/.test(word)))
     subject.inquiry.noteNamesChange();
 }

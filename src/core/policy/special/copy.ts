@@ -2,6 +2,7 @@ import type { Argument } from '../argument.js';
 import { parseArguments } from '../options.js';
 import { resolvePath } from '../paths.js';
 import { isCritical, isRawDevice, kindOf } from '../path-kinds.js';
+import { isStandardProgram } from '../program-name.js';
 import { each, valued } from '../programs/spec.js';
 import type { Subject } from '../subject.js';
 
@@ -23,8 +24,11 @@ export function judgeCopy(subject: Subject): void {
   if (isDirectoryMade) for (const directory of operands) subject.write(directory);
   else if (target) subject.write(target);
   else if (operands.length > 1) writeTarget(subject, operands.at(-1), sources);
+  const place = target ?? operands.at(-1);
   for (const source of sources) {
-    if (subject.program !== 'ln') subject.read(source);
+    if (place && place !== source) subject.inquiry.written.noteCopy(source, place, subject.scope.directories);
+    if (subject.program === 'ln') judgeLinked(subject, source);
+    else subject.read(source);
     if (subject.program === 'mv') judgeMoved(subject, source, operands.at(-1));
   }
 }
@@ -40,6 +44,19 @@ function writeTarget(subject: Subject, target: Argument | undefined, sources: re
       const kind = kindOf(path, subject.inquiry.facts);
       if (kind === 'startup' || kind === 'protected') subject.write({ ...target, value: path, shape: path ?? '' });
     }
+  }
+}
+
+/** What is written to a link, later, is written to what it leads to. */
+function judgeLinked(subject: Subject, source: Argument): void {
+  const { facts } = subject.inquiry;
+  const paths = source.value === undefined ? [] : resolvePath(source.value, subject.scope.directories);
+  for (const path of paths) {
+    if (path === undefined) continue;
+    const kind = kindOf(path, facts);
+    const isSystem = (kind === 'system' && !isStandardProgram(path)) || kind === 'startup' || kind === 'protected';
+    if (isSystem || kind === 'device' || isCritical(path, facts) || isRawDevice(path))
+      subject.find('persistence', `ln gives another name to what must not be written to: ${path}`);
   }
 }
 

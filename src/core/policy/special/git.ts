@@ -1,4 +1,5 @@
 import type { Argument } from '../argument.js';
+import { tailOf } from '../options.js';
 import type { Subject } from '../subject.js';
 
 /** Settings by which git runs programs, or reads other settings. Source: git-config(1). */
@@ -44,6 +45,11 @@ export function judgeGitConfig(subject: Subject): void {
     if (names.length > 1 || words.length > names.length)
       subject.find('persistence', `git will run something by the setting ${key?.text ?? ''}`);
   }
+  words.forEach(({ shape }, index) => {
+    const file = /^(?:-f|--file)$/.test(shape) ? words[index + 1] : undefined;
+    if (file) subject.write(file);
+    else if (shape.startsWith('--file=') && words[index]) subject.write(tailOf(words[index], '--file='.length));
+  });
   if (words.some(({ value }) => value === '--global' || value === '--system') && names.length > 1) {
     subject.find('persistence', 'git config changes a setting for all repositories');
   }
@@ -65,8 +71,12 @@ export function judgeGitReset(subject: Subject): void {
     subject.find('destructive', 'git may discard changes of files');
 }
 
-/** `push`: `+branch` forces, `:branch` deletes. */
+/** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is somewhere else. */
 export function judgeGitPush(subject: Subject): void {
+  const address = wordsBehind(subject, 'push').find(({ shape }) =>
+    /^(?:\w+:\/\/|[\w.-]+@?[\w.-]*:[^:]*\/)/.test(shape),
+  );
+  if (address) subject.find('exfiltration', `git push sends the repository to an address: ${address.text}`);
   for (const { shape } of wordsBehind(subject, 'push')) {
     if (/^[+:]./.test(shape)) subject.find('destructive', `git overwrites or deletes what others have: ${shape}`);
   }

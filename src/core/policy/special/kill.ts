@@ -1,5 +1,8 @@
 import type { Subject } from '../subject.js';
 
+/** The session's own jobs. */
+const OWN_JOBS = /^"?(?:\$\(jobs -p\)|`jobs -p`)"?$/;
+
 /** `kill`: the own jobs and processes by number; everything at once, or the first process, is beyond repair. */
 export function judgeKill(subject: Subject): void {
   const [first] = subject.args;
@@ -11,6 +14,7 @@ export function judgeKill(subject: Subject): void {
   for (const target of targets) {
     if (target.value === '-1' || target.value === '1')
       subject.findCatastrophe(`kill ends every process, or the one that all others need: ${target.text}`);
-    if (target.hasSubstitution) subject.find('destructive', 'kill signals what another command names');
+    if (target.hasSubstitution && !OWN_JOBS.test(target.text))
+      subject.find('destructive', 'kill signals what another command names');
   }
 }

@@ -32,6 +32,9 @@ export function judgeCurl(subject: Subject): void {
   const { options, operands } = parseArguments(subject.args, { options: CURL_OPTIONS });
   for (const { name, spec, value } of options) {
     if (spec?.value === 'write' && value && value.value !== '-') subject.write(value);
+    if (value && (name === '-o' || name === '--output')) subject.noteWritten(value);
+    if ((name === '-X' || name === '--request') && /^delete$/i.test(value?.shape ?? ''))
+      subject.find('destructive', 'curl deletes what is kept elsewhere');
     if (name === '-K' || name === '--config') subject.find('obfuscated', 'curl reads options from a file');
     if (name === '-T' || name === '--upload-file') subject.find('exfiltration', 'curl sends a file');
     if (spec?.value === 'read' && value) subject.read(value);
@@ -41,6 +44,39 @@ export function judgeCurl(subject: Subject): void {
     if (name === '--url' && value) judgeTarget(subject, value);
   }
   for (const operand of operands) judgeTarget(subject, operand);
+  if (options.some(({ name }) => /^(?:-O|--remote-name.*)$/.test(name))) {
+    const addresses = options.filter(({ name }) => name === '--url').flatMap(({ value }) => value ?? []);
+    for (const address of [...operands, ...addresses]) writeFetched(subject, address);
+  }
+}
+
+/** A file gets the name that its address ends with. */
+function writeFetched(subject: Subject, { value, text }: Argument, directory = '.'): void {
+  const name = /^(?:\w+:\/\/)?[^/?#]+\/(?:[^?#]*\/)?([^/?#]+)/.exec(value ?? '')?.[1];
+  if (name === undefined) return;
+  const file = literal(`${directory}/${name}`, text);
+  subject.write(file);
+  subject.noteWritten(file);
+}
+
+export const WGET_OPTIONS = {
+  ...each('-O -o -a --output-document --output-file --append-output -P --directory-prefix', {
+    value: 'write',
+  } as const),
+  ...each('--post-file --body-file', { class: 'exfiltration', reason: 'sends a file', value: 'read' } as const),
+  ...each('--post-data --body-data', { value: 'text' } as const),
+  ...each('--use-askpass -e --execute --config', { class: 'obfuscated', value: 'text' } as const),
+  ...valued('-t -T -U -i -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password'),
+};
+
+/** `wget`: what it fetches becomes files, unless it is told another one. */
+export function judgeWget(subject: Subject): void {
+  judgeSender(subject);
+  const { options, operands } = parseArguments(subject.args, { options: WGET_OPTIONS });
+  const valueOf = (...names: string[]) => options.findLast(({ name }) => names.includes(name))?.value;
+  const document = valueOf('-O', '--output-document');
+  if (document) subject.noteWritten(document);
+  else for (const address of operands) writeFetched(subject, address, valueOf('-P', '--directory-prefix')?.value);
 }
 
 function judgeData(subject: Subject, name: string, value: Argument): void {
@@ -65,7 +101,8 @@ function judgeTarget(subject: Subject, { text, hasSubstitution, shape, value }: 
 export function judgeSender(subject: Subject): void {
   const { stdin } = subject.command;
   const label = subject.program ?? 'it';
-  if (stdin?.kind === 'file' || stdin?.kind === 'unknown') {
+  const isEmpty = stdin?.kind === 'file' && stdin.file.value === '/dev/null';
+  if (!isEmpty && (stdin?.kind === 'file' || stdin?.kind === 'unknown')) {
     subject.find(
       'exfiltration',
       `${label} sends ${stdin.kind === 'file' ? stdin.file.text : `what ${stdin.what} prints`}`,
@@ -104,3 +141,36 @@ export function judgeRemoteCopy(subject: Subject): void {
 }
 
 const isRemote = ({ shape }: Argument): boolean => /^(?:[\w.@\0-]+|\[[^\]]+\]):/.test(shape) || /^\w+:\/\//.test(shape);
+
+/** `socat`: of its addresses, some are programs, and some wait for connections. */
+export function judgeSocat(subject: Subject): void {
+  judgeSender(subject);
+  for (const arg of subject.args) {
+    const [kind, type = ''] = /^([a-z0-9-]+):/i.exec(arg.shape) ?? [];
+    if (kind !== undefined && /^(?:exec|system|shell)$/i.test(type)) {
+      subject.find('obfuscated', `socat gives a program to another end: ${arg.text}`);
+      subject.runText(tailOf(arg, kind.length), 'what socat runs');
+    }
+    if (/-l(?:isten)?$/i.test(type)) subject.find('exfiltration', 'socat waits for connections');
+  }
+}
+
+/** What deletes, and what sends files away, in the words of clouds. */
+const DELETING =
+  /^(?:rm|rb|del|delete|remove|destroy|purge|terminate|uninstall|deletefile|cleanup)(?:-|$)|:destroy$|-delete$/;
+const REMOTE_STORE = /^[\w-]+:/;
+
+/** Clients of clouds. */
+export function judgeCloud(subject: Subject): void {
+  const words = subject.args.map(({ shape }) => shape);
+  const label = subject.program ?? 'it';
+  const verb = words.find((word) => DELETING.test(word.toLowerCase()));
+  if (verb !== undefined) subject.find('destructive', `${label} ${verb} deletes what is kept elsewhere`);
+  if (
+    words.some((word) => /^(?:cp|mv|sync|copy|move|copyto|upload)$/.test(word)) &&
+    REMOTE_STORE.test(words.at(-1) ?? '')
+  )
+    subject.find('exfiltration', `${label} sends files to another machine: ${words.at(-1) ?? ''}`);
+  if (words.includes('run') && label === 'heroku')
+    subject.find('obfuscated', 'heroku runs commands on another machine');
+}

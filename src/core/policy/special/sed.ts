@@ -1,4 +1,4 @@
-import type { Argument } from '../argument.js';
+import { type Argument, literal } from '../argument.js';
 import { POLICY_LIMITS } from '../limits.js';
 import { parseArguments } from '../options.js';
 import { each, valued } from '../programs/spec.js';
@@ -40,6 +40,7 @@ function judgeScript(subject: Subject, script: Argument): void {
   for (const command of text.length > POLICY_LIMITS.maxScriptLength ? [undefined] : commandsOf(text)) {
     if (command === undefined) subject.find('obfuscated', 'sed runs a script that cannot be judged');
     else if (command.startsWith('e')) subject.find('obfuscated', 'sed runs commands');
+    else if (command.startsWith('r')) subject.read(literal(command.slice(1).trim()));
     else if (command.startsWith('w')) {
       const file = command.slice(1).trim();
       subject.write({ ...script, value: file === '' ? undefined : file, shape: file, isGlob: false });
@@ -49,7 +50,7 @@ function judgeScript(subject: Subject, script: Argument): void {
 
 const ADDRESS = /^(?:\s|;|\d+|\$|[,~+!]|[{}])+/;
 
-/** The commands of a script that do more than edit text: `e…`, `w…`, or undefined for what is not understood. */
+/** The commands of a script that do more than edit text: `e…`, `w…`, `r…`, or undefined for what is not understood. */
 function commandsOf(script: string): readonly (string | undefined)[] {
   const found: (string | undefined)[] = [];
   let rest = script;
@@ -74,7 +75,8 @@ function commandsOf(script: string): readonly (string | undefined)[] {
     } else if (name === '#' || 'aicrRbtT:lLqQvw'.includes(name) || name === 'W' || name === 'e') {
       const [line = ''] = rest.split('\n', 1);
       if (name === 'w' || name === 'W') found.push(`w${line.slice(1)}`);
-      if (name === 'e') found.push(line);
+      if (name === 'e' || name === 'r') found.push(line);
+      if (name === 'R') found.push(`r${line.slice(1)}`);
       const endsAtSemicolon = 'btTlLqQv'.includes(name);
       rest = rest.slice(endsAtSemicolon ? (/^[^;}\n]*/.exec(rest)?.[0].length ?? 1) : line.length);
     } else if ('=dDgGhHnNpPxzF'.includes(name)) rest = rest.slice(1);

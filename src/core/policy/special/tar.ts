@@ -24,7 +24,8 @@ export function judgeTar(subject: Subject): void {
   for (const { name, spec, value } of options) {
     if (spec?.value === 'shell' && value) {
       subject.find('execute', `tar ${name} runs a program`);
-      subject.runText(value, `what tar ${name} runs`);
+      // What an archive holds is its input.
+      subject.runText(value, `what tar ${name} runs`, { kind: 'unknown', what: 'tar' });
     }
     if (name === '--checkpoint-action') judgeAction(subject, value);
   }

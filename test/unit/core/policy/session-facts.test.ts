@@ -192,3 +192,13 @@ describe('variables of a text', () => {
     expect(outcomeOf(command)).toBe(outcome);
   });
 });
+
+it.each([
+  ['path=(/x); ls', 'zsh'],
+  ['for path in /x; do ls; done', 'zsh'],
+  ["zsh -c 'path=(/x); ls'", 'bash'],
+  ['$~x y', 'zsh'],
+  ['$=x y', 'zsh'],
+] as const)('%j means to %s what it does not to bash', (command, shell) => {
+  expect(outcomeOf(command, { shell })).toBe('confirm obfuscated');
+});

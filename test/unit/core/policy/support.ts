@@ -11,7 +11,12 @@ export const HOME = '/home/ada';
 
 /** A fresh bash in the workspace, unless told otherwise. */
 export const facts = (given: Partial<PolicyFacts> = {}): PolicyFacts =>
-  factsOfFreshShell(WORKSPACE, { home: HOME, protectedPaths: ['/work/space/adapter.yaml'], ...given });
+  factsOfFreshShell(WORKSPACE, {
+    home: HOME,
+    protectedPaths: ['/work/space/adapter.yaml'],
+    secretPaths: ['/work/space/state/token'],
+    ...given,
+  });
 
 /** What is decided of a command. */
 export function verdictOn(

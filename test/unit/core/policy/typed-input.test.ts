@@ -30,6 +30,16 @@ describe('what is typed', () => {
     ['cat', ['cat'], undefined],
     ['myapp', ['./myapp'], undefined],
     ['bash', [], 'shell'],
+    ['bash', ['bash', '/dev/stdin'], 'shell'],
+    ['bash', ['bash', '/dev/tty'], 'shell'],
+    ['python3', ['python3', '/dev/fd/0'], 'code'],
+    ['awk', ['awk', '-f', '/dev/stdin'], 'code'],
+    ['awk', ['awk', '-f-', 'f'], 'code'],
+    ['awk', ['awk', '{print}', '/dev/stdin'], undefined],
+    ['make', ['make', '-f', '-'], 'code'],
+    ['make', ['make', '--file=-'], 'code'],
+    ['make', ['make', '-f', 'Makefile'], undefined],
+    ['sed', ['sed', '--file', '/proc/self/fd/0'], 'code'],
   ])('into %s %j is taken as: %s', (name, args, language) => {
     expect(languageOf(name, args)).toBe(language);
   });

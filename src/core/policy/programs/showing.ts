@@ -1,0 +1,142 @@
+import type { Argument } from '../argument.js';
+import type { ProgramSpec } from './spec.js';
+
+/** What does no more than show something. */
+const SHOWING: ProgramSpec = { class: 'read', operands: 'text' };
+
+/** Arguments, each of which fits one of the patterns, in any order; none is fine too. */
+const any = (...patterns: string[]): RegExp => new RegExp(`^(?:(?:${patterns.join('|')})(?: |$))*$`);
+
+/** One of some first arguments, and then any of the others. */
+const first = (heads: string, ...others: string[]): RegExp =>
+  new RegExp(`^(?:${heads})(?:$| (?:(?:${others.join('|')})(?: |$))*$)`);
+
+/** An operand. */
+const WORD = String.raw`(?!-)\S+`;
+const NAME = String.raw`[\w@][\w@.:+-]*`;
+
+const NMCLI_OBJECT = '(?:general|g|networking|n|radio|r|connection|con|c|device|dev|d)';
+
+const packets = any(
+  '-[LSnvx]+',
+  '--list(?:-rules)?',
+  '--numeric',
+  '--verbose',
+  '--line-numbers',
+  String.raw`-t \w+`,
+  NAME,
+);
+
+/**
+ * Programs that change the machine, and arguments with which they only show it: what people who look for a fault run all
+ * day. A pattern holds for all arguments, with one blank between two; what fits none is judged by the other tables.
+ */
+const PATTERNS: Readonly<Record<string, RegExp>> = {
+  arptables: packets,
+  at: /^-(?:l|V)(?: -q \w)?$/,
+  auditctl: /^-[lsv]$/,
+  blockdev: any(String.raw`--get\w+`, '--report', WORD),
+  btrfs: first('filesystem (?:show|df|usage)|subvolume (?:list|show)|device (?:stats|usage)', WORD),
+  busctl: first('list|status|tree', NAME, '--user', '--system', '--no-pager'),
+  chkconfig: first('--list', NAME),
+  chronyc: first('(?:-n )?(?:tracking|sources|sourcestats|activity|ntpdata|serverstats)', '-v'),
+  conntrack: any('-[LSC]', '--(?:dump|stats|count)', String.raw`-p \w+`),
+  cryptsetup: first('status|luksDump|isLuks', WORD),
+  dmsetup: first('ls|info|status|table|deps', NAME, '--tree', '-c'),
+  dpkg: first(
+    '-[lLSspVCcI]|--(?:list|listfiles|search|status|print-avail|verify|audit|contents|info|get-selections|print-architecture|version)',
+    WORD,
+  ),
+  e2fsck: first('-n|-fn|-nf|-f -n', WORD),
+  ebtables: packets,
+  efibootmgr: any('-v', '--verbose'),
+  ethtool: new RegExp(`^(?:-[iSkgacmTnxlPe] )?${NAME}$`),
+  fdisk: first('-[lx]|--list(?:-details)?', WORD),
+  'firewall-cmd': any(
+    '--state',
+    '--version',
+    '--permanent',
+    `--zone=${NAME}`,
+    String.raw`--(?:list|get|query|info)-[\w-]+(?:=\S+)?`,
+  ),
+  fsck: first('-N', WORD, '-A', String.raw`-t \w+`),
+  hdparm: any('-[IigCtT]+', String.raw`/dev/[\w/]+`),
+  hostnamectl: any('--no-pager', '--static', '--transient', '--pretty', '--json=\\w+'),
+  hwclock: first('-r|--show|--get', '-v|--verbose', '-u|--utc', '-l|--localtime'),
+  ifconfig: new RegExp(`^(?:-[as]|(?:-[asv] )?${NAME})?$`),
+  initctl: first('list|status|version', NAME),
+  ip6tables: packets,
+  iptables: packets,
+  ipmitool: first(
+    '(?:sdr|sensor|fru)(?: list)?|sel (?:list|elist|info)|chassis (?:power )?status|mc info|lan print',
+    NAME,
+  ),
+  ipset: first('list|-L|--list', NAME, '-[nt]'),
+  iw: new RegExp(`^(?:list|phy|reg get|dev(?: ${NAME} (?:info|link|station dump))?)$`),
+  iwconfig: new RegExp(`^(?:${NAME})?$`),
+  launchctl: first('list|print|blame|print-disabled', WORD),
+  localectl: any('--no-pager'),
+  loginctl: any('--no-pager', '--no-legend'),
+  losetup: any(
+    '-[alnJ]+',
+    '--(?:all|list|noheadings|json|raw)',
+    String.raw`-O [\w,-]+`,
+    String.raw`--output[= ][\w,-]+`,
+  ),
+  mdadm: first('--(?:detail|examine|query)|-[DEQ]', WORD, '--(?:scan|brief|verbose)', '-[sbv]+'),
+  mount: any('-[lv]', '--show-labels', '--verbose', String.raw`(?:-t|--types) [\w,.-]+`),
+  netplan: first('get|status|info', NAME),
+  networkctl: new RegExp(`^(?:(?:list|status|lldp)(?: ${NAME})*)?$`),
+  nmcli: new RegExp(`^(?:(?:-[tp]|-f \\S+) )*(?:${NMCLI_OBJECT}(?: (?:status|show)(?: ${NAME})*| wifi list)?)?$`),
+  ntpdate: first('-q', NAME),
+  nvme: first('list(?:-subsys)?|smart-log|id-ctrl|id-ns|error-log', WORD),
+  pacman: first('-(?:Q[a-z]*|S[si]+)', WORD),
+  parted: /^(?:-[lm]+|--list|(?:-[sm]+ )*(?!-)\S+ print(?: free| all)?)$/,
+  passwd: new RegExp(`^(?:-S|--status)(?: ${NAME}| -a| --all)?$`),
+  resolvectl: new RegExp(`^(?:(?:status|statistics|query|service)(?: ${NAME})*)?$`),
+  route: any('-[neve46]+', '--numeric', '--extend', '-A inet6?'),
+  rpm: first(
+    '-q[a-z]*|--query|-V[a-z]*|--verify',
+    WORD,
+    '-[a-z]*',
+    '--(?:all|list|info|last|changelog|requires|provides|scripts|configfiles|docfiles|state|whatprovides|whatrequires|file)',
+  ),
+  screen: new RegExp(`^-(?:ls|list|v)(?: ${NAME})?$`),
+  service: new RegExp(`^(?:${NAME} status|--status-all)$`),
+  sfdisk: first('-[ldJV]|--(?:list|dump|json|verify)', WORD),
+  sgdisk: first('-[pv]|--print|--verify', WORD),
+  supervisorctl: first('status|avail|pid|version', WORD),
+  swapon: any('-s', '--summary', String.raw`--show(?:=[\w,]+)?`, '--(?:noheadings|raw|bytes|verbose)'),
+  sysctl: any(
+    '-[aAneNbX]+',
+    '--(?:all|names|values|ignore)',
+    String.raw`(?:-r|--pattern) [\w.^$*\\-]+`,
+    String.raw`(?!-)[\w./*-]+`,
+  ),
+  systemctl: any(
+    '--(?:failed|all|no-pager|no-legend|plain|full|user|system|quiet)',
+    '-[alq]+',
+    String.raw`(?:-t |--type[= ])[\w,]+`,
+    String.raw`--state[= ][\w,-]+`,
+  ),
+  tc: new RegExp(
+    `^(?:-(?:[sdrpnj]|stat(?:istic)?s|details|raw|pretty) )*(?:qdisc|class|filter)(?: (?:show|list|ls|dev ${NAME}|parent ${NAME}))*$`,
+  ),
+  timedatectl: any('--no-pager'),
+  tmux: first('ls|list-(?:sessions|windows|panes|clients)|ls[wpc]', '-[as]', `-t ${NAME}`),
+  tune2fs: first('-l', WORD),
+  'update-alternatives': first('--(?:list|display|query|get-selections)', NAME),
+  zfs: first('list|get|holds', WORD, String.raw`-[rHpd]+`, String.raw`-[ots] [\w,:.-]+`),
+  zpool: first('status|list|iostat|history|get', WORD, '-[vxHpPLTgil]+', String.raw`-o [\w,]+`),
+};
+
+/** What a program does with arguments with which it only shows something; undefined when that cannot be said. */
+export function findShowing(program: string, args: readonly Argument[]): ProgramSpec | undefined {
+  const pattern = Object.hasOwn(PATTERNS, program) ? PATTERNS[program] : undefined;
+  if (!pattern || !args.every(isPlain)) return undefined;
+  return pattern.test(args.map(({ value }) => value).join(' ')) ? SHOWING : undefined;
+}
+
+/** Known, one word, and not what may become an option. */
+const isPlain = ({ value, isGlob }: Argument): boolean =>
+  value !== undefined && value !== '' && !/\s/.test(value) && !(isGlob && /^[*?[+@!]/.test(value));
