@@ -1,5 +1,6 @@
 import type { LlmMessage } from '../core/llm/messages.js';
 import type { LlmUsage } from '../core/llm/usage.js';
+import type { ResourceUse } from '../engine/resource-use.js';
 
 /** What a provider is asked. */
 export interface LlmQuestion {
@@ -27,6 +28,8 @@ export interface LlmReply {
   readonly session: string | null;
   /** Whether the content is what a tool has printed, and not what it says is its answer. */
   readonly isText: boolean;
+  /** What its run has used; undefined without one. */
+  readonly use?: ResourceUse;
 }
 
 /** Whether a provider can be asked, as far as that can be told without asking. */

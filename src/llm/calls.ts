@@ -4,16 +4,17 @@ import { callIdFrom, ID_BYTES } from '../core/ids.js';
 import { isPassedOn, llmError } from '../core/llm/failure.js';
 import { type Candidate, type Choice, nameOf, resolveProviders } from '../core/llm/resolution.js';
 import { HTTP_PROVIDERS, type LlmSettings } from '../core/llm/settings.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import { randomBytes } from '../engine/random.js';
 import type { Caller, EventSink } from '../services/audience.js';
+import { renderUse } from '../services/rendered-limits.js';
 import type { LlmPort } from '../services/llm-port.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
+import type { CallMeter } from './call-meter.js';
 import type { HttpProviders } from './http-providers.js';
 import { assertQuestion } from './invocation.js';
+import type { Providers } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
-import type { ShellProviders } from './shell-providers.js';
 import { workingDirectory } from './working-directory.js';
 
 type LlmRequest = Request<'llm_call'>;
@@ -22,11 +23,10 @@ type LlmRequest = Request<'llm_call'>;
 export interface LlmCallsOptions {
   readonly settings: () => LlmSettings;
   readonly catalogue: ShellCatalogue;
-  readonly shells: ShellProviders;
+  readonly providers: Providers;
+  readonly meter: CallMeter;
   readonly services: HttpProviders;
   readonly workspace: string;
-  /** Answers are masked where all are; their pieces here. */
-  readonly secrets: SecretMask;
 }
 
 /** A call that is under way. */
@@ -55,7 +55,7 @@ export class LlmCalls implements LlmPort {
   async stream(request: LlmRequest, caller: Caller): Promise<Answer<'llm_stream'>> {
     let index = 0;
     const answer = await this.#start(request, caller, (callId) => (content) => {
-      caller.sink?.send('llm_chunk', { call_id: callId, index, content: this.#options.secrets.text(content) });
+      caller.sink?.send('llm_chunk', { call_id: callId, index, content });
       index += 1;
     });
     return { ...answer, chunk_count: index };
@@ -89,6 +89,10 @@ export class LlmCalls implements LlmPort {
     };
   }
 
+  running(): ReturnType<LlmPort['running']> {
+    return this.#options.meter.running;
+  }
+
   detach(sink: EventSink): void {
     for (const call of this.#active) if (call.sink?.id === sink.id) call.controller.abort();
   }
@@ -118,10 +122,11 @@ export class LlmCalls implements LlmPort {
     const call: ActiveCall = { id, owner: principal, sink, controller, ended: answering.catch(() => undefined) };
     this.#active.add(call);
     try {
-      const { candidate, content, usage = {}, model, session } = await answering;
+      const { candidate, content, usage = {}, model, session, use } = await answering;
       const { provider, shellProvider: shell_provider } = candidate;
       const duration_ms = performance.now() - startedAt;
-      return { content, usage, provider, shell_provider, model, session, call_id: id, duration_ms };
+      const resource_usage = use === undefined ? null : renderUse(use);
+      return { content, usage, provider, shell_provider, model, session, resource_usage, call_id: id, duration_ms };
     } catch (error) {
       throw this.#isClosed ? new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped', { cause: error }) : error;
     } finally {
@@ -170,7 +175,7 @@ export class LlmCalls implements LlmPort {
         Math.ceil(Math.min(deadline - performance.now(), this.#ownTimeoutMs(candidate, timeoutMs))),
       );
       try {
-        const reply = await this.#ask(candidate, { ...question, onChunk: listener, timeoutMs: ms });
+        const reply = await this.#options.providers.ask(candidate, { ...question, onChunk: listener, timeoutMs: ms });
         return { ...reply, candidate };
       } catch (error) {
         if (!isPassedOn(error) || streamed > 0 || candidates.length === 1) throw error;
@@ -178,14 +183,6 @@ export class LlmCalls implements LlmPort {
       }
     }
     throw failureOfAll(failures);
-  }
-
-  #ask(
-    { provider, shellProvider }: Candidate,
-    question: LlmQuestion & { readonly timeoutMs: number },
-  ): Promise<LlmReply> {
-    const { shells, services } = this.#options;
-    return provider === 'shell' ? shells.ask(shellProvider, question) : services.ask(provider, question);
   }
 
   #ownTimeoutMs({ shellProvider }: Candidate, wantedMs: number | undefined): number {

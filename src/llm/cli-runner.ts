@@ -1,11 +1,15 @@
 import type { RunEndCause, RunFacts } from '../core/llm/verdict.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
-import { NO_METRICS } from '../core/metrics.js';
+import type { Limits } from '../core/limits/limits.js';
+import { type Metrics, NO_METRICS } from '../core/metrics.js';
+import { AnsiStripper } from '../core/output/ansi.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import { Command } from '../engine/command.js';
+import { Command, type CommandOutcome } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
+import type { ResourceMonitor } from '../services/resource-monitor.js';
+import type { WatchListener } from '../services/resource-watch.js';
 import type { OutputReader } from './output-reader.js';
 
 /** After it has said that it is done, a tool gets so long to end. Some never do. */
@@ -14,6 +18,12 @@ const FINISH_GRACE_MS = 5000;
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 /** What is kept of an output for messages: its end, in characters. */
 const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };
+/** A call has no channel to be warned by: that a limit was exceeded is in its answer. */
+const NOBODY: WatchListener = {
+  onNear: () => undefined,
+  onUsage: () => undefined,
+  wantedIntervalMs: () => undefined,
+};
 /** Timers are not exact: a run that ended so much earlier than its time-out ended for its silence. */
 const TIMER_SLACK_MS = 20;
 
@@ -34,30 +44,40 @@ export interface CliRun {
 }
 
 /** What is known of a run when it has ended. */
-export type CliRunEnd = Pick<RunFacts, 'cause' | 'exitCode' | 'stderr'>;
+export interface CliRunEnd extends Pick<RunFacts, 'cause' | 'exitCode' | 'stderr'> {
+  readonly outcome: CommandOutcome;
+}
+
+/** What tools run with. */
+export interface CliRunnerOptions {
+  readonly oneShots: OneShotRunner;
+  readonly spoolDirectory: string;
+  readonly secrets: SecretMask;
+  /** Of the processes of one run together. */
+  readonly limits: () => Limits;
+  readonly monitor: Pick<ResourceMonitor, 'watch'>;
+  readonly metrics: Pick<Metrics, 'commandUsed' | 'limitExceeded'>;
+}
 
 /** Runs command-line tools, as one-shot commands of the engine. */
 export class CliRunner {
-  readonly #oneShots: OneShotRunner;
-  readonly #spoolDirectory: string;
-  readonly #secrets: SecretMask;
+  readonly #options: CliRunnerOptions;
 
-  constructor(oneShots: OneShotRunner, spoolDirectory: string, secrets: SecretMask) {
-    this.#oneShots = oneShots;
-    this.#spoolDirectory = spoolDirectory;
-    this.#secrets = secrets;
+  constructor(options: CliRunnerOptions) {
+    this.#options = options;
   }
 
   /** Runs a tool to its end, and reads what it prints as it comes. Never rejects. */
   async run(run: CliRun): Promise<CliRunEnd> {
     const { reader, signal } = run;
+    const { oneShots } = this.#options;
     const command = this.#commandOf(run);
     let cause: RunEndCause | undefined;
     let graceTimer: NodeJS.Timeout | undefined;
     const end = (why: RunEndCause) => {
       cause ??= why;
       void started.then(() => {
-        this.#oneShots.terminate(command, { status: 'killed', killedBy: 'client' });
+        oneShots.terminate(command, { status: 'killed', killedBy: 'client' });
       });
     };
     const take = outputTaker(run, () => {
@@ -71,17 +91,24 @@ export class CliRunner {
     const onAbort = () => {
       end('cancelled');
     };
-    const started = this.#oneShots.run(command);
+    const started = oneShots.run(command, (watched) => {
+      this.#options.monitor.watch(watched, NOBODY);
+    });
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
-    const { killedBy, durationMs, exitCode } = await command.finished;
+    const outcome = await command.finished;
     signal.removeEventListener('abort', onAbort);
     clearTimeout(graceTimer);
     take.end();
-    if (killedBy === 'shutdown') cause = 'shutdown';
-    else if (killedBy === 'timeout') cause ??= durationMs < run.timeoutMs - TIMER_SLACK_MS ? 'idle' : 'timeout';
+    this.#count(outcome);
     const { text } = command.stderr.render({ encoding: 'utf8', stripAnsi: true, collapseCr: true, hint: '' });
-    return { cause: cause ?? 'exit', exitCode, stderr: text };
+    return { cause: causeOf(outcome, run, cause), exitCode: outcome.exitCode, stderr: text, outcome };
+  }
+
+  #count({ use, breach }: CommandOutcome): void {
+    const { metrics } = this.#options;
+    metrics.commandUsed(use.cpuMs ?? 0);
+    if (breach) metrics.limitExceeded(breach.resource);
   }
 
   #commandOf({ file, args, cwd, env, stdin, timeoutMs, idleTimeoutMs }: CliRun): Command {
@@ -89,10 +116,26 @@ export class CliRunner {
     const times = { timeoutMs, noOutputTimeoutMs: idleTimeoutMs };
     // A tool needs its login and the network, which sandboxes take away.
     const sandbox = 'none';
-    const spec = { id, command: file, args, cwd, env, stdin, ...times, tty: false, limits: TAIL, sandbox } as const;
+    const { spoolDirectory, secrets, limits: getLimits } = this.#options;
+    const resourceLimits = getLimits();
+    const program = { id, command: file, args, cwd, env, stdin, tty: false, sandbox } as const;
+    const spec = { ...program, ...times, limits: TAIL, resourceLimits };
     // Nobody reads the output again: none of it is kept.
-    return new Command(spec, this.#spoolDirectory, new SpoolBudget(0), NO_METRICS.output, this.#secrets.patterns);
+    return new Command(spec, spoolDirectory, new SpoolBudget(0), NO_METRICS.output, secrets.patterns);
   }
+}
+
+/** Why a run has ended. @param known what it was ended for, unless the engine has ended it by itself */
+function causeOf(
+  { killedBy, durationMs, breach }: CommandOutcome,
+  { timeoutMs }: Pick<CliRun, 'timeoutMs'>,
+  known: RunEndCause | undefined,
+): RunEndCause {
+  if (killedBy === 'shutdown') return 'shutdown';
+  if (known !== undefined) return known;
+  if (breach) return 'limit';
+  if (killedBy !== 'timeout') return 'exit';
+  return durationMs < timeoutMs - TIMER_SLACK_MS ? 'idle' : 'timeout';
 }
 
 /** Turns bytes into text for the reader, and hands on what is to be streamed. */
@@ -101,17 +144,19 @@ function outputTaker(
   onProgress: () => void,
 ): { push(bytes: Uint8Array): void; end(): void } {
   const decoder = new TextDecoder();
+  // Some colour what they print even where there is no terminal.
+  const ansi = new AnsiStripper();
   const handOn = () => {
     for (const chunk of reader.answer.takeChunks()) onChunk(chunk);
   };
   return {
     push: (bytes) => {
-      reader.push(decoder.decode(bytes, { stream: true }));
+      reader.push(ansi.push(decoder.decode(bytes, { stream: true })));
       handOn();
       onProgress();
     },
     end: () => {
-      const rest = decoder.decode();
+      const rest = ansi.push(decoder.decode());
       if (rest !== '') reader.push(rest);
       reader.end();
       handOn();

@@ -1,5 +1,4 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -8,7 +7,9 @@ import { llmError } from '../core/llm/failure.js';
 import { lastBlock } from '../core/llm/last-block.js';
 import type { ModelRegistry, ModelSettings } from '../core/llm/models.js';
 import { taskPrompt } from '../core/llm/task-prompt.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { ChatRequest } from '../core/openai/chat-request.js';
+import { unknownModel } from '../core/openai/failure.js';
 import { type OutputLimits, OutputWindow } from '../core/output/output-window.js';
 import type { Worktree, Worktrees } from '../engine/worktrees.js';
 import type {
@@ -18,10 +19,11 @@ import type {
   ListedModel,
   WorktreeReport,
 } from '../services/completions-port.js';
+import { readAgentFile } from './agent-file.js';
 import type { LlmQuestion, LlmReply } from './call.js';
 import { assertQuestion } from './invocation.js';
+import type { Providers } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
-import type { ShellProviders } from './shell-providers.js';
 
 /** What a tool that has printed nothing has said, for clients that cannot do without an answer. */
 const NO_OUTPUT = 'No output from CLI.';
@@ -31,9 +33,10 @@ export interface CompletionsOptions {
   /** Undefined without a file of models: then every tool is a model of its own name, in the workspace. */
   readonly registry: () => ModelRegistry | undefined;
   readonly catalogue: ShellCatalogue;
-  readonly shells: ShellProviders;
+  readonly providers: Providers;
   readonly worktrees: Worktrees;
   readonly workspace: string;
+  readonly secrets: SecretMask;
   /** How much of a patch is told. */
   readonly output: () => OutputLimits;
 }
@@ -99,7 +102,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
       signal: ending,
     });
     const content = normalize(reply, model, onChunk !== undefined);
-    if (model.normalizer === 'last_block') onChunk?.(content);
+    if (model.normalizer === 'last_block') onChunk?.(this.#options.secrets.text(content));
     const report = worktree && request.reportsChanges ? await this.#report(worktree) : undefined;
     return { content, usage: reply.usage, worktree: report };
   }
@@ -107,7 +110,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   /** A tool that has nothing to say has an answer too. */
   async #ask({ driver }: ModelSettings, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
     try {
-      return await this.#options.shells.ask(driver, question);
+      return await this.#options.providers.ask({ provider: 'shell', shellProvider: driver }, question);
     } catch (error) {
       if (!(error instanceof AdapterError) || error.code !== 'LLM_EMPTY') throw error;
       question.onChunk?.(NO_OUTPUT);
@@ -120,9 +123,10 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     const models = registry();
     if (models && Object.hasOwn(models, name)) return models[name] as ModelSettings;
     if (!models && catalogue.names.includes(name)) return modelOfTool(name, workspace);
-    const known = this.models().map(({ id }) => id);
-    const detail = `there is no model ${JSON.stringify(name)}; there are ${known.join(', ') || 'none'}`;
-    throw new AdapterError('INVALID_REQUEST', 'Unknown model', { details: { field: 'model', detail } });
+    throw unknownModel(
+      name,
+      this.models().map(({ id }) => id),
+    );
   }
 
   /** What the repository says to agents, unless the tool reads it by itself. */
@@ -132,15 +136,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   ): Promise<string | undefined> {
     const readsItself = this.#options.catalogue.find(driver).driver.agentFileArgs !== undefined;
     if (agentFileMode === 'native' || (agentFileMode === 'auto' && readsItself)) return undefined;
-    const file = resolve(directory, agentFile);
-    try {
-      return await readFile(file, 'utf8');
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return undefined;
-      const message = `${file} cannot be read (${code ?? 'unknown error'})`;
-      throw new AdapterError('BAD_DIRECTORY', message, { details: { file }, cause: error });
-    }
+    return await readAgentFile(resolve(directory, agentFile));
   }
 
   async #report(worktree: Worktree): Promise<WorktreeReport> {

@@ -1,6 +1,7 @@
 import type { OpenAI } from 'openai';
 
 import { AdapterError } from '../core/errors.js';
+import { explainUnreadable, NoCompletionError, readCompletion, readCompletionEvent } from '../core/llm/completion.js';
 import { classifyFailure, type FailureKind, llmError, maskSecrets } from '../core/llm/failure.js';
 import {
   HTTP_PROVIDERS,
@@ -8,7 +9,7 @@ import {
   type HttpProviderSettings,
   type LlmSettings,
 } from '../core/llm/settings.js';
-import { type LlmUsage, usageOf } from '../core/llm/usage.js';
+import type { LlmUsage } from '../core/llm/usage.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
 import { DEFAULT_URLS, openAiClient } from './openai-client.js';
 
@@ -58,8 +59,6 @@ export class HttpProviders {
       const reply = question.onChunk
         ? await stream(client, body, signal, question.onChunk)
         : await complete(client, body, signal);
-      // What breaks off at the end of the time need not be an error to the package.
-      signal.throwIfAborted();
       if (reply.content === '') throw llmError('empty', `${name} gave an empty answer`, { provider: name });
       return reply;
     } catch (error) {
@@ -71,10 +70,11 @@ export class HttpProviders {
   async #failureOf(
     name: HttpProviderName,
     { apiKey }: HttpProviderSettings,
-    error: unknown,
+    thrown: unknown,
     cancelled: AbortSignal,
     late: AbortSignal,
   ): Promise<AdapterError> {
+    const error = explainUnreadable(thrown);
     const details = { provider: name };
     if (cancelled.aborted) return llmError('cancelled', `${name} was cancelled`, details, error);
     if (late.aborted) return llmError('timeout', `${name} ran into its time-out`, details, error);
@@ -84,7 +84,8 @@ export class HttpProviders {
       return llmError('unavailable', `${name} is not reached: ${detail}`, { ...details, detail }, error);
     }
     const status = error instanceof APIError ? ((error.status as number | undefined) ?? null) : null;
-    return llmError(kindOf(status, detail), `${name} failed: ${detail}`, { ...details, status, detail }, error);
+    const hint = error instanceof NoCompletionError ? ` (is llm.${name}.base_url right?)` : '';
+    return llmError(kindOf(status, detail), `${name} failed: ${detail}${hint}`, { ...details, status, detail }, error);
   }
 }
 
@@ -94,9 +95,8 @@ interface Body {
 }
 
 async function complete(client: OpenAI, body: Body, signal: AbortSignal): Promise<LlmReply> {
-  const completion = await client.chat.completions.create(body, { signal });
-  const content = completion.choices[0]?.message.content?.trim() ?? '';
-  return { content, usage: readUsage(completion.usage), model: completion.model, session: null, isText: false };
+  const { choice, usage, model } = readCompletion(await client.chat.completions.create(body, { signal }));
+  return { content: choice.content.trim(), usage, model, session: null, isText: false };
 }
 
 async function stream(
@@ -112,25 +112,23 @@ async function stream(
   let content = '';
   let usage: LlmUsage | undefined;
   let model: string | null = null;
+  let hasBegun = false;
+  let isFinished = false;
   for await (const event of events) {
-    const text = event.choices[0]?.delta.content ?? '';
-    model ??= event.model;
-    usage = readUsage(event.usage) ?? usage;
-    content += text;
-    if (text !== '') onChunk(text);
+    const { choice, ...part } = readCompletionEvent(event);
+    hasBegun = true;
+    model ??= part.model;
+    usage = part.usage ?? usage;
+    isFinished ||= choice?.finishReason !== undefined;
+    content += choice?.content ?? '';
+    if (choice && choice.content !== '') onChunk(choice.content);
   }
+  // The package ends a stream that was cancelled as if it were whole.
+  signal.throwIfAborted();
+  if (!hasBegun) throw new NoCompletionError('a stream without an event');
+  if (!isFinished) throw new NoCompletionError('a stream that ends without a finish_reason, before the answer does');
   return { content: content.trim(), usage, model, session: null, isText: false };
 }
-
-const readUsage = (usage: OpenAI.CompletionUsage | null | undefined): LlmUsage | undefined =>
-  usage
-    ? usageOf({
-        prompt: usage.prompt_tokens,
-        completion: usage.completion_tokens,
-        cached: usage.prompt_tokens_details?.cached_tokens,
-        reasoning: usage.completion_tokens_details?.reasoning_tokens,
-      })
-    : undefined;
 
 /** What a status means; of a request that was refused the text tells more. */
 const STATUS_KINDS: Readonly<Record<number, FailureKind>> = {

@@ -44,7 +44,7 @@ export function invocationOf(
   const { prompt, system } = compose(question.messages, provider, systemArgs !== undefined);
   checkSize(provider, prompt);
   const args = [
-    ...(settings.args ?? driver.args),
+    ...(settings.args ?? argsFor(driver, prompt)),
     ...modelArgs(provider, question.model),
     ...(system === undefined ? [] : (systemArgs?.(system) ?? [])),
     // Arguments of the configuration may be for another version of the tool.
@@ -64,6 +64,9 @@ export function invocationOf(
     inputFile: undefined,
   };
 }
+
+const argsFor = ({ args, largePrompt }: CliDriver, prompt: string): readonly string[] =>
+  largePrompt && byteLength(prompt) > largePrompt.aboveBytes ? largePrompt.args : args;
 
 /** A system prompt that does not fit into an argument goes with the prompt. */
 function compose(messages: readonly LlmMessage[], { driver, settings }: ShellProvider, takesSystem: boolean) {

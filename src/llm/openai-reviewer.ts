@@ -1,7 +1,8 @@
 import type OpenAI from 'openai';
 
-import { buildReview, type ReviewQuestion } from '../core/confirmation/review-prompt.js';
+import { buildReview, type ReviewMessage, type ReviewQuestion } from '../core/confirmation/review-prompt.js';
 import { readReview, type ReviewVerdict } from '../core/confirmation/review-verdict.js';
+import { explainUnreadable, readCompletion, type WholeCompletion } from '../core/llm/completion.js';
 import type { Secret } from '../core/secret.js';
 import { ID_BYTES } from '../core/ids.js';
 import { randomBytes } from '../engine/random.js';
@@ -33,15 +34,21 @@ export class OpenAiReviewer implements Reviewer {
     const messages = buildReview(question, randomBytes(ID_BYTES).toString('hex'));
     if (!messages) throw new Error('the command is too long to be reviewed');
     const client = await this.#connect();
-    const { choices } = await client.chat.completions.create(
-      { model: this.name, messages: [...messages], temperature: 0, response_format: { type: 'json_object' } },
-      { signal },
-    );
-    const [choice] = choices;
-    const isWhole = choices.length === 1 && choice?.finish_reason === 'stop';
-    const verdict = isWhole ? readReview(choice.message.content ?? '') : undefined;
+    const { choice, choiceCount } = await this.#ask(client, messages, signal);
+    const isWhole = choiceCount === 1 && choice.finishReason === 'stop';
+    const verdict = isWhole ? readReview(choice.content) : undefined;
     if (!verdict) throw new Error('its answer is not one JSON object with verdict and reason');
     return verdict;
+  }
+
+  async #ask(client: OpenAI, messages: readonly ReviewMessage[], signal: AbortSignal): Promise<WholeCompletion> {
+    const format = { temperature: 0, response_format: { type: 'json_object' } } as const;
+    const body = { model: this.name, messages: [...messages], ...format };
+    try {
+      return readCompletion(await client.chat.completions.create(body, { signal }));
+    } catch (error) {
+      throw explainUnreadable(error);
+    }
   }
 
   /** The package is loaded when it is needed: most daemons never do. */

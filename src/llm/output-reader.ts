@@ -1,8 +1,11 @@
 import { Answer } from '../core/llm/answer.js';
-import { type JsonObject, JsonEvents } from '../core/llm/json-events.js';
+import { isTornEvent, type JsonObject, JsonEvents } from '../core/llm/json-events.js';
 import { lastBlock } from '../core/llm/last-block.js';
 import type { OutputMode } from '../core/llm/settings.js';
 import type { CliDriver } from './drivers/driver.js';
+
+/** Of an output that cannot be read, so much is shown, in characters. */
+const MAX_SHOWN = 200;
 
 /** Makes an answer of what a tool prints on standard output. */
 export interface OutputReader {
@@ -91,7 +94,10 @@ class EventReader implements OutputReader {
 
   end(): void {
     this.#events.end();
-    if (this.isText) this.answer.propose(this.#text.trim());
+    if (!this.isText) return;
+    const text = this.#text.trim();
+    if (isTornEvent(text)) this.answer.fail(`its output is no JSON that can be read: ${text.slice(0, MAX_SHOWN)}`);
+    else this.answer.propose(text);
   }
 }
 

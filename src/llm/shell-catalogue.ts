@@ -25,7 +25,7 @@ const COMMON_VARIABLES = [
 ];
 
 /** A driver as it is, without a word in the configuration. */
-const UNCHANGED: ShellProviderSettings = {
+export const UNCHANGED: ShellProviderSettings = {
   driver: undefined,
   command: undefined,
   args: undefined,

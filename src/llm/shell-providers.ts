@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { AdapterError, type ErrorDetails } from '../core/errors.js';
 import { llmError, maskSecrets } from '../core/llm/failure.js';
 import type { LlmSettings } from '../core/llm/settings.js';
+import { LIMIT_KEYS } from '../core/limits/limits.js';
 import { judgeRun, type RunVerdict } from '../core/llm/verdict.js';
+import { killOf } from '../engine/command.js';
+import type { Breach } from '../engine/resource-use.js';
 import type { Scratch, ScratchDirectory } from '../engine/scratch.js';
+import { renderKill, renderUse } from '../services/rendered-limits.js';
 import type { LlmQuestion, LlmReply } from './call.js';
 import type { CliRunEnd, CliRunner } from './cli-runner.js';
 import { INPUT_FILE, type Invocation, invocationOf, type ShellProvider } from './invocation.js';
@@ -98,7 +102,7 @@ export class ShellProviders {
     if (end.cause === 'shutdown') throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     const { failure, isFinished, text } = answer;
     const { exitKinds } = provider.driver;
-    const verdict = judgeRun({ ...end, failure, isFinished, text, noise, exitKinds });
+    const verdict = judgeRun({ ...end, failure, isFinished, isText, text, noise, exitKinds });
     if (!verdict.ok) throw this.#failureOf(provider, verdict, end);
     return {
       content: verdict.content,
@@ -106,24 +110,31 @@ export class ShellProviders {
       model: answer.model ?? null,
       session: answer.session ?? null,
       isText,
+      use: end.outcome.use,
     };
   }
 
   #failureOf(
     { name, settings }: ShellProvider,
     { kind, what, detail }: Extract<RunVerdict, { readonly ok: false }>,
-    { cause, exitCode }: CliRunEnd,
+    { cause, exitCode, outcome }: CliRunEnd,
   ): AdapterError {
     const secrets = Object.values(settings.env).map((secret) => secret.reveal());
     const masked = maskSecrets(detail, secrets).slice(0, MAX_DETAIL_CHARACTERS);
     const [firstLine = ''] = masked.split('\n', 1);
+    const kill = killOf(outcome);
     const details: ErrorDetails = {
       provider: 'shell',
       shell_provider: name,
       exit_code: cause === 'exit' ? exitCode : null,
       detail: masked,
+      // What a tool does of itself, and what was ended for its client, nothing has killed.
+      ...(outcome.killedBy !== null && outcome.killedBy !== 'client' && { killed_by: outcome.killedBy }),
+      ...(kill && { limit: renderKill(kill) }),
+      resource_usage: renderUse(outcome.use),
     };
-    return llmError(kind, `${name} ${what}${firstLine === '' ? '' : `: ${firstLine}`}`, details);
+    const why = outcome.breach ? limitOf(outcome.breach) : firstLine;
+    return llmError(kind, `${name} ${what}${why === '' ? '' : `: ${why}`}`, details);
   }
 
   #turnstileOf(name: string): Turnstile {
@@ -132,6 +143,10 @@ export class ShellProviders {
     return turnstile;
   }
 }
+
+/** A limit in the words of the configuration. */
+const limitOf = ({ resource, limit }: Breach): string =>
+  resource === 'disk_free_mb' ? `adapter.disk_free_mb_floor (${limit})` : `llm.${LIMIT_KEYS[resource]} (${limit})`;
 
 /** What of a tool's words is told to clients. */
 const MAX_DETAIL_CHARACTERS = 4096;

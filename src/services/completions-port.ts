@@ -5,7 +5,7 @@ import type { ChatRequest } from '../core/openai/chat-request.js';
 export interface CompletionListener {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** Called with each piece of the answer; undefined when it is wanted as a whole. */
+  /** Called with each piece of the answer, secrets in it masked; undefined when it is wanted as a whole. */
   readonly onChunk: ((text: string) => void) | undefined;
 }
 

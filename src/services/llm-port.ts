@@ -1,4 +1,5 @@
 import type { Principal } from '../core/access/principal.js';
+import type { Candidate } from '../core/llm/resolution.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { Caller, EventSink } from './audience.js';
 
@@ -12,6 +13,8 @@ export interface LlmPort extends AsyncDisposable {
   cancel(request: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'>;
   /** Who can be asked. */
   list(): Answer<'list_llm_providers'>;
+  /** Calls that run or wait for their turn, of every provider that was ever asked, completions included. */
+  running(): readonly { readonly candidate: Candidate; readonly calls: number }[];
   /** A client has gone: nobody waits for the answers to its calls. */
   detach(sink: EventSink): void;
 }

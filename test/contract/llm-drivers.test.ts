@@ -28,12 +28,13 @@ describe.each(DRIVER_NAMES)('%s', (name) => {
   const expected = EXPECTATIONS[name];
   const provider: ShellProvider = { name, driver, settings: shellSettings() };
   const reader = () => outputReader(driver, 'auto', false);
-  const endOf = ({ answer, noise }: OutputReader, exitCode: number) =>
+  const endOf = ({ answer, noise, isText }: OutputReader, exitCode: number) =>
     judgeRun({
       cause: 'exit',
       exitCode,
       failure: answer.failure,
       isFinished: answer.isFinished,
+      isText,
       text: answer.text,
       noise,
       stderr: '',
@@ -129,6 +130,7 @@ describe.each(DRIVER_NAMES)('%s', (name) => {
     const lines = readSample(name, 'answer').split('\n').slice(0, 2).join('\n');
     read(reading, lines, 50);
     expect(endOf(reading, 1).ok).toBe(false);
+    expect(endOf(reading, 0)).toMatchObject({ ok: false, kind: 'failed' });
   });
 
   it('may print text, when its arguments are others', () => {
@@ -137,6 +139,16 @@ describe.each(DRIVER_NAMES)('%s', (name) => {
     expect(reading.answer.text).toBe('Plain text.\n\nTwo paragraphs.');
     expect(chunks.length).toBeGreaterThan(2);
   });
+});
+
+it('gemini is not asked to repeat a large prompt: it could drop its answer', () => {
+  const ask = (size: number) =>
+    invocationOf(
+      { name: 'gemini', driver: DRIVERS.gemini, settings: shellSettings() },
+      { messages: [{ role: 'user', content: 'x'.repeat(size) }], model: undefined },
+    ).args;
+  expect(ask(16 * 1024)).toEqual(['-o', 'stream-json']);
+  expect(ask(16 * 1024 + 1)).toEqual(['-o', 'json']);
 });
 
 describe('other forms of the tools’ output', () => {

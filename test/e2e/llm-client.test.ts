@@ -123,13 +123,13 @@ describe('shell-adapter llm', () => {
   });
 
   it.each([
-    [[], 'there is no prompt'],
-    [['--shell-provider', 'nobody', 'x'], 'there is no shell provider "nobody"'],
-    [['--shell-provider', 'failing', 'x'], 'failing failed with exit code 3: it broke'],
-    [['--provider', 'bard', 'x'], 'provider'],
-  ])('%j fails: %s', async (args, message) => {
+    [[], 2, 'there is no prompt'],
+    [['--shell-provider', 'nobody', 'x'], 1, 'there is no shell provider "nobody"'],
+    [['--shell-provider', 'failing', 'x'], 1, 'failing failed with exit code 3: it broke'],
+    [['--provider', 'bard', 'x'], 2, 'provider'],
+  ])('%j ends with %i: %s', async (args, exitCode, message) => {
     const { code, stdout, stderr } = await llm(args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
     expect(stderr).toContain(message);
   });
 

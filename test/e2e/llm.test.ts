@@ -37,6 +37,7 @@ const PROVIDERS = {
   silent: behaving('silent', SLEEP.silent),
   idle: { ...behaving('silent', SLEEP.silent), idle_timeout: 0.3 },
   impatient: { ...behaving('silent', SLEEP.silent), timeout: 0.3 },
+  closing: behaving('closing', SLEEP.silent),
   stubborn: behaving('stubborn', SLEEP.stubborn),
   forking: behaving('forking', SLEEP.forking),
   leaving: behaving('leaving', SLEEP.leaving),
@@ -56,6 +57,11 @@ const PROVIDERS = {
   lingering: { ...behaving('lingering', samplePath('claude-answer'), SLEEP.lingering), driver: 'claude' },
   qwen_error: { ...behaving('replay', samplePath('qwen-error')), driver: 'qwen' },
   claude_answer: { ...behaving('replay', samplePath('claude-answer')), driver: 'claude' },
+  deaf: behaving('deaf'),
+  coloured: behaving('coloured'),
+  torn: { ...behaving('torn'), driver: 'claude' },
+  json: { ...behaving('json'), driver: 'claude' },
+  marked: { ...behaving('marked'), driver: 'claude' },
   gone: behaving('forking', SLEEP.gone),
   queue: { ...behaving('silent', SLEEP.queue), concurrency: 1 },
   stop: behaving('forking', SLEEP.stop),
@@ -110,7 +116,7 @@ const inspect = async (name: 'inspect' | 'file' | 'argument', options: Partial<R
 
 describe('llm_call', () => {
   it('runs a tool of the configuration and gives what it prints', async () => {
-    const { duration_ms: duration, call_id: id, ...answer } = await call('upper');
+    const { duration_ms: duration, call_id: id, resource_usage: use, ...answer } = await call('upper');
     expect(answer).toEqual({
       content: 'HELLO',
       usage: {},
@@ -120,6 +126,7 @@ describe('llm_call', () => {
       session: null,
     });
     expect(duration).toBeGreaterThan(0);
+    expect(use?.cpu_ms).toBeGreaterThanOrEqual(0);
     expect(id).toMatch(/^call_/);
   });
 
@@ -188,8 +195,16 @@ describe('llm_call', () => {
     ['slow', 'one two three'],
     ['leaving', 'answer'],
     ['last', 'the last block'],
+    ['deaf', 'answer'],
+    ['coloured', 'green answer'],
+    ['json', '{"verdict":"approve","reason":"because"}'],
+    ['marked', 'answer'],
   ] as const)('%s', async (name, content) => {
     expect((await call(name)).content).toBe(content);
+  });
+
+  it('a prompt that is larger than any pipe, for a tool that does not read it', async () => {
+    expect((await call('deaf', { messages: USER('x'.repeat(3_000_000)) })).content).toBe('answer');
   });
 
   it('takes a large answer', async () => {
@@ -219,6 +234,11 @@ describe('a call that fails', () => {
     ['qwen_error', 'LLM_AUTH', { exit_code: 0 }],
     ['empty', 'LLM_EMPTY', {}],
     ['flood', 'LLM_FAILED', {}],
+    [
+      'torn',
+      'LLM_FAILED',
+      { exit_code: 0, detail: expect.stringMatching(/^its output is no JSON that can be read: /) as string },
+    ],
     ['missing', 'LLM_UNAVAILABLE', {}],
     ['small', 'LLM_PROMPT_TOO_LARGE', { max: 10, size: 11 }],
   ] as const)('%s: %s', async (name, code, details) => {
@@ -236,6 +256,7 @@ describe('a call that fails', () => {
     ['impatient', {}, 'ran into its time-out'],
     ['silent', { timeout: 0.3 }, 'ran into its time-out'],
     ['idle', {}, 'printed nothing for too long'],
+    ['closing', { timeout: 0.3 }, 'ran into its time-out'],
     ['stubborn', { timeout: 0.3 }, 'ran into its time-out'],
     ['forking', { timeout: 0.3 }, 'ran into its time-out'],
   ] as const)('%s runs into its time-out, and nothing of it is left', async (name, options, what) => {
@@ -300,6 +321,12 @@ describe('llm_stream', () => {
         .map(({ content }) => content)
         .join(''),
     ).toBe('ä€😀');
+  });
+
+  it('gives no escape sequences, wherever they are cut', async () => {
+    await stream('coloured', { call_id: 'coloured' });
+    const chunks = chunksOf('coloured').map(({ content }) => content);
+    expect(chunks.join('').trim()).toBe('green answer');
   });
 
   it('gives the pieces of a tool that prints events', async () => {

@@ -36,7 +36,11 @@ describe.each(REAL_TOOLS)('$package', (tool) => {
     service = await LlmService.start();
     const env = { HOME: home, ...tool.configure(home, service.url) };
     daemon = await TestDaemon.start({
-      settings: { llm: { shell_providers: { [name]: { command: program, env } } } },
+      // Shells that are kept ready come and go; what is left is counted.
+      settings: {
+        adapter: { prewarm: { sessions: 0, one_shots: 0 } },
+        llm: { shell_providers: { [name]: { command: program, env } } },
+      },
     });
     client = await WireClient.connect(daemon.url);
     calm = taggedProcesses(instanceOf(daemon.pid)).length;

@@ -8,6 +8,7 @@ const FAILURE_CODES = {
   model: 'LLM_MODEL_NOT_FOUND',
   prompt_too_large: 'LLM_PROMPT_TOO_LARGE',
   timeout: 'LLM_TIMEOUT',
+  limit: 'LLM_LIMIT_EXCEEDED',
   cancelled: 'LLM_CANCELLED',
   empty: 'LLM_EMPTY',
   failed: 'LLM_FAILED',
@@ -27,6 +28,7 @@ const PASSED_ON: ReadonlySet<ErrorCode> = new Set([
   'LLM_RATE_LIMITED',
   'LLM_MODEL_NOT_FOUND',
   'LLM_PROMPT_TOO_LARGE',
+  'LLM_LIMIT_EXCEEDED',
   'LLM_EMPTY',
   'LLM_FAILED',
 ]);

@@ -11,11 +11,28 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 /** A text, or undefined for anything else. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** A number, or undefined for anything else. */
-export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+/** A number, or undefined for anything else, such as one that is too large to be one. */
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
 /** Other text that is kept, for messages: the last characters. */
 const MAX_NOISE_CHARACTERS = 4096;
+
+/**
+ * Whether an object is an event of a tool, and not JSON that a model has answered: the tools' all say their type, or are the one
+ * document of a session, or a response beside what became of it.
+ */
+const isEvent = (value: unknown): value is JsonObject => {
+  const { type, session_id: session, response, error, stats } = objectOf(value);
+  const isDocument = typeof response === 'string' && typeof (error ?? stats) === 'object';
+  return typeof type === 'string' || typeof session === 'string' || isDocument;
+};
+
+/** How an event begins, whole or not. */
+const EVENT_BEGINS = /^\s*\[?\s*\{\s*"(?:type|session_id)"\s*:/;
+
+/** Whether a text is an event, or a list of them, that has no end. */
+export const isTornEvent = (text: string): boolean => EVENT_BEGINS.test(text);
 
 /**
  * Finds the events in the output of a tool: objects, one a line, or all that is printed as one object or list. Everything
@@ -84,7 +101,7 @@ function parse(text: string): JsonObject[] {
   if (!/^\s*[{[]/.test(text)) return [];
   try {
     const value = JSON.parse(text) as unknown;
-    return [value].flat().filter((entry): entry is JsonObject => typeof entry === 'object' && entry !== null);
+    return [value].flat().filter(isEvent);
   } catch {
     // A SyntaxError: a line that only begins like an object.
     return [];

@@ -1,3 +1,4 @@
+import type { Limits } from '../limits/limits.js';
 import type { ModelRegistry } from './models.js';
 import type { Secret } from '../secret.js';
 import type { Variables } from '../variables.js';
@@ -72,6 +73,8 @@ export interface LlmSettings {
   /** Runs of one tool at a time, and calls that may wait for it. */
   readonly concurrency: number;
   readonly queueLimit: number;
+  /** Of the processes of each run together. */
+  readonly limits: Limits;
   readonly shellProviders: Readonly<Record<string, ShellProviderSettings>>;
   readonly http: Readonly<Record<HttpProviderName, HttpProviderSettings>>;
   /** Path of the file with the models of the HTTP endpoint; undefined for none. */

@@ -10,7 +10,8 @@ const TASK_HEADING = '--- USER TASK ---';
  */
 export function taskPrompt(instructions: string | undefined, messages: readonly LlmMessage[]): string {
   const systems = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
-  const dialogue = messages.filter(({ role }) => role !== 'system');
+  // A message in which a model has only called tools has no text.
+  const dialogue = messages.filter(({ role, content }) => role !== 'system' && content !== '');
   const isConversation = dialogue.some(({ role }) => role === 'assistant');
   const turns = dialogue.map(({ role, content }) => (isConversation ? `${role.toUpperCase()}: ${content}` : content));
   const task = [...systems, ...turns].join(SEPARATOR);

@@ -1,7 +1,7 @@
 import { classifyFailure, type FailureKind } from './failure.js';
 
 /** Why a run ended: by itself, or what it was ended for. `finished`: it had said that it was done, and stayed. */
-export type RunEndCause = 'exit' | 'finished' | 'timeout' | 'idle' | 'cancelled' | 'shutdown' | 'flood';
+export type RunEndCause = 'exit' | 'finished' | 'timeout' | 'idle' | 'limit' | 'cancelled' | 'shutdown' | 'flood';
 
 /** What is known of a run that has ended. */
 export interface RunFacts {
@@ -12,6 +12,8 @@ export interface RunFacts {
   readonly failure: string | undefined;
   /** Whether the tool has said that it is done. */
   readonly isFinished: boolean;
+  /** Whether the answer is what it has printed: then it never says so. */
+  readonly isText: boolean;
   readonly text: string;
   /** What else is on standard output, its end. */
   readonly noise: string;
@@ -36,14 +38,32 @@ export function judgeRun(facts: RunFacts): RunVerdict {
   const bad = (kind: FailureKind, what: string): RunVerdict => ({ ok: false, kind, what, detail });
   if (cause === 'cancelled' || cause === 'shutdown') return bad('cancelled', 'was cancelled');
   if (cause === 'flood') return bad('failed', 'printed more than an answer can be');
+  if (cause === 'limit' && !isFinished) return bad('limit', 'exceeded a limit and was ended');
   if (failure !== undefined) return bad(kindOf(facts, failure), 'failed');
   if (isFinished && content !== '') return { ok: true, content };
   if (cause === 'timeout') return bad('timeout', 'ran into its time-out');
   if (cause === 'idle') return bad('timeout', 'printed nothing for too long');
-  if (exitCode !== 0 && cause === 'exit') return bad(kindOf(facts, detail), `failed with exit code ${exitCode}`);
+  if (exitCode !== 0 && cause === 'exit') {
+    const kind = kindOf(facts, detail);
+    return {
+      ok: false,
+      kind,
+      what: `failed with exit code ${exitCode}`,
+      detail: withErrors(detail, facts.stderr.trim()),
+    };
+  }
+  // Some drop the end of their output when they end: what has come of an answer need not be all of it.
+  if (!facts.isText && !isFinished) return bad('failed', 'ended before it had said that it was done');
   if (content === '') return bad('empty', 'gave an empty answer');
   return { ok: true, content };
 }
+
+/** Of each of two outputs that are told together so much is told, its end, in characters. */
+const MAX_TOLD = 2000;
+
+/** Tools say what is wrong on either output: nobody knows on which. */
+const withErrors = (told: string, errors: string): string =>
+  errors === '' || told.includes(errors) ? told : `${told.slice(-MAX_TOLD)}\n${errors.slice(-MAX_TOLD)}`;
 
 function kindOf({ exitKinds, exitCode, stderr }: RunFacts, text: string): FailureKind {
   const known = exitKinds[exitCode];

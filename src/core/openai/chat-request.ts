@@ -3,12 +3,24 @@ import { z } from 'zod';
 import { AdapterError } from '../errors.js';
 import type { LlmMessage } from '../llm/messages.js';
 
-const textPart = z.object({ type: z.literal('text'), text: z.string() });
-const otherPart = z.object({ type: z.string() });
+const flag = z.boolean('must be true or false').nullish();
+const text = z.string().refine((value) => !value.includes('\0'), 'must be a text without NUL');
+
+const textPart = z.object({ type: z.literal('text'), text });
+const otherPart = z.object({
+  type: z.string().refine((type) => type !== 'text', 'a part of the type text needs a text'),
+});
+
+const ROLE_NAMES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
 const message = z.object({
-  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
-  content: z.union([z.string(), z.array(z.union([textPart, otherPart])), z.null()]).optional(),
+  role: z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`),
+  content: z
+    .union(
+      [text, z.array(z.union([textPart, otherPart])), z.null()],
+      'must be a text without NUL, or a list of parts such as { "type": "text", "text": "…" }',
+    )
+    .optional(),
 });
 
 /**
@@ -16,15 +28,15 @@ const message = z.object({
  * Source: https://platform.openai.com/docs/api-reference/chat/create
  */
 const chatRequest = z.object({
-  model: z.string(),
-  messages: z.array(message).min(1, 'there is no message'),
-  stream: z.boolean().nullish(),
-  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  model: z.string('must be the name of a model; GET /v1/models lists them'),
+  messages: z.array(message, 'must be a list of messages').min(1, 'there is no message'),
+  stream: flag,
+  stream_options: z.object({ include_usage: flag }, 'must be an object').nullish(),
   n: z.literal(1, 'only one choice can be had').nullish(),
   /** Ours: whether the run gets a worktree of its own. */
-  worktree: z.boolean().nullish(),
+  worktree: flag,
   /** Ours: whether the answer says what the run has changed in its worktree. */
-  worktree_changes: z.boolean().nullish(),
+  worktree_changes: flag,
 });
 
 /** What is asked. */
@@ -42,7 +54,10 @@ export interface ChatRequest {
 
 /** @throws AdapterError INVALID_REQUEST, `details.field` says where */
 export function parseChatRequest(body: unknown): ChatRequest {
-  const parsed = chatRequest.safeParse(body ?? {});
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalid('', 'the body must be a JSON object, of the content type application/json');
+  }
+  const parsed = chatRequest.safeParse(body);
   if (!parsed.success) {
     const [{ path, message: why } = { path: [], message: 'it cannot be read' }] = parsed.error.issues;
     throw invalid(path.join('.'), why);
@@ -56,7 +71,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
     includesUsage: streamOptions?.include_usage === true,
     worktree: worktree ?? undefined,
     reportsChanges: worktree_changes === true,
-    ignored: Object.keys(body as object).filter((name) => !known.includes(name)),
+    ignored: Object.keys(body).filter((name) => !known.includes(name)),
   };
 }
 

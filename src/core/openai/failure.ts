@@ -1,4 +1,4 @@
-import type { AdapterError, ErrorCode } from '../errors.js';
+import { AdapterError, type ErrorCode, type ErrorDetails } from '../errors.js';
 
 /** An error as clients of OpenAI's API take it. */
 export interface OpenAiFailure {
@@ -17,6 +17,18 @@ export interface OpenAiFailure {
   };
 }
 
+/** The error of a request for a model that there is not. @param models those that there are */
+export const unknownModel = (model: string, models: readonly string[]): AdapterError =>
+  new AdapterError('INVALID_REQUEST', 'Unknown model', {
+    details: {
+      field: 'model',
+      model,
+      detail: `there is no model ${JSON.stringify(model)}; there are ${models.join(', ') || 'none'}`,
+    },
+  });
+
+const isUnknownModel = ({ field, model }: ErrorDetails): boolean => field === 'model' && model !== undefined;
+
 /** What a code is in the words of HTTP. `message` stands in front of the detail; without one the error has its own. */
 interface Meaning {
   readonly status: number;
@@ -32,6 +44,7 @@ const MEANINGS: Partial<Record<ErrorCode, Meaning>> = {
   RATE_LIMITED: { status: 429 },
   LLM_RATE_LIMITED: { status: 429 },
   LLM_FAILED: { status: 500, message: 'CLI failed' },
+  LLM_LIMIT_EXCEEDED: { status: 500, message: 'CLI failed' },
   LLM_AUTH: { status: 500, message: 'CLI failed' },
   LLM_MODEL_NOT_FOUND: { status: 500, message: 'CLI failed' },
   LLM_UNAVAILABLE: { status: 503, message: 'CLI not available' },
@@ -52,18 +65,24 @@ export function openAiFailure({ code, message, details = {} }: AdapterError): Op
   const field = details['field'];
   return {
     status: meaning.status,
-    retryAfterSeconds: meaning.status === 429 ? retrySeconds(details['retry_after_ms']) : undefined,
+    retryAfterSeconds: meaning.status === 429 && !hasRun(details) ? retrySeconds(details['retry_after_ms']) : undefined,
     body: {
       error: {
         message: meaning.message ?? message,
-        type: meaning.status < 500 ? 'invalid_request_error' : 'server_error',
-        code: field === 'model' ? 'model_not_found' : code.toLowerCase(),
+        type: typeOf(meaning.status),
+        code: isUnknownModel(details) ? 'model_not_found' : code.toLowerCase(),
         param: typeof field === 'string' && field !== '' ? field : null,
         ...(detail !== undefined && { detail }),
       },
     },
   };
 }
+
+/** Whether a tool has run, and not only waited for its turn: another run may do again what this one has done. */
+const hasRun = (details: ErrorDetails): boolean => 'exit_code' in details;
+
+const typeOf = (status: number): string =>
+  status === 429 ? 'rate_limit_error' : status < 500 ? 'invalid_request_error' : 'server_error';
 
 const retrySeconds = (ms: unknown): number =>
   typeof ms === 'number' ? Math.max(1, Math.ceil(ms / 1000)) : RETRY_SECONDS;

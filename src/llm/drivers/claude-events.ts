@@ -46,7 +46,7 @@ function readResult(event: JsonObject, answer: Answer): void {
   const errors = listOf(event['errors']).filter((entry) => typeof entry === 'string');
   const message = textOf(objectOf(event['error'])['message']);
   const status = numberOf(event['api_error_status']);
-  const why = [text, message, ...errors].find(Boolean) ?? `it ended with ${String(event['subtype'])}`;
+  const why = [text, message, ...errors].find(Boolean) ?? `it ended with ${textOf(event['subtype']) ?? 'no text'}`;
   answer.fail(status === undefined || why.includes(String(status)) ? why : `${why} (status ${status})`);
 }
 

@@ -16,6 +16,8 @@ export interface CliDriver {
   readonly binaries: readonly string[];
   /** What it is started with: without a terminal, its output structured, and no more rights than it has by default. */
   readonly args: readonly string[];
+  /** What it is started with instead for a prompt larger than so many bytes. */
+  readonly largePrompt?: { readonly aboveBytes: number; readonly args: readonly string[] };
   /** Standard input unless the tool has no other way than an argument. */
   readonly promptBy: 'stdin' | 'argument';
   readonly promptStyle: PromptStyle;

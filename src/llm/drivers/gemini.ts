@@ -8,6 +8,8 @@ export const gemini: CliDriver = {
   name: 'gemini',
   binaries: ['gemini'],
   args: ['-o', 'stream-json'],
+  // Its events repeat the prompt, and when it ends it drops what the pipe has not taken yet: the answer, if whoever reads is late.
+  largePrompt: { aboveBytes: 16 * 1024, args: ['-o', 'json'] },
   promptBy: 'stdin',
   promptStyle: 'labelled',
   // It cuts what is longer, and answers nothing.

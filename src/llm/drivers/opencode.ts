@@ -30,14 +30,16 @@ export const opencode: CliDriver = {
   exitKinds: {},
 };
 
-/** Only the last step of several ends with `stop`. */
+/** Why a step was the last one of several. */
+const ENDS: ReadonlySet<string> = new Set(['stop', 'length', 'content-filter']);
+
 function readEvent(event: JsonObject, answer: Answer): void {
   answer.session ??= textOf(event['sessionID']);
   const part = objectOf(event['part']);
   if (event['type'] === 'text') answer.message(textOf(part['text']) ?? '');
   else if (event['type'] === 'step_finish') {
     answer.usage = addStep(answer.usage, part);
-    if (part['reason'] === 'stop') answer.finish();
+    if (ENDS.has(textOf(part['reason']) ?? '')) answer.finish();
   } else if (event['type'] === 'error') {
     const error = objectOf(event['error']);
     const data = objectOf(error['data']);

@@ -52,12 +52,12 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
 function readinessOf({ session }: SessionRecord): () => void {
   const { workingDirectory, restarts } = session;
   return () => {
-    if (session.running || session.queued > 0) {
+    if (session.running || session.queued.length > 0) {
       throw new AdapterError(
         'SESSION_BUSY',
         'the session runs another command, which may leave its directory: wait for it',
         {
-          details: { running_command_id: session.running?.id ?? null, queued: session.queued },
+          details: { running_command_id: session.running?.id ?? null, queued: session.queued.length },
         },
       );
     }

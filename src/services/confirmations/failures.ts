@@ -34,9 +34,13 @@ export function tooMany(open: readonly Confirmation[], max: number): AdapterErro
 
 export const shuttingDown = (): AdapterError => new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
 
+/** A reason has a letter or digit in it, of whatever script. */
+const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
+
 /** @throws AdapterError INVALID_REQUEST unless a client that confirms its own command says which one, and why */
 export function assertMeant({ command_sha256: sha256, justification }: Request<'confirm_command'>): void {
-  const missing = sha256 === undefined ? 'command_sha256' : justification?.trim() ? undefined : 'justification';
+  const missing =
+    sha256 === undefined ? 'command_sha256' : SAYS_SOMETHING.test(justification ?? '') ? undefined : 'justification';
   if (missing === undefined) return;
   throw new AdapterError(
     'INVALID_REQUEST',

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
+import { LLM_LABELS, llmLabels } from './llm-metrics.js';
 import type { WorkloadSample } from '../../services/workload.js';
 
 /** How things stand at a moment. */
@@ -9,7 +10,13 @@ export interface Sample extends WorkloadSample {
 }
 
 /** Shows what `take` gives at the time of each collection: a gauge of which nobody is told the ups and downs is never wrong. */
-export function registerGauges(registry: Registry, take: () => Sample): void {
+export function registerGauges(registry: Registry, take: () => Promise<Sample>): void {
+  // All gauges are collected at once: one look serves them.
+  let taking: Promise<Sample> | undefined;
+  const takeOnce = () =>
+    (taking ??= take().finally(() => {
+      taking = undefined;
+    }));
   const add = <L extends string>(
     name: string,
     help: string,
@@ -21,8 +28,8 @@ export function registerGauges(registry: Registry, take: () => Sample): void {
       help,
       labelNames,
       registers: [registry],
-      collect: () => {
-        read(gauge, take());
+      collect: async () => {
+        read(gauge, await takeOnce());
       },
     });
   };
@@ -34,6 +41,9 @@ export function registerGauges(registry: Registry, take: () => Sample): void {
   });
   add('commands_queued', 'Commands that wait for the one before them in their session.', [], (gauge, sample) => {
     gauge.set(sample.queuedCommands);
+  });
+  add('llm_calls_running', 'Calls of LLM providers that run or wait.', LLM_LABELS, (gauge, { llmCalls }) => {
+    for (const { candidate, calls } of llmCalls) gauge.set(llmLabels(candidate), calls);
   });
   add('clients_connected', 'Clients that are connected by Socket.IO.', [], (gauge, { clients }) => {
     gauge.set(clients);

@@ -3,6 +3,8 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation/modes.js';
 import { CONFIRMATION_OUTCOMES, type ConfirmationOutcome } from '../../core/confirmation/record.js';
 import type { ErrorCode } from '../../core/errors.js';
+import type { Candidate } from '../../core/llm/resolution.js';
+import type { LlmUsage } from '../../core/llm/usage.js';
 import { type Resource, RESOURCES } from '../../core/limits/limits.js';
 import {
   COMMAND_ENDS,
@@ -17,6 +19,7 @@ import {
 import { type RequestName, requests } from '../../core/protocol/requests.js';
 import { events, type SessionEndReason } from '../../core/protocol/results.js';
 import { registerGauges, type Sample } from './gauges.js';
+import { LlmMetrics } from './llm-metrics.js';
 import { registerProcessMetrics } from './process-metrics.js';
 import type { Exposition } from './routes.js';
 
@@ -52,6 +55,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #requests: Counter<'request' | 'outcome'>;
   /** By request and outcome; those other than `ok` when they first happen. */
   readonly #answered = new Map<string, Count>();
+  readonly #llm: LlmMetrics;
   readonly #requestTimes: Readonly<Record<RequestName | 'unknown', TakeTime>>;
 
   constructor() {
@@ -97,6 +101,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
       'request',
       REQUEST_BUCKETS,
     );
+    this.#llm = new LlmMetrics(this.#registry);
     this.#requestTimes = each(REQUEST_NAMES, (request) => bindTime(latency, { request }));
   }
 
@@ -134,9 +139,20 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#requestTimes[request](durationMs);
   }
 
-  /** Shows, from now on, what `take` gives at the time of each `render`. To be called once. */
-  watch(take: () => Sample): void {
-    for (const shell of Object.keys(take().sessionsByShell)) this.#opened.inc({ shell }, 0);
+  llmAnswered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void {
+    this.#llm.answered(provider, outcome, durationMs);
+  }
+
+  llmUsed(provider: Candidate, usage: LlmUsage): void {
+    this.#llm.used(provider, usage);
+  }
+
+  /**
+   * Shows, from now on, what `take` gives at the time of each `render`. To be called once.
+   * @param shells names of all that there can be
+   */
+  watch(shells: readonly string[], take: () => Promise<Sample>): void {
+    for (const shell of shells) this.#opened.inc({ shell }, 0);
     registerGauges(this.#registry, take);
   }
 

@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http';
+
+import { fastifyCors, type FastifyCorsOptions } from '@fastify/cors';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFactory } from 'fastify';
 
 import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
@@ -8,7 +11,30 @@ import { type DoorSettings, refusalOf } from '../access.js';
 /** What `/healthz` says: by the name a daemon knows another one that has its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
 
-const NO_PAGES = 'web pages are refused here; they can connect with Socket.IO and a token';
+const NO_PAGES = 'web pages are refused here; with a token they can use Socket.IO, /v1 and /mcp';
+
+/** Paths that pages may use. */
+const FOR_PAGES = /^\/(?:v1\/|mcp(?:$|\?))/;
+
+/**
+ * What browsers are told of the routes that pages may use. That the page is an allowed one was seen before; its token comes with the
+ * request itself, and a browser sends none by itself. Source: https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
+const CORS: FastifyCorsOptions = {
+  origin: true,
+  methods: ['GET', 'POST', 'DELETE'],
+  exposedHeaders: [
+    'Mcp-Session-Id',
+    'Mcp-Protocol-Version',
+    'Retry-After',
+    'WWW-Authenticate',
+    'X-Ignored-Params',
+    'X-Should-Retry',
+  ],
+  // In seconds: a page need not ask before each request.
+  maxAge: 600,
+  strictPreflight: false,
+};
 
 /** Figures to show. */
 export interface Exposition {
@@ -22,9 +48,12 @@ export interface RouteOptions {
   readonly readiness: Readiness;
   /** What `/metrics` shows; without it there is no such page. */
   readonly metrics: Exposition | undefined;
-  /** Who may ask at all. Pages of a browser may not. */
+  /** Who may ask at all. */
   readonly door: DoorSettings;
-  /** Adds the routes of other files; before their handlers it was seen that the request may come in at all. */
+  /**
+   * Adds the routes of other files; before their handlers it was seen that the request may come in at all. Pages of a browser may
+   * use them, so that each has to see to the token.
+   */
   readonly extensions: readonly ((routes: FastifyInstance) => void)[];
   readonly log: Log;
 }
@@ -35,7 +64,7 @@ export interface RouteOptions {
  * `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
-  const { readiness, metrics, door, extensions, log } = options;
+  const { door, extensions, log } = options;
   const routes = fastify({
     serverFactory,
     frameworkErrors: (error, _request, reply) => {
@@ -43,17 +72,38 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
     },
   });
   routes.addHook('onRequest', async ({ raw, is404, method, url }, reply) => {
-    const why = refusalOf(raw, door) ?? (raw.headers.origin === undefined ? undefined : NO_PAGES);
+    // Of other paths there is nothing to be asked: what answers such requests takes them for any path.
+    const isMissing = is404 || (method === 'OPTIONS' && !FOR_PAGES.test(url));
+    const why = refusalOf(raw, door) ?? (isMissing ? refusalOfPage(raw) : undefined);
     if (why !== undefined) {
       log.warn('a request was refused', { why });
       return sendError(reply, 403, { code: 'FORBIDDEN', message: why });
     }
     // Before its body is read.
-    return is404 ? sendNotFound(reply, method, url) : undefined;
+    return isMissing ? sendNotFound(reply, method, url) : undefined;
   });
   routes.setNotFoundHandler(({ method, url }, reply) => sendNotFound(reply, method, url));
   routes.setErrorHandler((error: Error, _request, reply) => {
     answerFailure(error, reply, log);
+  });
+  void routes.register((scope, _options, done) => {
+    addOwnRoutes(scope, options);
+    done();
+  });
+  void routes.register(async (scope) => {
+    await scope.register(fastifyCors, CORS);
+    for (const extend of extensions) extend(scope);
+  });
+  return routes;
+}
+
+/** The routes that look at the daemon. They need no token, so they are for programs alone. */
+function addOwnRoutes(routes: FastifyInstance, { readiness, metrics, log }: RouteOptions): void {
+  routes.addHook('onRequest', async ({ raw }, reply) => {
+    const why = refusalOfPage(raw);
+    if (why === undefined) return undefined;
+    log.warn('a request was refused', { why });
+    return sendError(reply, 403, { code: 'FORBIDDEN', message: why });
   });
   routes.get('/healthz', (_request, reply) => uncached(reply).send(HEALTHY));
   routes.get('/readyz', async (_request, reply) => {
@@ -69,9 +119,10 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
         .send(await metrics.render()),
     );
   }
-  for (const extend of extensions) extend(routes);
-  return routes;
 }
+
+const refusalOfPage = ({ headers }: IncomingMessage): string | undefined =>
+  headers.origin === undefined ? undefined : NO_PAGES;
 
 /** What is true now is not in a minute. */
 const uncached = (reply: FastifyReply): FastifyReply => reply.header('cache-control', 'no-store');

@@ -5,7 +5,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { ChunkFrame, completion } from '../../core/openai/chat-answer.js';
 import { type ChatRequest, parseChatRequest } from '../../core/openai/chat-request.js';
-import { openAiFailure } from '../../core/openai/failure.js';
+import { openAiFailure, unknownModel } from '../../core/openai/failure.js';
 import type { Caller } from '../../services/audience.js';
 import type { Completion, CompletionListener } from '../../services/completions-port.js';
 import type { Services } from '../../services/services.js';
@@ -47,9 +47,13 @@ export class OpenAiEndpoint {
       { errorHandler: this.#onError },
       async (request) => {
         await this.#admit(request);
-        const model = this.#models().find(({ id }) => id === request.params.id);
+        const models = this.#models();
+        const model = models.find(({ id }) => id === request.params.id);
         if (model) return model;
-        throw new AdapterError('INVALID_REQUEST', 'Unknown model', { details: { field: 'model' } });
+        throw unknownModel(
+          request.params.id,
+          models.map(({ id }) => id),
+        );
       },
     );
   };
@@ -117,7 +121,7 @@ export class OpenAiEndpoint {
     const stream = new EventStream();
     const onChunk = (text: string) => {
       if (!stream.hasBegun) stream.send(chunks.begin());
-      stream.send(chunks.content(secrets.text(text)));
+      stream.send(chunks.content(text));
     };
     const ended = ask(onChunk).then((answer) => {
       if (!stream.hasBegun) onChunk(answer.content);
@@ -154,6 +158,7 @@ export class OpenAiEndpoint {
     const { statusCode, message, stack } = error as Error & { readonly statusCode?: number };
     if (statusCode === 413)
       return new AdapterError('PAYLOAD_TOO_LARGE', `the request has more than ${MAX_BODY_BYTES} bytes`);
+    if (statusCode === 415) return new AdapterError('INVALID_REQUEST', 'the content type must be application/json');
     if (statusCode !== undefined && statusCode < 500) return new AdapterError('INVALID_REQUEST', message);
     this.#options.log.error('a request failed unexpectedly', { error: stack ?? String(error) });
     return new AdapterError('INTERNAL', 'a fault in the adapter; the log has the details');

@@ -64,9 +64,9 @@ describe('shell-adapter token', () => {
   it.each([
     [['create', '--role', 'root', '--name', 'x'], 2, /The roles are viewer, agent, operator, admin/],
     [['create', '--role', 'agent'], 2, /required option '--name/],
-    [['create', '--role', 'agent', '--name', 'a b'], 1, /"a b" is no name of a token: 1 to 64 letters/],
-    [['create', '--role', 'agent', '--name', 'x', '--expires', 'soon'], 1, /"soon" is no span of time\n.*90d/],
-    [['create', '--role', 'agent', '--name', 'x', '--expires', '0d'], 1, /"0d" is no span/],
+    [['create', '--role', 'agent', '--name', 'a b'], 2, /"a b" is no name of a token: 1 to 64 letters/],
+    [['create', '--role', 'agent', '--name', 'x', '--expires', 'soon'], 2, /"soon" is no span of time\n.*90d/],
+    [['create', '--role', 'agent', '--name', 'x', '--expires', '0d'], 2, /"0d" is no span/],
     [
       ['create', '--role', 'agent', '--name', 'first'],
       1,

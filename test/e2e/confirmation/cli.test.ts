@@ -66,7 +66,7 @@ describe('confirm', () => {
     ['an id to watch', ['confirmation_x', '--watch']],
   ])('refuses %s', async (_what, args) => {
     const { code, stderr } = await runCli(['confirm', ...args], { env: env() });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('give an id with either') as string });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('give an id with either') as string });
   });
 });
 

@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
+import { MAIN, TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
+import { expectNothingLeft } from '../llm-support.js';
 
 /** A daemon whose commands are confirmed by a tool: what this shell script prints. */
 const start = (script: string, reviewer: Record<string, unknown> = {}) =>
@@ -42,6 +43,8 @@ describe('a tool of this machine confirms', () => {
     ],
     ['says nothing', 'cat >/dev/null', 'gave no verdict'],
     ['fails', `${say('approve')}; exit 1`, 'gave no verdict'],
+    ['is killed', `${say('approve')}; kill -9 $$`, 'gave no verdict'],
+    ['says yes and goes on for ever', `${say('approve')}; yes`, 'gave no verdict'],
   ])('not when it %s', async (_, script, why) => {
     await using daemon = await start(script);
     await using client = await WireClient.connect(daemon.url);
@@ -61,5 +64,25 @@ describe('a tool of this machine confirms', () => {
     await using other = await start('true', { shell_provider: 'nobody' });
     await using second = await WireClient.connect(other.url);
     expect(JSON.stringify((await second.run('rm -r nothing')).error)).toContain('there is no shell provider');
+  });
+
+  it('without being confirmed itself, whatever it is', async () => {
+    await using daemon = await start(`rm -rf none; ${say('approve')}`, {});
+    await using client = await WireClient.connect(daemon.url);
+    expect(await client.run('rm -f none')).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(client.all('confirmation_required')).toHaveLength(1);
+  });
+
+  it('not when it has commands of its own confirmed by itself, and that comes to an end', async () => {
+    const ask = `echo x >> runs; ${process.execPath} ${MAIN} exec --url "$(cat url)" 'rm -f none'; ${say('approve')}`;
+    await using daemon = await start(ask, { timeout: 3 });
+    writeFileSync(join(daemon.workspace, 'url'), daemon.url);
+    await using client = await WireClient.connect(daemon.url);
+    expect((await client.run('rm -f none')).error).toMatchObject({ code: 'COMMAND_DENIED' });
+    const runs = readFileSync(join(daemon.workspace, 'runs'), 'utf8').length / 2;
+    expect(runs).toBeGreaterThan(1);
+    expect(runs).toBeLessThan(10);
+    await expectNothingLeft(daemon);
+    expect((await client.run('pgrep -cf "exec --ur[l]"')).stdout).toBe('0\n');
   });
 });

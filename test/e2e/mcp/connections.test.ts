@@ -31,13 +31,6 @@ describe('who may use MCP', () => {
     }
   });
 
-  it('a web page: 403, whatever it brings', async () => {
-    await using daemon = await TestDaemon.start();
-    const headers = { ...JSON_HEADERS, origin: 'https://page.example' };
-    const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers, body: INITIALIZE });
-    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'FORBIDDEN' } } });
-  });
-
   it.each(MCP_WAYS)('a token acts by its role and sees its own sessions alone: %s', async (_, way) => {
     await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
     const [agent, other, viewer] = [

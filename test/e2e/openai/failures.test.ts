@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { APIError } from 'openai';
@@ -18,17 +19,23 @@ beforeAll(async () => {
   stage.tool('codex', 'cat >/dev/null');
   mkdirSync(join(stage.folder, 'plain'));
   mkdirSync(join(stage.repo, 'odd/AGENTS.md'), { recursive: true });
+  execFileSync('mkfifo', [join(stage.repo, 'pipe')]);
+  writeFileSync(join(stage.repo, 'large'), 'x'.repeat(1024 * 1024 + 1));
   await stage.start(
     Object.fromEntries(
       Object.entries({
         broken: { driver: 'broken' },
         silent: { driver: 'codex' },
+        limited: { driver: 'limited' },
         loggedOut: { driver: 'claude' },
         late: { driver: 'sleeper', timeout: 0.3 },
         missing: { driver: 'opencode-not-there' },
         gone: { driver: 'broken', repoPath: 'nowhere' },
         unversioned: { driver: 'broken', repoPath: 'plain', worktree: true },
         unreadable: { driver: 'broken', repoPath: 'repo/odd' },
+        piped: { driver: 'broken', agentFile: 'pipe' },
+        endless: { driver: 'broken', agentFile: '/dev/zero' },
+        enormous: { driver: 'broken', agentFile: 'large' },
         torn: { driver: 'torn' },
         unmarked: { driver: 'text', normalizer: 'structured' },
       }).map(([name, model]) => [name, { repoPath: 'repo', ...model }]),
@@ -36,6 +43,7 @@ beforeAll(async () => {
     {
       shell_providers: {
         broken: sh(`cat >/dev/null; echo run >> ${stage.folder}/runs; echo half; echo "it hurts" >&2; exit 3`),
+        limited: sh(`cat >/dev/null; echo run >> ${stage.folder}/limited-runs; echo 'Error 429: quota' >&2; exit 1`),
         sleeper: sh('cat >/dev/null; setsid sleep 300 & sleep 300'),
         'opencode-not-there': { command: 'opencode-not-there' },
         torn: sh('cat >/dev/null; echo some; sleep 0.2; exit 1'),
@@ -61,7 +69,7 @@ const failureOf = async (asking: Promise<unknown>): Promise<APIError> => {
 describe('what fails is an error as OpenAI’s clients take it', () => {
   it.each([
     ['an unknown model', 'nope', 400, 'model_not_found', /^400 Unknown model$/, /there is no model "nope"; there are /],
-    ['a tool that fails', 'broken', 500, 'llm_failed', /^500 CLI failed$/, /^half$/],
+    ['a tool that fails', 'broken', 500, 'llm_failed', /^500 CLI failed$/, /^half\nit hurts$/],
     ['a tool that is not logged in', 'loggedOut', 500, 'llm_auth', /^500 CLI failed$/, /Not logged in/],
     ['a tool that takes too long', 'late', 504, 'llm_timeout', /^504 CLI timed out$/, /time-out/],
     ['a tool that is not there', 'missing', 503, 'llm_unavailable', /^503 CLI not available$/, /not installed/],
@@ -75,6 +83,16 @@ describe('what fails is an error as OpenAI’s clients take it', () => {
       /not a git repository/,
     ],
     ['instructions that cannot be read', 'unreadable', 500, 'bad_directory', /AGENTS\.md cannot be read/, undefined],
+    ['instructions from a pipe', 'piped', 500, 'bad_directory', /pipe cannot be read: it is no file/, undefined],
+    ['instructions from a device', 'endless', 500, 'bad_directory', /zero cannot be read: it is no file/, undefined],
+    [
+      'instructions without measure',
+      'enormous',
+      500,
+      'bad_directory',
+      /large cannot be read: it has 1048577 bytes/,
+      undefined,
+    ],
     ['no structured output', 'unmarked', 500, 'llm_failed', /^500 CLI failed$/, /^text$/],
   ])('%s', async (_, model, status, code, message, detail) => {
     const error = await failureOf(create(model));
@@ -95,6 +113,8 @@ describe('what fails is an error as OpenAI’s clients take it', () => {
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:,' } }] }] },
       'messages.0.content.0',
     ],
+    ['a model that is no text', { model: 5 }, 'model'],
+    ['NUL', { messages: ask('a\0b') }, 'messages.0.content'],
     ['a role that is none', { messages: [{ role: 'robot', content: 'x' }] }, 'messages.0.role'],
     ['changes of a run without a worktree', { worktree_changes: true }, 'worktree_changes'],
   ])('%s', async (_, more, field) => {
@@ -110,6 +130,7 @@ describe('what fails is an error as OpenAI’s clients take it', () => {
   it.each([
     ['no JSON', '{"model":', 'application/json', 400],
     ['another type', 'model=x', 'application/x-www-form-urlencoded', 415],
+    ['a text', '{"model":"broken"}', 'text/plain', 415],
     ['a body without end', `{"model":"${'x'.repeat(25 * 1024 * 1024)}"}`, 'application/json', 413],
   ])('%s', async (_, body, type, status) => {
     const headers = { 'content-type': type };
@@ -130,6 +151,15 @@ describe('what fails is an error as OpenAI’s clients take it', () => {
     const before = stage.read('runs').length;
     await failureOf(create('broken'));
     expect(stage.read('runs').length - before).toBe('run\n'.length);
+  });
+
+  it('not when its service has had too many requests either', async () => {
+    const error = await failureOf(create('limited'));
+    expect(error).toMatchObject({ status: 429, code: 'llm_rate_limited', type: 'rate_limit_error' });
+    expect((error.error as { detail?: string }).detail).toContain('429: quota');
+    expect(error.headers?.get('retry-after')).toBeNull();
+    expect(error.headers?.get('x-should-retry')).toBe('false');
+    expect(stage.read('limited-runs')).toBe('run\n');
   });
 
   it('before the first piece of a stream, is an answer with a status', async () => {

@@ -78,6 +78,47 @@ describe('worktrees', () => {
     expect(contentOf(await stage.client().chat.completions.create(none as never))).toBe(stage.repo);
   });
 
+  it.each([
+    ['locked', 'git worktree lock .; echo new > added', [{ path: 'added', status: 'added' }]],
+    [
+      'emptied, its link to the repository too',
+      'rm -rf .git AGENTS.md sub',
+      [
+        { path: 'AGENTS.md', status: 'deleted' },
+        { path: 'sub/file', status: 'deleted' },
+      ],
+    ],
+    ['made another repository', 'rm -rf .git; git init -q .; echo new > added', [{ path: 'added', status: 'added' }]],
+    ['given a directory that nobody may enter', 'mkdir -p a/b; chmod 000 a', []],
+  ])('one that was %s is told and removed, and the repository knows nothing of it', async (_, what, changes) => {
+    await using stage = new ToolStage();
+    await stage.start(
+      { vandal: { driver: 'vandal', repoPath: 'repo', worktree: true } },
+      { shell_providers: { vandal: sh(`cat >/dev/null; ${what}; echo done`) } },
+    );
+    const wanted = { model: 'vandal', messages: ask(), worktree_changes: true };
+    expect(await stage.client().chat.completions.create(wanted as never)).toMatchObject({
+      choices: [{ message: { content: 'done' } }],
+      worktree: { changes },
+    });
+    expect(worktreesOf(stage)).toBe(0);
+    const [instance = ''] = readdirSync(join(stage.daemon.directory, 'state/worktrees'));
+    expect(readdirSync(join(stage.daemon.directory, 'state/worktrees', instance))).toEqual([]);
+  });
+
+  it('a repository without a working tree gives one', async () => {
+    await using stage = new ToolStage();
+    stage.git('clone', '--quiet', '--bare', '.', join(stage.folder, 'bare.git'));
+    await stage.start(
+      { bare: { driver: 'list', repoPath: 'bare.git', worktree: true, normalizer: 'full' } },
+      { shell_providers: { list: sh('cat >/dev/null; ls') } },
+    );
+    expect(contentOf(await stage.client().chat.completions.create({ model: 'bare', messages: ask() }))).toBe(
+      'AGENTS.md\nsub',
+    );
+    expect(existsSync(join(stage.folder, 'bare.git/worktrees/1'))).toBe(false);
+  });
+
   it('what a killed daemon leaves goes at the next start, from the repository too', async () => {
     await using stage = new ToolStage();
     await stage.start(

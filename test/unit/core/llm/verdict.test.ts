@@ -7,6 +7,7 @@ const facts = (changes: Partial<RunFacts>): RunFacts => ({
   exitCode: 0,
   failure: undefined,
   isFinished: false,
+  isText: true,
   text: '',
   noise: '',
   stderr: '',
@@ -20,6 +21,7 @@ describe('a good run', () => {
     ['noise on stderr', { text: 'answer', stderr: 'Warning: error 500 …' }],
     ['an end that came after the answer', { text: 'answer', isFinished: true, cause: 'finished', exitCode: 143 }],
     ['an answer just before the time-out', { text: 'answer', isFinished: true, cause: 'timeout', exitCode: 124 }],
+    ['a limit after the answer', { text: 'answer', isFinished: true, cause: 'limit', exitCode: 137 }],
     ['a crash after the answer', { text: 'answer', isFinished: true, exitCode: 139 }],
   ] as const)('%s', (_title, changes) => {
     expect(judgeRun(facts(changes))).toEqual({ ok: true, content: 'answer' });
@@ -35,17 +37,19 @@ describe('a bad run', () => {
       'an exit code, the reason on stdout',
       { exitCode: 1, text: 'Not logged in', stderr: 'noise' },
       'auth',
-      'Not logged in',
+      'Not logged in\nnoise',
     ],
     ['an exit code, the reason on stderr', { exitCode: 41, stderr: 'Invalid method\n' }, 'auth', 'Invalid method'],
     ['an exit code above 128', { exitCode: 144, stderr: 'at x.js' }, 'failed', 'at x.js'],
-    ['noise before stderr', { exitCode: 1, noise: 'help', stderr: 'quota' }, 'rate_limited', 'help'],
+    ['noise before stderr', { exitCode: 1, noise: 'help', stderr: 'quota' }, 'rate_limited', 'help\nquota'],
     ['nothing at all', {}, 'empty', ''],
     ['nothing but blanks', { text: ' \n', stderr: 'too large' }, 'empty', 'too large'],
     ['an empty answer', { isFinished: true, text: '' }, 'empty', ''],
     ['a time-out', { cause: 'timeout', exitCode: 124, text: 'half' }, 'timeout', 'half'],
     ['silence', { cause: 'idle', exitCode: 124 }, 'timeout', ''],
     ['a cancelled run, whatever it printed', { cause: 'cancelled', text: 'x', isFinished: true }, 'cancelled', 'x'],
+    ['a limit, whatever it printed', { cause: 'limit', exitCode: 137, text: 'half' }, 'limit', 'half'],
+    ['half of an answer in events, with exit code 0', { isText: false, text: 'half' }, 'failed', 'half'],
     ['a flood', { cause: 'flood', noise: 'y' }, 'failed', 'y'],
   ] as const)('%s', (_title, changes, kind, detail) => {
     expect(judgeRun(facts(changes))).toMatchObject({ ok: false, kind, detail });

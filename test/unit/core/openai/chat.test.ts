@@ -61,8 +61,9 @@ describe('a chat request', () => {
   });
 
   it.each([
-    [undefined, 'model'],
-    [null, 'model'],
+    [undefined, ''],
+    [null, ''],
+    [{ messages: ASKED.messages }, 'model'],
     ['text', ''],
     [[], ''],
     [{ model: 'm' }, 'messages'],
@@ -71,6 +72,11 @@ describe('a chat request', () => {
     [{ ...ASKED, messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, 'messages.0.content.0'],
     [{ ...ASKED, n: 2 }, 'n'],
     [{ ...ASKED, stream: 'yes' }, 'stream'],
+    [{ ...ASKED, model: 5 }, 'model'],
+    [{ ...ASKED, messages: 'hi' }, 'messages'],
+    [{ ...ASKED, messages: [{ role: 'user', content: 'a\0b' }] }, 'messages.0.content'],
+    [{ ...ASKED, messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages.0.content.0.type'],
+    [{ ...ASKED, worktree: 'yes' }, 'worktree'],
   ])('%j is refused', (body, field) => {
     expect(() => parseChatRequest(body)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', details: { field } }) as Error,
@@ -132,5 +138,7 @@ describe('a failure', () => {
   it('says when to come again', () => {
     const failure = openAiFailure(new AdapterError('RATE_LIMITED', 'why', { details: { retry_after_ms: 1200 } }));
     expect(failure.retryAfterSeconds).toBe(2);
+    const ran = openAiFailure(new AdapterError('LLM_RATE_LIMITED', 'why', { details: { exit_code: 1 } }));
+    expect(ran).toMatchObject({ status: 429, retryAfterSeconds: undefined });
   });
 });

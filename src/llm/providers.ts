@@ -1,0 +1,48 @@
+import type { Candidate } from '../core/llm/resolution.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { LlmQuestion, LlmReply } from './call.js';
+import type { CallMeter } from './call-meter.js';
+import { ChunkMask } from './chunk-mask.js';
+import type { HttpProviders } from './http-providers.js';
+import type { ShellProviders } from './shell-providers.js';
+
+/** What the providers are made of. */
+export interface ProvidersOptions {
+  readonly shells: ShellProviders;
+  readonly services: HttpProviders;
+  readonly secrets: SecretMask;
+  readonly meter: CallMeter;
+}
+
+/** The one way to ask somebody: a tool or a service. It is counted, and secrets in the pieces of its answer are masked. */
+export class Providers {
+  readonly #options: ProvidersOptions;
+
+  constructor(options: ProvidersOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AdapterError PROVIDER_NOT_FOUND, LLM_… */
+  async ask(candidate: Candidate, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
+    const { secrets, meter } = this.#options;
+    const mask = question.onChunk && new ChunkMask(secrets.textPatterns, question.onChunk);
+    const masked = { ...question, onChunk: mask?.push };
+    let isWhole = false;
+    try {
+      const reply = await meter.measure(candidate, () => this.#ask(candidate, masked));
+      isWhole = true;
+      return reply;
+    } finally {
+      // Of an answer that has failed before anything of it was given out, nothing is: somebody else may be asked.
+      if (isWhole || mask?.hasGiven === true) mask?.end();
+    }
+  }
+
+  #ask(
+    { provider, shellProvider }: Candidate,
+    question: LlmQuestion & { readonly timeoutMs: number },
+  ): Promise<LlmReply> {
+    const { shells, services } = this.#options;
+    return provider === 'shell' ? shells.ask(shellProvider, question) : services.ask(provider, question);
+  }
+}

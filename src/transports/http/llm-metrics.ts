@@ -1,0 +1,64 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+import type { ErrorCode } from '../../core/errors.js';
+import type { Candidate } from '../../core/llm/resolution.js';
+import type { LlmUsage } from '../../core/llm/usage.js';
+
+/** Seconds: from a refusal at once to the longest that a call may take by default. */
+const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
+
+/** What tells providers apart: names of the configuration. */
+export const LLM_LABELS = ['provider', 'shell_provider'] as const;
+
+type LlmLabel = (typeof LLM_LABELS)[number];
+
+/** The labels of a provider; a service is no shell provider, which Prometheus takes for a label that is not there. */
+export const llmLabels = ({ provider, shellProvider }: Candidate): Record<LlmLabel, string> => ({
+  provider,
+  shell_provider: shellProvider ?? '',
+});
+
+/** Figures of calls of LLM providers: of `llm_call` and `llm_stream`, of chat completions, and of reviews. */
+export class LlmMetrics {
+  readonly #answered: Counter<LlmLabel | 'outcome'>;
+  readonly #times: Histogram<LlmLabel>;
+  readonly #tokens: Counter<LlmLabel | 'kind'>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#answered = new Counter({
+      name: 'shell_adapter_llm_calls_total',
+      help: 'Calls of LLM providers that have ended, by `ok` or the code of their error. A call that is passed on counts for each.',
+      labelNames: [...LLM_LABELS, 'outcome'],
+      registers,
+    });
+    this.#times = new Histogram({
+      name: 'shell_adapter_llm_call_duration_seconds',
+      help: 'Time from the question to its answer, that for the turn of a tool included.',
+      labelNames: LLM_LABELS,
+      buckets: BUCKETS,
+      registers,
+    });
+    this.#tokens = new Counter({
+      name: 'shell_adapter_llm_tokens_total',
+      help: 'Tokens of answers, as far as the providers tell.',
+      labelNames: [...LLM_LABELS, 'kind'],
+      registers,
+    });
+  }
+
+  answered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void {
+    const labels = llmLabels(provider);
+    this.#answered.inc({ ...labels, outcome });
+    this.#times.observe(labels, durationMs / 1000);
+  }
+
+  used(provider: Candidate, { prompt_tokens: prompt = 0, completion_tokens: completion = 0 }: LlmUsage): void {
+    const labels = llmLabels(provider);
+    this.#tokens.inc({ ...labels, kind: 'prompt' }, amountOf(prompt));
+    this.#tokens.inc({ ...labels, kind: 'completion' }, amountOf(completion));
+  }
+}
+
+/** A tool or service tells what it likes, and a counter takes no other than a number that is not negative. */
+const amountOf = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0);
