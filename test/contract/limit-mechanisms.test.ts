@@ -6,28 +6,19 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { LIMIT_MECHANISM_NAMES, type LimitMechanismName, MB } from '../../src/core/limits/limits.js';
+import { MB } from '../../src/core/limits/limits.js';
 import type { LimitMechanism, ProcessGroup } from '../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
-import { ProcessSnapshot } from '../../src/engine/limits/process-snapshot.js';
-import { TAG_VARIABLE } from '../../src/engine/process-table.js';
-import { plainRoot } from '../../src/engine/process-root.js';
+import { plainRoot, type ProcessRoot, sandboxRoot } from '../../src/engine/process-root.js';
+import { listProcesses, readProcess, TAG_VARIABLE } from '../../src/engine/process-table.js';
 import { killProcesses, findSessionProcesses } from '../../src/engine/process-tree.js';
+import { MECHANISMS } from '../support/limit-mechanisms.js';
 import { eventually } from '../support/measure.js';
 import { isRunning } from '../support/processes.js';
 
 const INSTANCE = `contract-${process.pid}`;
+const OPTIONS = { instance: INSTANCE, path: process.env['PATH'] ?? '' };
 const TAG = `${INSTANCE}.s`;
-
-/** Why a mechanism cannot be tested here; undefined when it can. */
-function reasonAgainst(name: LimitMechanismName): string | undefined {
-  try {
-    chooseMechanism(`${INSTANCE}-probe`, name).mechanism[Symbol.dispose]();
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
 
 /** Starts programs that have given up one thing after another by which they could be told, and says so when they run. */
 const ESCAPEES = {
@@ -38,14 +29,13 @@ const ESCAPEES = {
   'an orphan in a session of its own with an empty environment': '(env -i setsid sleep 300 &)',
 } as const;
 
-describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
-  const reason = reasonAgainst(name);
-
-  describe.skipIf(reason !== undefined)(reason === undefined ? 'a group' : `[skipped: ${reason}]`, () => {
+describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
+  describe.skipIf(!isUsable)('a group', () => {
     let mechanism: LimitMechanism;
     let group: ProcessGroup;
     let directory: string;
     let shell: ChildProcess;
+    let root: ProcessRoot;
 
     /** Text that the shell runs, and a wait until it has said so. */
     async function run(text: string): Promise<string> {
@@ -55,20 +45,25 @@ describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
       return output.replace(/done\n$/, '');
     }
 
-    const sample = () => group.sample(new ProcessSnapshot());
+    const sample = async () => group.sample(await mechanism.look());
+
+    /** As it is taken at the end of a command. */
+    const exactly = () => group.sampleNow()!;
 
     beforeEach(async () => {
       directory = mkdtempSync(join(tmpdir(), 'shell-adapter-limits-'));
-      mechanism = chooseMechanism(INSTANCE, name).mechanism;
+      mechanism = chooseMechanism(name, OPTIONS).mechanism;
       group = mechanism.createGroup(TAG);
-      shell = spawn('bash', [], {
+      const command = mechanism.namespace?.wrap({ command: ['bash'], cwd: directory }) ?? ['bash'];
+      shell = spawn(command[0]!, command.slice(1), {
         stdio: ['pipe', 'pipe', 'inherit'],
         detached: true,
         cwd: directory,
         env: { PATH: process.env['PATH'], [TAG_VARIABLE]: `${TAG}.0` },
       });
       await run('true');
-      await group.begin(shell.pid!, false);
+      root = mechanism.namespace ? sandboxRoot(shell.pid!)! : plainRoot(shell.pid!);
+      await group.begin(root.leader, false);
     });
 
     afterEach(async () => {
@@ -88,31 +83,31 @@ describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
 
     it.each(found)('has %s among its members', async (_, program) => {
       await run(`${program} & :`);
-      const pid = await eventually(() => {
-        const sleeper = sample().pids.find((member) => member !== shell.pid && isSleep(member));
+      const pid = await eventually(async () => {
+        const sleeper = (await sample()).pids.find(isSleep);
         expect(sleeper).toBeDefined();
         return sleeper!;
       });
-      const find = () => findSessionProcesses({ tag: TAG, root: plainRoot(shell.pid!), group });
+      const find = () => findSessionProcesses({ tag: TAG, root, group });
       expect(find().map((entry) => entry.pid)).toContain(pid);
       await killProcesses(find, { group });
-      expect([isRunning(pid), isRunning(shell.pid!)]).toEqual([false, true]);
+      expect([isRunning(pid), ...root.own.map(isRunning)]).toEqual([false, ...root.own.map(() => true)]);
     });
 
     it('counts the CPU time of processes that have ended', async () => {
-      const before = sample().cpuMs;
+      const before = (await sample()).cpuMs;
       await run('timeout 0.5 sh -c "while :; do :; done"');
-      const used = sample().cpuMs - before;
+      const used = (await sample()).cpuMs - before;
       // A busy machine gives it less than half a second.
       expect(used).toBeGreaterThan(50);
       expect(used).toBeLessThan(700);
     });
 
     it('tells memory, processes and threads as they are', async () => {
-      const before = sample();
+      const before = await sample();
       await run(`python3 -c 'import time; a = bytearray(50 * 2**20); time.sleep(300)' & :`);
-      await eventually(() => {
-        const { memoryBytes, tasks } = sample();
+      await eventually(async () => {
+        const { memoryBytes, tasks } = await sample();
         expect(memoryBytes - before.memoryBytes).toBeGreaterThan(50 * MB);
         expect(memoryBytes - before.memoryBytes).toBeLessThan(90 * MB);
         expect(tasks - before.tasks).toBe(1);
@@ -120,38 +115,39 @@ describe.each(LIMIT_MECHANISM_NAMES)('%s', (name) => {
     });
 
     it('counts bytes written by what has ended and to what was deleted, once', async () => {
-      const before = sample().writtenBytes;
+      const before = (await sample()).writtenBytes;
       await run('for i in 1 2 3; do head -c 10M /dev/zero >f$i; done; exec 7>gone; rm gone; head -c 10M /dev/zero >&7');
-      const written = sample().writtenBytes - before;
+      const written = exactly().writtenBytes - before;
       expect(written).toBeGreaterThanOrEqual(40 * MB);
       expect(written).toBeLessThan(48 * MB);
-      expect(sample().writtenBytes - before).toBeLessThan(48 * MB);
+      expect((await sample()).writtenBytes - before).toBeLessThan(48 * MB);
     });
 
     it('counts once what a process has written that is waited for late', async () => {
-      const before = sample().writtenBytes;
+      const before = (await sample()).writtenBytes;
       const child = 'open("f", "wb").write(bytes(10 << 20)); open("end").read(); os._exit(0)';
       await run(`mkfifo end wait; python3 -c '
 import os
 if not os.fork(): ${child}
 open("wait").read(); os.wait()' & :`);
-      await eventually(() => {
-        expect(sample().writtenBytes - before).toBeGreaterThanOrEqual(10 * MB);
+      await eventually(async () => {
+        expect((await sample()).writtenBytes - before).toBeGreaterThanOrEqual(10 * MB);
       });
       await run('echo > end');
-      await eventually(() => {
-        const members = new ProcessSnapshot().all().filter(({ parent }) => sample().pids.includes(parent));
+      await eventually(async () => {
+        const { pids } = await sample();
+        const members = listProcesses().filter(({ parent }) => pids.includes(parent));
         expect(members.filter(({ state }) => state === 'Z')).toHaveLength(1);
       });
-      sample();
+      await sample();
       await run('echo > wait; wait');
-      expect(sample().writtenBytes - before).toBeLessThan(15 * MB);
+      expect(exactly().writtenBytes - before).toBeLessThan(15 * MB);
     });
 
     it('a sparse file is no more than was written', async () => {
-      const before = sample().writtenBytes;
+      const before = (await sample()).writtenBytes;
       await run('truncate -s 2G sparse');
-      expect(sample().writtenBytes - before).toBeLessThan(MB);
+      expect(exactly().writtenBytes - before).toBeLessThan(MB);
     });
 
     if (name === 'cgroup1') {
@@ -171,7 +167,7 @@ open("wait").read(); os.wait()' & :`);
         const child = 'os.fork() or (os.dup2(os.open("/dev/null", 1), 1), time.sleep(300))';
         await run(`python3 -c 'import os, time; [${child} for i in range(8)]' 2>/dev/null`);
         expect(group.takeKernelActions().refusedForks).toBeGreaterThan(0);
-        expect(sample().tasks).toBeLessThanOrEqual(4);
+        expect((await sample()).tasks).toBeLessThanOrEqual(4);
         expect(group.takeKernelActions().refusedForks).toBe(0);
       });
     }
@@ -180,6 +176,5 @@ open("wait").read(); os.wait()' & :`);
 
 /** Whether a process has become the program that was wanted. */
 function isSleep(pid: number): boolean {
-  const [entry] = new ProcessSnapshot().of([pid]);
-  return entry?.name === 'sleep';
+  return readProcess(pid)?.name === 'sleep';
 }

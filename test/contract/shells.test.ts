@@ -11,13 +11,22 @@ import { OUTPUT_ROWS } from './shells/output-rows.js';
 import { STATE_ROWS } from './shells/state-rows.js';
 import { check, type Row, titleFor } from './shells/table.js';
 
-const PROFILES = canSandbox ? (['none', 'workspace'] as const) : (['none'] as const);
-const KINDS = SHELL_NAMES.flatMap((shell) => PROFILES.map((sandbox) => ({ shell, sandbox })));
+/** What shells can be in: nothing, a sandbox, or a namespace of process ids, which bubblewrap makes as well. */
+const SURROUNDINGS = [
+  { sandbox: 'none', mechanism: 'auto' },
+  ...(canSandbox
+    ? ([
+        { sandbox: 'workspace', mechanism: 'auto' },
+        { sandbox: 'none', mechanism: 'pid_namespace' },
+      ] as const)
+    : []),
+] as const;
+const KINDS = SHELL_NAMES.flatMap((shell) => SURROUNDINGS.map((surroundings) => ({ shell, ...surroundings })));
 
-describe.each(KINDS)('$shell, sandbox $sandbox', ({ shell, sandbox }) => {
+describe.each(KINDS)('$shell, sandbox $sandbox, limits by $mechanism', ({ shell, sandbox, mechanism }) => {
   let bench: ShellBench;
   beforeAll(async () => {
-    bench = await ShellBench.start(shell, sandbox);
+    bench = await ShellBench.start(shell, sandbox, mechanism);
   });
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();

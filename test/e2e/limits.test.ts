@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { LIMIT_MECHANISM_NAMES, MB } from '../../src/core/limits/limits.js';
-import { chooseMechanism } from '../../src/engine/limits/probe.js';
+import { MB } from '../../src/core/limits/limits.js';
 import { TestDaemon } from '../support/daemon.js';
+import { MECHANISMS } from '../support/limit-mechanisms.js';
 import { eventually, timed } from '../support/measure.js';
 import { instanceOf, isRunning, taggedProcesses } from '../support/processes.js';
 import { WireClient } from '../support/wire.js';
@@ -20,18 +20,8 @@ const DISK_OVERSHOOT_MB = 64;
 /** Writes about 100 MB in a second: a busy machine may keep the daemon waiting for some tenths of one. */
 const WRITER = 'while head -c 1M /dev/zero; do sleep 0.01; done';
 
-const works = (name: (typeof LIMIT_MECHANISM_NAMES)[number]): boolean => {
-  try {
-    chooseMechanism(`probe-${process.pid}`, name).mechanism[Symbol.dispose]();
-    return true;
-  } catch {
-    // Not on this machine.
-    return false;
-  }
-};
-
-describe.each(LIMIT_MECHANISM_NAMES)('limits kept by %s', (mechanism) => {
-  describe.skipIf(!works(mechanism))(works(mechanism) ? 'a daemon' : '[skipped: it does not work here]', () => {
+describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable }) => {
+  describe.skipIf(!isUsable)('a daemon', () => {
     let daemon: TestDaemon;
     let client: WireClient;
 
@@ -204,6 +194,45 @@ describe.each(LIMIT_MECHANISM_NAMES)('limits kept by %s', (mechanism) => {
       await client.request('close_session', { session_id: id });
     });
 
+    it('tells of a warning what is near which limit, and whose', async () => {
+      const id = await openWith({ processes: 10 });
+      const command_id = `near-${mechanism}`;
+      await client.run('for i in 1 2 3 4 5 6 7 8; do sleep 0.5 & done; wait', id, { command_id });
+      const warned = client.all('resource_warning').filter((event) => event.session_id === id);
+      expect(warned).toEqual([
+        {
+          session_id: id,
+          command_id,
+          level: 'warning',
+          resource: 'processes',
+          limit: 10,
+          observed: expect.any(Number) as number,
+        },
+      ]);
+      expect(warned[0]?.observed).toBeGreaterThanOrEqual(8);
+      await expectUnharmed(id, 'sleep 0.5');
+    });
+
+    // Where the kernel bounds memory, it has always ended something in time.
+    it.skipIf(mechanism === 'cgroup1')('a session that is too much by itself is closed, and told why', async () => {
+      const id = await client.openSession({ limits: { memory_mb: 0.2 } });
+      const result = await client.run('sleep 300', id);
+      expect(result).toMatchObject({ status: 'killed', exit_code: 137, killed_by: 'memory' });
+      const closed = await client.event('session_closed', ({ session_id }) => session_id === id);
+      const { observed = 0, killed_pids: pids = [] } = closed.limit ?? {};
+      expect(closed).toEqual({
+        session_id: id,
+        reason: 'limit',
+        detail: 'it exceeded its limit on memory_mb, 0.2, though all in it was ended',
+        killed_by: 'memory',
+        limit: { resource: 'memory_mb', limit: 0.2, observed, peak: observed, killed_pids: [expect.any(Number)] },
+      });
+      expect(observed).toBeGreaterThan(0.2);
+      expect(pids.filter(isRunning)).toEqual([]);
+      const { error } = await client.run('echo', id);
+      expect(error).toMatchObject({ code: 'SESSION_NOT_FOUND', details: { reason: 'limit' } });
+    });
+
     it('shows what a session uses to who asks for it, and no longer', async () => {
       const id = await client.openSession();
       await client.request('watch_resources', { session_id: id, interval_ms: 50 });
@@ -256,13 +285,19 @@ describe('bounds', () => {
     await expect(start).rejects.toThrow(/limit_mechanism.*cgroup1.*not mounted/s);
   });
 
-  it('without control groups, polling is taken, and the reasons are told', async () => {
-    const launcher = ['unshare', '--mount', 'sh', '-c', 'umount -l /sys/fs/cgroup && exec "$@"', 'sh'];
+  const NO_GROUPS = 'umount -l /sys/fs/cgroup';
+  const NO_BUBBLEWRAP = 'mount --bind /dev/null "$(command -v bwrap)"';
+
+  it.each([
+    ['control groups', NO_GROUPS, 'pid_namespace', ['cgroup2', 'cgroup1']],
+    ['them and bubblewrap', `${NO_GROUPS} && ${NO_BUBBLEWRAP}`, 'polling', ['cgroup2', 'cgroup1', 'pid_namespace']],
+  ])('without %s the next best is taken, and the reasons are told', async (_, without, mechanism, rejected) => {
+    const launcher = ['unshare', '--mount', 'sh', '-c', `${without} && exec "$@"`, 'sh'];
     await using daemon = await TestDaemon.start({ launcher });
     await using client = await WireClient.connect(daemon.url);
     const { resource_limits: limits } = await client.request('shell_metadata', {});
-    expect(limits).toMatchObject({ mechanism: 'polling', enforced: false });
-    expect(limits.rejected.map(({ mechanism }) => mechanism)).toEqual(['cgroup2', 'cgroup1']);
+    expect(limits).toMatchObject({ mechanism, enforced: false });
+    expect(limits.rejected.map((rejection) => rejection.mechanism)).toEqual(rejected);
   });
 
   it('free space of the disk is kept: what writes is ended, what does not goes on', async () => {

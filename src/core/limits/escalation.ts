@@ -1,5 +1,8 @@
-/** What is ended when a limit is exceeded, in this order: the running command, everything else, the shell itself. */
-export type EscalationStep = 'command' | 'rest' | 'shell';
+/**
+ * What is ended when a limit is exceeded, in this order: the running command, everything else, the shell, which is replaced,
+ * and at last the session.
+ */
+export type EscalationStep = 'command' | 'rest' | 'shell' | 'session';
 
 /** How long a step gets to help before the next one is taken, in milliseconds: what was killed has to go first. */
 const STEP_MS = 1000;
@@ -17,22 +20,26 @@ export interface Endable {
 /** Decides step by step what is ended while a limit stays exceeded. */
 export class Escalation {
   #lastAt = -Infinity;
+  #hasEndedShell = false;
 
   /** What to end now; undefined to wait for the last step's effect, or when nothing is left to do. */
   next(now: number, { hasCommand, hasRest, canEndShell }: Endable): EscalationStep | undefined {
     if (hasCommand) return this.#take('command', now);
     if (now - this.#lastAt < STEP_MS) return undefined;
     if (hasRest) return this.#take('rest', now);
-    return canEndShell ? this.#take('shell', now) : undefined;
+    if (!canEndShell) return undefined;
+    return this.#take(this.#hasEndedShell ? 'session' : 'shell', now);
   }
 
   /** No limit is exceeded any more: the next time begins with the command. */
   reset(): void {
     this.#lastAt = -Infinity;
+    this.#hasEndedShell = false;
   }
 
   #take(step: EscalationStep, now: number): EscalationStep {
     this.#lastAt = now;
+    this.#hasEndedShell ||= step === 'shell';
     return step;
   }
 }

@@ -22,8 +22,11 @@ export class InheritedCounter {
     return this.#total;
   }
 
-  /** Takes all processes as they are now; gives the total. */
-  update(processes: readonly CountedProcess[]): number {
+  /**
+   * Takes all processes as they are now; gives the total.
+   * @param reaper the one of them that waits for those whose parents have ended, if one does
+   */
+  update(processes: readonly CountedProcess[], reaper?: number): number {
     const now = new Map(processes.map((process) => [process.pid, process]));
     const isSame = (before: CountedProcess) => now.get(before.pid)?.startTicks === before.startTicks;
     const growth = new Map<number, number>();
@@ -32,10 +35,14 @@ export class InheritedCounter {
       growth.set(pid, value - (before?.startTicks === startTicks ? before.value : 0));
     }
     for (const gone of [...this.#known.values()].filter((before) => !isSame(before))) {
-      const heir = this.#heirOf(gone, isSame);
-      const taken = heir === undefined ? 0 : Math.min(gone.value, growth.get(heir) ?? 0);
-      if (heir !== undefined) growth.set(heir, (growth.get(heir) ?? 0) - taken);
-      this.#lost += gone.value - taken;
+      let left = gone.value;
+      for (const heir of [this.#heirOf(gone, isSame), reaper].filter((pid) => pid !== undefined)) {
+        const grown = growth.get(heir) ?? 0;
+        const taken = Math.max(0, Math.min(left, grown));
+        growth.set(heir, grown - taken);
+        left -= taken;
+      }
+      this.#lost += left;
     }
     this.#known = now;
     const sum = processes.reduce((total, { value }) => total + value, 0);

@@ -19,7 +19,7 @@ export const RESOURCES = [...LIMIT_NAMES, 'disk_free_mb'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
 /** How limits can be kept, the best first. */
-export const LIMIT_MECHANISM_NAMES = ['cgroup2', 'cgroup1', 'polling'] as const;
+export const LIMIT_MECHANISM_NAMES = ['cgroup2', 'cgroup1', 'pid_namespace', 'polling'] as const;
 export type LimitMechanismName = (typeof LIMIT_MECHANISM_NAMES)[number];
 
 /** Limits in the units of their names; what is left out is not limited. */

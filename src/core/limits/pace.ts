@@ -1,7 +1,7 @@
 import type { Finding } from './judge.js';
 
 /** The first look at a command, and the shortest pause between two, in milliseconds. */
-const SHORTEST_MS = 5;
+export const SHORTEST_MS = 5;
 /** The longest pause while a command with limits runs. */
 const BUSY_MS = 100;
 /** The longest pause while nothing can be exceeded soon: no limits, or only background processes. */

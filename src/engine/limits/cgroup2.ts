@@ -1,22 +1,13 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Limits, MB } from '../../core/limits/limits.js';
 import { readSmallFile, tryWrite } from '../small-file.js';
 import { ownGroupOf } from './cgroup-paths.js';
-import {
-  makeGroup,
-  moveTree,
-  PROCS,
-  readControlKey,
-  readControlNumber,
-  readMembers,
-  removeGroup,
-} from './control-files.js';
+import { makeGroup, PROCS, readControlSum, readControlNumber, readMembers, removeGroup } from './control-files.js';
+import { ControlGroup, type Controls } from './control-group.js';
 import { residentBytesOf } from './memory-of.js';
-import type { GroupSample, KernelActions, LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
+import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
+import { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
-import { WrittenBytes } from './written-bytes.js';
 
 /** The controllers that keep limits by themselves. CPU time is told without one. */
 const CONTROLLERS = ['memory', 'pids'] as const;
@@ -47,6 +38,7 @@ export class ControlGroups2 implements LimitMechanism {
   readonly #own: string;
   readonly #root: string;
   readonly #controllers: ReadonlySet<Controller>;
+  readonly #reader = new ProcReader();
   #made = 0;
   #hasMoved = false;
 
@@ -79,15 +71,21 @@ export class ControlGroups2 implements LimitMechanism {
 
   createGroup(): ProcessGroup {
     const home = this.#hasMoved ? join(this.#own, OWN_LEAF) : this.#own;
-    return new Group2(join(this.#root, `g${this.#made++}`), [join(home, PROCS)], this.#controllers);
+    const directory = join(this.#root, `g${this.#made++}`);
+    const doors = { entrances: [join(directory, PROCS)], exits: [join(home, PROCS)] };
+    return new ControlGroup(controlsOf(directory, this.#controllers), doors, this.#reader);
   }
 
-  totals(): TotalUsage {
+  look(): Promise<ProcessSnapshot> {
+    return Promise.resolve(this.#reader.glance());
+  }
+
+  totals(): Promise<TotalUsage> {
     const pids = readMembersOfAll(this.#root, this.#made);
-    return {
+    return Promise.resolve({
       memoryBytes: this.#controllers.has('memory') ? heldBytes(this.#root) : residentBytesOf(pids),
       tasks: readControlNumber(this.#root, 'pids.current') ?? pids.length,
-    };
+    });
   }
 
   [Symbol.dispose](): void {
@@ -116,97 +114,38 @@ export class ControlGroups2 implements LimitMechanism {
 const readMembersOfAll = (root: string, made: number): number[] =>
   Array.from({ length: made }, (_, number) => readMembers(join(root, `g${number}`))).flat();
 
-const heldBytes = (directory: string): number =>
-  readControlKey(directory, 'memory.stat', 'anon') + readControlKey(directory, 'memory.stat', 'shmem');
+const heldBytes = (directory: string): number => readControlSum(directory, 'memory.stat', 'anon', 'shmem');
 
-class Group2 implements ProcessGroup {
-  readonly exits: readonly string[];
-  readonly #directory: string;
-  readonly #controllers: ReadonlySet<Controller>;
-  readonly #cpu: number;
-  readonly #buffer = Buffer.alloc(64);
-  readonly #written = new WrittenBytes();
-  #maxTasks: number | 'max' = 'max';
-  #kills = 0;
-  #refusedForks = 0;
-  #isRemoved = false;
-
-  constructor(directory: string, exits: readonly string[], controllers: ReadonlySet<Controller>) {
-    this.#directory = directory;
-    this.exits = exits;
-    this.#controllers = controllers;
-    makeGroup(directory);
-    this.#cpu = openSync(join(directory, 'cpu.stat'), 'r');
-  }
-
-  get entrances(): readonly string[] {
-    return [join(this.#directory, PROCS)];
-  }
-
-  async begin(pid: number, hasEntered: boolean): Promise<void> {
-    if (!hasEntered) await moveTree(pid, this.entrances);
-  }
-
-  setLimits({ memory_mb: memoryMb, processes }: Limits): void {
-    this.#maxTasks = processes ?? 'max';
-    if (this.#controllers.has('pids')) tryWrite(join(this.#directory, 'pids.max'), this.#maxTasks);
-    if (!this.#controllers.has('memory')) return;
-    tryWrite(join(this.#directory, 'memory.max'), memoryMb === undefined ? 'max' : Math.ceil(memoryMb * MB));
-    // Swapping would only put the end off.
-    tryWrite(join(this.#directory, 'memory.swap.max'), memoryMb === undefined ? 'max' : 0);
-  }
-
-  cpuMs(): number | undefined {
-    if (this.#isRemoved) return undefined;
+/**
+ * @param directory that of one group
+ * @param controllers those that are enabled in it
+ */
+function controlsOf(directory: string, controllers: ReadonlySet<Controller>): Controls {
+  const hasMemory = controllers.has('memory');
+  const hasTasks = controllers.has('pids');
+  return {
+    directories: [directory],
+    cpuFile: join(directory, 'cpu.stat'),
     // The first line is `usage_usec N`.
-    const length = readSync(this.#cpu, this.#buffer, 0, this.#buffer.length, 0);
-    const [, microseconds] = this.#buffer.toString('latin1', 0, length).split(/[ \n]/, 2);
-    return Number(microseconds) / US_PER_MS;
-  }
-
-  members(): readonly number[] {
-    return readMembers(this.#directory);
-  }
-
-  sample(snapshot: ProcessSnapshot): GroupSample {
-    const pids = this.members();
-    const threads = () => snapshot.of(pids).reduce((sum, entry) => sum + entry.threads, 0);
-    return {
-      cpuMs: this.cpuMs() ?? 0,
-      memoryBytes: this.#controllers.has('memory') ? heldBytes(this.#directory) : residentBytesOf(pids),
-      tasks: readControlNumber(this.#directory, 'pids.current') ?? threads(),
-      writtenBytes: this.#written.update(pids),
-      pids,
-    };
-  }
-
-  takeKernelActions(): KernelActions {
-    const kills = this.#controllers.has('memory')
-      ? readControlKey(this.#directory, 'memory.events', 'oom_kill')
-      : this.#kills;
-    const refusedForks =
-      this.#maxTasks === 'max' ? this.#refusedForks : readControlKey(this.#directory, 'pids.events', 'max');
-    const actions = { kills: kills - this.#kills, refusedForks: refusedForks - this.#refusedForks };
-    this.#kills = kills;
-    this.#refusedForks = refusedForks;
-    return actions;
-  }
-
-  peakMemoryBytes(): number | undefined {
-    return readControlNumber(this.#directory, 'memory.peak');
-  }
-
-  holdForks(isHeld: boolean): void {
-    // Without the controller they are stopped altogether; SIGKILL ends them all the same.
-    if (this.#controllers.has('pids')) tryWrite(join(this.#directory, 'pids.max'), isHeld ? 0 : this.#maxTasks);
-    else tryWrite(join(this.#directory, 'cgroup.freeze'), isHeld ? 1 : 0);
-    if (!isHeld) this.takeKernelActions();
-  }
-
-  [Symbol.dispose](): void {
-    if (this.#isRemoved) return;
-    this.#isRemoved = true;
-    closeSync(this.#cpu);
-    removeGroup(this.#directory);
-  }
+    cpuMs: (text) => Number(text.split(/[ \n]/, 2)[1]) / US_PER_MS,
+    limitMemory: (bytes) => {
+      if (!hasMemory) return;
+      tryWrite(join(directory, 'memory.max'), bytes ?? 'max');
+      // Swapping would only put the end off.
+      tryWrite(join(directory, 'memory.swap.max'), bytes === undefined ? 'max' : 0);
+    },
+    limitTasks: (max) => {
+      if (hasTasks) tryWrite(join(directory, 'pids.max'), max);
+    },
+    hold: (isHeld, maxTasks) => {
+      // Without the controller they are stopped altogether; SIGKILL ends them all the same.
+      if (hasTasks) tryWrite(join(directory, 'pids.max'), isHeld ? 0 : maxTasks);
+      else tryWrite(join(directory, 'cgroup.freeze'), isHeld ? 1 : 0);
+    },
+    memoryBytes: (pids) => (hasMemory ? heldBytes(directory) : residentBytesOf(pids)),
+    tasks: () => readControlNumber(directory, 'pids.current'),
+    peakMemoryBytes: () => readControlNumber(directory, 'memory.peak'),
+    kills: () => (hasMemory ? readControlSum(directory, 'memory.events', 'oom_kill') : undefined),
+    refusedForks: () => (hasTasks ? readControlSum(directory, 'pids.events', 'max') : undefined),
+  };
 }

@@ -7,6 +7,11 @@ import { readSmallFile } from '../small-file.js';
 
 /** File through which processes enter a group, and which lists them. */
 export const PROCS = 'cgroup.procs';
+/**
+ * File of version 1 through which single threads enter. A thread that moves itself does not need the lock that makes a move of
+ * a process wait up to 14 ms, and every fork and exit on the machine with it. What it forks is born where it is.
+ */
+export const TASKS = 'tasks';
 
 /** The number in a control file; undefined when it is not there, or says `max`. */
 export function readControlNumber(directory: string, file: string): number | undefined {
@@ -15,10 +20,15 @@ export function readControlNumber(directory: string, file: string): number | und
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** A value out of a control file of lines `key value`; 0 when it is not there. */
-export function readControlKey(directory: string, file: string, key: string): number {
-  const text = readSmallFile(join(directory, file)) ?? '';
-  return Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+/** Values out of a control file of lines `key value`, added up; 0 for what is not there. */
+export function readControlSum(directory: string, file: string, ...keys: readonly string[]): number {
+  const text = `\n${readSmallFile(join(directory, file)) ?? ''}`;
+  return keys.reduce((sum, key) => sum + valueOf(text, key), 0);
+}
+
+function valueOf(text: string, key: string): number {
+  const at = text.indexOf(`\n${key} `);
+  return at === -1 ? 0 : Number.parseInt(text.slice(at + key.length + 2), 10);
 }
 
 /** Process ids in a group. */
@@ -32,16 +42,26 @@ export const makeGroup = (directory: string): unknown => mkdirSync(directory, { 
 
 /** Removes a group and those in it. Gives false when there are processes in it still. */
 export function removeGroup(directory: string): boolean {
+  // Hardly ever is there another group in it: to look for one first would take longer than the rest.
+  if (tryRemove(directory)) return true;
   try {
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
-      if (entry.isDirectory() && !removeGroup(join(directory, entry.name))) return false;
-    }
+    const groups = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return groups.length > 0 && groups.every(({ name }) => removeGroup(join(directory, name))) && tryRemove(directory);
+  } catch (error) {
+    return isGone(error);
+  }
+}
+
+function tryRemove(directory: string): boolean {
+  try {
     rmdirSync(directory);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return isGone(error);
   }
 }
+
+const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** Every process in a group and those in it. */
 export function membersBelow(directory: string): number[] {

@@ -1,4 +1,5 @@
 import type { LimitMechanismName, Limits } from '../../core/limits/limits.js';
+import type { PidNamespace } from '../sandbox/pid-namespace.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
 /** What the processes of a group use. */
@@ -9,7 +10,7 @@ export interface GroupSample {
   readonly memoryBytes: number;
   /** Processes and threads. */
   readonly tasks: number;
-  /** Bytes written to disks since the group began; never falls. Files in memory (tmpfs) are memory. */
+  /** Bytes written to disks since the group began; never falls. Files in memory (tmpfs) are memory. 0 where nobody counts. */
   readonly writtenBytes: number;
   readonly pids: readonly number[];
 }
@@ -24,7 +25,10 @@ export interface KernelActions {
 
 /** The processes of one shell or one-shot command: their shell and everything that comes of it. */
 export interface ProcessGroup extends Disposable {
-  /** Files that a process writes "0" to in order to enter the group; none where belonging to it is only observed. */
+  /**
+   * Files that a thread writes "0" to in order to enter the group, so that what it forks is born there; none where
+   * belonging to the group is only observed.
+   */
   readonly entrances: readonly string[];
   /** Files through which one that has entered leaves again, to where the daemon is. */
   readonly exits: readonly string[];
@@ -39,7 +43,10 @@ export interface ProcessGroup extends Disposable {
   cpuMs(): number | undefined;
   /** Processes that belong to the group, as far as the mechanism knows by itself. */
   members(): readonly number[];
+  /** @param snapshot of its mechanism */
   sample(snapshot: ProcessSnapshot): GroupSample;
+  /** The same without waiting for a look, and exactly; undefined where that is not to be had. */
+  sampleNow(): GroupSample | undefined;
   /** What the kernel has done since the last call. */
   takeKernelActions(): KernelActions;
   /** Most memory that it ever held, in bytes, where the kernel tells. */
@@ -61,7 +68,11 @@ export interface LimitMechanism extends Disposable {
   readonly isEnforced: boolean;
   /** Directories that are to be removed when the daemon could not do so itself. */
   readonly directories: readonly string[];
+  /** What its processes have to be started in; without, they need not be started in anything. */
+  readonly namespace?: PidNamespace;
   /** @param tag of the group's processes, `instance.session` */
   createGroup(tag: string): ProcessGroup;
-  totals(): TotalUsage;
+  /** Looks at what all its groups need; others get the event loop in between. */
+  look(): Promise<ProcessSnapshot>;
+  totals(): Promise<TotalUsage>;
 }

@@ -1,7 +1,7 @@
 import { proportionalBytes, type ProcessEntry, readProcess } from '../process-table.js';
 
 /** Bytes of a page of memory: 4 KiB on every machine that Node.js runs on but some of arm64. */
-const PAGE_BYTES = 4096;
+export const PAGE_BYTES = 4096;
 
 /** Memory of processes, shared pages counted each time: a quick upper bound. */
 export const residentBytes = (entries: readonly ProcessEntry[]): number =>

@@ -1,61 +1,45 @@
-import { uptime } from 'node:os';
+import type { ProcessEntry } from '../process-table.js';
 
-import {
-  bytesWrittenBy,
-  listProcesses,
-  type ProcessEntry,
-  readProcess,
-  readTag,
-  TICKS_PER_SECOND,
-} from '../process-table.js';
-
-/** A process younger than this may still become another program and get another environment, in clock ticks. */
-const YOUNG_TICKS = TICKS_PER_SECOND;
-
-interface KnownTag {
-  readonly startTicks: number;
-  readonly tag: string | undefined;
-}
-
-/** Remembers the tags of processes from one look to the next: reading an environment costs as much as all else. */
-export class TagMemory {
-  #tags = new Map<number, KnownTag>();
-
-  /** The tag that a process has, or had when it was first seen: programs can change what they show. */
-  tagOf({ pid, startTicks }: ProcessEntry): string | undefined {
-    const known = this.#tags.get(pid);
-    const isYoung = uptime() * TICKS_PER_SECOND - startTicks < YOUNG_TICKS;
-    if (known?.startTicks === startTicks && (known.tag !== undefined || !isYoung)) return known.tag;
-    const tag = readTag(pid);
-    this.#tags.set(pid, { startTicks, tag });
-    return tag;
-  }
-
-  /** Forgets processes that have gone. */
-  keepOnly(pids: ReadonlySet<number>): void {
-    for (const pid of this.#tags.keys()) if (!pids.has(pid)) this.#tags.delete(pid);
-  }
-}
-
-/** Processes as they are at one moment, for all groups that are looked at then: one walk over /proc, or none. */
-export class ProcessSnapshot {
-  #all: readonly ProcessEntry[] | undefined;
-  readonly #written = new Map<number, number>();
-
+/** Processes as they were at one moment, for all groups that are looked at then. */
+export interface ProcessSnapshot {
+  /** Whether nothing in it was known before. */
+  readonly isExact: boolean;
   /** Every process of the machine. */
-  all(): readonly ProcessEntry[] {
-    this.#all ??= listProcesses();
-    return this.#all;
-  }
-
+  all(): Iterable<ProcessEntry>;
+  /** Those that this one has started and not waited for. */
+  childrenOf(pid: number): readonly ProcessEntry[];
   /** These processes; those that have gone are left out. */
-  of(pids: readonly number[]): ProcessEntry[] {
-    return pids.flatMap((pid) => readProcess(pid) ?? []);
-  }
+  of(pids: Iterable<number>): ProcessEntry[];
+  /**
+   * Bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when not told.
+   * @param mustBeNew whether it is read though the process has used next to no CPU time since it was read last
+   */
+  writtenBy(pid: number, mustBeNew?: boolean): number;
+  /** Memory of processes, in bytes, what they share with each other counted once: an exact look, and a slow one. */
+  heldBytes(entries: readonly ProcessEntry[]): number;
+  /** The tag that a process has, or had when it was first seen: programs can change what they show. */
+  tagOf(entry: ProcessEntry): string | undefined;
+}
 
-  writtenBy(pid: number): number {
-    let bytes = this.#written.get(pid);
-    if (bytes === undefined) this.#written.set(pid, (bytes = bytesWrittenBy(pid)));
-    return bytes;
-  }
+/** Where figures of processes come from. */
+export interface UsageReader {
+  readonly name: 'proc' | 'pidusage';
+  /** A look at all processes, in slices: others get the event loop in between. */
+  look(): Promise<ProcessSnapshot>;
+  /** The same at once; undefined where it takes other programs. */
+  lookNow(): ProcessSnapshot | undefined;
+  /** A process with its children; none when that is not had at once. */
+  family(pid: number): readonly ProcessEntry[];
+  /** CPU time of one process and of children that it has waited for, in clock ticks; undefined when that is not had at once. */
+  cpuTicksOf(pid: number): number | undefined;
+  /** Whether this very process still runs, as far as can be told. */
+  isAlive(entry: ProcessEntry): boolean;
+}
+
+/** Everything that descends from these processes, they included, with no order. */
+export function descendantsIn(snapshot: ProcessSnapshot, roots: Iterable<number>): Set<number> {
+  const found = new Set(roots);
+  // What is added while it is gone through is gone through too.
+  for (const pid of found) for (const child of snapshot.childrenOf(pid)) found.add(child.pid);
+  return found;
 }

@@ -19,6 +19,8 @@ export interface Watched {
   endRest(breach: Breach): Promise<readonly number[]>;
   /** Ends the shell; a session gets another one. */
   endShell(breach: Breach): void;
+  /** Ends all of it. */
+  endSession(breach: Breach): void;
   /** A limit was kept while no command ran that could tell. */
   noteBreach(breach: Breach): void;
 }

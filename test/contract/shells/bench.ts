@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { LimitMechanismName } from '../../../src/core/limits/limits.js';
 import type { Log } from '../../../src/core/log.js';
 import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
@@ -48,13 +49,14 @@ export class ShellBench implements AsyncDisposable {
   private constructor(
     { installed, root, runtime }: { installed: InstalledShell; root: string; runtime: RuntimeDirectory },
     launcher: Launcher,
+    mechanism: LimitMechanism,
     descriptorsBefore: number,
   ) {
     this.#descriptorsBefore = descriptorsBefore;
     this.root = root;
     this.installed = installed;
     this.#runtime = runtime;
-    this.#mechanism = chooseMechanism(this.#runtime.instance, 'auto').mechanism;
+    this.#mechanism = mechanism;
     const env = { PATH, HOME: this.root, LANG: 'C.UTF-8', TERM: 'dumb', PAGER: 'cat' };
     this.#pool = new ShellPool({
       runtime: this.#runtime,
@@ -68,11 +70,16 @@ export class ShellBench implements AsyncDisposable {
     });
   }
 
-  /** @throws when the sandbox does not work on this machine */
-  static async start(name: ShellName, profile: SandboxProfile): Promise<ShellBench> {
+  /** @throws when the sandbox, or the mechanism, does not work on this machine */
+  static async start(
+    name: ShellName,
+    profile: SandboxProfile,
+    limitMechanism: LimitMechanismName | 'auto',
+  ): Promise<ShellBench> {
     const before = openDescriptors();
     const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
     const runtime = makeRuntimeDirectory(root);
+    const { mechanism } = chooseMechanism(limitMechanism, { instance: runtime.instance, path: PATH });
     const launcher = await Launcher.find({
       profile,
       path: PATH,
@@ -83,9 +90,10 @@ export class ShellBench implements AsyncDisposable {
       hidden: [],
       network: true,
       protectedPaths: [],
+      namespace: mechanism.namespace,
     });
     if (launcher.standing.reason !== undefined) throw new Error(launcher.standing.reason);
-    return new ShellBench({ installed: findShell(name, PATH), root, runtime }, launcher, before);
+    return new ShellBench({ installed: findShell(name, PATH), root, runtime }, launcher, mechanism, before);
   }
 
   /** Opens a session in a directory of its own. */

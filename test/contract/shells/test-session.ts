@@ -95,6 +95,7 @@ export class TestSession implements AsyncDisposable {
       onAwaitingInput: (command) => session.#waiting.get(command)?.(),
       onLingering: () => undefined,
       onShellReplaced: () => undefined,
+      onExceeded: () => undefined,
       onFailed: (error) => {
         throw error;
       },
@@ -152,6 +153,21 @@ export class TestSession implements AsyncDisposable {
   /** Signals the foreground, as a client would. */
   async signal({ command }: RunningCommand, signal: SignalName): Promise<ReportedProcess[]> {
     return this.#session.signal(command, signal);
+  }
+
+  /** Takes a command out of the queue, or ends it, as a client would. */
+  cancel({ command }: RunningCommand): void {
+    this.#session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
+  }
+
+  /** Makes a command, or its background jobs, wait for a client, or lets it go on. */
+  hold({ command }: RunningCommand, isHeld: boolean): void {
+    this.#session.holdForClient(command, isHeld);
+  }
+
+  /** Gives the session a fresh shell. */
+  async reset(): Promise<void> {
+    await this.#session.reset(this.directory, {});
   }
 
   /** Types into the terminal. */

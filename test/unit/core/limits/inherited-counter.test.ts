@@ -11,6 +11,14 @@ const at = (pid: number, parent: number, value: number, startTicks = pid): Count
 });
 
 describe('a counter that parents take over', () => {
+  it('counts once what one had whose parent has ended too, and for which another process waits', () => {
+    const counter = new InheritedCounter();
+    const [init, shell] = [at(1, 0, 0), at(2, 1, 0)];
+    expect(counter.update([init, shell, at(3, 2, 0), at(4, 3, 100)], 1)).toBe(100);
+    expect(counter.update([at(1, 0, 100), shell], 1)).toBe(100);
+    expect(counter.update([at(1, 0, 100), at(2, 1, 7)], 1)).toBe(107);
+  });
+
   it.each<[string, CountedProcess[][], number[]]>([
     ['grows with its processes', [[at(1, 0, 0)], [at(1, 0, 5)], [at(1, 0, 9)]], [0, 5, 9]],
     ['sums children', [[at(1, 0, 1), at(2, 1, 10)]], [11]],

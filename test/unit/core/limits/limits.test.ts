@@ -163,6 +163,8 @@ describe('escalation', () => {
       [1000, REST],
       [1500, SHELL],
       [2000, SHELL],
+      [2500, SHELL],
+      [3000, SHELL],
     ] as const;
     expect(steps.map(([at, what]) => escalation.next(at, what))).toEqual([
       'command',
@@ -171,6 +173,8 @@ describe('escalation', () => {
       'rest',
       undefined,
       'shell',
+      undefined,
+      'session',
     ]);
   });
 

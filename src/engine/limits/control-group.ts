@@ -1,0 +1,127 @@
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { type Limits, MB } from '../../core/limits/limits.js';
+import { readSmallDescriptor } from '../small-file.js';
+import { makeGroup, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
+import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
+import type { ProcReader } from './proc-reader.js';
+import type { ProcessSnapshot } from './process-snapshot.js';
+import { isFarFrom, WrittenBytes } from './written-bytes.js';
+
+/** The files of one group, which the versions of control groups have in different places and with different contents. */
+export interface Controls {
+  /** All directories that the group consists of; one that bounds processes comes last. */
+  readonly directories: readonly string[];
+  /** File that tells the CPU time, and what its text means, in milliseconds. */
+  readonly cpuFile: string;
+  cpuMs(text: string): number;
+  /** @param bytes undefined for no limit */
+  limitMemory(bytes: number | undefined): void;
+  limitTasks(max: number | 'max'): void;
+  /** Lets nothing more be started, or lets it again. */
+  hold(isHeld: boolean, maxTasks: number | 'max'): void;
+  memoryBytes(pids: readonly number[]): number;
+  /** Undefined when the kernel does not count them. */
+  tasks(): number | undefined;
+  peakMemoryBytes(): number | undefined;
+  /** Counters since the group was made; undefined when the kernel does not count. */
+  kills(): number | undefined;
+  refusedForks(): number | undefined;
+}
+
+/** Processes that the kernel keeps together in a control group. */
+export class ControlGroup implements ProcessGroup {
+  readonly entrances: readonly string[];
+  readonly exits: readonly string[];
+  readonly #controls: Controls;
+  readonly #reader: ProcReader;
+  /** Read with every command: an open descriptor saves two thirds of the time. */
+  readonly #cpu: number;
+  readonly #written = new WrittenBytes();
+  #maxTasks: number | 'max' = 'max';
+  #hasMemoryLimit = false;
+  #diskMb: number | undefined;
+  #kills = 0;
+  #refusedForks = 0;
+  #isRemoved = false;
+
+  /** @param doors `entrances` and `exits` of `ProcessGroup` */
+  constructor(controls: Controls, doors: Pick<ProcessGroup, 'entrances' | 'exits'>, reader: ProcReader) {
+    this.#controls = controls;
+    this.#reader = reader;
+    this.entrances = doors.entrances;
+    this.exits = doors.exits;
+    for (const directory of controls.directories) makeGroup(directory);
+    this.#cpu = openSync(controls.cpuFile, 'r');
+  }
+
+  async begin(pid: number, hasEntered: boolean): Promise<void> {
+    if (hasEntered) return;
+    const files = this.#controls.directories.map((directory) => join(directory, PROCS));
+    await moveTree(pid, files);
+  }
+
+  setLimits({ memory_mb: memoryMb, processes, disk_mb: diskMb }: Limits): void {
+    this.#diskMb = diskMb;
+    const maxTasks = processes ?? 'max';
+    if (maxTasks !== this.#maxTasks) this.#controls.limitTasks(maxTasks);
+    this.#maxTasks = maxTasks;
+    if (memoryMb === undefined && !this.#hasMemoryLimit) return;
+    this.#hasMemoryLimit = memoryMb !== undefined;
+    this.#controls.limitMemory(memoryMb === undefined ? undefined : Math.ceil(memoryMb * MB));
+  }
+
+  cpuMs(): number | undefined {
+    return this.#isRemoved ? undefined : this.#controls.cpuMs(readSmallDescriptor(this.#cpu));
+  }
+
+  members(): readonly number[] {
+    return readMembers(this.#controls.directories.at(-1) ?? '');
+  }
+
+  sample(snapshot: ProcessSnapshot): GroupSample {
+    const pids = this.members();
+    const cpuMs = this.cpuMs() ?? 0;
+    const isExact = snapshot.isExact || !isFarFrom(this.#diskMb, this.#written.total);
+    const threads = () => snapshot.of(pids).reduce((sum, entry) => sum + entry.threads, 0);
+    return {
+      cpuMs,
+      memoryBytes: this.#controls.memoryBytes(pids),
+      tasks: this.#controls.tasks() ?? threads(),
+      writtenBytes: this.#written.update(pids, cpuMs, isExact),
+      pids,
+    };
+  }
+
+  sampleNow(): GroupSample {
+    return this.sample(this.#reader.lookNow());
+  }
+
+  takeKernelActions(): KernelActions {
+    const kills = (this.#hasMemoryLimit ? this.#controls.kills() : undefined) ?? this.#kills;
+    const refusedForks = (this.#maxTasks === 'max' ? undefined : this.#controls.refusedForks()) ?? this.#refusedForks;
+    const actions = { kills: kills - this.#kills, refusedForks: refusedForks - this.#refusedForks };
+    this.#kills = kills;
+    this.#refusedForks = refusedForks;
+    return actions;
+  }
+
+  peakMemoryBytes(): number | undefined {
+    return this.#controls.peakMemoryBytes();
+  }
+
+  holdForks(isHeld: boolean): void {
+    this.#controls.hold(isHeld, this.#maxTasks);
+    // What was refused meanwhile was not refused for its limit.
+    if (!isHeld) this.takeKernelActions();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isRemoved) return;
+    this.#isRemoved = true;
+    closeSync(this.#cpu);
+    // What cannot be removed yet, because a process has still to go, goes with the mechanism.
+    for (const directory of this.#controls.directories) removeGroup(directory);
+  }
+}

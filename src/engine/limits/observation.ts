@@ -1,0 +1,47 @@
+import type { LimitMechanismName } from '../../core/limits/limits.js';
+import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
+import { type Membership, ObservedGroup } from './observed-group.js';
+import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
+
+/** Keeps limits by looking: what all mechanisms have in common that the kernel does not help with. */
+export abstract class Observation implements LimitMechanism {
+  abstract readonly name: LimitMechanismName;
+  readonly isEnforced = false;
+  readonly directories = [];
+  protected readonly reader: UsageReader;
+  readonly #groups = new Set<ObservedGroup>();
+
+  constructor(reader: UsageReader) {
+    this.reader = reader;
+  }
+
+  createGroup(tag: string): ProcessGroup {
+    const group: ObservedGroup = new ObservedGroup({
+      membership: this.membershipOf(tag),
+      reader: this.reader,
+      onDispose: () => this.#groups.delete(group),
+    });
+    this.#groups.add(group);
+    return group;
+  }
+
+  look(): Promise<ProcessSnapshot> {
+    return this.reader.look();
+  }
+
+  async totals(): Promise<TotalUsage> {
+    const snapshot = await this.look();
+    const samples = [...this.#groups].map((group) => group.sample(snapshot));
+    return {
+      memoryBytes: samples.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0),
+      tasks: samples.reduce((sum, { tasks }) => sum + tasks, 0),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#groups.clear();
+  }
+
+  /** @param tag of the group's processes, `instance.session` */
+  protected abstract membershipOf(tag: string): Membership;
+}

@@ -1,0 +1,154 @@
+import { InheritedCounter } from '../../core/limits/inherited-counter.js';
+import { type Limits, MB } from '../../core/limits/limits.js';
+import { type ProcessEntry, TICKS_PER_SECOND } from '../process-table.js';
+import { residentBytes } from './memory-of.js';
+import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
+import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
+import { isFarFrom } from './written-bytes.js';
+
+const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
+const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };
+/** From this share of its limit on, memory is measured more exactly, and at twice the cost. */
+const EXACT_SHARE = 0.5;
+
+/** The first process of a group. Its start, where that is told, tells it from a later process of the same number. */
+export interface Root {
+  readonly pid: number;
+  readonly startTicks: number | undefined;
+}
+
+/** How the processes of a group are told from others. */
+export interface Membership {
+  /**
+   * All that belong to it.
+   * @param known those that did at the last look
+   * @param root its first process; undefined before that has begun
+   */
+  find(snapshot: ProcessSnapshot, known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): ProcessEntry[];
+  /** Of these, those that are there for the sake of the group alone, and are not counted. */
+  frameOf(root: Root | undefined): readonly number[];
+  /** The process that waits for what commands start. */
+  waiterOf(root: Root): number | undefined;
+  /** Those that belong to it now, as far as that can be told without a look at everything. */
+  now(known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): readonly number[];
+}
+
+/** What an observed group is made of. */
+export interface ObservedGroupOptions {
+  readonly membership: Membership;
+  readonly reader: UsageReader;
+  readonly onDispose: () => void;
+}
+
+/** Processes that belong together because somebody looks at them: the kernel bounds nothing. */
+export class ObservedGroup implements ProcessGroup {
+  readonly entrances = [];
+  readonly exits = [];
+  readonly #options: ObservedGroupOptions;
+  readonly #cpu = new InheritedCounter();
+  readonly #written = new InheritedCounter();
+  /** Members that were seen: they stay members wherever they move. */
+  #known = new Map<number, ProcessEntry>();
+  #root: Root | undefined;
+  /** What the process that waits for the others had used at the last look. */
+  #waiterTicks = 0;
+  #memoryMb = Infinity;
+  #diskMb: number | undefined;
+
+  constructor(options: ObservedGroupOptions) {
+    this.#options = options;
+  }
+
+  begin(pid: number): Promise<void> {
+    const family = this.#options.reader.family(pid);
+    this.#root = { pid, startTicks: family[0]?.startTicks };
+    for (const member of family) this.#known.set(member.pid, member);
+    return Promise.resolve();
+  }
+
+  setLimits({ memory_mb: memoryMb = Infinity, disk_mb: diskMb }: Limits): void {
+    this.#memoryMb = memoryMb;
+    this.#diskMb = diskMb;
+  }
+
+  /** In steps of 10 ms: what was counted at the last look, and what the shell and those it has waited for have used since. */
+  cpuMs(): number | undefined {
+    const ticks = this.#readWaiterTicks();
+    return ticks === undefined ? undefined : (this.#cpu.total + Math.max(0, ticks - this.#waiterTicks)) * MS_PER_TICK;
+  }
+
+  members(): readonly number[] {
+    return this.#options.membership.now(this.#known, this.#root);
+  }
+
+  sample(snapshot: ProcessSnapshot): GroupSample {
+    const { membership } = this.#options;
+    const found = membership.find(snapshot, this.#known, this.#root);
+    this.#known = new Map(found.map((entry) => [entry.pid, entry]));
+    this.#noteStart();
+    const frame = membership.frameOf(this.#root);
+    // The innermost of them waits for all orphans.
+    const reaper = frame.at(-1);
+    const members = found.filter((entry) => hasNotEnded(entry) && !frame.includes(entry.pid));
+    const upper = residentBytes(members);
+    const isExact = snapshot.isExact || !isFarFrom(this.#diskMb, this.#written.total);
+    const writtenBy = (pid: number) => snapshot.writtenBy(pid, isExact);
+    const cpuTicks = this.#cpu.update(
+      found.map((entry) => ({ ...entry, value: entry.cpuTicks })),
+      reaper,
+    );
+    this.#waiterTicks = this.#readWaiterTicks() ?? this.#waiterTicks;
+    return {
+      cpuMs: cpuTicks * MS_PER_TICK,
+      memoryBytes: upper > this.#memoryMb * MB * EXACT_SHARE ? snapshot.heldBytes(members) : upper,
+      tasks: members.reduce((sum, entry) => sum + entry.threads, 0),
+      writtenBytes: this.#written.update(
+        found.map((entry) => ({ ...entry, value: writtenBy(entry.pid) })),
+        reaper,
+      ),
+      pids: members.map(({ pid }) => pid),
+    };
+  }
+
+  sampleNow(): GroupSample | undefined {
+    const snapshot = this.#options.reader.lookNow();
+    return snapshot && this.sample(snapshot);
+  }
+
+  takeKernelActions(): KernelActions {
+    return NOTHING_DONE;
+  }
+
+  peakMemoryBytes(): undefined {
+    return undefined;
+  }
+
+  /** Nothing can hold them: whoever kills the members has to look again until there are no new ones. */
+  holdForks(): void {
+    return undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#known.clear();
+    this.#options.onDispose();
+  }
+
+  /** It is not told at once everywhere. */
+  #noteStart(): void {
+    const startTicks = this.#root && this.#known.get(this.#root.pid)?.startTicks;
+    if (this.#root && startTicks !== undefined) this.#root = { ...this.#root, startTicks };
+  }
+
+  #readWaiterTicks(): number | undefined {
+    const { membership, reader } = this.#options;
+    const waiter = this.#root === undefined ? undefined : membership.waiterOf(this.#root);
+    return waiter === undefined ? undefined : reader.cpuTicksOf(waiter);
+  }
+}
+
+/** Those are among them that have ended and were not waited for: their parents do not have their counters yet. */
+const hasNotEnded = ({ state }: ProcessEntry): boolean => state !== 'Z' && state !== 'X';
+
+/** The first process, in a snapshot or as it is now; undefined once it has gone. */
+export const stillThere = (root: Root | undefined, entry: ProcessEntry | undefined): number | undefined =>
+  root && entry && (root.startTicks ?? entry.startTicks) === entry.startTicks ? root.pid : undefined;

@@ -1,0 +1,44 @@
+import { type ProcessRoot, sandboxRoot } from '../process-root.js';
+import { readProcess } from '../process-table.js';
+import type { PidNamespace } from '../sandbox/pid-namespace.js';
+import { type Membership, type Root, stillThere } from './observed-group.js';
+import { Observation } from './observation.js';
+import { descendantsIn, type UsageReader } from './process-snapshot.js';
+
+/**
+ * Keeps limits by looking, at processes that are in a namespace of their own: all of them descend from its first one,
+ * whatever they do, and end with it (pid_namespaces(7)).
+ */
+export class PidNamespaces extends Observation {
+  readonly name = 'pid_namespace';
+  readonly namespace: PidNamespace;
+
+  constructor(reader: UsageReader, namespace: PidNamespace) {
+    super(reader);
+    this.namespace = namespace;
+  }
+
+  protected membershipOf(): Membership {
+    // Looked for until it is there; then it stays the same as long as the namespace does.
+    let own: ProcessRoot | undefined;
+    const ownOf = ({ pid }: Root) => (own ??= sandboxRoot(pid));
+    return {
+      find: (snapshot, _known, root) => {
+        const leader = root && stillThere(root, snapshot.of([root.pid])[0]);
+        return leader === undefined ? [] : snapshot.of(descendantsIn(snapshot, [leader]));
+      },
+      frameOf: (root) => {
+        const { leader, reaper } = (root && ownOf(root)) ?? {};
+        return [leader, reaper].filter((pid) => pid !== undefined);
+      },
+      waiterOf: (root) => ownOf(root)?.main,
+      now: (_known, root) => {
+        const leader = root && stillThere(root, readProcess(root.pid));
+        if (leader === undefined) return [];
+        // Not by the lists of children: those are kept by thread, and any thread may start a process.
+        const snapshot = this.reader.lookNow();
+        return snapshot ? [...descendantsIn(snapshot, [leader])] : [];
+      },
+    };
+  }
+}

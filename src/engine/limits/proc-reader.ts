@@ -1,0 +1,177 @@
+import { uptime } from 'node:os';
+
+import {
+  bytesWrittenBy,
+  isAlive,
+  listChildren,
+  listPids,
+  type ProcessEntry,
+  readProcess,
+  readTag,
+  TICKS_PER_SECOND,
+} from '../process-table.js';
+import { heldBytesOf } from './memory-of.js';
+import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
+import { Slices } from './slices.js';
+
+/** A process younger than this may still become another program and get another environment, in clock ticks. */
+const YOUNG_TICKS = TICKS_PER_SECOND;
+/** Of who has used no CPU time, what it has written is read again at one of so many looks. */
+const REFRESH_LOOKS = 8;
+
+/** What is remembered of a process from one look to the next. */
+interface Remembered {
+  readonly startTicks: number;
+  readonly tag?: { readonly value: string | undefined };
+  readonly written?: { readonly cpuTicks: number; readonly bytes: number };
+}
+
+/**
+ * Reads /proc. Environments, and what those have written who have used no CPU time since, are not read each time: they
+ * cost as much as all else.
+ */
+export class ProcReader implements UsageReader {
+  readonly name = 'proc';
+  readonly #memory = new Map<number, Remembered>();
+  #looks = 0;
+
+  async look(): Promise<ProcessSnapshot> {
+    const slices = new Slices();
+    const entries: ProcessEntry[] = [];
+    for (const pid of listPids()) {
+      const entry = readProcess(pid);
+      if (entry) entries.push(entry);
+      if (slices.isOver) await slices.next();
+    }
+    this.#looks += 1;
+    this.#forgetOthersThan(entries);
+    return new ProcSnapshot(entries, this, false);
+  }
+
+  lookNow(): ProcessSnapshot {
+    return new ProcSnapshot(undefined, this, true);
+  }
+
+  /** A look for which nothing is read but what is asked for. */
+  glance(): ProcessSnapshot {
+    return new ProcSnapshot(undefined, this, false);
+  }
+
+  family(pid: number): readonly ProcessEntry[] {
+    const entry = readProcess(pid);
+    return entry ? [entry, ...listChildren(pid)] : [];
+  }
+
+  cpuTicksOf(pid: number): number | undefined {
+    return readProcess(pid)?.cpuTicks;
+  }
+
+  isAlive(entry: ProcessEntry): boolean {
+    return isAlive(entry);
+  }
+
+  /**
+   * The tag of a process; undefined for a foreign one.
+   * @param nowTicks the time, in clock ticks since boot: to ask for it costs a file
+   */
+  tagOf(entry: ProcessEntry, nowTicks: number): string | undefined {
+    const { pid, startTicks } = entry;
+    const known = this.#rememberedOf(entry);
+    const isYoung = nowTicks - startTicks < YOUNG_TICKS;
+    if (known?.tag && (known.tag.value !== undefined || !isYoung)) return known.tag.value;
+    const value = readTag(pid);
+    this.#memory.set(pid, { ...known, startTicks, tag: { value } });
+    return value;
+  }
+
+  /** Bytes written, perhaps as they were at an earlier look. */
+  writtenBy(entry: ProcessEntry): number {
+    const { pid, startTicks, cpuTicks } = entry;
+    const known = this.#rememberedOf(entry);
+    const isTurn = (pid + this.#looks) % REFRESH_LOOKS === 0;
+    if (known?.written?.cpuTicks === cpuTicks && !isTurn) return known.written.bytes;
+    const bytes = bytesWrittenBy(pid);
+    this.#memory.set(pid, { ...known, startTicks, written: { cpuTicks, bytes } });
+    return bytes;
+  }
+
+  #rememberedOf({ pid, startTicks }: ProcessEntry): Remembered | undefined {
+    const known = this.#memory.get(pid);
+    return known?.startTicks === startTicks ? known : undefined;
+  }
+
+  #forgetOthersThan(entries: readonly ProcessEntry[]): void {
+    const present = new Set(entries.map(({ pid }) => pid));
+    for (const pid of this.#memory.keys()) if (!present.has(pid)) this.#memory.delete(pid);
+  }
+}
+
+/** One walk over /proc, made when it is asked for at the latest. */
+class ProcSnapshot implements ProcessSnapshot {
+  /** Whether everything is read anew. */
+  readonly isExact: boolean;
+  readonly #reader: ProcReader;
+  #entries: Map<number, ProcessEntry> | undefined;
+  #children: Map<number, ProcessEntry[]> | undefined;
+  readonly #written = new Map<number, number>();
+  #nowTicks: number | undefined;
+
+  /** @param entries undefined to read them when they are asked for */
+  constructor(entries: readonly ProcessEntry[] | undefined, reader: ProcReader, isExact: boolean) {
+    this.#entries = entries && new Map(entries.map((entry) => [entry.pid, entry]));
+    this.#reader = reader;
+    this.isExact = isExact;
+  }
+
+  all(): Iterable<ProcessEntry> {
+    return this.#table().values();
+  }
+
+  childrenOf(pid: number): readonly ProcessEntry[] {
+    this.#children ??= this.#groupByParent();
+    return this.#children.get(pid) ?? [];
+  }
+
+  of(pids: Iterable<number>): ProcessEntry[] {
+    return [...pids].flatMap((pid) => (this.#entries ? this.#entries.get(pid) : readProcess(pid)) ?? []);
+  }
+
+  writtenBy(pid: number, mustBeNew = this.isExact): number {
+    let bytes = this.#written.get(pid);
+    if (bytes === undefined) this.#written.set(pid, (bytes = this.#read(pid, mustBeNew)));
+    return bytes;
+  }
+
+  heldBytes(entries: readonly ProcessEntry[]): number {
+    return heldBytesOf(entries);
+  }
+
+  tagOf(entry: ProcessEntry): string | undefined {
+    this.#nowTicks ??= uptime() * TICKS_PER_SECOND;
+    return this.#reader.tagOf(entry, this.#nowTicks);
+  }
+
+  #read(pid: number, mustBeNew: boolean): number {
+    const entry = mustBeNew ? undefined : this.#entries?.get(pid);
+    return entry ? this.#reader.writtenBy(entry) : bytesWrittenBy(pid);
+  }
+
+  #groupByParent(): Map<number, ProcessEntry[]> {
+    const children = new Map<number, ProcessEntry[]>();
+    for (const entry of this.all()) {
+      const siblings = children.get(entry.parent);
+      if (siblings) siblings.push(entry);
+      else children.set(entry.parent, [entry]);
+    }
+    return children;
+  }
+
+  #table(): Map<number, ProcessEntry> {
+    return (this.#entries ??= new Map(
+      listPids().flatMap((pid) => {
+        const entry = readProcess(pid);
+        return entry ? [[pid, entry] as const] : [];
+      }),
+    ));
+  }
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { MB } from '../../src/core/limits/limits.js';
+import { PAGE_BYTES } from '../../src/engine/limits/memory-of.js';
+import { PidusageReader } from '../../src/engine/limits/pidusage-reader.js';
+import { Polling } from '../../src/engine/limits/polling.js';
+import { ProcReader } from '../../src/engine/limits/proc-reader.js';
+import { descendantsIn, type UsageReader } from '../../src/engine/limits/process-snapshot.js';
+import { TICKS_PER_SECOND } from '../../src/engine/process-table.js';
+import { eventually } from '../support/measure.js';
+
+/** The coarsest that CPU time is told in, in clock ticks: what ps prints are whole seconds. */
+const COARSEST_TICKS = TICKS_PER_SECOND;
+
+const READERS = [
+  ['/proc', () => new ProcReader()],
+  ['pidusage and ps', () => new PidusageReader()],
+] as const;
+
+describe.each(READERS)('processes and what they use, from %s', (_, makeReader) => {
+  let reader: UsageReader;
+  let shell: ChildProcess;
+
+  beforeEach(() => {
+    reader = makeReader();
+    shell = spawn('bash', [], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  });
+
+  afterEach(async () => {
+    process.kill(-shell.pid!, 'SIGKILL');
+    if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
+  });
+
+  /** Runs text in the shell; gives the first line that it prints. */
+  async function run(text: string): Promise<string> {
+    shell.stdin?.write(`${text}\n`);
+    return String((await once(shell.stdout!, 'data'))[0]).trim();
+  }
+
+  const entryOf = async (pid: number) => (await reader.look()).of([pid])[0];
+
+  it('tells who has started whom, at any depth', async () => {
+    const sleeper = Number(await run("sh -c 'sleep 300 & echo $!; wait' &"));
+    const snapshot = await reader.look();
+    expect([...descendantsIn(snapshot, [shell.pid!])]).toContain(sleeper);
+    expect(snapshot.of([shell.pid!])[0]).toMatchObject({ parent: process.pid, group: shell.pid });
+    expect([...snapshot.all()].map(({ pid }) => pid)).toContain(process.pid);
+  });
+
+  it('leaves out what has gone', async () => {
+    const pid = Number(await run('sleep 300 & echo $!'));
+    expect(await entryOf(pid)).toMatchObject({ pid });
+    await run('kill $!; wait $! 2>/dev/null; echo gone');
+    const snapshot = await reader.look();
+    expect(snapshot.of([pid])).toEqual([]);
+  });
+
+  it('tells the memory that a process holds', async () => {
+    const program = 'import time; a = bytearray(50 * 2**20); print("ready", flush=True); time.sleep(300)';
+    const pid = Number((await run(`python3 -c '${program}' & echo $!; read _ < /dev/null`)).split('\n')[0]);
+    await eventually(async () => {
+      const entry = await entryOf(pid);
+      expect(entry!.residentPages * PAGE_BYTES).toBeGreaterThan(50 * MB);
+      expect((await reader.look()).heldBytes([entry!])).toBeLessThan(90 * MB);
+    });
+  });
+
+  it('tells the CPU time that a process has used', async () => {
+    const pid = Number(await run('while :; do :; done & echo $!'));
+    const before = (await entryOf(pid))!.cpuTicks;
+    await eventually(async () => {
+      expect((await entryOf(pid))!.cpuTicks - before).toBeGreaterThanOrEqual(COARSEST_TICKS);
+    }, 20_000);
+  });
+
+  it('knows a process again, and whether it still runs', async () => {
+    const first = (await entryOf(shell.pid!))!;
+    const second = (await entryOf(shell.pid!))!;
+    expect(second.startTicks).toBe(first.startTicks);
+    expect(reader.isAlive(first)).toBe(true);
+    const gone = { ...first, pid: Number(await run('sh -c "echo \\$\\$"')) };
+    // Until the shell has waited for it, it is a zombie, which kill(2) can't tell from a process that runs.
+    await eventually(() => {
+      expect(reader.isAlive(gone)).toBe(false);
+    });
+  });
+
+  it('is enough to keep limits by polling', async () => {
+    using mechanism = new Polling(reader);
+    using group = mechanism.createGroup('nobody.here');
+    await group.begin(shell.pid!, false);
+    const sleeper = Number(await run('sleep 300 & echo $!'));
+    const sample = group.sample(await mechanism.look());
+    expect(sample.pids).toEqual(expect.arrayContaining([shell.pid, sleeper]));
+    expect(sample.tasks).toBe(2);
+    expect(sample.memoryBytes).toBeGreaterThan(MB);
+    expect([...group.members()].toSorted()).toEqual([...sample.pids].toSorted());
+  });
+});
