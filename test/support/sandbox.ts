@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import type { WireClient } from './wire.js';
-import { type DaemonOptions, TestDaemon } from './daemon.js';
+import { type DaemonOptions, MAIN, TestDaemon } from './daemon.js';
+import { WireClient } from './wire.js';
 
 /** Why no sandbox can be tested on this machine; undefined where one can. */
 function obstacle(): string | undefined {
@@ -29,14 +29,41 @@ export const makeDirectory = (): string => mkdtempSync(join(homedir(), '.shell-a
 /**
  * Starts a daemon. The folder `home` in its own is its HOME, with secrets; a variable of the daemon holds one too.
  */
-export async function startSandboxed(options: DaemonOptions, directory = makeDirectory()): Promise<TestDaemon> {
+export async function startSandboxed(
+  options: DaemonOptions,
+  directory = makeDirectory(),
+  owner = process.getuid?.() ?? 0,
+): Promise<TestDaemon> {
   const home = join(directory, 'home');
   for (const file of ['.ssh/id_test', '.aws/credentials', '.netrc']) {
     mkdirSync(join(home, file, '..'), { recursive: true });
     writeFileSync(join(home, file), SECRET);
   }
   mkdirSync(join(directory, 'workspace'));
+  if (owner !== process.getuid?.()) {
+    for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }))
+      chownSync(join(directory, name), owner, owner);
+    chownSync(directory, owner, owner);
+  }
   return TestDaemon.start({ ...options, env: { HOME: home, SECRET_OF_DAEMON: SECRET, ...options.env } }, directory);
+}
+
+const NOBODY = 65_534;
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+
+/** Whether a daemon can be started as another user, who has no rights of root: needs root, and a build that all may read. */
+export const canBeNobody =
+  process.getuid?.() === 0 &&
+  spawnSync(AS_NOBODY[0]!, [...AS_NOBODY.slice(1), process.execPath, MAIN, '--version']).status === 0;
+
+/** Does what `startSandboxed` does as a user with no rights, and connects with the token that the daemon has made. */
+export async function startAsNobody(options: DaemonOptions): Promise<{ daemon: TestDaemon; client: WireClient }> {
+  // Root's home directory is closed to others, and of /tmp a sandbox has its own.
+  mkdirSync('/srv', { recursive: true });
+  const directory = mkdtempSync('/srv/shell-adapter-test-');
+  const daemon = await startSandboxed({ ...options, launcher: AS_NOBODY }, directory, NOBODY);
+  const token = readFileSync(join(directory, 'state', 'token'), 'utf8').trim();
+  return { daemon, client: await WireClient.connect(daemon.url, ['websocket'], { token }) };
 }
 
 /** Runs a command in a place: a session of that shell, or without a session. */

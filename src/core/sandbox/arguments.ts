@@ -1,4 +1,5 @@
 import type { RealProfile } from './profiles.js';
+import type { SandboxVariables } from './variables.js';
 
 const MIB = 1024 * 1024;
 
@@ -44,6 +45,7 @@ export interface SandboxPlan {
   readonly places: readonly Place[];
   /** An empty file and an empty directory to show. */
   readonly empty: { readonly file: string; readonly directory: string };
+  readonly variables: SandboxVariables;
   /** Where the program starts. */
   readonly cwd: string;
   /** Whether it has a terminal, whose session it has to stay in: job control needs that. */
@@ -66,9 +68,13 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     // Without user namespaces of its own, most of the kernel's holes are out of reach.
     ...(plan.profile === 'strict' ? ['--unshare-user', '--disable-userns'] : []),
     ...(plan.isOnTerminal ? [] : ['--new-session']),
+    ...Object.entries(plan.variables).flatMap(variable),
     ...['--chdir', plan.cwd, '--'],
   ];
 }
+
+const variable = ([name, value]: [string, string | undefined]): readonly string[] =>
+  value === undefined ? ['--unsetenv', name] : ['--setenv', name, value];
 
 function mount({ path, view }: Place, empty: SandboxPlan['empty']): readonly string[] {
   switch (view) {

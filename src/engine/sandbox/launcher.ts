@@ -2,6 +2,7 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type SandboxStanding, standingOf } from '../../core/sandbox/standing.js';
 import { findProgram } from '../shells/list.js';
 import { realPath } from './machine-places.js';
+import type { PidNamespace } from './pid-namespace.js';
 import { type Launch, Sandbox, type SandboxOptions } from './sandbox.js';
 import { testSandbox } from './self-test.js';
 
@@ -10,6 +11,8 @@ export interface LauncherOptions extends Omit<SandboxOptions, 'program'> {
   readonly profile: SandboxProfile;
   /** Where bubblewrap is looked for. */
   readonly path: string;
+  /** What programs are started in that are in no sandbox, if anything. */
+  readonly namespace?: PidNamespace | undefined;
 }
 
 const NOT_INSTALLED = 'bubblewrap (bwrap) is not installed, or not on PATH';
@@ -21,23 +24,25 @@ const WORKSPACE_HIDDEN =
 export class Launcher {
   readonly standing: SandboxStanding;
   readonly #sandbox: Sandbox | undefined;
+  readonly #namespace: PidNamespace | undefined;
   #hasSharedNetwork = false;
 
-  constructor(standing: SandboxStanding, sandbox: Sandbox | undefined) {
+  constructor(standing: SandboxStanding, sandbox: Sandbox | undefined, namespace?: PidNamespace) {
     this.standing = standing;
     this.#sandbox = sandbox;
+    this.#namespace = namespace;
   }
 
   /** Looks for bubblewrap, and tries every profile. */
-  static async find({ profile, path, ...options }: LauncherOptions): Promise<Launcher> {
+  static async find({ profile, path, namespace, ...options }: LauncherOptions): Promise<Launcher> {
     const program = findProgram('bwrap', path);
     const obstacle = obstacleTo(options);
     if (program === undefined || obstacle !== undefined) {
       const why = obstacle ?? NOT_INSTALLED;
-      return new Launcher(standingOf(profile, { workspace: why, strict: why }), undefined);
+      return new Launcher(standingOf(profile, { workspace: why, strict: why }), undefined, namespace);
     }
     const sandbox = new Sandbox({ ...options, program });
-    return new Launcher(standingOf(profile, await testSandbox(sandbox, options)), sandbox);
+    return new Launcher(standingOf(profile, await testSandbox(sandbox, options)), sandbox, namespace);
   }
 
   /** Whether a program in a sandbox may have connected to the daemon, because one that shares its network was started. */
@@ -45,10 +50,15 @@ export class Launcher {
     return this.#hasSharedNetwork;
   }
 
+  /** Whether programs with this profile have process ids of their own, and all that they start ends with them. */
+  isolates(profile: SandboxProfile): boolean {
+    return profile !== 'none' || this.#namespace !== undefined;
+  }
+
   /** The command line that starts a program under its profile. */
   wrap(launch: Launch): readonly string[] {
     const { profile } = launch;
-    if (profile === 'none' || !this.#sandbox) return launch.command;
+    if (profile === 'none' || !this.#sandbox) return this.#namespace?.wrap(launch) ?? launch.command;
     this.#hasSharedNetwork ||= profile === 'workspace';
     return this.#sandbox.wrap({ ...launch, profile });
   }

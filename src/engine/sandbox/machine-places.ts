@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Place } from '../../core/sandbox/arguments.js';
@@ -29,10 +29,16 @@ export function systemPlaces(): readonly Place[] {
  * which program the kernel runs, outside of every sandbox, when a process dumps core.
  */
 function kernelSettings(): readonly Place[] {
-  const names = readdirSync('/proc', { withFileTypes: true }).filter((entry) => !/^\d+$/.test(entry.name));
-  const isChangeable = (entry: (typeof names)[number]) =>
-    entry.isDirectory() || (entry.isFile() && ((modeOf(join('/proc', entry.name)) ?? 0) & WRITE_BITS) !== 0);
-  return names.filter(isChangeable).map(({ name }) => ({ path: join('/proc', name), view: 'read-only' }));
+  // Not with their types at once: what has ended since its name was read makes that fail.
+  const names = readdirSync('/proc').filter((name) => !/^\d+$/.test(name));
+  const isChangeable = (path: string): boolean => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat !== undefined && (stat.isDirectory() || (stat.isFile() && (stat.mode & WRITE_BITS) !== 0));
+  };
+  return names
+    .map((name) => join('/proc', name))
+    .filter(isChangeable)
+    .map((path) => ({ path, view: 'read-only' }));
 }
 
 /** /etc/resolv.conf often is a link to a file in /run. */
@@ -65,8 +71,4 @@ export function realPath(path: string): string | undefined {
     // ENOENT: not there. EACCES: not for us, nor for what we start.
     return undefined;
   }
-}
-
-function modeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.mode;
 }

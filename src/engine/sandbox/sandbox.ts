@@ -5,6 +5,7 @@ import { bubblewrapArguments, type Place, type SandboxPlan } from '../../core/sa
 import { coversOf } from '../../core/sandbox/covers.js';
 import { launchScript } from '../../core/sandbox/launch-script.js';
 import type { RealProfile, SandboxProfile } from '../../core/sandbox/profiles.js';
+import { sandboxVariables } from '../../core/sandbox/variables.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
 import { hidden, realPath, secretPlaces, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
@@ -36,6 +37,8 @@ export interface Launch {
   readonly profile: SandboxProfile;
   /** Program, with its arguments. */
   readonly command: readonly string[];
+  /** The environment that it is started with. */
+  readonly env: Readonly<Record<string, string>>;
   /**
    * Directory of FIFOs and files by which the daemon speaks to it. The daemon opens files there with its own rights, so
    * nobody in a sandbox may put links in their places: it is read-only, which FIFOs do not mind.
@@ -72,7 +75,7 @@ export class Sandbox {
   /** The command line that starts a program as its profile wants it. */
   wrap(launch: SandboxLaunch): readonly string[] {
     const { network, program, protectedPaths } = this.#options;
-    const { profile, directory, ownFiles = [], command, cwd, descriptors } = launch;
+    const { profile, directory, ownFiles = [], command, env, cwd, descriptors } = launch;
     const hasNetwork = network && profile === 'workspace';
     const guarded = protectedPlaces(this.#workspace, protectedPaths);
     const plan: SandboxPlan = {
@@ -80,6 +83,7 @@ export class Sandbox {
       hasNetwork,
       places: [...this.#places(), ...guarded, ...directoryPlaces(directory, ownFiles)],
       empty: this.#empty,
+      variables: sandboxVariables(withRealDirectory(env), this.#workspace),
       cwd: this.#workspace,
       isOnTerminal: descriptors === undefined,
     };
@@ -109,6 +113,10 @@ export class Sandbox {
     });
   }
 }
+
+/** With the TMPDIR that links lead to. */
+const withRealDirectory = ({ TMPDIR, ...env }: Launch['env']): Launch['env'] =>
+  TMPDIR === undefined ? env : { ...env, TMPDIR: realPath(TMPDIR) ?? TMPDIR };
 
 function directoryPlaces(directory: string, ownFiles: readonly string[]): readonly Place[] {
   const path = realPath(directory) ?? directory;

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,6 +8,10 @@ import type { Sandbox } from './sandbox.js';
 
 /** Longest that a sandbox may take to come up and test itself, on a loaded machine. */
 const TIMEOUT_MS = 10_000;
+/** What it is tried with. */
+const ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
+/** Most that it may say, in characters: one line is enough. */
+const MAX_OUTPUT = 64 * 1024;
 
 /**
  * What is tried inside. Nothing is changed where a test fails: files are opened for appending, and the one that is made
@@ -20,6 +24,9 @@ fail() { printf '%s\\n' "$1"; exit 1; }
 [ -z "$2" ] || [ -w "$2" ] || fail 'the workspace cannot be written to'
 (: >/.shell-adapter-trial) 2>/dev/null && { rm -f /.shell-adapter-trial; fail 'the root directory can be written to'; }
 (: >>/etc/passwd) 2>/dev/null && fail '/etc can be written to'
+# What users other than root cannot write to anyway proves nothing: the mount has to be read-only.
+while read -r _ _ _ _ point options _; do [ "$point" != / ] || root=$options; done </proc/self/mountinfo
+case ",$root," in *,ro,*) ;; *) fail 'the root directory is not read-only' ;; esac
 (: >>/proc/sys/kernel/core_pattern) 2>/dev/null && fail 'the settings of the kernel can be written to'
 mount -o remount,rw / 2>/dev/null && fail 'the file system can be mounted anew'
 case "$(cat /proc/1/comm)" in bwrap | bubblewrap) ;; *) fail 'processes outside can be seen' ;; esac
@@ -34,9 +41,11 @@ printf 'holds\\n'
 export async function testSandbox(
   sandbox: Sandbox,
   { directory, workspace }: { readonly directory: string; readonly workspace: string },
+  timeoutMs = TIMEOUT_MS,
 ): Promise<SandboxProblems> {
   const tests = profilesFrom('workspace').map(async (profile) => {
-    const problem = profile === 'none' ? undefined : await tryProfile(sandbox, profile, directory, workspace);
+    const problem =
+      profile === 'none' ? undefined : await tryProfile(sandbox, profile, directory, workspace, timeoutMs);
     return problem === undefined ? {} : { [profile]: problem };
   });
   return Object.assign({}, ...(await Promise.all(tests))) as SandboxProblems;
@@ -47,6 +56,7 @@ async function tryProfile(
   profile: RealProfile,
   parent: string,
   workspace: string,
+  timeoutMs: number,
 ): Promise<string | undefined> {
   const directory = mkdtempSync(join(parent, 'trial-'));
   try {
@@ -54,7 +64,8 @@ async function tryProfile(
     const ours = namespaces.map((name) => readlinkSync(`/proc/self/ns/${name}`));
     const writable = isWritable(workspace) ? workspace : '';
     const command = ['/bin/sh', '-c', TRIALS, 'sh', directory, writable, ...ours];
-    return await run(sandbox.wrap({ profile, command, directory, ownFiles: ['trial'], cwd: workspace }), workspace);
+    const launch = { profile, command, env: ENVIRONMENT, directory, ownFiles: ['trial'], cwd: workspace };
+    return await run(sandbox.wrap(launch), { cwd: workspace, timeoutMs });
   } catch (error) {
     return (error as Error).message;
   } finally {
@@ -62,22 +73,54 @@ async function tryProfile(
   }
 }
 
-function run([file = '', ...args]: readonly string[], cwd: string): Promise<string | undefined> {
-  const options = {
-    cwd,
-    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
-    timeout: TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-  } as const;
+function run(
+  [file = '', ...args]: readonly string[],
+  { cwd, timeoutMs }: { readonly cwd: string; readonly timeoutMs: number },
+): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const child = execFile(file, args, options, (error, stdout, stderr) => {
-      const [line = ''] = (stdout || stderr).trim().split('\n');
-      if (!error && line === 'holds') resolve(undefined);
-      else resolve(line || (error?.message.split('\n', 1)[0] ?? 'it said nothing'));
+    // A process group of its own: what a bubblewrap that hangs has started ends with it.
+    const child = spawn(file, args, { cwd, env: ENVIRONMENT, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = { stdout: '', stderr: '' };
+    let why: string | undefined;
+    const giveUp = (reason: string) => {
+      why ??= reason;
+      if (child.pid !== undefined) endGroup(child.pid);
+    };
+    const timer = setTimeout(() => {
+      giveUp(`bubblewrap did not come to an end within ${timeoutMs / 1000} s`);
+    }, timeoutMs);
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        said[name] += text;
+        if (said[name].length > MAX_OUTPUT) giveUp('bubblewrap has printed without an end');
+      });
+    }
+    child.once('error', (error) => {
+      why ??= error.message;
     });
-    child.stdin?.end();
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      const [line = ''] = (said.stdout || said.stderr).trim().split('\n');
+      if (why === undefined && code === 0 && line === 'holds') resolve(undefined);
+      else resolve(why ?? explained(line || 'bubblewrap has said nothing'));
+    });
   });
 }
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // ESRCH: it has ended by itself.
+  }
+}
+
+/** What bubblewrap says where a container or the kernel forbids namespaces leads few people to the cause. */
+const NO_NAMESPACES = /^bwrap: .*(namespace|uid map|gid map|Operation not permitted)/;
+
+/** What went wrong, in words. */
+const explained = (line: string): string =>
+  NO_NAMESPACES.test(line) ? `this user may not make (user) namespaces here (${line})` : line;
 
 function isWritable(path: string): boolean {
   try {

@@ -1,19 +1,34 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../../support/daemon.js';
 import { isRunning, runtimeDirectoriesOf } from '../../support/processes.js';
-import { canSandbox, PLACES, type Runner, runnerIn, SECRET, startSandboxed } from '../../support/sandbox.js';
+import {
+  canBeNobody,
+  canSandbox,
+  PLACES,
+  type Runner,
+  runnerIn,
+  SECRET,
+  startAsNobody,
+  startSandboxed,
+} from '../../support/sandbox.js';
 import { WireClient } from '../../support/wire.js';
 
-const KINDS = (['workspace', 'strict'] as const).flatMap((profile) => PLACES.map((place) => ({ profile, place })));
+const PROFILES = ['workspace', 'strict'] as const;
+const kinds = (places: readonly string[], user: 'this user' | 'nobody') =>
+  PROFILES.flatMap((profile) => places.map((place) => ({ profile, place, user })));
+/** Whoever runs the tests, and one who has no rights of root: bubblewrap then makes a user namespace. */
+const KINDS = [...kinds(PLACES, 'this user'), ...(canBeNobody ? kinds(['bash', 'one-shot'], 'nobody') : [])];
 
 /** Commands that must fail; `$OUT` is the daemon's folder, beside the workspace. */
 const FORBIDDEN: readonly (readonly [title: string, command: string])[] = [
   ['write outside of the workspace', 'echo x >"$OUT/escaped"'],
   ['write over a link that leads out', 'echo x >>link'],
+  ['make a file in the home directory', 'echo x >"$OUT/home/file"'],
+  ['remove what is beside the workspace', 'rm -rf "$OUT/home" || rm -f "$OUT/log"'],
   ['write to /etc', ': >>/etc/passwd'],
   ['make a device', 'mknod device c 1 3'],
   ['change a setting of the kernel', ': >>/proc/sys/kernel/core_pattern'],
@@ -42,15 +57,22 @@ const HIDDEN: readonly (readonly [title: string, command: string])[] = [
   ['passwords', 'cat /etc/shadow'],
 ];
 
-describe.runIf(canSandbox).each(KINDS)('$profile, $place', ({ profile, place }) => {
+describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile, place, user }) => {
   let daemon: TestDaemon;
   let client: WireClient;
   let run: Runner;
 
   beforeAll(async () => {
-    daemon = await startSandboxed({ settings: { sandbox: { profile, require: true } } });
+    const options = {
+      settings: { sandbox: { profile, require: true } },
+      env: { TMPDIR: '/var/tmp/no-such-directory' },
+    };
+    if (user === 'nobody') ({ daemon, client } = await startAsNobody(options));
+    else {
+      daemon = await startSandboxed(options);
+      client = await WireClient.connect(daemon.url);
+    }
     symlinkSync(join(daemon.directory, 'config.yaml'), join(daemon.workspace, 'link'));
-    client = await WireClient.connect(daemon.url);
     const inPlace = await runnerIn(client, place);
     const runtime = dirname(runtimeDirectoriesOf(daemon.pid)[0]!);
     const names = `OUT='${daemon.directory}' DAEMON=${daemon.pid} RUNTIME='${runtime}'`;
@@ -85,6 +107,12 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place', ({ profile, place }) 
     expect(stdout).toBe('kept\ngone\n');
     expect(readFileSync(join(daemon.workspace, `by-${place}`), 'utf8')).toBe('kept\n');
     expect(existsSync(`/tmp/by-${place}`)).toBe(false);
+  });
+
+  it('makes temporary files, wherever the daemon’s TMPDIR leads, and files that belong to the daemon’s user', async () => {
+    const { stdout } = await run('mktemp && touch own');
+    expect(stdout).toMatch(/^\/tmp\/tmp\.\w+\n$/);
+    expect(statSync(join(daemon.workspace, 'own')).uid).toBe(statSync(daemon.workspace).uid);
   });
 
   it('sees the pipes of its own shell and of no other', async () => {

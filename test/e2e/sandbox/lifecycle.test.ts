@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +12,9 @@ import { WireClient } from '../../support/wire.js';
 /** Leaves children that no tag, parent, session or process group leads to, in the eyes of a daemon without a sandbox. */
 const escapees = (seconds: string) =>
   `(setsid env -i sleep ${seconds} &) ; setsid sh -c 'env -i nohup sleep ${seconds} & ' >/dev/null 2>&1; sleep ${seconds} &`;
+
+/** For an ioctl that no shell has: TIOCSTI. */
+const hasPerl = spawnSync('perl', ['-e', '1']).status === 0;
 
 /** Pids of all processes on this machine with this command line. */
 function pidsOf(command: string): number[] {
@@ -51,6 +55,20 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
     await client.request('close_session', { session_id: session });
     expect(pidsOf(`sleep ${seconds}`)).toEqual([]);
   });
+
+  it.runIf(hasPerl).each(['bash', 'zsh', 'sh'])(
+    '%s: what a command pushes into its terminal is no command',
+    async (shell) => {
+      const session = await client.openSession({ shell });
+      const ioctl = `perl -e 'ioctl(STDIN, 0x5412, $_) for split //, "touch pushed\\n"; print "pushed\\n"'`;
+      expect(await client.run(ioctl, session)).toMatchObject({ stdout: 'pushed\n', exit_code: 0 });
+      expect(await client.run('cat', session, { stdin: '' })).toMatchObject({ stdout: '' });
+      expect(await client.run('ls', session)).toMatchObject({
+        stdout: expect.not.stringContaining('pushed') as string,
+      });
+      await client.request('close_session', { session_id: session });
+    },
+  );
 
   it('nothing outlives a command that ran into its time-out, and the session goes on', async () => {
     const session = await client.openSession();
@@ -95,7 +113,7 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
     const session = await client.openSession();
     await client.run('mkdir -p sub; cd sub; export KEPT=1; f() { echo "f $KEPT"; }', session);
     expect(await client.run('kill -9 $$', session)).toMatchObject({ exit_code: 137, session_state: 'restarted' });
-    const answer = await client.run('f; pwd; { : >>/etc/passwd; } 2>&1 | grep -o "Read-only"', session);
+    const answer = await client.run('f; pwd; { : >../../new; } 2>&1 | grep -o "Read-only"', session);
     expect(answer.stdout).toBe(`f 1\n${daemon.workspace}/sub\nRead-only\n`);
   });
 
@@ -110,7 +128,9 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
 
   it('processes are reported by the numbers that commands know them by', async () => {
     const session = await client.openSession();
-    const { stdout, background_processes: jobs } = await client.run('sleep 300 & echo $!', session);
+    // Until it is that program, it is a subshell.
+    const untilStarted = 'until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done';
+    const { stdout, background_processes: jobs } = await client.run(`sleep 300 & ${untilStarted}; echo $!`, session);
     expect(jobs).toEqual([{ pid: Number(stdout), command: 'sleep 300' }]);
     expect(await client.run(`kill ${jobs[0]!.pid}; wait`, session)).toMatchObject({ background_processes: [] });
   });

@@ -79,7 +79,7 @@ describe.runIf(canSandbox)('a sandbox', () => {
       network: false,
     };
     const sandbox = new Sandbox({ ...options, protectedPaths });
-    const launch = { profile: 'workspace', directory: join(directory, 'own'), cwd: workspace } as const;
+    const launch = { profile: 'workspace', env: {}, directory: join(directory, 'own'), cwd: workspace } as const;
     const [file = '', ...args] = sandbox.wrap({ ...launch, command: ['sh', '-c', text] });
     const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' });
     return { status, stdout, stderr };

@@ -7,6 +7,7 @@ const PLAN: SandboxPlan = {
   hasNetwork: true,
   places: [],
   empty: { file: '/empty-file', directory: '/empty' },
+  variables: {},
   cwd: '/work',
   isOnTerminal: true,
 };
@@ -75,6 +76,11 @@ describe('bubblewrapArguments', () => {
   it('takes user namespaces from strict', () => {
     expect(textOf({ profile: 'strict' })).toContain('--unshare-user --disable-userns');
     expect(textOf({})).not.toContain('userns');
+  });
+
+  it('gives and takes variables', () => {
+    const text = textOf({ variables: { TMPDIR: '/tmp', XDG_RUNTIME_DIR: undefined } });
+    expect(text).toContain('--setenv TMPDIR /tmp --unsetenv XDG_RUNTIME_DIR --chdir');
   });
 
   it('leaves a program on a terminal in its session', () => {
