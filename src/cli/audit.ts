@@ -2,14 +2,14 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import { AUDIT_EVENTS } from '../core/audit/event.js';
 import type { AuditOptions, SearchOptions, TailOptions } from './read-audit.js';
-import { createCommand, examples, readNumber, type Subcommand } from './subcommand.js';
+import { createCommand, createGroup, examples, readNumber, type Subcommand } from './subcommand.js';
 
 /** Lines that `tail` shows by default. */
 const TAIL_LINES = 20;
 
 /** `audit`: reads the audit log of a daemon. Works without a daemon, and beside one. */
 export const auditSubcommand: Subcommand = (context) =>
-  createCommand(context, 'audit')
+  createGroup(context, 'audit')
     .summary('verify and read the audit log')
     .description('Verifies and reads the audit log of a daemon, which its configuration names. No daemon is needed.')
     .addCommand(verifyCommand(context))
@@ -23,7 +23,7 @@ const withAuditOptions = (command: Command): Command =>
     .option('--json', 'print JSON');
 
 const verifyCommand: Subcommand = (context) =>
-  withAuditOptions(createCommand(context, 'verify'))
+  withAuditOptions(createCommand(context, 'audit verify'))
     .summary('see that no record was changed, moved or removed')
     .description(
       'Walks the chain of records through all files, the oldest first, and names the first that is not in order.',
@@ -35,7 +35,7 @@ const verifyCommand: Subcommand = (context) =>
     });
 
 const tailCommand: Subcommand = (context) =>
-  withAuditOptions(createCommand(context, 'tail'))
+  withAuditOptions(createCommand(context, 'audit tail'))
     .summary('show the latest records')
     .description('Shows the latest records, and with --follow those to come.')
     .option('-n, --lines <number>', 'how many', readNumber({ min: 0, max: 1_000_000, isWhole: true }), TAIL_LINES)
@@ -47,7 +47,7 @@ const tailCommand: Subcommand = (context) =>
     });
 
 const searchCommand: Subcommand = (context) =>
-  withAuditOptions(createCommand(context, 'search'))
+  withAuditOptions(createCommand(context, 'audit search'))
     .summary('find records')
     .description('Shows the records that fit everything that is given, the oldest first.')
     .option('--principal <name>', 'name or id of a token, or local')
@@ -78,7 +78,9 @@ const SPAN_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600
 
 function readTime(text: string): number {
   const [, digits, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  const time = digits === undefined ? Date.parse(text) : Date.now() - Number(digits) * (SPAN_MS[unit] ?? NaN);
+  // Date.parse takes much that is none: "10" is a month to it.
+  const date = /^\d{4}-\d\d/.test(text) ? Date.parse(text) : NaN;
+  const time = digits === undefined ? date : Date.now() - Number(digits) * (SPAN_MS[unit] ?? NaN);
   if (!Number.isNaN(time)) return time;
   throw new InvalidArgumentError('It looks like 2026-01-31T12:00:00Z, or like 15m for fifteen minutes ago.');
 }

@@ -29,7 +29,7 @@ export const checkSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'check'))
     .summary('say what the policy makes of a command, without running it')
     .description(
-      'Says what the policy makes of a command: whether it may run, has to be confirmed, or is denied, and why. Nothing is\n' +
+      'Says what the policy makes of a command: whether it may run, has to be confirmed, or is denied, and why. Nothing is ' +
         'run. With `confirmation.mode: off` nothing is stopped either: this says what would be.',
     )
     .argument('<command...>', 'one argument is text for the shell; several are a program and its arguments, not parsed')

@@ -19,7 +19,7 @@ export const checkpointSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'checkpoint'))
     .summary('save the workspace, or list what was saved')
     .description(
-      'Saves everything in the workspace of the daemon and prints the id of the checkpoint, for `diff` and `restore`.\n' +
+      'Saves everything in the workspace of the daemon and prints the id of the checkpoint, for `diff` and `restore`. ' +
         'What .git directories hold is not in it.',
     )
     .argument('[label]', 'a name for people')

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 
 import type { Context } from './context.js';
-import { createCommand, examples, type Subcommand } from './subcommand.js';
+import { createCommand, createGroup, examples, type Subcommand } from './subcommand.js';
 
 /** `config`: looks at configurations, changes none. */
 export const configSubcommand: Subcommand = (context) =>
-  createCommand(context, 'config')
+  createGroup(context, 'config')
     .summary('check a configuration file, or show what is in force')
     .description('Looks at configurations. Changes none.')
     .addCommand(checkCommand(context))
     .addCommand(showCommand(context));
 
 const checkCommand = (context: Context): Command =>
-  createCommand(context, 'check')
+  createCommand(context, 'config check')
     .summary('say everything that is wrong with a configuration file')
     .description('Prints "ok", or everything that is wrong with a configuration file as FILE:LINE:COLUMN: what.')
     .argument('[file]', 'the file; by default the one that `serve` would use')
@@ -27,7 +27,7 @@ const checkCommand = (context: Context): Command =>
     });
 
 const showCommand = (context: Context): Command =>
-  createCommand(context, 'show')
+  createCommand(context, 'config show')
     .summary('show the settings in force, and where they come from')
     .description('Prints the settings that `serve` would use here: file, environment and defaults together.')
     .option('-c, --config <file>', 'the configuration file')

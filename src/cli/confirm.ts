@@ -1,6 +1,6 @@
 import type { DecideOptions, ListOptions } from './confirmations.js';
 import { withDaemonOptions } from './daemon-address.js';
-import { CommandLineError } from './failure.js';
+import { UsageError } from './failure.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
 
 interface ConfirmOptions extends ListOptions, DecideOptions {
@@ -14,8 +14,8 @@ export const confirmSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'confirm'))
     .summary('list and decide what waits for a confirmation')
     .description(
-      'Lists the commands that wait for a confirmation, decides over one of them, or follows them as they come. An operator\n' +
-        'needs a token of its own, of the role operator or admin; without one there is only what programs of this user ask for\n' +
+      'Lists the commands that wait for a confirmation, decides over one of them, or follows them as they come. An operator ' +
+        'needs a token of its own, of the role operator or admin; without one there is only what programs of this user ask for ' +
         'and may confirm themselves.',
     )
     .argument('[id]', 'the confirmation to decide over')
@@ -30,7 +30,7 @@ export const confirmSubcommand: Subcommand = (context) =>
       const isDecision = approve !== reject;
       const kinds = [id !== undefined && isDecision, watch && id === undefined, id === undefined && !watch];
       if ((approve || reject) !== (id !== undefined) || (id !== undefined && !isDecision) || !kinds.includes(true)) {
-        throw new CommandLineError('give an id with either --approve or --reject, or --watch, or nothing to list');
+        throw new UsageError('give an id with either --approve or --reject, or --watch, or nothing to list');
       }
       if (watch) {
         const { watchConfirmations } = await import('./watch-confirmations.js');

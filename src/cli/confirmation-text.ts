@@ -6,6 +6,8 @@ export function describeQuestion(asked: ConfirmationInfo, now: number): string[]
   const { command, args = [], stdin, env = {}, session_label: label, requires } = asked;
   const left = formatSpan(Date.parse(asked.expires_at) - now);
   const session = label ?? asked.session_id;
+  // What stands there as it is needs no second line.
+  const stopped = asked.commands.filter(({ action, command: text }) => action !== 'allow' && text !== command.trim());
   return [
     `${asked.kind === 'input' ? 'Input' : 'Command'} of ${show(asked.requested_by)}, ${asked.class}; ${left} left`,
     ...asked.reasons.map((reason) => `  - ${show(reason)}`),
@@ -14,6 +16,7 @@ export function describeQuestion(asked: ConfirmationInfo, now: number): string[]
     ...args.map((arg) => `  argument: ${show(arg)}`),
     ...Object.entries(env).map(([name, value]) => `  variable: ${name}=${show(value)}`),
     ...(stdin === undefined ? [] : linesOf(stdin).map((line) => `  input: ${line}`)),
+    ...stopped.map((part) => `  stopped for: ${show(part.command)} (${part.class})`),
     `  ${asked.confirmation_id}, to be confirmed by: ${requires}`,
   ];
 }
@@ -22,3 +25,16 @@ export function describeQuestion(asked: ConfirmationInfo, now: number): string[]
 const show = (text: string): string => onOneLine(text, Infinity);
 
 const linesOf = (text: string): string[] => text.split('\n').map(show);
+
+/** What is said for a person who gives no reason. */
+const NO_REASON = 'decided at a terminal';
+
+/** What a person has answered: `y` or `yes` approves, anything else does not; a reason may follow. */
+export function readReply(line: string): {
+  readonly decision: 'approve' | 'reject';
+  readonly justification: string;
+} {
+  const [, word = '', reason = ''] = /^\s*(\S*)\s*(.*?)\s*$/.exec(line) ?? [];
+  const decision = /^y(?:es)?$/i.test(word) ? 'approve' : 'reject';
+  return { decision, justification: reason === '' ? NO_REASON : reason };
+}

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import type { Configuration, SocketioConfiguration } from '../config/configuration.js';
 import type { Context } from './context.js';
-import { CommandLineError } from './failure.js';
+import { CommandLineError, UsageError } from './failure.js';
 
 /** How a subcommand that talks to a daemon is told where it is. */
 export interface DaemonOptions {
@@ -20,6 +20,8 @@ export interface DaemonAddress {
   readonly token: string | undefined;
 }
 
+type Found = Pick<DaemonAddress, 'url' | 'source'>;
+
 /** Adds the flags that tell where the daemon is. */
 export const withDaemonOptions = (command: Command): Command =>
   command
@@ -36,25 +38,33 @@ export function urlOf({ host, port, tls }: Pick<SocketioConfiguration, 'host' | 
 }
 
 /**
- * Finds the daemon: `--url`, then SHELL_ADAPTER_URL, then the configuration. The token is that of `--token`, then that of
- * SHELL_ADAPTER_TOKEN; where the configuration says that everybody needs one, then the first one of the daemon.
- * @throws ConfigurationError, CommandLineError
+ * The address that was given as such: `--url`, or SHELL_ADAPTER_URL unless `--config` was given; undefined for none.
+ * @throws UsageError when it is no address
  */
-export async function findDaemon(options: DaemonOptions, { env, cwd }: Context): Promise<DaemonAddress> {
-  const { url, config } = options;
-  const token = options.token ?? (env['SHELL_ADAPTER_TOKEN'] || undefined);
-  if (url !== undefined) return { url: checkUrl(url, '--url'), source: '--url', token };
+export function givenUrl({ url, config }: DaemonOptions, { env }: Pick<Context, 'env'>): Found | undefined {
   const fromEnvironment = env['SHELL_ADAPTER_URL'] || undefined;
-  if (fromEnvironment !== undefined && config === undefined) {
-    return { url: checkUrl(fromEnvironment, 'SHELL_ADAPTER_URL'), source: 'SHELL_ADAPTER_URL', token };
-  }
+  if (url !== undefined) return { url: checkUrl(url, '--url'), source: '--url' };
+  if (fromEnvironment === undefined || config !== undefined) return undefined;
+  return { url: checkUrl(fromEnvironment, 'SHELL_ADAPTER_URL'), source: 'SHELL_ADAPTER_URL' };
+}
+
+/**
+ * Finds the daemon: `--url`, then `--config`, then SHELL_ADAPTER_URL, then the configuration. The token is that of `--token`, then that of
+ * SHELL_ADAPTER_TOKEN; where the configuration says that everybody needs one, then the first one of the daemon.
+ * @throws ConfigurationError, UsageError, CommandLineError
+ */
+export async function findDaemon(options: DaemonOptions, context: Context): Promise<DaemonAddress> {
+  const { env, cwd } = context;
+  const token = options.token ?? (env['SHELL_ADAPTER_TOKEN'] || undefined);
+  const given = givenUrl(options, context);
+  if (given) return { ...given, token };
   // The schemas take their time to load, and a URL needs none of them.
   const [{ readConfiguration, withoutProof }, { findConfigurationFile }] = await Promise.all([
     import('../config/read.js'),
     import('../config/locate.js'),
   ]);
   const configuration = readConfiguration(
-    { ...findConfigurationFile({ flag: config, env, cwd }), env, cwd },
+    { ...findConfigurationFile({ flag: options.config, env, cwd }), env, cwd },
     withoutProof,
   );
   const { socketio, file = 'the defaults' } = configuration;
@@ -76,7 +86,7 @@ function checkUrl(text: string, source: string): string {
   if (text.startsWith('unix:/')) return text;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol) && url.host !== '') return text;
-  throw new CommandLineError(`${source}: ${JSON.stringify(text)} is not a URL`, {
+  throw new UsageError(`${source}: ${JSON.stringify(text)} is not a URL`, {
     hint: 'It looks like http://127.0.0.1:8087, or unix:/PATH',
   });
 }

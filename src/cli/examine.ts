@@ -7,10 +7,13 @@ import { examineLlmProviders } from '../llm/doctor.js';
 import { examineMachine, type Finding } from '../services/doctor.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import type { Context } from './context.js';
-import { type DaemonOptions, urlOf } from './daemon-address.js';
+import { type DaemonOptions, givenUrl, urlOf } from './daemon-address.js';
 import { probeDaemon } from './probe.js';
 
-/** Everything that `doctor` looks at: the machine, the configuration, and whether a daemon answers. */
+/**
+ * Everything that `doctor` looks at: the machine, the configuration, and whether a daemon answers.
+ * @throws UsageError when the address that was given for the daemon is none
+ */
 export async function examine(context: Context, options: DaemonOptions): Promise<readonly Finding[]> {
   const { configuration, finding } = examineConfiguration(context, options);
   const { env } = context;
@@ -63,11 +66,12 @@ function examineConfiguration(
 }
 
 async function examineDaemon(
-  { env, programName }: Context,
+  context: Context,
   options: DaemonOptions,
   configuration: Configuration | undefined,
 ): Promise<Finding> {
-  const url = options.url ?? (env['SHELL_ADAPTER_URL'] || (configuration && urlOf(configuration.socketio)));
+  const { programName } = context;
+  const url = givenUrl(options, context)?.url ?? (configuration && urlOf(configuration.socketio));
   if (url === undefined) return { name: 'daemon', status: 'warn', detail: 'not looked for: its port is not known' };
   if (await probeDaemon(url)) return { name: 'daemon', status: 'ok', detail: `answers at ${url}` };
   return { name: 'daemon', status: 'warn', detail: `none answers at ${url}`, fix: `start one: ${programName} serve` };

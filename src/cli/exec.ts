@@ -12,7 +12,7 @@ export const execSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'exec'))
     .summary('run a command through the daemon')
     .description(
-      'Runs a command through the daemon: its output comes as it is printed, byte for byte, and its exit code is the\n' +
+      'Runs a command through the daemon: its output comes as it is printed, byte for byte, and its exit code is the ' +
         'exit code of this program. Standard input goes to the command, unless it is a terminal.',
     )
     .argument('<command...>', 'one argument is text for the shell; several are a program and its arguments, not parsed')
@@ -47,8 +47,9 @@ const HELP = `${examples(
 )}
 
 Ctrl-C interrupts the command; a third one leaves at once. Standard input is read to its end before the command starts,
-as UTF-8 text, up to max_message_bytes of the configuration.
+as UTF-8 text, up to max_message_bytes of the configuration. At a terminal you are asked about a command that this client
+has to confirm itself, unless --json or --no-stdin is given.
 
 Exit codes: the command's own; 124 it ran into its time-out; 125 the adapter failed (no daemon, no such session,
 wrong usage); 126, 127 the command could not be run, was not found; 126 too when it is denied or has yet to be
-confirmed; 128+n ended by signal n; 130 left by Ctrl-]; 141 the reader of standard output has gone.`;
+confirmed; 128+n ended by signal n; 130 left by Ctrl-], or by Ctrl-C when asked; 141 the reader of standard output has gone.`;

@@ -18,6 +18,9 @@ export class CommandLineError extends Error {
   }
 }
 
+/** The arguments make no sense: nothing was tried. */
+export class UsageError extends CommandLineError {}
+
 /** Says on standard error what went wrong: for a person, without a stack. */
 export async function reportFailure(error: unknown, stderr: Output): Promise<void> {
   const { message, hint } = describeFailure(error);

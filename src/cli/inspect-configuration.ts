@@ -1,10 +1,9 @@
 import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { findConfigurationFile } from '../config/locate.js';
-import type { LogFormat } from '../config/log-format.js';
+import type { SettingInForce } from '../config/in-force.js';
 import { ConfigurationError } from '../config/problems.js';
-import { Secret } from '../core/secret.js';
-import { MASK, SecretMask } from '../core/secrets/secret-mask.js';
+import { readSettings, withoutProof } from '../config/read.js';
 import type { Context } from './context.js';
 import { EXIT } from './failure.js';
 import { alignColumns } from './style.js';
@@ -25,38 +24,38 @@ export async function checkConfiguration(context: Context, file: string | undefi
   }
 }
 
-/** Prints the settings in force. */
+/** Prints the settings in force, by the names and in the units of the file, and where each comes from. */
 export async function showConfiguration(context: Context, file: string | undefined, asJson: boolean): Promise<void> {
-  const configuration = load(context, file);
-  const mask = new SecretMask(configuration.secrets);
-  const shown = mask.value({ ...configuration, secrets: configuration.secrets.map(() => MASK) });
+  const { env, cwd, stdout } = context;
+  // First everything that is wrong is told.
+  const { file: found } = load(context, file);
+  const source = findConfigurationFile({ flag: file, env, cwd });
+  const settings = readSettings({ ...source, env, cwd }, withoutProof).listSettings();
   if (asJson) {
-    await context.stdout.write(toJson(shown));
+    const sources = Object.fromEntries(settings.map(({ path, source: from }) => [path.join('.'), from]));
+    await stdout.write(toJson({ file: found ?? null, ...treeOf(settings), sources }));
     return;
   }
-  const { file: found = 'none: these are the defaults', ...rest } = shown;
-  const sections = { ...rest, logging: { ...rest.logging, format: formatText(rest.logging.format) } };
-  const rows = Object.entries(sections).flatMap(([name, section]) => listValues(section, name));
-  await context.stdout.write([`file: ${found}`, ...alignColumns(rows), ''].join('\n'));
+  const rows = settings.map(({ path, value, source: from }) => [path.join('.'), textOf(value), from]);
+  const head = `file: ${found ?? 'none: these are the defaults'}`;
+  await stdout.write([head, ...alignColumns([['KEY', 'VALUE', 'FROM'], ...rows]), ''].join('\n'));
 }
 
 function load({ env, cwd }: Context, file: string | undefined): Configuration {
   return loadConfiguration({ ...findConfigurationFile({ flag: file, env, cwd }), env, cwd });
 }
 
-function listValues(value: unknown, path: string): string[][] {
-  const isSection = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
-  if (!isSection) return [[path, value === undefined ? 'no limit' : JSON.stringify(value)]];
-  return Object.entries(value).flatMap(([key, inner]) => listValues(inner, `${path}.${key}`));
-}
+const textOf = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
 
-/** A log format as it stands in the file. */
-const formatText = (format: LogFormat): string =>
-  format
-    .map((part) => {
-      if (typeof part === 'string') return part.replaceAll('%', '%%');
-      return `%(${part.field})${part.align === 'left' ? '-' : ''}${part.width || ''}${part.conversion}`;
-    })
-    .join('');
+/** The tree that a file would be; null is none. */
+function treeOf(settings: readonly SettingInForce[]): object {
+  const tree: Record<string, unknown> = {};
+  for (const { path, value } of settings) {
+    let section = tree;
+    for (const key of path.slice(0, -1)) section = (section[key] ??= {}) as Record<string, unknown>;
+    section[path.at(-1) ?? ''] = value ?? null;
+  }
+  return tree;
+}
 
 const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,9 +1,12 @@
+import { Option } from 'commander';
+
 import type { Answer, RequestInput } from '../client.js';
 import type { Context } from './context.js';
 import { type DaemonOptions, withDaemonOptions } from './daemon-address.js';
-import { CommandLineError } from './failure.js';
+import { UsageError } from './failure.js';
 import { readStandardInput } from './standard-input.js';
 import { alignColumns, onOneLine, paint } from './style.js';
+import { LLM_PROVIDERS } from '../core/llm/settings.js';
 import { createCommand, examples, readNumber, type Subcommand } from './subcommand.js';
 import { withDaemon } from './with-daemon.js';
 
@@ -30,12 +33,16 @@ export const llmSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'llm'))
     .summary('ask an LLM: a command-line tool that is installed, or a service')
     .description(
-      'Asks an LLM where the daemon runs: a command-line tool that is installed there, or a service that is configured.\n' +
+      'Asks an LLM where the daemon runs: a command-line tool that is installed there, or a service that is configured. ' +
         'The prompt is the argument, followed by standard input if that is no terminal.',
     )
     .argument('[prompt]')
     .option('--list', 'list who can be asked')
-    .option('--provider <name>', 'shell, openai, azure, ollama, litellm or auto')
+    .addOption(
+      new Option('--provider <name>', 'who is asked; auto takes a configured service, or else a tool').choices(
+        LLM_PROVIDERS,
+      ),
+    )
     .option('--shell-provider <name>', 'the command-line tool to ask')
     .option('--model <name>', 'the model to ask for')
     .option('--system <text>', 'the system prompt')
@@ -55,7 +62,7 @@ async function ask(context: Context, argument: string | undefined, options: LlmC
   const { stdout } = context;
   const piped = context.stdin.isTTY ? '' : await readStandardInput(context);
   const prompt = [argument ?? '', piped].filter((text) => text.trim() !== '').join('\n\n');
-  if (prompt === '') throw new CommandLineError('there is no prompt: give it as an argument, or on standard input');
+  if (prompt === '') throw new UsageError('there is no prompt: give it as an argument, or on standard input');
   const { provider, shellProvider, model, system, timeout, json } = options;
   const messages: RequestInput<'llm_call'>['messages'] = [
     ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),

@@ -5,7 +5,7 @@ import { hasExpired, isTokenName, readLife, type Token, TOKEN_NAME_RULE } from '
 import { AdapterError } from '../core/errors.js';
 import { type IssuedToken, TokenFiles } from '../services/access/token-files.js';
 import type { Context } from './context.js';
-import { CommandLineError } from './failure.js';
+import { CommandLineError, UsageError } from './failure.js';
 import { alignColumns, formatSpan } from './style.js';
 
 /** What each of the commands takes. */
@@ -21,16 +21,16 @@ export interface CreateTokenOptions extends TokenOptions {
   readonly expires?: string;
 }
 
-/** @throws CommandLineError, ConfigurationError */
+/** @throws UsageError, CommandLineError, ConfigurationError */
 export async function createToken(context: Context, options: CreateTokenOptions): Promise<void> {
   const { role, name, expires } = options;
   if (!isTokenName(name)) {
-    throw new CommandLineError(`--name: ${JSON.stringify(name)} is no name of a token: ${TOKEN_NAME_RULE}`);
+    throw new UsageError(`--name: ${JSON.stringify(name)} is no name of a token: ${TOKEN_NAME_RULE}`);
   }
   const lifeMs = expires === undefined ? undefined : readLife(expires);
   if (expires !== undefined && lifeMs === undefined) {
     const hint = 'A whole number and a unit (s, m, h, d, w), up to a hundred years: 90d, 12h, 30m.';
-    throw new CommandLineError(`--expires: ${JSON.stringify(expires)} is no span of time`, { hint });
+    throw new UsageError(`--expires: ${JSON.stringify(expires)} is no span of time`, { hint });
   }
   await printIssued(
     context,

@@ -6,7 +6,7 @@ export const mcpSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'mcp'))
     .summary('offer the daemon to a model, by the Model Context Protocol')
     .description(
-      'Speaks the Model Context Protocol on standard input and output, for programs that start their MCP servers themselves.\n' +
+      'Speaks the Model Context Protocol on standard input and output, for programs that start their MCP servers themselves. ' +
         'Commands run in the daemon, which must be running; one that also speaks MCP over HTTP does so at /mcp.',
     )
     .addHelpText('after', HELP)

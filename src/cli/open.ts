@@ -20,7 +20,7 @@ export const openSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'open'))
     .summary('open a session and print its id')
     .description(
-      'Opens a session and prints its id. It stays open until it is closed, or until nobody has used it for as long as\n' +
+      'Opens a session and prints its id. It stays open until it is closed, or until nobody has used it for as long as ' +
         'the configuration allows (reconnect_grace, session_idle_timeout, session_max_lifetime).',
     )
     .option('--cwd <directory>', 'where it starts; by default in the workspace of the daemon')

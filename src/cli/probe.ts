@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { getOverSocket, unixEndpoint } from '../client/unix-socket.js';
 
 /** How long something at an address may take to say what it is, in milliseconds. */
 const PROBE_MS = 1000;
@@ -6,7 +6,9 @@ const PROBE_MS = 1000;
 /** Whether a daemon of this kind answers at an address, `unix:/PATH` included. */
 export async function probeDaemon(url: string): Promise<boolean> {
   try {
-    const text = url.startsWith('unix:') ? await askSocket(url.slice('unix:'.length)) : await askNetwork(url);
+    const socketPath = unixEndpoint(url)?.socketPath;
+    const text =
+      socketPath === undefined ? await askNetwork(url) : (await getOverSocket(socketPath, '/healthz', PROBE_MS)).text;
     return text.includes('"shell-adapter"');
   } catch {
     // Nobody listens, or it does not speak HTTP, or it is too slow.
@@ -16,21 +18,7 @@ export async function probeDaemon(url: string): Promise<boolean> {
 
 async function askNetwork(url: string): Promise<string> {
   const signal = AbortSignal.timeout(PROBE_MS);
-  return (await fetch(new URL('/healthz', url), { signal, redirect: 'manual' })).text();
-}
-
-function askSocket(socketPath: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(PROBE_MS);
-    request({ socketPath, path: '/healthz', agent: false, signal }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => {
-        resolve(text);
-      });
-      response.on('error', reject);
-    })
-      .on('error', reject)
-      .end();
-  });
+  // An address for WebSockets, which clients take too, is one for HTTP.
+  const page = new URL('/healthz', url.replace(/^ws/, 'http'));
+  return (await fetch(page, { signal, redirect: 'manual' })).text();
 }

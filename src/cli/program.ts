@@ -12,7 +12,7 @@ import type { Context } from './context.js';
 import { diffSubcommand } from './diff.js';
 import { doctorSubcommand } from './doctor.js';
 import { execSubcommand } from './exec.js';
-import { EXIT, reportFailure } from './failure.js';
+import { EXIT, reportFailure, UsageError } from './failure.js';
 import { llmSubcommand } from './llm.js';
 import { mcpSubcommand } from './mcp.js';
 import { metadataSubcommand } from './metadata.js';
@@ -21,7 +21,7 @@ import { protocolSubcommand } from './protocol.js';
 import { restoreSubcommand } from './restore.js';
 import { serveSubcommand } from './serve.js';
 import { sessionsSubcommand } from './sessions.js';
-import { createCommand, examples, type Subcommand } from './subcommand.js';
+import { createGroup, examples, type Subcommand } from './subcommand.js';
 import { tokenSubcommand } from './token.js';
 import { toolsSubcommand } from './tools.js';
 
@@ -61,7 +61,7 @@ export async function runCommandLine(args: readonly string[], context: Context):
       return;
     }
     await reportFailure(error, context.stderr);
-    context.exitWith(isExec ? execExitCode(error) : EXIT.failed);
+    context.exitWith(isExec ? execExitCode(error) : error instanceof UsageError ? EXIT.usage : EXIT.failed);
   }
 }
 
@@ -69,11 +69,10 @@ export async function runCommandLine(args: readonly string[], context: Context):
 const execExitCode = (error: unknown): number => (hasCode(error, 'COMMAND_DENIED') ? EXIT.execDenied : EXIT.execFailed);
 
 function createProgram(context: Context): Command {
-  const program = createCommand(context, 'shell-adapter')
+  const program = createGroup(context, 'shell-adapter')
     .description('Runs shell commands for programs: persistent sessions, exact output, nothing left behind.')
     .version(context.version, '-V, --version', 'print the version')
     .showHelpAfterError(`(${context.programName} --help lists the commands)`)
-    .helpCommand('help [command]', 'explain a command')
     .enablePositionalOptions()
     .addHelpText('after', HELP);
   for (const subcommand of SUBCOMMANDS) program.addCommand(subcommand(context));

@@ -1,4 +1,4 @@
-import { watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { findConfigurationFile } from '../config/locate.js';
@@ -39,12 +39,14 @@ export async function verifyAuditLog(context: Context, options: AuditOptions): P
 export async function tailAuditLog(context: Context, options: TailOptions): Promise<void> {
   const path = pathOf(context, options);
   const latest: AuditRecord[] = [];
+  let seq = 0;
   for await (const record of recordsOf(path)) {
+    ({ seq } = record);
     latest.push(record);
     if (latest.length > options.lines) latest.shift();
   }
   await show(context, latest, options);
-  if (options.follow) await follow(context, path, latest.at(-1)?.seq ?? 0, options);
+  if (options.follow) await follow(context, path, seq, options);
 }
 
 /** Shows the records that fit. */
@@ -57,7 +59,10 @@ export async function searchAuditLog(context: Context, options: SearchOptions): 
 }
 
 function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
-  if (file !== undefined) return file;
+  if (file !== undefined) {
+    if (listAuditFiles(file).length > 0) return file;
+    throw new CommandLineError(`--file: there is no audit log at ${file}`);
+  }
   const source = findConfigurationFile({ flag: config, env, cwd });
   const { audit } = readConfiguration({ ...source, env, cwd }, withoutProof);
   if (audit.enabled || listAuditFiles(audit.filePath).length > 0) return audit.filePath;
@@ -79,7 +84,6 @@ async function* recordsOf(path: string): AsyncGenerator<AuditRecord> {
 /** Shows records beyond `seq` as they come, until it is interrupted or nobody reads any more. */
 async function follow(context: Context, path: string, seq: number, options: AuditOptions): Promise<void> {
   let last = seq;
-  let reading = Promise.resolve();
   const showNew = async () => {
     for await (const record of recordsOf(path)) {
       if (record.seq <= last) continue;
@@ -87,13 +91,46 @@ async function follow(context: Context, path: string, seq: number, options: Audi
       await show(context, [record], options);
     }
   };
-  const watcher = watch(dirname(path), () => {
-    reading = reading.then(showNew);
-  });
-  const interrupted = new Promise<void>((resolve) => context.onSignal(['SIGINT', 'SIGTERM'], () => resolve()));
-  await Promise.race([interrupted, context.stdout.broken]);
-  watcher.close();
-  await reading;
+  const ended = Promise.race([
+    new Promise<void>((resolve) => context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => resolve())),
+    context.stdout.broken,
+  ]).then(() => 'ended' as const);
+  const changes = new Changes(dirname(path));
+  try {
+    // Some may have come before the folder was watched.
+    do await showNew();
+    while ((await Promise.race([changes.next(), ended])) !== 'ended');
+  } finally {
+    changes[Symbol.dispose]();
+  }
+}
+
+/** Tells that something in a folder has changed: once for all that changes while nobody asks. */
+class Changes implements Disposable {
+  readonly #watcher: FSWatcher;
+  #hasChanged = false;
+  #tell: () => void = () => undefined;
+
+  constructor(folder: string) {
+    this.#watcher = watch(folder, () => {
+      this.#hasChanged = true;
+      this.#tell();
+    });
+  }
+
+  /** Resolves as soon as something has changed since it did last. */
+  async next(): Promise<void> {
+    if (!this.#hasChanged) {
+      await new Promise<void>((resolve) => {
+        this.#tell = resolve;
+      });
+    }
+    this.#hasChanged = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#watcher.close();
+  }
 }
 
 /** Longest text in the table, in characters. */
@@ -107,11 +144,11 @@ async function show({ stdout }: Context, records: readonly AuditRecord[], { json
 
 function renderRow(record: AuditRecord): string[] {
   const { name = '-' } = (record['principal'] ?? {}) as { readonly name?: string };
-  const { request, outcome, verdict, details = {}, command } = record as unknown as ShownFields;
+  const { request, outcome, verdict, details = {}, command, args = [] } = record as unknown as ShownFields;
   const what: (string | undefined)[] = [
     request,
     verdict && `${verdict.action} (${verdict.class})`,
-    command,
+    command === undefined ? undefined : [command, ...args].join(' '),
     outcome === 'ok' ? undefined : outcome,
     ...Object.entries(details).map(([key, value]) => `${key}=${JSON.stringify(value)}`),
   ];
@@ -125,6 +162,7 @@ interface ShownFields {
   readonly verdict?: { readonly action: string; readonly class: string };
   readonly details?: Readonly<Record<string, unknown>>;
   readonly command?: string;
+  readonly args?: readonly string[];
 }
 
 function renderFindings({ ok, files, records, first_seq: first, last_seq: last, gaps, fault }: AuditFindings): string {

@@ -14,7 +14,7 @@ export const restoreSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'restore'))
     .summary('bring the workspace back to a checkpoint')
     .description(
-      'Brings the workspace of the daemon, or paths of it, back to what it was at a checkpoint: what has come since goes.\n' +
+      'Brings the workspace of the daemon, or paths of it, back to what it was at a checkpoint: what has come since goes. ' +
         'What is there now is saved first; the last line tells how to undo the restore.',
     )
     .argument('<checkpoint>', 'its id')

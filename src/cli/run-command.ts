@@ -2,7 +2,9 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 
 import type { AdapterClient, ClientCommand, ClientSession, CommandResult, ExecuteOptions } from '../client.js';
+import { randomCommandId } from '../client/random-id.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
+import { type Outcome, runOrAsk } from './ask-person.js';
 import { CommandSignals } from './command-signals.js';
 import type { Context } from './context.js';
 import type { DaemonOptions } from './daemon-address.js';
@@ -28,11 +30,8 @@ export interface ExecOptions extends DaemonOptions {
 
 /** What a program gets whose reader has gone: 128 + SIGPIPE. */
 const BROKEN_PIPE_EXIT_CODE = 128 + constants.signals.SIGPIPE;
-/** What a command gets that a person has left: 128 + SIGINT, as if by Ctrl-C. */
+/** What a command gets that a person has left, or left unconfirmed: 128 + SIGINT, as if by Ctrl-C. */
 const LEFT_EXIT_CODE = 128 + constants.signals.SIGINT;
-
-/** The result of a command, or the exit code when nobody waited for it. */
-type Outcome = CommandResult | number;
 
 /** Where a command runs. */
 type Runner = Pick<AdapterClient | ClientSession, 'execute'>;
@@ -51,11 +50,13 @@ export async function runCommand(
   const outcome = await withDaemon(options, context, async (client) => {
     const stdin = options.stdin && !context.stdin.isTTY ? await readStandardInput(context) : undefined;
     const request = requestOf(context, words, { ...options, ...(stdin !== undefined && { text: stdin }) });
-    if (isInteractive) return runOnTerminal(context, client, options, signals, request);
-    const runner = options.session === undefined ? client : await client.attachSession(options.session);
-    const stopHinting = hintAtWaiting(context, client);
+    const stopHinting = hintAtWaiting(context, client, request[1].commandId, isInteractive);
     try {
-      return await follow(context, runner.execute(...request), options.json ?? false, signals);
+      if (isInteractive) return await runOnTerminal(context, client, options, signals, request);
+      const runner = options.session === undefined ? client : await client.attachSession(options.session);
+      const start = () => follow(context, runner.execute(...request), options.json ?? false, signals);
+      const mayAsk = options.json !== true && options.stdin;
+      return await (mayAsk ? runOrAsk(context, client, start, LEFT_EXIT_CODE) : start());
     } finally {
       stopHinting();
     }
@@ -64,7 +65,7 @@ export async function runCommand(
   else await conclude(context, outcome, options);
 }
 
-type ExecuteRequest = [command: string, options: ExecuteOptions];
+type ExecuteRequest = [command: string, options: ExecuteOptions & { readonly commandId: string }];
 
 function requestOf(
   { cwd, stdout }: Context,
@@ -79,6 +80,7 @@ function requestOf(
   return [
     first,
     {
+      commandId: randomCommandId(),
       args: rest.length === 0 ? undefined : rest,
       cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
       env,
@@ -127,31 +129,50 @@ async function runOnTerminal(
   const { columns: cols, rows } = context.stdout.size ?? {};
   const session = id === undefined ? await client.openSession({ cols, rows }) : await client.attachSession(id);
   const runner: Runner = session;
-  try {
+  const start = async () => {
     const command = runner.execute(...request);
     await using terminal = connectTerminal(context, session, command);
     return await Promise.race([follow(context, command, false, signals), terminal.left.then(() => LEFT_EXIT_CODE)]);
+  };
+  try {
+    return await runOrAsk(context, client, start, LEFT_EXIT_CODE);
   } finally {
     if (id === undefined) await session.close();
   }
 }
 
 /** Says to a person who waits that the command waits too, and for what. */
-function hintAtWaiting({ stderr }: Context, client: AdapterClient): () => void {
+function hintAtWaiting(
+  { stderr }: Context,
+  client: AdapterClient,
+  commandId: string,
+  isInteractive: boolean,
+): () => void {
   if (!stderr.isTerminal) return () => undefined;
-  const hint = (text: string) => void stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}\n`));
+  // The terminal of an interactive command takes lines as they are.
+  const end = isInteractive ? '\r\n' : '\n';
+  const hint = (text: string) => void stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}`) + end);
   const forget = [
-    client.on('awaiting_input', () => {
-      hint('the command waits for input; --tty lets you type it');
+    client.on('awaiting_input', ({ command_id }) => {
+      if (command_id === commandId && !isInteractive) hint('the command waits for input; --tty lets you type it');
     }),
-    client.on('confirmation_required', ({ requires }) => {
-      if (requires !== 'self') hint(`the command waits until it is confirmed by: ${requires}`);
+    client.on('confirmation_required', ({ command_id, kind, requires, reasons, class: name }) => {
+      if (command_id !== commandId || requires === 'self') return;
+      const what = kind === 'input' ? 'what was typed' : 'the command';
+      hint(`${what} waits until it is confirmed by ${DECIDERS[requires]}: ${name}`);
+      for (const reason of reasons) hint(`  ${onOneLine(reason, MAX_REASON)}`);
     }),
   ];
   return () => {
     for (const stop of forget) stop();
   };
 }
+
+/** Who confirms what this client cannot. */
+const DECIDERS = {
+  operator: 'an operator (`shell-adapter confirm --watch`, with the token of one)',
+  llm: 'a model',
+} as const;
 
 /** Says what the client that asked is to do, to have its command run. */
 function howToConfirm(

@@ -8,7 +8,6 @@ import { SecretMask } from '../core/secrets/secret-mask.js';
 import { createLogging, type Logging } from '../logging.js';
 import type { Context } from './context.js';
 import { EXIT } from './failure.js';
-import { listChangesForRestart } from './restart-settings.js';
 import { explainStartFailure } from './start-failure.js';
 import { StopSignals } from './stop-signals.js';
 
@@ -38,7 +37,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   let app: App | undefined;
   // From the beginning: without a listener the signal would end the process.
   context.onSignal(['SIGHUP'], () => {
-    if (app) reload(app, logging, load, configuration);
+    if (app) reload(app, logging, load);
   });
   try {
     app = await start(context, stop, { configuration, secrets, log: (name) => logging.component(name) });
@@ -95,14 +94,13 @@ async function announce(
   if (example) await stdout.write(`try: ${programName} exec --url ${app.url} 'echo hello'\n`);
 }
 
-function reload(app: App, logging: Logging, load: () => Configuration, started: Configuration): void {
+function reload(app: App, logging: Logging, load: () => Configuration): void {
   const log = logging.component();
   try {
     const configuration = load();
+    const waiting = app.reconfigure(configuration);
     logging.reconfigure(configuration.logging);
-    app.reconfigure(configuration);
     log.info('the configuration was read again', { file: configuration.file ?? 'none' });
-    const waiting = listChangesForRestart(started, configuration);
     if (waiting.length > 0) log.warn('some changes wait for the next start of the daemon', { settings: waiting });
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;

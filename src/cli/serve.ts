@@ -6,11 +6,11 @@ export const serveSubcommand: Subcommand = (context) =>
   createCommand(context, 'serve')
     .summary('start the daemon, in the foreground')
     .description(
-      'Starts the daemon in the foreground. When it is ready it prints "listening on http://HOST:PORT" on standard\n' +
+      'Starts the daemon in the foreground. When it is ready it prints "listening on http://HOST:PORT" on standard ' +
         'output; its log goes to the log file and to standard error.',
     )
     .option('-c, --config <file>', 'the configuration file')
-    .option('--host <address>', 'the loopback address to listen on')
+    .option('--host <address>', 'the address to listen on')
     .option('--port <number>', 'the port; 0 takes any that is free', readNumber({ min: 0, max: 65_535, isWhole: true }))
     .option('--example', 'print a line to try, even when the output is no terminal')
     .option('--no-example', 'print no line to try')

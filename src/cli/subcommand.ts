@@ -5,9 +5,12 @@ import type { Context } from './context.js';
 /** Makes one subcommand. What it needs beyond commander it loads when it is run: most calls need little of it. */
 export type Subcommand = (context: Context) => Command;
 
-/** A command that prints through the context and leaves exiting to `main.ts`. */
-export function createCommand(context: Context, name: string): Command {
-  return new Command(name)
+/**
+ * A command that prints through the context and leaves exiting to `main.ts`.
+ * @param words how it is called: `exec`, `token create`
+ */
+export function createCommand(context: Context, words: string): Command {
+  return new Command(words.split(' ').at(-1))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
@@ -18,9 +21,13 @@ export function createCommand(context: Context, name: string): Command {
       getOutHelpWidth: () => context.stdout.size?.columns ?? HELP_COLUMNS,
       getErrHelpWidth: () => context.stderr.size?.columns ?? HELP_COLUMNS,
     })
-    .showHelpAfterError(`(${context.programName} ${name} --help explains it)`)
+    .showHelpAfterError(`(${context.programName} ${words} --help explains it)`)
     .helpOption('-h, --help', 'explain this command');
 }
+
+/** A command that has only subcommands of its own. */
+export const createGroup = (context: Context, name: string): Command =>
+  createCommand(context, name).helpCommand('help [command]', 'explain a command');
 
 /** Width of help texts that go to no terminal, in characters. */
 const HELP_COLUMNS = 110;

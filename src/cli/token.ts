@@ -2,15 +2,15 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import { ROLE_NAMES, ROLES, type Role } from '../core/access/roles.js';
 import type { Context } from './context.js';
-import { createCommand, examples, type Subcommand } from './subcommand.js';
+import { createCommand, createGroup, examples, type Subcommand } from './subcommand.js';
 import type { CreateTokenOptions, TokenOptions } from './manage-tokens.js';
 
 /** `token`: makes, lists and takes away the tokens of a daemon. Works without a daemon; one that runs notices. */
 export const tokenSubcommand: Subcommand = (context) =>
-  createCommand(context, 'token')
+  createGroup(context, 'token')
     .summary('make, list, revoke and replace tokens')
     .description(
-      'Makes, lists, revokes and replaces the tokens of a daemon, which are files in its state_directory. A daemon that runs\n' +
+      'Makes, lists, revokes and replaces the tokens of a daemon, which are files in its state_directory. A daemon that runs ' +
         'notices at once: the connections of a token that is revoked or replaced end.',
     )
     .addCommand(createTokenCommand(context))
@@ -23,7 +23,7 @@ const withTokenOptions = (command: Command): Command =>
   command.option('-c, --config <file>', 'the configuration file of the daemon').option('--json', 'print JSON');
 
 const createTokenCommand = (context: Context): Command =>
-  withTokenOptions(createCommand(context, 'create'))
+  withTokenOptions(createCommand(context, 'token create'))
     .summary('make a token and print it')
     .description('Makes a token and prints it. Only its hash is kept: it cannot be shown again.')
     .requiredOption('--role <role>', `what it may do: ${ROLE_NAMES.join(', ')}`, readRole)
@@ -36,7 +36,7 @@ const createTokenCommand = (context: Context): Command =>
     });
 
 const listCommand = (context: Context): Command =>
-  withTokenOptions(createCommand(context, 'list'))
+  withTokenOptions(createCommand(context, 'token list'))
     .summary('list the tokens')
     .description('Lists the tokens: names, roles and times, nothing that opens anything.')
     .addHelpText(
@@ -49,7 +49,7 @@ const listCommand = (context: Context): Command =>
     });
 
 const revokeCommand = (context: Context): Command =>
-  withTokenOptions(createCommand(context, 'revoke'))
+  withTokenOptions(createCommand(context, 'token revoke'))
     .summary('take a token away')
     .description('Takes a token away. Its connections end; its sessions end when reconnect_grace is over.')
     .argument('<name>', 'the name of the token, or its id')
@@ -60,7 +60,7 @@ const revokeCommand = (context: Context): Command =>
     });
 
 const rotateCommand = (context: Context): Command =>
-  withTokenOptions(createCommand(context, 'rotate'))
+  withTokenOptions(createCommand(context, 'token rotate'))
     .summary('replace a token by a new one and print that')
     .description('Gives a token another secret and prints it. The old one ends; sessions, role and expiry stay.')
     .argument('<name>', 'the name of the token, or its id')

@@ -1,15 +1,12 @@
 import { createInterface, type Interface } from 'node:readline';
 
 import type { AdapterClient, ConfirmationInfo, EventPayload } from '../client.js';
-import { describeQuestion } from './confirmation-text.js';
+import { describeQuestion, readReply } from './confirmation-text.js';
 import type { ListOptions } from './confirmations.js';
 import type { Context } from './context.js';
 import { reportFailure } from './failure.js';
 import { paint } from './style.js';
 import { withDaemon } from './with-daemon.js';
-
-/** What is said for a person who gives no reason. */
-const NO_REASON = 'decided at a terminal';
 
 /**
  * Shows what waits for a confirmation, as it comes, until a signal ends it; at a terminal, asks about each.
@@ -119,16 +116,10 @@ class PersonWatch implements Watch {
   #answer(line: string): void {
     const asked = this.#waiting[0];
     if (!asked?.may_decide) return;
-    const [, word = '', reason = ''] = /^\s*(\S*)\s*(.*?)\s*$/.exec(line) ?? [];
-    const decision = /^y(?:es)?$/i.test(word) ? 'approve' : 'reject';
     this.#waiting.shift();
     // What becomes of it is told by the event; the output is for whoever asked.
     this.#client
-      .confirm(asked.confirmation_id, {
-        decision,
-        commandSha256: asked.command_sha256,
-        justification: reason === '' ? NO_REASON : reason,
-      })
+      .confirm(asked.confirmation_id, { ...readReply(line), commandSha256: asked.command_sha256 })
       .catch((error: unknown) => reportFailure(error, this.#context.stderr));
     this.#showNext();
   }

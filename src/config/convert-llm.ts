@@ -34,11 +34,11 @@ const VARIABLES: Readonly<Record<HttpProviderName, Readonly<Record<'url' | 'key'
   litellm: { url: 'LITELLM_API_BASE', key: 'LITELLM_API_KEY', model: 'LITELLM_MODEL', version: '' },
 };
 
-/** Paths of the section, absolute. */
-type LlmPaths = Pick<LlmSettings, 'modelsFile' | 'worktreeDirectory'>;
+/** What depends on more than the section: its paths, absolute, and its limits. */
+type Derived = Pick<LlmSettings, 'modelsFile' | 'worktreeDirectory' | 'limits'>;
 
 /** The section `llm` as the code knows it; the models are read later. */
-export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv, paths: LlmPaths): LlmSettings {
+export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv, derived: Derived): LlmSettings {
   const { provider, fallback } = llm;
   return {
     provider,
@@ -57,7 +57,7 @@ export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv, paths: LlmPaths):
       ollama: toService('ollama', llm.ollama, env),
       litellm: toService('litellm', llm.litellm, env),
     },
-    ...paths,
+    ...derived,
     models: undefined,
     variables: new Variables(env),
   };

@@ -20,6 +20,7 @@ import { chooseOutputSizes } from './output-sizes.js';
 import { readSecrets } from './secrets.js';
 import type { CheckedConfiguration } from './schema.js';
 import { isLoopback } from './sections/socketio.js';
+import { modeOf } from './sections/confirmation.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -55,7 +56,10 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
       network: checked.sandbox.network,
       protectedPaths: checked.sandbox.protected_paths,
     },
-    llm: toLlm(checked.llm, context.env, llmPaths(checked, context)),
+    llm: toLlm(checked.llm, context.env, {
+      ...llmPaths(checked, context),
+      limits: { ...adapter.resourceLimits, ...toResourceLimits(checked.llm) },
+    }),
     audit: toAudit(checked.audit, adapter.stateDirectory, context),
     secrets: readSecrets(checked.secrets, context.env, (path, index) =>
       resolvePath(path, context.baseOf(['secrets', 'files', String(index)]), context.env),
@@ -108,9 +112,9 @@ function llmPaths({ llm, adapter }: CheckedConfiguration, context: ConversionCon
   };
 }
 
-function toResourceLimits(adapter: CheckedConfiguration['adapter']): Limits {
+function toResourceLimits(section: CheckedConfiguration['adapter' | 'llm']): Limits {
   const given = LIMIT_NAMES.flatMap((name) => {
-    const value = adapter[LIMIT_KEYS[name]];
+    const value = section[LIMIT_KEYS[name]];
     return value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(given) as Limits;
@@ -173,7 +177,7 @@ function toSocketio(socketio: CheckedConfiguration['socketio'], context: Convers
 }
 
 function toConfirmation(confirmation: CheckedConfiguration['confirmation']): ConfirmationConfiguration {
-  const { mode, preset, rules, expires } = confirmation;
+  const { preset = 'balanced', rules, expires } = confirmation;
   const actions = { ...PRESETS[preset] };
   const modes: Partial<Record<CommandClass, ConfirmationMode>> = {};
   for (const name of COMMAND_CLASSES) {
@@ -186,7 +190,7 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
   }
   const { provider, shell_provider: shellProvider, base_url: baseUrl, model, api_key: apiKey } = confirmation.reviewer;
   return {
-    mode,
+    mode: modeOf(confirmation),
     preset,
     actions,
     modes,

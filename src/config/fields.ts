@@ -36,11 +36,31 @@ function wholeNumber({ unit, min, max }: Range) {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
+/** A PB, in MB: beyond any machine, so that only a slip is refused. */
+const MAX_MB = 1024 ** 3;
+
+/** What there can be limits on, by their keys: the unit, and the highest value that is no slip. */
+const LIMITED = {
+  cpu_percent_limit: { unit: '% of one core', max: 1_000_000 },
+  cpu_seconds_limit: { unit: 'seconds', max: 1_000_000_000 },
+  memory_mb_limit: { unit: 'MB', max: MAX_MB },
+  process_limit: { unit: 'processes and threads', max: 4_194_304 },
+  disk_mb_limit: { unit: 'MB', max: MAX_MB },
+  disk_free_mb_floor: { unit: 'MB', max: MAX_MB },
+} as const;
+
 /** An upper bound, fractions allowed. Left out, there is none. */
-export function limit(unit: string, max: number, text: string) {
+export const limit = (key: keyof typeof LIMITED, text: string) =>
+  bound(key).describe(`${text} Unit: ${LIMITED[key].unit}. Default: no limit.`);
+
+/** An upper bound for something of its own; left out, the one that `adapter` has under the same key. */
+export const ownLimit = (key: keyof typeof LIMITED, text: string) =>
+  bound(key).describe(`${text} Unit: ${LIMITED[key].unit}. Default: that of adapter.`);
+
+function bound(key: keyof typeof LIMITED) {
+  const { unit, max } = LIMITED[key];
   const error = `must be a number (${unit}) above 0 and at most ${max}`;
-  const schema = z.number({ error }).gt(0, { error }).lte(max, { error });
-  return schema.optional().describe(`${text} Unit: ${unit}. Default: no limit.`);
+  return z.number({ error }).gt(0, { error }).lte(max, { error }).optional();
 }
 
 /** A choice between true and false. */

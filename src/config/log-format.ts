@@ -86,3 +86,14 @@ function describeFields(): string {
     .map((name) => `%(${name})`)
     .join(', ')}, each with s, d or f after it`;
 }
+
+/** A log format as it stands in the file. */
+export const formatLogFormat = (format: LogFormat): string =>
+  format
+    .map((part) => {
+      if (typeof part === 'string') return part.replaceAll('%', '%%');
+      const { field, align, fill, width, precision, conversion } = part;
+      const flag = align === 'left' ? '-' : fill === '0' ? '0' : '';
+      return `%(${field})${flag}${width || ''}${precision === undefined ? '' : `.${precision}`}${conversion}`;
+    })
+    .join('');

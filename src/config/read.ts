@@ -6,6 +6,7 @@ import { toConfiguration } from './convert.js';
 import { readEnvironmentVariables } from './environment-variables.js';
 import { expandVariables, hasVariables } from './expand.js';
 import { explainIssue } from './explain.js';
+import { listInForce, type SettingInForce } from './in-force.js';
 import { type ConfigurationLayers, layerOf, mergeLayers } from './layers.js';
 import { ConfigurationError, type ConfigurationProblem, formatPath } from './problems.js';
 import { type ConfigurationInput, configurationSchema } from './schema.js';
@@ -41,7 +42,17 @@ export const withoutProof: RuleProof = () => [];
  * @param proveRule looks at each rule; see `loadConfiguration`, which knows how. Parsing commands is much code to load.
  * @throws {ConfigurationError} with everything that is wrong.
  */
-export function readConfiguration(request: ConfigurationRequest, proveRule: RuleProof): Configuration {
+export const readConfiguration = (request: ConfigurationRequest, proveRule: RuleProof): Configuration =>
+  readSettings(request, proveRule).configuration;
+
+/**
+ * The same, with where each value comes from.
+ * @throws {ConfigurationError} with everything that is wrong.
+ */
+export function readSettings(
+  request: ConfigurationRequest,
+  proveRule: RuleProof,
+): { readonly configuration: Configuration; readonly listSettings: () => readonly SettingInForce[] } {
   const settings = listSettings();
   const file = request.file === undefined ? undefined : resolve(request.cwd, request.file);
   const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(file, request.env, settings);
@@ -66,12 +77,14 @@ export function readConfiguration(request: ConfigurationRequest, proveRule: Rule
   }
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems.sort(comparePlaces));
   const base = request.baseDirectory ?? (file === undefined ? request.cwd : projectDirectory(file));
-  return toConfiguration(parsed.data, {
+  const configuration = toConfiguration(parsed.data, {
     file,
     env: request.env,
     cwd: request.cwd,
     baseOf: (path) => (layerOf(layers, path).kind === 'file' ? base : request.cwd),
   });
+  const checked = parsed.data;
+  return { configuration, listSettings: () => listInForce(checked, configuration, layers, settings) };
 }
 
 function readYamlFile(file: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {

@@ -108,16 +108,28 @@ describe('config', () => {
   it('show has the settings in force, from file and environment', async () => {
     using folder = makeFolder();
     const file = join(folder.path, 'c.yaml');
-    writeFileSync(file, 'adapter: { max_sessions: 7 }\nlogging: { log_format: "%(levelname)-8s 100%% %(message)s" }');
+    const log = 'logging: { log_format: "%(levelname)-8s 100%% %(msecs)03d %(message).9s" }';
+    writeFileSync(file, `adapter: { max_sessions: 7 }\n${log}\nllm: { openai: { api_key: not-to-be-seen } }`);
     const env = { SHELL_ADAPTER_SOCKETIO_PORT: '9999' };
     const { code, stdout } = await runCli(['config', 'show', '--config', file], { env });
     expect(code).toBe(0);
     expect(stdout).toContain(`file: ${file}\n`);
-    expect(stdout).toMatch(/^adapter\.maxSessions +7$/m);
-    expect(stdout).toMatch(/^socketio\.port +9999$/m);
-    expect(stdout).toContain('"%(levelname)-8s 100%% %(message)s"');
+    expect(stdout).toMatch(/^adapter\.max_sessions +7 +line 1$/m);
+    expect(stdout).toMatch(/^adapter\.command_max_lifetime +600 +default$/m);
+    expect(stdout).toMatch(/^adapter\.memory_mb_limit +none +default$/m);
+    expect(stdout).toMatch(/^socketio\.port +9999 +SHELL_ADAPTER_SOCKETIO_PORT$/m);
+    expect(stdout).toMatch(/^confirmation\.classes\.destructive +"confirm" +default$/m);
+    expect(stdout).toContain('"%(levelname)-8s 100%% %(msecs)03d %(message).9s"');
+    expect(stdout).toMatch(/^llm\.openai\.api_key .*line 3$/m);
+    expect(stdout).not.toContain('not-to-be-seen');
     const json = await runCli(['config', 'show', '--json', '--config', file], { env });
-    expect(JSON.parse(json.stdout)).toMatchObject({ file, adapter: { maxSessions: 7 }, socketio: { port: 9999 } });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      file,
+      adapter: { max_sessions: 7, memory_mb_limit: null },
+      socketio: { port: 9999 },
+      sources: { 'adapter.max_sessions': 'line 1', 'socketio.port': 'SHELL_ADAPTER_SOCKETIO_PORT' },
+    });
+    expect(json.stdout).not.toContain('not-to-be-seen');
   });
 });
 

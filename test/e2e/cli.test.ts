@@ -65,6 +65,9 @@ describe('wrong usage', () => {
     ['exec without a command', ['exec'], 125, "missing required argument 'command'"],
     ['a time-out that is none', ['exec', '--timeout', 'soon', 'true'], 125, 'It must be a number'],
     ['a variable that is none', ['exec', '--env', '1BAD=x', 'true'], 125, 'It must be NAME=VALUE'],
+    ['a role that is none', ['token', 'create', '--role', 'x', '--name', 'y'], 2, 'token create --help'],
+    ['a date that is none', ['audit', 'search', '--since', '10'], 2, 'audit search --help'],
+    ['a provider that is none', ['llm', '--provider', 'x', 'hello'], 2, 'Allowed choices are'],
   ])('%s is said in a line with a pointer to the help', async (_what, args, expected, message) => {
     const { code, stdout, stderr } = await runCli(args);
     expect(code).toBe(expected);
@@ -73,6 +76,16 @@ describe('wrong usage', () => {
     expect(stderr).toContain(message);
     expect(stderr).toContain('--help');
   });
+});
+
+it.each([
+  ['a name that a token cannot have', ['token', 'create', '--role', 'agent', '--name', 'two words']],
+  ['a span of time that is none', ['token', 'create', '--role', 'agent', '--name', 'a', '--expires', 'soon']],
+  ['no prompt', ['llm']],
+])('%s is wrong usage', async (_what, args) => {
+  const { code, stderr } = await runCli(args);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^shell-adapter: /);
 });
 
 describe('without a daemon', () => {
@@ -141,9 +154,11 @@ describe('the daemon', () => {
     const zero = await runCli(answer, { env: { SHELL_ADAPTER_SOCKETIO_PORT: '0' } });
     expect(zero.code).toBe(125);
     expect(zero.stderr).toContain('port 0');
-    const none = await runCli(['sessions', '--url', 'localhost']);
-    expect(none.code).toBe(1);
-    expect(none.stderr).toContain('"localhost" is not a URL');
+    for (const name of ['sessions', 'doctor']) {
+      const none = await runCli([name, '--url', 'localhost']);
+      expect(none.code).toBe(2);
+      expect(none.stderr).toContain('"localhost" is not a URL');
+    }
   });
 
   it('tells its machine, for people and as JSON', async () => {

@@ -13,9 +13,6 @@ export const LIMIT_MECHANISMS = ['auto', ...LIMIT_MECHANISM_NAMES] as const;
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
 const OUTPUT_RANGE = { unit: 'characters', min: 0, max: MAX_OUTPUT_CHARACTERS };
 
-/** A PB, in MB: beyond any machine, so that only a slip is refused. */
-const MAX_MB = 1024 ** 3;
-
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
 
@@ -98,26 +95,22 @@ export const adapterSection = z
       'How much of the latest output of a session is kept in memory for a client that comes back.',
     ),
     cpu_percent_limit: limit(
-      '% of one core',
-      1_000_000,
+      'cpu_percent_limit',
       'How much CPU the processes of a session may use together, on the average over cpu_window.',
     ),
     cpu_window: duration('seconds', 10, 'Over how long cpu_percent_limit is averaged: shorter bursts are no excess.'),
     cpu_seconds_limit: limit(
-      'seconds',
-      1_000_000_000,
+      'cpu_seconds_limit',
       'How much CPU time the processes of a session may use, from when one begins until none runs any more.',
     ),
-    memory_mb_limit: limit('MB', MAX_MB, 'How much memory the processes of a session may use together.'),
-    process_limit: limit('processes and threads', 4_194_304, 'How many a session may have, its shell included.'),
+    memory_mb_limit: limit('memory_mb_limit', 'How much memory the processes of a session may use together.'),
+    process_limit: limit('process_limit', 'How many a session may have, its shell included.'),
     disk_mb_limit: limit(
-      'MB',
-      MAX_MB,
+      'disk_mb_limit',
       'How much the processes of a session may write to disks, from when one begins until none runs any more.',
     ),
     disk_free_mb_floor: limit(
-      'MB',
-      MAX_MB,
+      'disk_free_mb_floor',
       'Free space of the disk of workspace_directory below which commands that write to disks are ended.',
     ),
     limit_mechanism: z

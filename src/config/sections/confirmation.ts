@@ -59,10 +59,12 @@ const classes = Object.fromEntries(
 /** `confirmation`: which commands may run, and who is asked first. */
 export const confirmationSection = z.strictObject({
   mode: choice([...MODES, 'off'])
-    .default('off')
-    .describe('Who confirms commands that need it: self, operator or llm; off lets every command run. Default: off.'),
+    .optional()
+    .describe(
+      'Who confirms commands that need it: self, operator or llm; off lets every command run. Default: self where preset, classes or rules are set, otherwise off.',
+    ),
   preset: choice(PRESET_NAMES)
-    .default('balanced')
+    .optional()
     .describe('What becomes of each class of commands: permissive, balanced or strict. Default: balanced.'),
   classes: z.strictObject(classes).prefault({}),
   rules: z
@@ -96,8 +98,18 @@ export const confirmationSection = z.strictObject({
     .prefault({}),
 });
 
+type ConfirmationSection = z.output<typeof confirmationSection>;
+
+/** The mode that holds: who says what is to be confirmed, and not by whom, wants it to be confirmed. */
+export function modeOf({ mode, preset, classes, rules }: ConfirmationSection): ConfirmationMode | 'off' {
+  const isConfigured = preset !== undefined || Object.keys(classes).length > 0 || rules.length > 0;
+  return mode ?? (isConfigured ? 'self' : 'off');
+}
+
 /** @returns what is missing for a model to confirm commands, where one has to */
-export function reviewerFault({ mode, classes, reviewer }: z.output<typeof confirmationSection>): string | undefined {
+export function reviewerFault(section: ConfirmationSection): string | undefined {
+  const { classes, reviewer } = section;
+  const mode = modeOf(section);
   const isAsked = mode === 'llm' || (mode !== 'off' && Object.values(classes).includes('llm'));
   return isAsked && reviewer.provider === 'openai' && reviewer.model === undefined
     ? 'is needed, because commands are confirmed by llm'

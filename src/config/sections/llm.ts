@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DRIVER_NAMES, LLM_PROVIDERS, OUTPUT_MODES, PROMPT_STYLES } from '../../core/llm/settings.js';
-import { count, duration, path, UNIT_MS } from '../fields.js';
+import { count, duration, ownLimit, path, UNIT_MS } from '../fields.js';
 
 /** In words, for the documentation. */
 const DEFAULT_FALLBACK = DRIVER_NAMES.join(', ');
@@ -140,6 +140,14 @@ export const llmSection = z
     max_timeout: duration('seconds', 3600, 'The longest time-out that a request may ask for.'),
     concurrency: count({ unit: 'runs', min: 1, max: 64 }, 2, 'Runs of one tool at a time; each takes up to 600 MB.'),
     queue_limit: count({ unit: 'calls', min: 0, max: 10_000 }, 16, 'Calls that may wait for one tool.'),
+    cpu_percent_limit: ownLimit(
+      'cpu_percent_limit',
+      'How much CPU a run may use, on the average over adapter.cpu_window.',
+    ),
+    cpu_seconds_limit: ownLimit('cpu_seconds_limit', 'How much CPU time a run may use.'),
+    memory_mb_limit: ownLimit('memory_mb_limit', 'How much memory the processes of a run may use together.'),
+    process_limit: ownLimit('process_limit', 'How many processes and threads a run may have.'),
+    disk_mb_limit: ownLimit('disk_mb_limit', 'How much the processes of a run may write to disks.'),
     shell_providers: z
       .record(text, shellProvider, { error: 'must be a mapping of names to command-line tools' })
       .default({})

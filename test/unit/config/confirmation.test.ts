@@ -24,6 +24,14 @@ describe('confirmation', () => {
     });
   });
 
+  it.each(['preset: balanced', 'classes: { network: deny }', 'rules: [{ action: deny, program: npm }]'])(
+    'is on where a policy is configured without a mode: %s',
+    (text) => {
+      expect(load(`confirmation: { ${text} }`).confirmation.mode).toBe('self');
+      expect(load(`confirmation: { mode: off, ${text} }`).confirmation.mode).toBe('off');
+    },
+  );
+
   it('takes a reviewing model, whose key is not shown', () => {
     const env = { ...BARE_ENV, REVIEW_KEY: 'very-secret' };
     const { reviewer } = load(

@@ -68,7 +68,9 @@ describe('the shipped configuration', () => {
   it('states the defaults: without the file, all is the same', () => {
     const shipped = loadConfiguration({ file, env: BARE_ENV, cwd: PROJECT });
     const none = loadConfiguration({ env: BARE_ENV, cwd: PROJECT });
-    expect({ ...shipped, file: undefined }).toEqual(none);
+    // The one switch that whoever takes the file has on.
+    const confirmation = { ...none.confirmation, mode: 'self' };
+    expect({ ...shipped, file: undefined }).toEqual({ ...none, confirmation });
   });
 
   it('listens on port 8087 and logs to logs/shell_adapter.log', () => {
