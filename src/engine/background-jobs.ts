@@ -1,3 +1,5 @@
+import type { Command } from './command.js';
+import type { CommandRun } from './command-run.js';
 import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
 import { isAlive, isBeforeExec, type ProcessEntry } from './process-table.js';
 import { findSessionProcesses, type ReportedProcess } from './process-tree.js';
@@ -10,6 +12,8 @@ import type { ShellProcess } from './shell-process.js';
 export class BackgroundJobs {
   #lastPid = 0;
   #known: ProcessEntry[] = [];
+  /** Commands that have ended, while background jobs hold their pipes. */
+  readonly #talking = new Map<Command, CommandRun>();
 
   /** Whether a report shows that there may be new ones. */
   hasNew(backgroundPid: number, isHeld: boolean): boolean {
@@ -34,8 +38,24 @@ export class BackgroundJobs {
     return reportLeftProcesses(this.#known, { line: lineOf(pid), name: installed.shell.name }, root);
   }
 
+  /** A command has ended, and somebody still holds its pipes. */
+  noteTalking(run: CommandRun): void {
+    this.#talking.set(run.command, run);
+  }
+
+  /** Nobody holds its pipes any more. */
+  noteSilent(run: CommandRun): void {
+    this.#talking.delete(run.command);
+  }
+
+  /** The run of a command that has ended, while somebody holds its pipes. */
+  runOf(command: Command): CommandRun | undefined {
+    return this.#talking.get(command);
+  }
+
   /** Forgets them: their shell has been replaced. */
   clear(): void {
+    this.#talking.clear();
     this.#lastPid = 0;
     this.#known = [];
   }

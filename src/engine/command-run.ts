@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../core/protocol/fields.js';
+import type { Beginning } from './beginning.js';
 import { type Command, type EndReason, graceFor } from './command.js';
 import { Deferred } from './deferred.js';
 import { signalForeground } from './foreground.js';
@@ -38,6 +39,8 @@ export interface RunOptions {
   readonly slot: Slot;
   readonly number: number;
   readonly nonce: string;
+  /** Before the shell was told. */
+  readonly beginning: Beginning;
   readonly killGraceMs: number;
   /** Called at every sign of life of the command. */
   readonly onOutput: () => void;
@@ -111,9 +114,9 @@ export class CommandRun {
     if (this.#fence) this.#options.shell.terminal.setPaused(isHeld);
   }
 
-  /** Ends the command: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. The first reason wins. */
+  /** Ends the command: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. The first reason wins, and none comes after its end. */
   terminate(reason: EndReason): void {
-    if (!this.command.requestEnd(reason) || this.#isTerminating) return;
+    if (this.#isSettled || !this.command.requestEnd(reason) || this.#isTerminating) return;
     this.#isTerminating = true;
     this.holdForClient(false);
     this.#killAt = performance.now() + graceFor(reason, this.#options.killGraceMs);
@@ -147,7 +150,8 @@ export class CommandRun {
     return processes;
   }
 
-  #signalForeground(signal: SignalName): Promise<ReportedProcess[]> {
+  /** @param until when to give up at the latest, on the monotonic clock */
+  #signalForeground(signal: SignalName, until = Infinity): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
     return signalForeground({
       root: shell.root,
@@ -156,7 +160,7 @@ export class CommandRun {
       onSend: (sent) => {
         this.command.noteSignal(sent);
       },
-      isOver: () => this.#isSettled,
+      isOver: () => this.#isSettled || performance.now() > until,
     });
   }
 
@@ -245,9 +249,9 @@ export class CommandRun {
   }
 
   readonly #find = (): ProcessEntry[] => {
-    const { shell, number } = this.#options;
+    const { shell, number, beginning } = this.#options;
     const { root, group } = shell;
-    return findCommandProcesses({ tag: shell.commandTag(number), root, ageMs: this.command.ageMs, group });
+    return findCommandProcesses({ tag: shell.commandTag(number), root, beginning, group });
   };
 
   /** Time left before processes are killed. */
@@ -265,22 +269,23 @@ export class CommandRun {
     return inTime;
   }
 
-  async #interrupt(): Promise<void> {
-    if (!this.#isSettled) await this.#signalForeground('SIGINT');
+  /** @param ms what is left for it: the answer must not wait for a shell that cannot be made to hear */
+  async #interrupt(ms: number): Promise<void> {
+    if (!this.#isSettled) await this.#signalForeground('SIGINT', performance.now() + ms);
   }
 
   async #climbLadder(): Promise<void> {
     const { shell } = this.#options;
     await this.whenUnderWay();
     if (this.#isSettled) return;
-    await this.#interrupt();
+    await this.#interrupt(this.#politeMs);
     if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#politeMs))) return;
     signalProcesses(this.#find(), 'SIGTERM');
     // A shell that handles the interrupt slowly, or was between two children, gets it once more.
-    await this.#interrupt();
+    await this.#interrupt(this.#politeMs);
     if (await this.#reportedWithin(this.#politeMs)) return;
     signalProcesses(this.#find(), 'SIGKILL');
-    await this.#interrupt();
+    await this.#interrupt(REPORT_AFTER_KILL_MS);
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
     sendSignal(shell.pid, 'SIGKILL');
   }
@@ -290,7 +295,7 @@ export class CommandRun {
     const { shell } = this.#options;
     await this.#kill();
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
-    await this.#interrupt();
+    await this.#interrupt(RETRY_MS);
     if (await this.#reportedWithin(RETRY_MS)) return;
     await this.#kill();
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;

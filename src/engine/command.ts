@@ -7,7 +7,7 @@ import type { Limits } from '../core/limits/limits.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { OutputStream } from './output-stream.js';
 import type { ReportedProcess } from './process-tree.js';
-import { type Breach, type ResourceUse, UseMeter } from './resource-use.js';
+import { type Breach, type Kill, peakOf, type ResourceUse, UseMeter } from './resource-use.js';
 import { quote } from './shells/shell.js';
 import type { SpoolBudget } from './spool.js';
 
@@ -64,6 +64,10 @@ export interface CommandOutcome {
   readonly warnings: readonly Warning[];
 }
 
+/** What a command was killed for; undefined when it was not killed for a limit. */
+export const killOf = ({ breach, killedPids, use }: CommandOutcome): Kill | undefined =>
+  breach ? { breach, killedPids, peak: peakOf(breach, use) } : undefined;
+
 /** What the engine knows when a command's shell or process has ended. */
 export interface CommandEnd {
   /** As the shell counts: 128+n for signal n. */
@@ -77,6 +81,8 @@ export interface CommandEnd {
 
 /** Exit code of a command that was ended for its time, as timeout(1) gives. */
 const TIMED_OUT_EXIT_CODE = 124;
+/** Exit code of a command that was ended for another limit, whatever it has made of that: that of SIGKILL. */
+const LIMIT_EXIT_CODE = 137;
 const SIGNAL_EXIT_BASE = 128;
 
 /** Signals that a client sends to end a command. */
@@ -207,9 +213,10 @@ export class Command {
     this.meter.end();
     const reason = this.#endReason ?? this.#reasonBySignal(end.exitCode);
     const isTimedOut = reason?.status === 'timed_out';
+    const exitCode = isTimedOut ? TIMED_OUT_EXIT_CODE : reason?.breach ? LIMIT_EXIT_CODE : end.exitCode;
     this.#outcome = {
-      exitCode: isTimedOut ? TIMED_OUT_EXIT_CODE : end.exitCode,
-      signal: isTimedOut ? null : signalOfExitCode(end.exitCode),
+      exitCode,
+      signal: isTimedOut ? null : signalOfExitCode(exitCode),
       status: reason?.status ?? 'completed',
       killedBy: reason?.killedBy ?? null,
       durationMs: this.ageMs,

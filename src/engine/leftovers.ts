@@ -1,4 +1,3 @@
-import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { ProcessGroup } from './limits/mechanism.js';
 import { PendingWork } from './pending-work.js';
 import { plainRoot } from './process-root.js';
@@ -11,7 +10,8 @@ const SWEEP_AFTER_MS = 400;
 export interface EndedOneShot {
   readonly pid: number | undefined;
   readonly tag: string;
-  readonly profile: SandboxProfile;
+  /** Whether it has ended with all that it had started. */
+  readonly isIsolated: boolean;
   /** Disposed of when nothing is left in it. */
   readonly group: ProcessGroup;
 }
@@ -38,15 +38,20 @@ export class Leftovers implements AsyncDisposable {
    * ended with all that was in it.
    */
   end(ended: EndedOneShot): void {
-    const { pid, tag, group, profile } = ended;
+    const { pid, tag, group, isIsolated } = ended;
     if (pid === undefined) {
       group[Symbol.dispose]();
       return;
     }
     // What has left the process group is in the control group still, and cannot be missed there.
-    if ((profile === 'none' && sendSignal(-pid, 'SIGTERM')) || group.members().length > 0)
+    if ((!isIsolated && sendSignal(-pid, 'SIGTERM')) || group.members().length > 0) {
       this.#ending.add(this.#endNow(ended));
-    else group[Symbol.dispose]();
+    } else {
+      // The answer need not wait for it.
+      setImmediate(() => {
+        group[Symbol.dispose]();
+      });
+    }
     this.#tags.push(tag);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

@@ -36,7 +36,8 @@ export type RequestText = string;
 export class OneShotProcess {
   readonly tag: string;
   readonly group: ProcessGroup;
-  readonly profile: SandboxProfile;
+  /** Whether it has process ids of its own, in a sandbox or a mere namespace: all that it has started ends with it. */
+  readonly isIsolated: boolean;
   readonly pipes: PipeSet;
   /** The command line of a shell, as processes that it has forked show it; undefined for any other program. */
   readonly shellLine: string | undefined;
@@ -47,10 +48,10 @@ export class OneShotProcess {
     const { file, args, tag, takesRequest, profile, group } = program;
     this.tag = tag;
     this.group = group;
-    this.profile = profile;
+    this.isIsolated = launcher.isolates(profile);
     this.pipes = pipes;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
-    const message = profile === 'none' ? this.#plainly(program) : this.#sandboxed(program, launcher);
+    const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program);
     this.#process = starter.start({ ...message, entrances: group.entrances, exits: group.exits });
     void this.#process.started.then(() => {
       if (this.pid === undefined) return;
@@ -68,13 +69,18 @@ export class OneShotProcess {
   get root(): ProcessRoot | undefined {
     const { pid } = this;
     if (pid === undefined || this.hasEnded) return undefined;
-    if (this.profile !== 'none') this.#sandboxRoot ??= sandboxRoot(pid);
+    if (this.isIsolated) this.#sandboxRoot ??= sandboxRoot(pid);
     return this.#sandboxRoot ?? plainRoot(pid);
   }
 
   /** Of a sandbox: why it did not get as far as the command, as bubblewrap says. Empty when it did. */
   get complaint(): Buffer {
-    return readFileSync(complaintFile(this.pipes));
+    try {
+      return readFileSync(complaintFile(this.pipes));
+    } catch {
+      // ENOENT: a command has removed the adapter's files.
+      return Buffer.alloc(0);
+    }
   }
 
   get hasEnded(): boolean {
@@ -142,7 +148,7 @@ export class OneShotProcess {
     const { directory, out, err } = this.pipes;
     const input = stdin === undefined ? '/dev/null' : this.writeStdin(stdin);
     const descriptors = [input, out.path, err.path, ...(takesRequest ? [requestPipe(this.pipes)] : [])];
-    const launch = { profile, command: [file, ...args], directory, cwd, descriptors };
+    const launch = { profile, command: [file, ...args], env, directory, cwd, descriptors };
     const [launcherFile = file, ...launcherArgs] = launcher.wrap(launch);
     const stderr = complaintFile(this.pipes);
     writeFileSync(stderr, '', { mode: 0o600 });

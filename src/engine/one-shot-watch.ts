@@ -23,6 +23,7 @@ export function watchOneShot(
     cancel,
     endRest: () => Promise.resolve([]),
     endShell: () => undefined,
+    endSession: () => undefined,
     noteBreach: () => undefined,
   };
 }

@@ -5,13 +5,13 @@ import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { SandboxStanding } from '../core/sandbox/standing.js';
-import { type Command, type CommandEnd, type EndReason, graceFor } from './command.js';
+import { type Command, type CommandEnd, type EndReason, graceFor, type Warning } from './command.js';
 import { type OnLingering, watchOneShot } from './one-shot-watch.js';
-import { noteKernelKills } from './session-watch.js';
+import { noteKernelActions } from './session-watch.js';
 import type { LimitMechanism, ProcessGroup } from './limits/mechanism.js';
 import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
 import { Leftovers } from './leftovers.js';
-import { OneShotProcess, requestFile } from './one-shot-process.js';
+import { OneShotProcess, type OneShotProgram, requestFile } from './one-shot-process.js';
 import { commandEnd, failedStart } from './one-shot-end.js';
 import { PipeFeed } from './pipe-feed.js';
 import { type PipeSet, PipeSets } from './pipe-sets.js';
@@ -116,7 +116,7 @@ export class OneShotRunner implements AsyncDisposable {
   /** Ends a command with all its processes. */
   terminate(command: Command, reason: EndReason): void {
     const flight = this.#flights.get(command);
-    if (!flight || !command.requestEnd(reason) || flight.process.hasEnded) return;
+    if (!flight || flight.process.hasEnded || !command.requestEnd(reason)) return;
     for (const feed of flight.feeds) feed.holdForClient(false);
     flight.termination = flight.process.started.then(() =>
       endProcesses(() => this.#find(flight.process), graceFor(reason, this.#options.killGraceMs), {
@@ -168,19 +168,16 @@ export class OneShotRunner implements AsyncDisposable {
 
   async #startProgram(command: Command): Promise<OneShotProcess> {
     const { spec } = command;
-    const { starter, launcher, cwd, env } = this.#options;
-    const pipes = await this.#pipes.take();
-    const program = {
+    const { cwd, env } = this.#options;
+    const process = this.#launch(await this.#pipes.take(), {
       file: spec.command,
       args: spec.args ?? [],
       cwd: spec.cwd ?? cwd,
       env: { ...env, ...spec.env },
-      ...this.#newGroup(),
       stdin: spec.stdin,
       takesRequest: false,
       profile: spec.sandbox ?? this.#standardProfile,
-    };
-    const process = new OneShotProcess(starter, launcher, program, pipes);
+    });
     beginWithLimits(command, process);
     return process;
   }
@@ -191,8 +188,13 @@ export class OneShotRunner implements AsyncDisposable {
     const warm = profile === this.#standardProfile ? this.#takeWarm() : undefined;
     const process = warm ?? this.#startShell(await this.#pipes.take(), profile);
     beginWithLimits(command, process);
-    const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
-    process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
+    try {
+      const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
+      process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
+    } catch (error) {
+      this.#dismiss(process);
+      throw error;
+    }
     this.#refillTimer ??= setTimeout(() => {
       this.#refill();
     }, REFILL_AFTER_MS).unref();
@@ -218,21 +220,39 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #startShell(pipes: PipeSet, profile: SandboxProfile): OneShotProcess {
-    const { starter, launcher, shell, cwd, env: base } = this.#options;
+    const { shell, cwd, env: base } = this.#options;
     const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
     const env = { ...base, ...extra };
-    const program = { file: shell.path, args, cwd, env, ...this.#newGroup(), takesRequest: true, profile };
-    return new OneShotProcess(starter, launcher, program, pipes);
+    return this.#launch(pipes, { file: shell.path, args, cwd, env, takesRequest: true, profile });
+  }
+
+  #launch(pipes: PipeSet, program: Omit<OneShotProgram, 'tag' | 'group'>): OneShotProcess {
+    const { starter, launcher, runtime, mechanism } = this.#options;
+    const tag = `${runtime.instance}.${randomBytes(6).toString('hex')}`;
+    let group: ProcessGroup | undefined;
+    try {
+      group = mechanism.createGroup(tag);
+      return new OneShotProcess(starter, launcher, { ...program, tag, group }, pipes);
+    } catch (error) {
+      group?.[Symbol.dispose]();
+      this.#releasePipes(pipes);
+      throw error;
+    }
+  }
+
+  /** Lets a shell go that waits for a request which could not be written. */
+  #dismiss(process: OneShotProcess): void {
+    process.removeFiles();
+    process.dismiss();
+    void process.ended.then(() => {
+      process.group[Symbol.dispose]();
+      this.#releasePipes(process.pipes);
+    });
   }
 
   /** Of commands that ask for none. */
   get #standardProfile(): SandboxProfile {
     return this.sandbox.profile;
-  }
-
-  #newGroup(): { readonly tag: string; readonly group: ProcessGroup } {
-    const tag = `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
-    return { tag, group: this.#options.mechanism.createGroup(tag) };
   }
 
   // --- in flight ----------------------------------------------------------------------------------------------------
@@ -249,12 +269,17 @@ export class OneShotRunner implements AsyncDisposable {
     const { out, err } = process.pipes;
     const feeds = [new PipeFeed(out, command.stdout, onBytes), new PipeFeed(err, command.stderr, onBytes)];
     const listen = () => {
+      if (!this.#flights.has(command)) return;
       for (const feed of feeds) feed.listen();
-      onLingering(watchOneShot(command, process, this.terminate.bind(this)));
+      // While it is being started the starter is in its group, with all that it has ever waited for.
+      void process.started.then(() => {
+        if (this.#flights.has(command)) onLingering(watchOneShot(command, process, this.terminate.bind(this)));
+      });
     };
     const timers = [
       setTimeout(timeOut, spec.timeoutMs),
-      setTimeout(listen, STREAM_AFTER_MS),
+      // First the ends that have come: where many commands run, most that seem to take their time have ended.
+      setTimeout(() => setImmediate(listen), STREAM_AFTER_MS),
       ...(quiet ? [quiet] : []),
     ];
     const flight: Flight = { command, process, feeds, timers, termination: undefined };
@@ -266,14 +291,14 @@ export class OneShotRunner implements AsyncDisposable {
     const { command, process, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
     const how = commandEnd(end, command);
-    noteKernelKills(command, { group: process.group, limits: {} }, how.exitCode);
+    const kept = noteKernelActions(command, { group: process.group, limits: {} }, how.exitCode);
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
       await flight.termination;
       survivors = await endProcesses(() => this.#find(process), 0);
     }
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const isGone = process.profile !== 'none';
+    const isGone = process.isIsolated;
     const left = isHeld && !isGone ? await this.#findLeft(process) : [];
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
@@ -281,7 +306,7 @@ export class OneShotRunner implements AsyncDisposable {
     command.finish({
       ...how,
       survivors: reportProcesses(survivors),
-      ...this.#reportLeft(left, process, isHeld && isGone),
+      ...this.#reportLeft(left, process, isHeld && isGone, [...(how.warnings ?? []), ...kept]),
     });
     if (command.spec.stdin !== undefined) process.removeFiles();
     this.#leftovers.end(process);
@@ -309,13 +334,18 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   /** @param wereThere whether there were some in a sandbox, which has ended with them before they could be looked at */
-  #reportLeft(left: readonly ProcessEntry[], { shellLine }: OneShotProcess, wereThere: boolean): Partial<CommandEnd> {
-    if (left.length === 0 && !wereThere) return {};
+  #reportLeft(
+    left: readonly ProcessEntry[],
+    { shellLine }: OneShotProcess,
+    wereThere: boolean,
+    warnings: readonly Warning[],
+  ): Partial<CommandEnd> {
+    if (left.length === 0 && !wereThere) return { warnings };
     const message =
       'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
     return {
       backgroundProcesses: reportLeftProcesses(left, { line: shellLine, name: this.#options.shell.shell.name }),
-      warnings: [{ code: 'BACKGROUND_ENDED', message }],
+      warnings: [...warnings, { code: 'BACKGROUND_ENDED', message }],
     };
   }
 
@@ -330,7 +360,8 @@ export class OneShotRunner implements AsyncDisposable {
 /** From now on the process runs this command: what it has used before does not count, and its limits hold. */
 function beginWithLimits(command: Command, process: OneShotProcess): void {
   const { group } = process;
-  command.meter.begin(group);
+  // Of one that is just being started not every mechanism can tell what it has used, which is nothing.
+  command.meter.begin(group, process.pid === undefined ? 0 : group.cpuMs());
   const setLimits = () => {
     if (command.spec.resourceLimits) group.setLimits(command.spec.resourceLimits);
   };

@@ -3,6 +3,9 @@ import { Socket } from 'node:net';
 
 import { drain, openReader, sharedReadBuffer } from './fifo.js';
 
+/** Pause before a stream is attached again for which there was no descriptor, in milliseconds. */
+const RETRY_MS = 20;
+
 /** What takes the bytes of a pipe. The chunk is only valid during the call. */
 export type ChunkSink = (chunk: Buffer) => void;
 
@@ -17,17 +20,22 @@ export type ChunkSink = (chunk: Buffer) => void;
 export class OutputPipe {
   readonly path: string;
   readonly #fd: number;
+  readonly #open: typeof openReader;
   #stream: Socket | undefined;
+  /** Runs while a stream is to be attached as soon as there is a descriptor for it. */
+  #retry: NodeJS.Timeout | undefined;
   #isPaused = false;
 
-  constructor(path: string) {
+  /** @param open opens a reader */
+  constructor(path: string, open = openReader) {
     this.path = path;
-    this.#fd = openReader(path);
+    this.#open = open;
+    this.#fd = open(path);
   }
 
-  /** Whether a stream is attached. */
+  /** Whether a stream is attached, or will be. */
   get isListening(): boolean {
-    return this.#stream !== undefined;
+    return this.#stream !== undefined || this.#retry !== undefined;
   }
 
   /**
@@ -35,12 +43,13 @@ export class OutputPipe {
    * told. Without, a writer that comes and goes before the command's own is not taken for the end.
    */
   listen(sink: ChunkSink, onEnd?: () => void): void {
-    if (this.#stream) return;
+    if (this.isListening) return;
     let fd: number;
     try {
-      fd = openReader(this.path);
-    } catch {
+      fd = this.#open(this.path);
+    } catch (error) {
       // ENOENT: a command has removed the adapter's files. What comes is read when it ends.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#listenLater(sink, onEnd);
       return;
     }
     const onread = {
@@ -64,6 +73,17 @@ export class OutputPipe {
     });
   }
 
+  /** The daemon is out of descriptors. Whoever writes must not wait for ever: until there is one, it is read now and then. */
+  #listenLater(sink: ChunkSink, onEnd?: () => void): void {
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      const isEnded = !this.#isPaused && this.drain(sink) === 'free';
+      // A new reader would not be told of an end that has been.
+      if (isEnded && onEnd) onEnd();
+      else this.listen(sink, onEnd);
+    }, RETRY_MS);
+  }
+
   /** Stops or goes on reading the stream: the writers then wait. */
   setPaused(isPaused: boolean): void {
     if (this.#isPaused === isPaused) return;
@@ -80,6 +100,8 @@ export class OutputPipe {
   release(): void {
     const stream = this.#stream;
     this.#stream = undefined;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     this.#isPaused = false;
     stream?.destroy();
   }

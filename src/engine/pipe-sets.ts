@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { AdapterError } from '../core/errors.js';
 import { drain, makeFifos, openBoth } from './fifo.js';
 import { OutputPipe } from './output-pipe.js';
 
@@ -35,9 +36,13 @@ export class PipeSets implements Disposable {
     mkdirSync(directory, { mode: 0o700 });
   }
 
-  /** Gives a set that nobody holds. */
+  /**
+   * Gives a set that nobody holds.
+   * @throws AdapterError SHUTTING_DOWN when all have been closed
+   */
   async take(): Promise<PipeSet> {
     for (;;) {
+      if (this.#isClosed) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
       const set = this.#free.pop();
       if (set) return set;
       this.#making ??= this.#make().finally(() => {

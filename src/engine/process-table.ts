@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-import { readSmallFile } from './small-file.js';
+import { readBytes, readSmallFile } from './small-file.js';
 
 /** Name of the variable by which processes of the adapter are recognised: `instance.session.command`. */
 export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
@@ -34,18 +34,36 @@ export interface ProcessEntry {
 
 const readProc = (pid: number, file: string): string | undefined => readSmallFile(`/proc/${pid}/${file}`);
 
+/** Characters of /proc/PID/stat. */
+const OPENING = 0x28;
+const CLOSING = 0x29;
+const BLANK = 0x20;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+/** Fields after the name that are numbers and of use, one process at a time. */
+const numbers = new Float64Array(22);
+
 /** Reads one process; undefined when there is none. */
-export function readProcess(pid: number): ProcessEntry | undefined {
-  const stat = readProc(pid, 'stat');
-  if (!stat) return undefined;
+export const readProcess = (pid: number): ProcessEntry | undefined =>
+  readBytes(`/proc/${pid}/stat`, (bytes, length) => parseStat(pid, bytes, length));
+
+/** From the bytes: ten times as quick as by splitting a text, and done for every process of the machine. */
+function parseStat(pid: number, bytes: Buffer, length: number): ProcessEntry {
   // The name stands in parentheses and may hold anything, parentheses and blanks included.
-  const end = stat.lastIndexOf(')');
-  const fields = stat.slice(end + 2).split(' ');
-  const number = (index: number) => Number(fields[index]);
+  const end = bytes.lastIndexOf(CLOSING, length - 1);
+  let at = end + 4;
+  for (let field = 1; field < numbers.length; field += 1, at += 1) {
+    const isNegative = bytes[at] === MINUS;
+    let value = 0;
+    for (at += isNegative ? 1 : 0; at < length && bytes[at] !== BLANK; at += 1)
+      value = value * 10 + (bytes[at] ?? 0) - ZERO;
+    numbers[field] = isNegative ? -value : value;
+  }
+  const number = (index: number) => numbers[index] ?? 0;
   return {
     pid,
-    name: stat.slice(stat.indexOf('(') + 1, end),
-    state: fields[0] ?? '?',
+    name: bytes.toString('latin1', bytes.indexOf(OPENING) + 1, end),
+    state: String.fromCharCode(bytes[end + 2] ?? 0),
     parent: number(1),
     group: number(2),
     session: number(3),
@@ -57,17 +75,15 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   };
 }
 
-/** Reads every process of the machine. About 10 µs each. */
-export function listProcesses(): ProcessEntry[] {
-  const entries: ProcessEntry[] = [];
-  for (const name of readdirSync('/proc')) {
+/** Numbers of all processes of the machine. */
+export const listPids = (): number[] =>
+  readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    const entry = readProcess(pid);
-    if (entry) entries.push(entry);
-  }
-  return entries;
-}
+    return Number.isInteger(pid) ? [pid] : [];
+  });
+
+/** Reads every process of the machine. About 10 µs each. */
+export const listProcesses = (): ProcessEntry[] => listPids().flatMap((pid) => readProcess(pid) ?? []);
 
 /** Bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when that is not told. */
 export function bytesWrittenBy(pid: number): number {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { uptime } from 'node:os';
 
+import { type Beginning, startedSince } from './beginning.js';
 import { isSandboxed, type ProcessRoot } from './process-root.js';
 import {
   commandLine,
@@ -8,8 +8,8 @@ import {
   isAlive,
   listProcesses,
   type ProcessEntry,
+  readProcess,
   readTag,
-  TICKS_PER_SECOND,
 } from './process-table.js';
 
 /** How often the end of signalled processes is looked for. */
@@ -52,6 +52,21 @@ interface KnownMembers {
   holdForks(isHeld: boolean): void;
 }
 
+/**
+ * All processes that run, and which of them are known to belong to a group. The group is asked last: what was started
+ * after the walk had passed its number, by a process that has ended since, is nowhere else to be found.
+ */
+function lookAt(group: KnownMembers | undefined): { table: ProcessEntry[]; known: ReadonlySet<number> } {
+  const table = listProcesses();
+  const known = new Set(group?.members());
+  const seen = new Set(table.map(({ pid }) => pid));
+  for (const pid of known) {
+    const missed = seen.has(pid) ? undefined : readProcess(pid);
+    if (missed) table.push(missed);
+  }
+  return { table: table.filter(isRunning), known };
+}
+
 /** A session, or a one-shot, as its processes can be told from others. */
 export interface SessionScope {
   /** The tag of its processes, `instance.session`. */
@@ -66,9 +81,9 @@ export interface SessionScope {
  * its tag, whatever session or parent it has moved to, what descends from the shell, and what is on its terminal.
  */
 export function findSessionProcesses({ tag, root, group }: SessionScope): ProcessEntry[] {
-  const table = listProcesses().filter(isRunning);
+  const { table, known } = lookAt(group);
   const own = new Set(root?.own);
-  const members = new Set([...(group?.members() ?? []), ...own]);
+  const members = new Set([...known, ...own]);
   for (const entry of table) {
     if (entry.session === root?.leader || `${readTag(entry.pid) ?? ''}.`.startsWith(`${tag}.`)) members.add(entry.pid);
   }
@@ -81,8 +96,8 @@ export interface CommandScope {
   /** `instance.session.command`: what the command's programs carry in their environment. */
   readonly tag: string;
   readonly root: ProcessRoot;
-  /** How long ago the command began, in milliseconds: subshells carry an older tag, but are younger than this. */
-  readonly ageMs: number;
+  /** When the command began: subshells carry an older tag, but are younger than this. */
+  readonly beginning: Beginning;
   readonly group?: KnownMembers | undefined;
 }
 
@@ -91,19 +106,18 @@ export interface CommandScope {
  * began, in a sandbox orphans without a tag, what descends from these, and what shares a process group with them.
  */
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
-  const table = listProcesses().filter(isRunning);
-  const since = Math.floor(uptime() * TICKS_PER_SECOND - (scope.ageMs * TICKS_PER_SECOND) / 1000) - 1;
+  const isYounger = startedSince(scope.beginning);
+  const { table, known } = lookAt(scope.group);
   const { main, reaper, own } = scope.root;
   const shellTag = readTag(main);
   const members = new Set<number>();
   for (const entry of table) {
     const tag = readTag(entry.pid);
-    const isYounger = entry.startTicks >= since;
-    const isSubshell = entry.parent === main && isYounger && tag === shellTag;
-    const isUntaggedOrphan = entry.parent === reaper && isYounger && tag === undefined;
-    if (tag === scope.tag || isSubshell || isUntaggedOrphan) members.add(entry.pid);
+    const isSubshell = entry.parent === main && tag === shellTag;
+    const isUntaggedOrphan = entry.parent === reaper && tag === undefined;
+    if (tag === scope.tag || ((isSubshell || isUntaggedOrphan) && isYounger(entry))) members.add(entry.pid);
   }
-  for (const pid of findUntagged(scope, table, since)) members.add(pid);
+  for (const pid of findUntagged(scope.root, known, table, isYounger)) members.add(pid);
   addDescendants(members, table);
   const groups = new Set(table.filter(({ pid }) => members.has(pid)).map(({ group }) => group));
   for (const { pid, group } of table) if (own.includes(pid)) groups.delete(group);
@@ -111,10 +125,14 @@ export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
 }
 
 /** Members of the session's group that have begun with the command, and do not come of anything older than it. */
-function findUntagged({ group, root }: CommandScope, table: readonly ProcessEntry[], since: number): number[] {
-  const known = new Set(group?.members());
+function findUntagged(
+  root: ProcessRoot,
+  known: ReadonlySet<number>,
+  table: readonly ProcessEntry[],
+  isYounger: (entry: ProcessEntry) => boolean,
+): number[] {
   const inGroup = table.filter(({ pid }) => known.has(pid) && !root.own.includes(pid));
-  const older = new Set(inGroup.filter(({ startTicks }) => startTicks < since).map(({ pid }) => pid));
+  const older = new Set(inGroup.filter((entry) => !isYounger(entry)).map(({ pid }) => pid));
   addDescendants(older, table);
   return inGroup.flatMap(({ pid }) => (older.has(pid) ? [] : pid));
 }
@@ -174,15 +192,16 @@ export interface EndOptions {
 }
 
 /**
- * Ends all that `find` finds: SIGTERM, then after `graceMs` SIGKILL, looking again each time for what was started
+ * Ends all that `finder` finds: SIGTERM, then after `graceMs` SIGKILL, looking again each time for what was started
  * meanwhile.
  * @returns what could not be ended: processes of another user, or in uninterruptible sleep.
  */
 export async function endProcesses(
-  find: ProcessFinder,
+  finder: ProcessFinder,
   graceMs: number,
   options: EndOptions = {},
 ): Promise<ProcessEntry[]> {
+  const find = confirmed(finder);
   const deadline = performance.now() + graceMs;
   let found = find();
   while (found.length > 0 && performance.now() < deadline) {
@@ -192,11 +211,15 @@ export async function endProcesses(
     await waitForEnd(found, deadline - performance.now());
     found = find();
   }
-  return found.length === 0 ? found : killProcesses(find, options);
+  return found.length === 0 ? found : killProcesses(finder, options);
 }
 
-/** Kills all that `find` finds, until there is nothing new. Gives what could not be killed. */
-export async function killProcesses(find: ProcessFinder, { group, onKill }: EndOptions = {}): Promise<ProcessEntry[]> {
+/** Kills all that `finder` finds, until there is nothing new. Gives what could not be killed. */
+export async function killProcesses(
+  finder: ProcessFinder,
+  { group, onKill }: EndOptions = {},
+): Promise<ProcessEntry[]> {
+  const find = confirmed(finder);
   const deadline = performance.now() + KILL_SETTLE_MS;
   const kill = async (found: readonly ProcessEntry[]) => {
     const killed = signalProcesses(found, 'SIGKILL');
@@ -215,6 +238,17 @@ export async function killProcesses(find: ProcessFinder, { group, onKill }: EndO
     group?.holdForks(false);
   }
 }
+
+/**
+ * Finds nothing only if a second look finds nothing either: one that takes its time passes by who is just being started
+ * by a process that ends meanwhile, and so does the kernel's list of a control group.
+ */
+const confirmed =
+  (find: ProcessFinder): ProcessFinder =>
+  () => {
+    const found = find();
+    return found.length > 0 ? found : find();
+  };
 
 /** Stops all that `find` finds, again and again until none is new. */
 function stopProcesses(find: ProcessFinder): ProcessEntry[] {

@@ -1,5 +1,4 @@
-import type { Resource } from '../core/limits/limits.js';
-import { ProcessSnapshot } from './limits/process-snapshot.js';
+import { MB, type Resource } from '../core/limits/limits.js';
 import type { GroupSample, ProcessGroup } from './limits/mechanism.js';
 
 /** What a command has used, with all that ran in its session meanwhile. Null is what was not measured. */
@@ -22,6 +21,26 @@ export interface Breach {
   readonly limit: number;
   /** What was seen when it was decided. */
   readonly observed: number;
+}
+
+/** What was ended for a limit. */
+export interface Kill {
+  readonly breach: Breach;
+  /** The most that was used, in the unit of the limit's name. */
+  readonly peak: number;
+  /** Processes that were killed for it; those that the kernel killed by itself as far as they are known. */
+  readonly killedPids: readonly number[];
+}
+
+/** The most that a command has used of what its limit was exceeded of: never less than what was observed then. */
+export function peakOf({ resource, observed }: Breach, use: ResourceUse): number {
+  const used: Partial<Record<Resource, number>> = {
+    cpu_seconds: (use.cpuMs ?? 0) / 1000,
+    memory_mb: (use.peakMemoryBytes ?? 0) / MB,
+    processes: use.peakTasks ?? 0,
+    disk_mb: (use.writtenBytes ?? 0) / MB,
+  };
+  return Math.max(observed, used[resource] ?? 0);
 }
 
 /** Measures what a command uses: CPU time from its start, the rest from the first look at it. */
@@ -61,10 +80,13 @@ export class UseMeter {
     return this.#earlierPids;
   }
 
-  /** The command begins, in this group. */
-  begin(group: ProcessGroup): void {
+  /**
+   * The command begins, in this group.
+   * @param cpuAtStart what the group has used before
+   */
+  begin(group: ProcessGroup, cpuAtStart = group.cpuMs()): void {
     this.#group = group;
-    this.#cpuAtStart = group.cpuMs();
+    this.#cpuAtStart = cpuAtStart;
   }
 
   /**
@@ -73,10 +95,11 @@ export class UseMeter {
    */
   note({ cpuMs, memoryBytes, tasks, writtenBytes, pids }: GroupSample, writtenAtStart: number): void {
     this.#writtenAtStart ??= writtenAtStart;
-    this.#cpuMs = cpuMs - (this.#cpuAtStart ?? cpuMs);
+    // A look that others have waited for may have begun before the command.
+    this.#cpuMs = Math.max(0, cpuMs - (this.#cpuAtStart ?? cpuMs));
     this.#peakMemoryBytes = Math.max(this.#peakMemoryBytes ?? 0, memoryBytes);
     this.#peakTasks = Math.max(this.#peakTasks ?? 0, tasks);
-    this.#writtenBytes = writtenBytes - this.#writtenAtStart;
+    this.#writtenBytes = Math.max(0, writtenBytes - this.#writtenAtStart);
     this.#earlierPids = this.#lastPids;
     this.#lastPids = pids;
   }
@@ -90,10 +113,11 @@ export class UseMeter {
   end(): void {
     // What was looked at before is looked at once more: the last look may be a while ago.
     if (this.#group && this.#writtenAtStart !== undefined) {
-      this.note(this.#group.sample(new ProcessSnapshot()), this.#writtenAtStart);
+      const sample = this.#group.sampleNow();
+      if (sample) this.note(sample, this.#writtenAtStart);
     }
     const now = this.#group?.cpuMs();
-    if (now !== undefined && this.#cpuAtStart !== undefined) this.#cpuMs = now - this.#cpuAtStart;
+    if (now !== undefined && this.#cpuAtStart !== undefined) this.#cpuMs = Math.max(0, now - this.#cpuAtStart);
     this.#group = undefined;
   }
 }

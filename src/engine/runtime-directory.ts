@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
+import { ownUid } from './own-user.js';
 import { isAlive, readProcess } from './process-table.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
@@ -11,7 +12,7 @@ const TMPFS_MAGIC = 0x01021994;
 
 /** FIFOs on a disk's file system cost 12 % of a command's time, so memory is preferred. */
 function fastestDirectory(): string {
-  const candidates = [`/run/user/${userInfo().uid}`, '/dev/shm'];
+  const candidates = [`/run/user/${ownUid()}`, '/dev/shm'];
   for (const path of candidates) {
     try {
       accessSync(path, constants.W_OK | constants.X_OK);
@@ -27,7 +28,7 @@ function fastestDirectory(): string {
 export function makePrivate(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const stat = lstatSync(path);
-  if (!stat.isDirectory() || stat.uid !== userInfo().uid || (stat.mode & 0o077) !== 0) {
+  if (!stat.isDirectory() || stat.uid !== ownUid() || (stat.mode & 0o077) !== 0) {
     throw new AdapterError('INTERNAL', `${path} is not a private directory of this user: remove it`);
   }
 }
@@ -50,7 +51,7 @@ export interface DeadInstance {
  * @param base parent directory; by default a tmpfs of this user, `/dev/shm`, or the temporary directory.
  */
 export function makeRuntimeDirectory(base: string = fastestDirectory()): RuntimeDirectory {
-  const parent = join(base, `shell-adapter-${userInfo().uid}`);
+  const parent = join(base, `shell-adapter-${ownUid()}`);
   makePrivate(parent);
   const startTicks = readProcess(process.pid)?.startTicks ?? 0;
   const instance = `${process.pid}-${startTicks}-${randomBytes(4).toString('hex')}`;

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { readdirSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { ownUid } from './own-user.js';
 import { isInstanceAlive, makePrivate } from './runtime-directory.js';
 
 /** A directory that is removed with all in it. */
@@ -19,7 +20,7 @@ export class Scratch implements AsyncDisposable {
 
   /** @param instance name of this run of the daemon */
   constructor(instance: string) {
-    const parent = join(tmpdir(), `shell-adapter-scratch-${userInfo().uid}`);
+    const parent = join(tmpdir(), `shell-adapter-scratch-${ownUid()}`);
     makePrivate(parent);
     for (const name of readdirSync(parent)) {
       if (!isInstanceAlive(name)) rmSync(join(parent, name), { recursive: true, force: true });

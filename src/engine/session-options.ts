@@ -3,6 +3,7 @@ import type { Log } from '../core/log.js';
 import type { ShellReplacement } from '../core/metrics.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { Command } from './command.js';
+import type { Breach } from './resource-use.js';
 import type { ShellPool } from './shell-pool.js';
 import type { InstalledShell } from './shells/list.js';
 
@@ -32,4 +33,6 @@ export interface SessionListener {
   onShellReplaced(why: ShellReplacement): void;
   /** The shell has ended and no other could be started: the session is of no more use. */
   onFailed(error: Error): void;
+  /** It exceeds a limit though everything in it was ended: the session has to end. */
+  onExceeded(breach: Breach): void;
 }

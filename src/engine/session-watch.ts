@@ -4,8 +4,9 @@ import type { ProcessGroup } from './limits/mechanism.js';
 import type { Watched } from './limits/watched.js';
 import { type ProcessEntry, readProcess } from './process-table.js';
 import { findSessionProcesses, killProcesses, sendSignal } from './process-tree.js';
-import type { SessionOptions } from './session-options.js';
-import { breachWarning } from './shell-loss.js';
+import type { Kill } from './resource-use.js';
+import type { SessionListener, SessionOptions } from './session-options.js';
+import { breachWarning, keptWarning } from './shell-loss.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** What is needed of a session to keep its limits. */
@@ -15,6 +16,8 @@ interface LimitedSession {
   readonly running: Command | undefined;
   cancel(command: Command, reason: EndReason): void;
   noteWarning(warning: Warning): void;
+  readonly listener: Pick<SessionListener, 'onExceeded'>;
+  lastKill: Kill | undefined;
 }
 
 /** A session, as limits are kept for it. */
@@ -40,14 +43,22 @@ export function watchSession(session: LimitedSession): Watched {
       const killed: number[] = [];
       const onKill = (entries: readonly ProcessEntry[]) => killed.push(...entries.map(({ pid }) => pid));
       await killProcesses(() => findSessionProcesses(shell), { group: shell.group, onKill });
+      session.lastKill = { breach, peak: breach.observed, killedPids: killed };
       session.noteWarning(breachWarning(breach));
       return killed;
     },
     endShell: (breach) => {
+      const { pid } = session.shell;
+      session.lastKill = { breach, peak: breach.observed, killedPids: [pid] };
       session.noteWarning(breachWarning(breach));
-      sendSignal(session.shell.pid, 'SIGKILL');
+      sendSignal(pid, 'SIGKILL');
+    },
+    endSession: (breach) => {
+      session.lastKill = { breach, peak: breach.observed, killedPids: [session.shell.pid] };
+      session.listener.onExceeded(breach);
     },
     noteBreach: (breach) => {
+      session.lastKill = { breach, peak: breach.observed, killedPids: [] };
       session.noteWarning(breachWarning(breach));
     },
   };
@@ -59,19 +70,34 @@ export function beginWithin(limits: Limits, { meter, spec }: Command, group: Pro
   if (spec.resourceLimits) group.setLimits(stricterLimits(limits, spec.resourceLimits));
 }
 
+/** In less time no command has others started, in milliseconds: there is nothing that the kernel could have done. */
+const TOO_SHORT_MS = 1;
+
 /**
- * Finds out whether the kernel has killed something of a command to keep its limit on memory, and then tells the command:
- * its result would show a signal or an exit code, and not why. To be called before it is finished.
+ * Finds out what the kernel has done to keep a command's limits since the last look, so that it does not count for the
+ * next one. When something was killed and the command has failed, it was ended for that limit: its result would show a
+ * signal or an exit code, and not why. To be called before it is finished.
+ * @returns what its result has to tell of it otherwise
  */
-export function noteKernelKills(
+export function noteKernelActions(
   command: Command,
   { group, limits }: Pick<Watched, 'group' | 'limits'>,
   exitCode: number,
-): void {
-  const limitMb = stricterLimits(limits, command.spec.resourceLimits ?? {}).memory_mb;
-  // A command that was not affected by it has done what it was to do.
-  if (limitMb === undefined || exitCode === 0) return;
-  if (group.takeKernelActions().kills === 0) return;
+): readonly Warning[] {
+  const { memory_mb: limitMb, processes } = stricterLimits(limits, command.spec.resourceLimits ?? {});
+  if ((limitMb === undefined && processes === undefined) || (exitCode === 0 && command.ageMs < TOO_SHORT_MS)) return [];
+  const { kills, refusedForks } = group.takeKernelActions();
+  // It is being ended for a limit already, and says so.
+  if (command.endReason?.breach) return [];
+  if (kills > 0 && limitMb !== undefined) {
+    // A command that was not affected by it has done what it was to do.
+    if (exitCode === 0) return [keptWarning('ended', 'memory_mb', limitMb)];
+    noteKernelKill(command, group, limitMb);
+  } else if (refusedForks > 0 && processes !== undefined) return [keptWarning('not started', 'processes', processes)];
+  return [];
+}
+
+function noteKernelKill(command: Command, group: ProcessGroup, limitMb: number): void {
   const { meter } = command;
   command.noteKilled(meter.lastPids.filter((pid) => readProcess(pid) === undefined));
   meter.notePeakMemory(Math.min(group.peakMemoryBytes() ?? Infinity, limitMb * MB));

@@ -1,23 +1,33 @@
 import type { ShellReplacement } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import { BackgroundJobs } from './background-jobs.js';
+import { beginNow } from './beginning.js';
+import { CommandQueue } from './command-queue.js';
 import { CommandRun } from './command-run.js';
-import { type Command, type CommandEnd, type EndReason, exitCodeOfSignal, graceFor, type Warning } from './command.js';
-import { beginWithin, noteKernelKills, watchSession } from './session-watch.js';
+import {
+  type Command,
+  type CommandEnd,
+  type EndReason,
+  exitCodeOfSignal,
+  graceFor,
+  killOf,
+  type Warning,
+} from './command.js';
+import { beginWithin, noteKernelActions, watchSession } from './session-watch.js';
 import type { ShellProcess } from './shell-process.js';
 import { type ForegroundProgram, programsInForeground } from './foreground.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 import { describeLoss, notStarted, tellsLoss } from './shell-loss.js';
+import type { Kill } from './resource-use.js';
 import { requestFor } from './shell-request.js';
+import { LingerTimer } from './linger-timer.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
 import type { ShellReport } from './shell-reports.js';
 import type { Slot } from './slots.js';
+import { Succession } from './succession.js';
 import { ShellSeat, type TerminalSize } from './shell-seat.js';
 import { ShellWatch } from './shell-watch.js';
 import type { TerminalExit } from './terminal.js';
-
-/** Commands shorter than this get no streams, timers or watch: making them costs more than the command takes. */
-const LINGER_MS = 5;
 
 /**
  * A persistent shell under one id: runs commands one after another, survives the end of its shell by starting another
@@ -27,16 +37,21 @@ export class Session {
   readonly options: SessionOptions;
   /** The session as limits are kept for it. */
   readonly watched = watchSession(this);
-  readonly #listener: SessionListener;
-  readonly #queue: Command[] = [];
+  readonly listener: SessionListener;
+  /** What was ended for a limit last, unless a command has ended as it should since. */
+  lastKill: Kill | undefined;
+  readonly #queue: CommandQueue;
+  readonly #succession: Succession;
   readonly #jobs = new BackgroundJobs();
   #seat!: ShellSeat;
-  /** Fires a moment after the start of the newest command, whether it still runs or not: clearing it would cost more. */
-  readonly #lingerTimer: NodeJS.Timeout;
+  readonly #lingerTimer = new LingerTimer<CommandRun>((run) => {
+    if (run !== this.#run || run.isSettled) return;
+    run.linger();
+    this.#watch ??= this.#watchOver(run.command);
+    this.listener.onLingering(run.command);
+  });
   #run: CommandRun | undefined;
   #watch: ShellWatch | undefined;
-  /** A new shell is on its way, or pipes for the next command are. */
-  #preparing: Promise<void> | undefined;
   #isClosed = false;
   #restarts = 0;
   /** What the next result has to tell of the time before it. */
@@ -45,13 +60,9 @@ export class Session {
 
   private constructor(options: SessionOptions, listener: SessionListener) {
     this.options = options;
-    this.#listener = listener;
-    this.#lingerTimer = setTimeout(() => {
-      if (!this.#run || this.#run.isSettled) return;
-      this.#run.linger();
-      this.#watch ??= this.#watchOver(this.#run.command);
-      this.#listener.onLingering(this.#run.command);
-    }, LINGER_MS).unref();
+    this.listener = listener;
+    this.#queue = new CommandQueue({ onReady: this.#next, onNotStarted: this.#answerNotStarted });
+    this.#succession = new Succession({ onDone: this.#goOn, onFailed: this.#fail });
   }
 
   /**
@@ -91,9 +102,9 @@ export class Session {
     return this.#run?.command;
   }
 
-  /** Commands that wait. */
-  get queued(): number {
-    return this.#queue.length;
+  /** Commands that wait, in their order. */
+  get queued(): readonly Command[] {
+    return this.#queue.commands;
   }
 
   /** Process id of the shell. */
@@ -128,7 +139,7 @@ export class Session {
 
   /** Runs the command when those before it have ended. */
   enqueue(command: Command): void {
-    this.#queue.push(command);
+    this.#queue.add(command);
     this.#next();
   }
 
@@ -138,9 +149,7 @@ export class Session {
       this.#run.terminate(reason);
       return;
     }
-    const index = this.#queue.indexOf(command);
-    if (index === -1) return;
-    this.#queue.splice(index, 1);
+    if (!this.#queue.remove(command)) return;
     command.requestEnd(reason);
     command.finish({ ...this.#unrun(), exitCode: exitCodeOfSignal('SIGINT') });
   }
@@ -150,9 +159,10 @@ export class Session {
     this.#pendingWarnings.push(warning);
   }
 
-  /** Makes the running command wait for a slow client, or lets it go on. */
+  /** Makes a command, or what it has left running, wait for a slow client, or lets it go on. */
   holdForClient(command: Command, isHeld: boolean): void {
-    if (this.#run?.command === command) this.#run.holdForClient(isHeld);
+    const run = this.#run?.command === command ? this.#run : this.#jobs.runOf(command);
+    run?.holdForClient(isHeld);
   }
 
   /**
@@ -194,75 +204,60 @@ export class Session {
   async close(reason: EndReason): Promise<ReportedProcess[]> {
     if (this.#isClosed) return [];
     this.#isClosed = true;
-    clearTimeout(this.#lingerTimer);
-    for (const command of this.#queue.splice(0)) {
+    this.#lingerTimer[Symbol.dispose]();
+    for (const command of this.#queue.clear()) {
       command.requestEnd(reason);
       command.finish({ exitCode: exitCodeOfSignal('SIGHUP'), sessionState: 'closed', workingDirectory: null });
     }
     this.#run?.terminate(reason);
     await this.#run?.command.finished;
-    await this.#preparing;
+    await this.#succession.settled;
+    await this.#queue.settled;
     await this.#seat.letExit();
     return this.#seat.close(graceFor(reason, this.options.killGraceMs));
   }
 
   get #isIdle(): boolean {
-    return !this.#run && !this.#preparing && this.#queue.length === 0 && !this.#isClosed;
+    return !this.#run && !this.#succession.settled && this.#queue.commands.length === 0 && !this.#isClosed;
   }
 
   // --- a command's way ------------------------------------------------------------------------------------------------
 
-  #next(): void {
-    if (this.#run || this.#preparing || this.#isClosed) return;
-    const command = this.#queue.shift();
-    if (!command) return;
-    const slot = this.#seat.shell.takeSlot();
-    if (slot instanceof Promise) this.#startWhenReady(command, slot);
-    else this.#start(command, slot);
-  }
+  readonly #next = (): void => {
+    if (this.#run || this.#succession.settled || this.#isClosed) return;
+    this.#queue.take(this.#seat.shell, this.#start);
+  };
 
-  #startWhenReady(command: Command, slot: Promise<Slot>): void {
-    const start = (action: () => void) => {
-      this.#preparing = undefined;
-      action();
-      this.#next();
-    };
-    this.#preparing = slot.then(
-      (made) => start(() => this.#start(command, made)),
-      (error: unknown) => start(() => command.finish(this.#notStarted(error))),
-    );
-  }
-
-  #start(command: Command, slot: Slot): void {
+  readonly #start = (command: Command, slot: Slot): void => {
     const { shell } = this.#seat;
     const number = this.#seat.nextNumber();
-    if (command.spec.tty) shell.terminal.holdOpen();
-    shell.terminal.discardInput();
     if (command.mayEndShell) this.#seat.saveNow();
     command.start();
-    beginWithin(this.options.limits, command, shell.group);
+    const beginning = beginNow();
     let nonce: string;
     try {
+      if (command.spec.tty) shell.terminal.holdOpen();
+      shell.terminal.discardInput();
+      beginWithin(this.options.limits, command, shell.group);
       nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
     } catch (error) {
+      // Out of descriptors, or of room for the command's text.
       shell.returnSlot(slot);
-      command.finish(this.#notStarted(error));
+      this.#answerNotStarted(command, error);
       this.#next();
       return;
     }
     const { killGraceMs } = this.options;
     const onOutput = () => this.#watch?.noteActivity();
-    this.#run = new CommandRun(command, { shell, slot, number, nonce, killGraceMs, onOutput });
-    this.#lingerTimer.refresh();
-  }
+    this.#run = new CommandRun(command, { shell, slot, number, nonce, beginning, killGraceMs, onOutput });
+    this.#lingerTimer.begin(this.#run);
+  };
 
   #watchOver(command: Command): ShellWatch {
-    const { shell } = this.#seat;
-    return new ShellWatch(shell, this.options.wedgeTimeoutMs, {
+    return new ShellWatch(this.#seat.shell, this.options.wedgeTimeoutMs, {
       onAwaitingInput: () => {
-        this.#listener.onAwaitingInput(command);
+        this.listener.onAwaitingInput(command);
       },
-      onRecall: () => shell.terminal.write(shell.installed.shell.recall),
       onWedged: (why) => {
         this.#giveUp(command, why);
       },
@@ -278,24 +273,29 @@ export class Session {
 
   readonly #onReport = (report: ShellReport): void => {
     const run = this.#run;
+    if (run && report.nonce === 'lost') this.#giveUp(run.command, 'The shell could no longer read its commands');
     // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
     if (run?.nonce !== report.nonce || run.isSettled) return;
     this.#watch?.stop();
-    noteKernelKills(run.command, this.watched, report.exitCode);
+    this.#pendingWarnings.push(...noteKernelActions(run.command, this.watched, report.exitCode));
     const settled = run.settle('reported');
     if (settled) void settled.then(() => this.#finish(run, report));
     else void this.#finish(run, report);
   };
 
   #finish(run: CommandRun, report: ShellReport): Promise<void> | undefined {
+    // While the last of its processes was ended the shell has ended too, which has settled the command.
+    if (this.#run !== run) return undefined;
     const { shell } = this.#seat;
     if (report.exitCode !== 0 && !shell.hasItsFiles) {
       this.#giveUp(run.command, 'The files of the shell in the runtime directory were removed');
       return undefined;
     }
     const isHeld = run.finishOutput(() => {
+      this.#jobs.noteSilent(run);
       shell.returnSlot(run.slot);
     });
+    if (isHeld) this.#jobs.noteTalking(run);
     this.#seat.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
     if (run.command.mayDisturbTerminal) this.#seat.saveNow();
     const settle = () => {
@@ -321,6 +321,7 @@ export class Session {
       survivors: reportProcesses(run.survivors, this.#seat.shell.root),
       warnings: [...earlier, ...warnings],
     });
+    this.lastKill = run.command.outcome && killOf(run.command.outcome);
     this.#next();
   }
 
@@ -333,28 +334,34 @@ export class Session {
     ...notStarted(error as Error, this.options.log),
   });
 
+  readonly #answerNotStarted = (command: Command, error: unknown): void => {
+    command.finish(this.#notStarted(error));
+  };
+
   // --- the shell's end, and a new one ---------------------------------------------------------------------------------
 
   readonly #onExit = (exit: TerminalExit): void => {
     const isReplaced = !this.#isClosed;
-    if (isReplaced && !this.#preparing) this.#takeBack();
+    if (isReplaced && !this.#succession.settled) this.#takeBack();
     const run = this.#run;
-    if (run) noteKernelKills(run.command, this.watched, exit.signal || exit.exitCode);
+    const kept = run ? noteKernelActions(run.command, this.watched, exit.signal || exit.exitCode) : [];
+    this.#pendingWarnings.push(...kept);
     const warnings = isReplaced ? describeLoss(this.#seat.shell, exit, this.#wedge, this.options.log) : [];
     this.#wedge = undefined;
-    const finished = run
-      ? this.#finishExited(run, exit, isReplaced ? 'restarted' : 'closed', warnings)
-      : Promise.resolve();
-    // A reset is under way, and sees to the new shell itself.
-    if (!isReplaced || this.#preparing) return;
+    const finished = run && this.#finishExited(run, exit, isReplaced ? 'restarted' : 'closed', warnings);
     if (!run) this.#pendingWarnings.push(...warnings);
+    // What replaces the shell sees to it, and to a new one that has ended already.
+    if (isReplaced && !this.#succession.settled) this.#restore(finished);
+  };
+
+  #restore(lastCommand?: Promise<void>): void {
     this.#replaceShell('ended', async () => {
-      await finished;
+      await lastCommand;
       await this.#seat.restore(this.options);
     }).catch((error: unknown) => {
       this.options.log.error('a session could not be restarted', { error: String(error) });
     });
-  };
+  }
 
   /** A command that the shell has not read before it ended runs in the next one. */
   #takeBack(): void {
@@ -364,7 +371,7 @@ export class Session {
     this.#watch?.stop();
     this.#watch = undefined;
     this.#run = undefined;
-    this.#queue.unshift(run.command);
+    this.#queue.putBack(run.command);
   }
 
   async #finishExited(
@@ -382,29 +389,25 @@ export class Session {
 
   /** Runs no command until a new shell sits there. When none can be had, the session fails. */
   async #replaceShell(why: ShellReplacement, replace: () => Promise<void>): Promise<void> {
-    const earlier = this.#preparing;
-    const replacing = (async () => {
-      await earlier;
+    const replaced = this.#succession.run(async () => {
+      await this.#queue.settled;
       await replace();
-    })();
-    this.#preparing = replacing.catch(() => undefined);
+    });
     this.#restarts += 1;
-    this.#listener.onShellReplaced(why);
-    try {
-      await replacing;
-      this.#preparing = undefined;
-      this.#jobs.clear();
-      this.#next();
-    } catch (error) {
-      this.#preparing = undefined;
-      this.#fail(error as Error);
-      throw error;
-    }
+    this.listener.onShellReplaced(why);
+    await replaced;
   }
 
-  #fail(error: Error): void {
+  readonly #goOn = (): void => {
+    this.#jobs.clear();
+    // Killed while the processes of the old one were being ended.
+    if (this.#seat.shell.terminal.hasExited && !this.#isClosed) this.#restore();
+    else this.#next();
+  };
+
+  readonly #fail = (error: Error): void => {
     if (this.#isClosed) return;
-    for (const command of this.#queue.splice(0)) command.finish({ ...this.#notStarted(error), sessionState: 'closed' });
-    this.#listener.onFailed(error);
-  }
+    for (const command of this.#queue.clear()) command.finish({ ...this.#notStarted(error), sessionState: 'closed' });
+    this.listener.onFailed(error);
+  };
 }

@@ -1,3 +1,4 @@
+import type { Resource } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { CommandEnd, Warning } from './command.js';
 import type { Breach } from './resource-use.js';
@@ -30,6 +31,14 @@ export const tellsLoss = ({ code }: Warning): boolean => code === 'SHELL_ENDED' 
 export function breachWarning({ resource, limit, observed }: Breach): Warning {
   const message = `Processes in this session were ended between two commands: ${resource} was ${round(observed)}, and the limit is ${limit}.`;
   return { code: 'LIMIT_EXCEEDED', message };
+}
+
+/** Tells that the kernel has kept a limit of a command that has come to its end all the same. */
+export function keptWarning(what: 'ended' | 'not started', resource: Resource, limit: number): Warning {
+  return {
+    code: 'LIMIT_EXCEEDED',
+    message: `Processes of this command were ${what}: ${resource} is limited to ${limit}.`,
+  };
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;

@@ -19,6 +19,8 @@ import type { InstalledShell } from './shells/list.js';
 const DIRECTORIES_AT_ONCE = 4;
 /** Longest that a shell may take to come up, one attempt after another: a loaded machine needs seconds. */
 const START_TIMEOUTS_MS = [5_000, 15_000] as const;
+/** Whoever has just got a shell has a command for it, and starting the next one stops the daemon for a while: after that, in milliseconds. */
+const REFILL_AFTER_MS = 5;
 /** Terminal size of sessions that ask for none, in characters. */
 const DEFAULT_COLS = 200;
 const DEFAULT_ROWS = 50;
@@ -46,6 +48,7 @@ export class ShellPool implements AsyncDisposable {
   #makingDirectories: Promise<void> | undefined;
   #refilling: Promise<void> | undefined;
   #trying: Promise<void> | undefined;
+  #refillTimer: NodeJS.Timeout | undefined;
   /** Shells that have not come up yet. */
   readonly #starting = new Set<ShellProcess>();
   /** Whether the last start of the default shell went well. */
@@ -121,6 +124,7 @@ export class ShellPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#refillTimer);
     // Nobody waits for them any more, least of all for those that would never come up.
     const starting = [...this.#starting];
     await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)));
@@ -145,11 +149,14 @@ export class ShellPool implements AsyncDisposable {
 
   #refillSoon(): void {
     if (this.#isClosed || this.#warm.length >= this.#options.size) return;
-    setImmediate(() => {
+    this.#refillTimer ??= setTimeout(() => {
+      this.#refillTimer = undefined;
       this.fill().catch((error: unknown) => {
+        // The end of the pool is the end of what is being started for it.
+        if (this.#isClosed) return;
         this.#options.log.warn('a shell could not be started ahead of need', { error: String(error) });
       });
-    });
+    }, REFILL_AFTER_MS).unref();
   }
 
   async #refill(): Promise<void> {

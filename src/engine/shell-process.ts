@@ -66,6 +66,7 @@ export class ShellProcess {
   readonly #requests: number | undefined;
   readonly #reports: Socket | undefined;
   readonly #slots: Slots;
+  readonly #isIsolated: boolean;
   #listener: ShellListener | undefined;
   #root: ProcessRoot;
   /** What the terminal has shown so far, while nobody listens: why a shell that does not come up says it does not. */
@@ -77,6 +78,7 @@ export class ShellProcess {
     const { installed, directory, tag, group, profile } = options;
     this.installed = installed;
     this.profile = profile;
+    this.#isIsolated = options.launcher.isolates(profile);
     this.directory = directory;
     this.tag = tag;
     this.group = group;
@@ -231,23 +233,11 @@ export class ShellProcess {
 
   #startTerminal(options: ShellProcessOptions): Terminal {
     const { installed, directory, tag, cwd, env, cols, rows, launcher, profile } = options;
-    const invocation = installed.shell.session(directory, profile !== 'none');
+    const invocation = installed.shell.session(directory, launcher.isolates(profile));
     const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
-    const [file = installed.path, ...args] = launcher.wrap({
-      profile,
-      command,
-      directory,
-      ownFiles: DRIVER_FILES,
-      cwd,
-    });
-    const program = {
-      file,
-      args,
-      cwd,
-      env: { ...env, ...invocation.env, [TAG_VARIABLE]: tag },
-      cols,
-      rows,
-    };
+    const launch = { profile, command, env, directory, ownFiles: DRIVER_FILES, cwd };
+    const [file = installed.path, ...args] = launcher.wrap(launch);
+    const program = { file, args, cwd, env: { ...env, ...invocation.env, [TAG_VARIABLE]: tag }, cols, rows };
     const onData = (chunk: Buffer) => {
       if (this.#listener) this.#listener.onTerminalData(chunk);
       else this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-MAX_COMPLAINT);
@@ -262,7 +252,7 @@ export class ShellProcess {
   }
 
   #comeUp(): void {
-    if (this.profile !== 'none') this.#root = sandboxRoot(this.terminal.pid) ?? this.#root;
+    if (this.#isIsolated) this.#root = sandboxRoot(this.terminal.pid) ?? this.#root;
     this.#settleReady();
   }
 

@@ -7,7 +7,7 @@ const MAX_REPORT_BYTES = 16 * 1024;
 
 /** What the driver reports when a command has ended. */
 export interface ShellReport {
-  /** The command's nonce; `ready` when the driver has come up, `idle` when the shell is back at its prompt. */
+  /** The command's nonce; `ready` when the driver has come up, `idle` when the shell is back at its prompt, `lost` when it cannot read a command. */
   readonly nonce: string;
   readonly exitCode: number;
   /** `$!`: the newest background process of the shell itself, 0 for none. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -68,4 +68,15 @@ export async function newState(
     if (performance.now() > deadline || isOver()) return undefined;
     await sleep(PAUSE_MS);
   }
+}
+
+/** The terminal's modes whenever a driver has put them in order since the last call, as lines of `stty -g`. */
+export function takeModes(directory: string): string {
+  const path = join(directory, 'modes');
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0 || size > MAX_STATE_BYTES) return '';
+  const text = readFileSync(path, 'latin1');
+  // In its place: in a sandbox it is mounted by itself.
+  truncateSync(path);
+  return text;
 }

@@ -12,8 +12,6 @@ const LOOKS_BEFORE_RECALL = 2;
 export interface WatchListener {
   /** A process of the command waits for its terminal. Told once for each wait. */
   onAwaitingInput(): void;
-  /** The shell stands at a prompt and its driver is not in charge: type this. */
-  onRecall(): void;
   /** The shell will not come back by itself. */
   onWedged(why: string): void;
 }
@@ -70,9 +68,10 @@ export class ShellWatch {
 
   #lookAtPrompt(): void {
     this.#looksAtPrompt += 1;
-    if (this.#looksAtPrompt >= LOOKS_BEFORE_RECALL && !this.#isRecalled && isReadingTerminal(this.#shell.pid)) {
+    const { pid, terminal, installed } = this.#shell;
+    if (this.#looksAtPrompt >= LOOKS_BEFORE_RECALL && !this.#isRecalled && isReadingTerminal(pid)) {
       this.#isRecalled = true;
-      this.#listener.onRecall();
+      terminal.write(installed.shell.recall);
     }
     this.#lose('the shell has left the command without a report');
   }

@@ -28,6 +28,29 @@ export function readSmallFile(path: string): string | undefined {
   }
 }
 
+/**
+ * Reads what a file of the kernel's has in its first 16 KiB, and hands the bytes out before they are overwritten.
+ * @returns undefined when it cannot be read, as above
+ */
+export function readBytes<T>(path: string, take: (bytes: Buffer, length: number) => T): T | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch {
+    return undefined;
+  }
+  let length: number;
+  try {
+    length = readSync(fd, buffer, 0, BUFFER_BYTES, null);
+  } catch {
+    // ESRCH: the process has ended between the two.
+    return undefined;
+  } finally {
+    closeSync(fd);
+  }
+  return length === 0 ? undefined : take(buffer, length);
+}
+
 function readWhole(fd: number): string {
   let text = '';
   for (;;) {
@@ -37,10 +60,9 @@ function readWhole(fd: number): string {
   }
 }
 
-/** Reads the number in an open file that is no longer than a line, from its beginning; 2 µs. */
-export function readNumber(fd: number): number {
-  return Number(buffer.toString('latin1', 0, readSync(fd, buffer, 0, 64, 0)));
-}
+/** Reads an open file of a few lines from its beginning; 2 µs. */
+export const readSmallDescriptor = (fd: number): string =>
+  buffer.toString('latin1', 0, readSync(fd, buffer, 0, BUFFER_BYTES, 0));
 
 /** Writes a file of the kernel's; false when that is refused. */
 export function tryWrite(path: string, value: string | number): boolean {

@@ -114,6 +114,11 @@ export class Spool {
   write(chunk: Uint8Array): void {
     if (this.#isFull) return;
     const granted = this.#budget.take(chunk.length);
+    if (this.#isDisposed) {
+      // It was its own room: what a command has left running writes on, and is the oldest there is.
+      this.#budget.give(granted);
+      return;
+    }
     if (granted < chunk.length) {
       this.#isFull = true;
       this.#error ??= 'the spool limit of the session (spool_mb_limit) is reached';
@@ -187,7 +192,10 @@ export class Spool {
       this.#growMemory(total).set(bytes, this.#kept);
     } else {
       if (this.#fd === undefined) this.#moveToFile();
-      if (this.#hasFailed) return;
+      if (this.#hasFailed) {
+        this.#budget.give(bytes.length);
+        return;
+      }
       this.#append(bytes);
     }
     this.#kept = total;
@@ -271,7 +279,9 @@ export class Spool {
     this.#block = undefined;
     this.#blockLength = 0;
     // What is in memory stays; of a file, what has reached it.
-    if (!this.#memory) this.#kept = this.#written;
+    if (this.#memory || this.#isDisposed) return;
+    this.#budget.give(this.#kept - this.#written);
+    this.#kept = this.#written;
   }
 }
 

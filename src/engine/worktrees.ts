@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
@@ -24,6 +24,15 @@ export interface Worktree extends AsyncDisposable {
 /** Nothing of a repository's hooks or of who runs the daemon takes part. */
 const CONFIG = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'commit.gpgSign=false'];
 const STATUS: Readonly<Record<string, WorktreeChange['status']>> = { A: 'added', D: 'deleted' };
+
+/** Where a worktree is, and what the repository knows of it: its index, its commit, its lock. */
+interface Place {
+  readonly tree: string;
+  readonly records: string;
+}
+
+/** What a worktree's `.git` says: where the records are. */
+const LINK = /^gitdir: (.+)$/m;
 
 /** Most of a patch that is taken, in characters. */
 const MAX_PATCH = 16 * 1024 * 1024;
@@ -54,18 +63,20 @@ export class Worktrees implements AsyncDisposable {
    * @throws AdapterError BAD_DIRECTORY when there is no repository with a commit, GIT_NOT_FOUND
    */
   async make(directory: string): Promise<Worktree> {
-    const [top = '', prefix = ''] = (await this.#git(directory, 'rev-parse', '--show-toplevel', '--show-prefix')).split(
-      '\n',
-    );
+    const where = await this.#git(directory, 'rev-parse', '--show-prefix', '--show-cdup');
+    // Of a repository without a working tree of its own there is no way up, and nothing below.
+    const [prefix = '', up = ''] = where.split('\n');
+    const top = resolve(await realpath(directory), up);
     const base = (await this.#git(directory, 'rev-parse', '--verify', 'HEAD^{commit}')).trim();
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     this.#count += 1;
     const tree = join(this.#directory, String(this.#count));
     await this.#git(top, 'worktree', 'add', '--quiet', '--detach', tree, base);
+    const [, records = ''] = LINK.exec(await readFile(join(tree, '.git'), 'utf8')) ?? [];
     return {
       path: join(tree, prefix),
-      changes: () => this.#changes(tree, base),
-      [Symbol.asyncDispose]: () => this.#remove(top, tree),
+      changes: () => this.#changes({ tree, records }, base),
+      [Symbol.asyncDispose]: () => this.#remove({ tree, records }, top),
     };
   }
 
@@ -73,21 +84,26 @@ export class Worktrees implements AsyncDisposable {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  async #changes(tree: string, base: string): ReturnType<Worktree['changes']> {
+  async #changes({ tree, records }: Place, base: string): ReturnType<Worktree['changes']> {
+    // Whatever has become of the tree, be it emptied or made one of another repository.
+    await mkdir(tree, { recursive: true });
+    const git = (...args: readonly string[]) => this.#git(tree, `--git-dir=${records}`, `--work-tree=${tree}`, ...args);
     // Its index is its own, and goes with it.
-    await this.#git(tree, 'add', '--all');
-    const names = (await this.#git(tree, 'diff', '--cached', '--no-renames', '--name-status', '-z', base)).split('\0');
+    await git('add', '--all');
+    const names = (await git('diff', '--cached', '--no-renames', '--name-status', '-z', base)).split('\0');
     const changes = Array.from({ length: Math.floor(names.length / 2) }, (_, index): WorktreeChange => {
       const [letter = '', path = ''] = names.slice(2 * index, 2 * index + 2);
       return { path, status: STATUS[letter] ?? 'modified' };
     });
-    const patch = await this.#git(tree, 'diff', '--cached', '--no-ext-diff', '--no-textconv', '--binary', base);
+    const patch = await git('diff', '--cached', '--no-ext-diff', '--no-textconv', '--binary', base);
     return { changes, patch: patch.slice(0, MAX_PATCH) };
   }
 
   /** Whatever has become of the tree: locked, moved, emptied. */
-  async #remove(repository: string, tree: string): Promise<void> {
+  async #remove({ tree, records }: Place, repository: string): Promise<void> {
     await rm(tree, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    // Those of one that is locked are kept by git for ever.
+    if (records !== '') await rm(records, { recursive: true, force: true });
     // The repository may be gone, too.
     await this.#git(repository, 'worktree', 'prune', '--expire', 'now').catch(() => undefined);
   }
@@ -131,7 +147,7 @@ function sweep(root: string): void {
 /** A worktree's `.git` names its folder in the repository, which names the worktree in turn. */
 function forget(tree: string): void {
   const link = join(tree, '.git');
-  const [, folder] = existsSync(link) ? (/^gitdir: (.+)$/m.exec(readFileSync(link, 'utf8')) ?? []) : [];
+  const [, folder] = existsSync(link) ? (LINK.exec(readFileSync(link, 'utf8')) ?? []) : [];
   if (folder === undefined || dirname(folder).split('/').at(-1) !== 'worktrees') return;
   const back = join(folder, 'gitdir');
   // Only if the repository says so too: the file was in a place where tools could write.

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { type ChainEnd, GENESIS, sealRecord } from '../../core/audit/chain.js';
@@ -14,9 +14,10 @@ import { type ChainStart, type Gap, resumeChain } from './resume.js';
 
 /**
  * Records come together to the file that come within this time of each other, in milliseconds; the first after a pause goes
- * at once. A daemon that is killed loses so much. A batch costs about as much as a command, hence not less.
+ * at once. A daemon that is killed loses so much. Each batch wakes other threads twice, which costs about what a command
+ * does: so often at most.
  */
-const BATCH_MS = 10;
+const BATCH_MS = 50;
 /** Events that are written at once: bounds how long the daemon does nothing else. */
 const BATCH_EVENTS = 128;
 /** Pause before a file that could not be written is tried again, in milliseconds. */
@@ -199,7 +200,8 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   async #openFiles(): Promise<{ handle: FileHandle; head: FileHandle; known: { ino: number; size: number } }> {
     const { path } = this.#options;
     if (!this.#isLocked) await this.#lock();
-    const found = await stat(path).catch(() => undefined);
+    // Not in another thread: asking one takes longer than the look does.
+    const found = statSync(path, { throwIfNoEntry: false });
     const known = this.#known;
     if (known && found?.ino !== known.ino) this.#noteGap({ reason: 'replaced' });
     else if (known && found && found.size !== known.size) {

@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type AuditRecord, ChainVerifier } from '../../core/audit/chain.js';
-import { listAuditFiles, readHead, readLines, sha256 } from './files.js';
+import { type AuditRecord, type ChainEnd, ChainVerifier } from '../../core/audit/chain.js';
+import { headOf, listAuditFiles, readHead, readLines, sha256 } from './files.js';
+
+/** Longest time between the first record of a log and its head, in milliseconds. */
+const FIRST_HEAD_MS = 200;
 
 /** Where a chain breaks first. */
 interface AuditFault {
@@ -33,7 +37,7 @@ const SUSPICIOUS = new Set(['truncated', 'replaced', 'changed', 'unreadable', 'h
 export async function verifyAudit(path: string): Promise<AuditFindings> {
   const verifier = new ChainVerifier(sha256);
   // Before the files: whoever writes them writes the head after them.
-  const head = readHead(path);
+  const head = readHead(path) ?? (await headSoon(path));
   const files = listAuditFiles(path);
   const gaps: AuditRecord[] = [];
   let records = 0;
@@ -62,11 +66,20 @@ export async function verifyAudit(path: string): Promise<AuditFindings> {
   }
   const end = verifier.end?.seq ?? 0;
   const fault = (why: string) => findings({ file: path, line: null, after_seq: end, why });
-  if (!head) return end > 0 && !existsSync(`${path}.head`) ? fault('the head file is missing') : findings(null);
+  if (!head && end > 0)
+    return fault(`the head file is ${existsSync(headOf(path)) ? 'not what was written' : 'missing'}`);
+  if (!head) return findings(null);
   if (end < head.seq) return fault(`the records ${end + 1} to ${head.seq} were there and are missing`);
   if (headHash !== undefined && headHash !== head.hash)
     return fault(`record ${head.seq} is not the one that was written`);
   return findings(null);
+}
+
+/** A log that has just been begun has its first record a moment before its head. */
+async function headSoon(path: string): Promise<ChainEnd | undefined> {
+  if (!existsSync(path)) return undefined;
+  await sleep(FIRST_HEAD_MS);
+  return readHead(path);
 }
 
 function isSuspicious(details: unknown): boolean {

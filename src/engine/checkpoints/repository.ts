@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { comparePaths } from '../../core/checkpoints/entry.js';
@@ -36,7 +36,10 @@ const CACHED_REF = 'refs/cached';
 /** Larger files are neither compared as text nor kept as differences: that would take much memory. */
 const BIG_FILE = '16m';
 
-/** Written anew each time, so that it says what this version wants. Of other configuration files git reads none. */
+/**
+ * Written anew when it says anything else, so that it is what this version wants. Of other configuration files git reads none.
+ * Objects reach the disk before a name for them does: the machine may lose its power right after a checkpoint.
+ */
 const CONFIG = `[core]
 	repositoryformatversion = 0
 	bare = true
@@ -46,6 +49,7 @@ const CONFIG = `[core]
 	fsmonitor = false
 	quotePath = false
 	compression = 1
+	fsync = committed,loose-object
 	bigFileThreshold = ${BIG_FILE}
 	protectNTFS = false
 	protectHFS = false
@@ -76,6 +80,7 @@ export class Repository {
   static async open(options: GitOptions): Promise<Repository> {
     const { directory } = options;
     if (!existsSync(directory)) await create(options);
+    else renewConfiguration(directory);
     return new Repository(options);
   }
 
@@ -165,6 +170,14 @@ export class Repository {
 /** Whether a checkpoint belongs to an owner; null stands for all of them. */
 export const isOf = (checkpoint: CheckpointFacts, owner: string | null): boolean =>
   owner === null || checkpoint.owner === owner;
+
+/** What an earlier version has written, or a command that got at the file, does not stay. */
+function renewConfiguration(directory: string): void {
+  const file = join(directory, 'config');
+  if (existsSync(file) && readFileSync(file, 'utf8') === CONFIG) return;
+  writeFileSync(`${file}.new`, CONFIG, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
+}
 
 /** A repository appears complete or not at all. */
 async function create({ program, directory }: GitOptions): Promise<void> {

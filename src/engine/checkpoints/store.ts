@@ -31,6 +31,9 @@ import { withLock } from './store-lock.js';
 const MAX_LOOSE_OBJECTS = 5000;
 const MAX_PACKS = 20;
 
+/** Stands for bytes that are not UTF-8. */
+const REPLACEMENT = '\uFFFD';
+
 /** Owner of what is captured for a comparison, and gets no name. */
 const NOBODY = '';
 
@@ -90,11 +93,11 @@ export class CheckpointStore {
     const checkpoint = await (id === null ? this.#newest(scope) : this.#repository.find(id, scope));
     const target = await readSavedTree(this.#repository.git, checkpoint.commit);
     const { snapshot, commit } = await this.#capture({ label: null, kind: 'requested', owner: NOBODY });
-    requirePaths(paths, target.entries, snapshot.entries);
-    const wanted = new Set(paths);
+    const named = namedPaths(paths, target.entries, snapshot.entries);
+    const wanted = new Set(named);
     const all = compareEntries(target.entries, snapshot.entries, { owners: CAN_SET_OWNERS });
     const changes = notableChanges(all, target.entries, snapshot.entries).filter(({ path }) => isWithin(path, wanted));
-    const commits = { before: checkpoint.commit, after: commit, paths };
+    const commits = { before: checkpoint.commit, after: commit, paths: named };
     const { git } = this.#repository;
     const counts = format === 'stat' ? await countLines(git, commits) : undefined;
     const told = changes.map(({ path, status, before, after }): ChangedPath => {
@@ -117,8 +120,8 @@ export class CheckpointStore {
     }
     const captured = await this.#capture({ label: `before the restore of ${id}`, kind: 'before_restore', owner });
     const current = captured.snapshot;
-    requirePaths(paths, target.entries, current.entries);
-    const plan = planRestore({ current, target, paths: new Set(paths), owners: CAN_SET_OWNERS });
+    const wanted = new Set(namedPaths(paths, target.entries, current.entries));
+    const plan = planRestore({ current, target, paths: wanted, owners: CAN_SET_OWNERS });
     const undoCheckpoint = await this.#name(undoId, captured);
     await applyRestore({
       workspace,
@@ -231,13 +234,22 @@ const listed = <T>(all: readonly T[]): Listed<T> => ({ shown: all.slice(0, MAX_L
 const listedSkipped = (skipped: readonly Skipped[]): Listed<SkippedPath> =>
   listed(skipped.map(({ path, reason }) => ({ path: toText(path), reason })));
 
-/** A path that is neither here nor there is a slip of the client. */
-function requirePaths(paths: readonly BytePath[], target: Entries, current: Entries): void {
-  const unknown = paths.find((path) => path !== '' && !target.has(path) && !current.has(path));
-  if (unknown === undefined) return;
-  const text = toText(unknown);
-  const message = `paths: ${text} is neither in the checkpoint nor in the workspace`;
-  throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'paths', path: text } });
+/**
+ * The entries that a client names. Bytes that are not UTF-8 are shown to it as U+FFFD: by that it may ask for them, and gets
+ * all entries that look so.
+ * @throws AdapterError INVALID_REQUEST for a path that is neither here nor there, which is a slip of the client
+ */
+function namedPaths(paths: readonly BytePath[], target: Entries, current: Entries): BytePath[] {
+  return paths.flatMap((path) => {
+    if (path === '' || target.has(path) || current.has(path)) return [path];
+    const text = toText(path);
+    const alike = text.includes(REPLACEMENT)
+      ? [...new Set([...target.keys(), ...current.keys()])].filter((other) => toText(other) === text)
+      : [];
+    if (alike.length > 0) return alike;
+    const message = `paths: ${text} is neither in the checkpoint nor in the workspace`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'paths', path: text } });
+  });
 }
 
 function asWorkspaceFailure(error: unknown, workspace: string): unknown {

@@ -26,7 +26,7 @@ export interface DriverRequest {
 }
 
 /** Files that drivers write, in the directory of their FIFOs. */
-export const DRIVER_FILES: readonly string[] = ['state.0', 'state.1', 'trap', 'loop'];
+export const DRIVER_FILES: readonly string[] = ['state.0', 'state.1', 'trap', 'loop', 'modes'];
 
 /** How a program is started. */
 interface ShellInvocation {

@@ -46,6 +46,23 @@ describe('F5: a client that is killed in the middle of a command', () => {
     expect(check.text()).toBe(EXPECTED);
   });
 
+  it('who attaches follows the commands that wait, too', async () => {
+    await using daemon = await TestDaemon.start();
+    await using owner = await WireClient.connect(daemon.url);
+    await using other = await WireClient.connect(daemon.url);
+    const id = await owner.openSession();
+    const first = owner.run('read -r line', id);
+    await owner.event('awaiting_input');
+    const second = owner.run('echo waited', id);
+    await eventually(async () => {
+      expect((await other.request('get_session', { session_id: id })).queued_commands).toBe(1);
+    });
+    await other.request('attach_session', { session_id: id });
+    await owner.request('send_input', { session_id: id, data: 'go\n' });
+    await Promise.all([first, second]);
+    expect(await other.event('command_output')).toMatchObject({ stream: 'stdout', data: 'waited\n' });
+  });
+
   it('F5: nobody comes back within reconnect_grace: the session and all its processes end', async () => {
     await using daemon = await TestDaemon.start({ settings: { adapter: { reconnect_grace: 0.5, kill_grace: 0.3 } } });
     await using killed = await ClientProcess.start(daemon.url, 'setsid sleep 301 & echo started; sleep 302');

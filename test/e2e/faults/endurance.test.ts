@@ -11,6 +11,9 @@ const LONG_TEST_MS = 180_000;
 /** V8 takes what it is given: with a small heap, garbage does not look like a leak. */
 const SMALL_HEAP = { env: { NODE_OPTIONS: '--max-old-space-size=96' } };
 
+/** One-shots that wait for their command, each with a descriptor; as many may be missing at the first count. */
+const PREWARMED = 4;
+
 describe('F27: 10,000 commands in one session', () => {
   const COMMANDS = 10_000;
   /** By then the caches of V8 and of the allocator have their size. */
@@ -57,7 +60,7 @@ describe('F27: 10,000 commands in one session', () => {
       const [descriptors, memory] = [descriptorCount(daemon.pid), residentBytes(daemon.pid)];
       await runMany(2000);
       await eventually(() => {
-        expect(descriptorCount(daemon.pid)).toBeLessThanOrEqual(descriptors);
+        expect(descriptorCount(daemon.pid)).toBeLessThanOrEqual(descriptors + PREWARMED);
       });
       expect(residentBytes(daemon.pid)).toBeLessThan(memory * 1.1);
       expect(zombiesOf(daemon.pid)).toEqual([]);

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
 import { timed } from '../../support/measure.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 
-let daemon: TestDaemon;
 let client: WireClient;
 
-beforeAll(async () => {
-  daemon = await TestDaemon.start({ settings: { adapter: { kill_grace: 0.5 } } });
-  client = await WireClient.connect(daemon.url);
-});
-
-afterAll(async () => {
-  await client[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+useDaemon((started) => ({ client } = started), { settings: { adapter: { kill_grace: 0.5 } } });
 
 /** A guess at the driver's report and at the terminal fence; the real ones carry 128 random bits. */
 const GUESS = 'AAAAAAAAAAAAAAAAAAAAAA';

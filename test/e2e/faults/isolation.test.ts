@@ -1,23 +1,16 @@
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
+import type { TestDaemon } from '../../support/daemon.js';
 import { MIB } from '../../support/measure.js';
 import { cpuMs } from '../../support/processes.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
 
-beforeAll(async () => {
-  daemon = await TestDaemon.start();
-  client = await WireClient.connect(daemon.url);
-});
-
-afterAll(async () => {
-  await client[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+useDaemon((started) => ({ daemon, client } = started));
 
 describe('F20: input that nobody reads', () => {
   /** One message may be 1 MiB at most. */

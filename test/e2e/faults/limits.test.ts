@@ -130,12 +130,11 @@ describe.skipIf(!limitable || userInfo().uid !== 0)(`F15: a fork bomb${NOTE}`, (
   /** Not root's, and it ends by itself after some seconds whatever happens. */
   const BOMB = "timeout -s KILL 10 setpriv --reuid=65534 --regid=65534 --clear-groups bash -c ':(){ :|:& };:; sleep 9'";
 
-  it('F15: gone within two seconds after its limit was noticed; nineteen of twenty others’ answers take less than 250 ms', async () => {
+  it('F15: gone within two seconds after its limit was noticed; 99 of 100 of the daemon’s answers take less than 250 ms', async () => {
     await using daemon = await TestDaemon.start();
     chmodSync(daemon.directory, 0o755);
     await using client = await WireClient.connect(daemon.url);
     const id = await client.openSession({ limits: { processes: 64 } });
-    const other = await client.openSession();
     const ended = new AbortController();
     const bomb = client.run(`cd /; ${BOMB} 2>/dev/null`, id).finally(() => {
       ended.abort();
@@ -143,7 +142,7 @@ describe.skipIf(!limitable || userInfo().uid !== 0)(`F15: a fork bomb${NOTE}`, (
     const noticed = client.event('resource_warning', ({ level }) => level === 'exceeded');
     const ending = noticed.then(() => timed(() => bomb));
     const pings: number[] = [];
-    while (!ended.signal.aborted) pings.push((await timed(() => client.run('echo here', other))).ms);
+    while (!ended.signal.aborted) pings.push((await timed(() => client.request('get_session', { session_id: id }))).ms);
     expect(await bomb).toMatchObject({
       status: 'killed',
       killed_by: 'processes',
@@ -151,7 +150,7 @@ describe.skipIf(!limitable || userInfo().uid !== 0)(`F15: a fork bomb${NOTE}`, (
     });
     expect((await bomb).survivors).toBeUndefined();
     expect((await ending).ms).toBeLessThan(2000);
-    expect(percentile(pings, 0.95)).toBeLessThan(250);
+    expect(percentile(pings, 0.99)).toBeLessThan(250);
     await eventually(async () => {
       expect(await client.run('echo after', id)).toMatchObject({ stdout: 'after\n' });
     });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
+import { useDaemon } from '../../support/daemon-and-client.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, timed } from '../../support/measure.js';
-import { instanceOf, isRunning, taggedProcesses } from '../../support/processes.js';
+import { instanceOf, isRunning, taggedProcesses, wakeUpsOf } from '../../support/processes.js';
 import { WireClient } from '../../support/wire.js';
 
 const KILL_GRACE_MS = 300;
@@ -13,14 +14,8 @@ describe('time-outs', () => {
   let daemon: TestDaemon;
   let client: WireClient;
 
-  beforeAll(async () => {
-    daemon = await TestDaemon.start({ settings: { adapter: { kill_grace: KILL_GRACE_MS / 1000 } } });
-    client = await WireClient.connect(daemon.url);
-  });
-
-  afterAll(async () => {
-    await client[Symbol.asyncDispose]();
-    await daemon[Symbol.asyncDispose]();
+  useDaemon((started) => ({ daemon, client } = started), {
+    settings: { adapter: { kill_grace: KILL_GRACE_MS / 1000 } },
   });
 
   const TREES = [
@@ -146,6 +141,29 @@ describe('the end of a session', () => {
     expect(ms).toBeGreaterThanOrEqual(1500);
     expect(ms).toBeLessThan(3000);
   });
+
+  it('by session_max_lifetime with the running command, though others wait behind it', async () => {
+    const { event } = await endedBy({ session_max_lifetime: SHORT_MINUTES }, async (client, id) => {
+      const first = client.run('sleep 1.2; echo whole', id);
+      const second = client.run('sleep 301', id);
+      expect(await first).toMatchObject({ stdout: 'whole\n', status: 'completed' });
+      expect(await second).toMatchObject({ status: 'killed', session_state: 'closed' });
+    });
+    expect(event.reason).toBe('lifetime');
+  });
+
+  it.each(['session_max_lifetime', 'session_idle_timeout'])(
+    '%s: the daemon rests while the command runs',
+    async (key) => {
+      // A tenth of a second: nearly all of the command comes after it.
+      await using daemon = await TestDaemon.start({ settings: { adapter: { [key]: 0.1 / 60 } } });
+      await using client = await WireClient.connect(daemon.url);
+      const id = await client.openSession();
+      const before = wakeUpsOf(daemon.pid);
+      await client.run('sleep 1.5', id);
+      expect(wakeUpsOf(daemon.pid) - before).toBeLessThan(500);
+    },
+  );
 
   it('by session_idle_timeout: counted from the end of the last command', async () => {
     const { ms, event, error, left } = await endedBy({ session_idle_timeout: SHORT_MINUTES }, async (client, id) => {

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
+import type { TestDaemon } from '../../support/daemon.js';
 import { eventually, settled, timed } from '../../support/measure.js';
 import { descriptorCount, runtimeDirectoriesOf } from '../../support/processes.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 
 /** A new shell must be there, and its session answer, within this time: a second, and more on a busy machine. */
 const RESTART_MS = 3000;
@@ -14,15 +15,7 @@ const RESTART_MS = 3000;
 let daemon: TestDaemon;
 let client: WireClient;
 
-beforeAll(async () => {
-  daemon = await TestDaemon.start();
-  client = await WireClient.connect(daemon.url);
-});
-
-afterAll(async () => {
-  await client[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+useDaemon((started) => ({ daemon, client } = started));
 
 const shellPid = async (sessionId: string) => Number((await client.run('echo $$', sessionId)).stdout);
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { makeFifos } from '../../../src/engine/fifo.js';
+import { makeFifos, openReader } from '../../../src/engine/fifo.js';
 import { OutputPipe } from '../../../src/engine/output-pipe.js';
 
 let directory: string;
@@ -74,5 +74,56 @@ describe('a pipe that is listened to', () => {
     closeSync(writer);
     expect(pipe.drain(take)).toBe('free');
     expect(received).toBe('ab');
+  });
+});
+
+describe('a pipe for which there is no second descriptor', () => {
+  /** Opens one reader, and another only when there may be one again. */
+  function scarce() {
+    const state = { mayOpen: true };
+    const open = (file: string) => {
+      if (!state.mayOpen) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+      return openReader(file);
+    };
+    const scarcePipe = new OutputPipe(path, open);
+    state.mayOpen = false;
+    return { scarcePipe, state };
+  }
+
+  it('is read all the same, and goes on when there is one', async () => {
+    const { scarcePipe, state } = scarce();
+    const fd = openSync(path, 'w');
+    try {
+      scarcePipe.listen(take);
+      writeSync(fd, 'a');
+      await untilReceived('a');
+      state.mayOpen = true;
+      writeSync(fd, 'b');
+      await untilReceived('ab');
+    } finally {
+      closeSync(fd);
+      scarcePipe.close();
+    }
+  });
+
+  it('tells the end', async () => {
+    const { scarcePipe } = scarce();
+    const onEnd = vi.fn();
+    write('a');
+    scarcePipe.listen(take, onEnd);
+    await vi.waitFor(() => {
+      expect(onEnd).toHaveBeenCalledOnce();
+    });
+    expect(received).toBe('a');
+    scarcePipe.close();
+  });
+
+  it('is not read any more once it was released', () => {
+    const { scarcePipe } = scarce();
+    scarcePipe.listen(take);
+    expect(scarcePipe.isListening).toBe(true);
+    scarcePipe.release();
+    expect(scarcePipe.isListening).toBe(false);
+    scarcePipe.close();
   });
 });

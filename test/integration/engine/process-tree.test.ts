@@ -1,18 +1,32 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { commandLine, isAlive, readProcess, readTag, TAG_VARIABLE } from '../../../src/engine/process-table.js';
+import {
+  commandLine,
+  isAlive,
+  listProcesses,
+  readProcess,
+  readTag,
+  TAG_VARIABLE,
+} from '../../../src/engine/process-table.js';
+import { beginNow } from '../../../src/engine/beginning.js';
 import { plainRoot } from '../../../src/engine/process-root.js';
 import {
   endProcesses,
+  findCommandProcesses,
   findSessionProcesses,
   reportProcesses,
   signalProcesses,
 } from '../../../src/engine/process-tree.js';
 
 const GRACE_MS = 300;
+/** More than what processes are told from older ones by, in milliseconds: three clock ticks. */
+const SLOW_LOOK_MS = 200;
+/** Tells a process of this file that shows nothing else. */
+const ORPHAN_SECONDS = `300.${process.pid}`;
+const ORPHAN = `sleep ${ORPHAN_SECONDS}`;
 
 /** Starts a bash in a session of its own that says `ready` once its children run. */
 async function start(script: string, tag: string): Promise<ChildProcess> {
@@ -54,6 +68,42 @@ describe('process trees', () => {
     expect(await endProcesses(find, GRACE_MS)).toEqual([]);
     root.kill('SIGKILL');
     expect(found.filter(isAlive)).toEqual([]);
+  });
+
+  it('takes no process of a command for an older one because the look takes long', async () => {
+    const tag = newTag();
+    const beginning = beginNow();
+    const shell = await start(`(env -i setsid ${ORPHAN} &) ; echo ready; exec sleep 300`, `${tag}.0`);
+    const sleeper = await vi.waitFor(() => {
+      const found = listProcesses().find(({ pid }) => pid !== shell.pid && commandLine({ pid, name: '' }) === ORPHAN);
+      expect(found).toBeDefined();
+      return found!;
+    });
+    const members = () => {
+      // As the walk over all processes does on a busy machine.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SLOW_LOOK_MS);
+      return [shell.pid!, sleeper.pid];
+    };
+    const group = { members, holdForks: () => undefined };
+    const find = () =>
+      findCommandProcesses({ tag: `${tag}.1`, root: plainRoot(shell.pid!), beginning, group });
+    expect(find().map(({ pid }) => pid)).toEqual([sleeper.pid]);
+    expect(await endProcesses(find, 0)).toEqual([]);
+    expect(isAlive(sleeper)).toBe(false);
+  });
+
+  it('finds what was started by a process that has ended during the look', async () => {
+    const tag = newTag();
+    const shell = await start('echo ready; exec sleep 300', `${tag}.0`);
+    let late: ChildProcess | undefined;
+    const members = () => {
+      late ??= spawn('sleep', [ORPHAN_SECONDS], { detached: true, stdio: 'ignore', env: {} });
+      return [shell.pid!, late.pid!];
+    };
+    const group = { members, holdForks: () => undefined };
+    const find = () => findSessionProcesses({ tag, root: plainRoot(shell.pid!), group });
+    expect(find().map(({ pid }) => pid)).toEqual([late!.pid]);
+    expect(await endProcesses(find, 0)).toEqual([]);
   });
 
   it('asks politely first', async () => {

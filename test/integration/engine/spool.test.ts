@@ -116,4 +116,25 @@ describe('Spool', () => {
     expect((await spool.read(0, MIB)).equals(pattern(20 * KIB))).toBe(true);
     expect(spool.keptBytes).toBe(20 * KIB);
   });
+
+  it('takes nothing from the budget for what it could not keep', async () => {
+    const budget = new SpoolBudget(MIB);
+    await using spool = new Spool(join(directory, 'nowhere'), budget);
+    spool.write(pattern(20 * KIB));
+    spool.write(pattern(60 * KIB));
+    expect(budget.usedBytes).toBe(20 * KIB);
+    await spool[Symbol.asyncDispose]();
+    expect(budget.usedBytes).toBe(0);
+  });
+
+  it('gives its budget back when it makes room for its own command, which writes on after its end', async () => {
+    const budget = new SpoolBudget(100 * KIB);
+    await using spool = new Spool(directory, budget);
+    spool.write(pattern(90 * KIB));
+    spool.end();
+    spool.write(pattern(60 * KIB));
+    expect(spool.keptBytes).toBe(0);
+    expect(budget.usedBytes).toBe(0);
+    await spool[Symbol.asyncDispose]();
+  });
 });

@@ -25,6 +25,7 @@ unset __sa_fd
 exec 100<"$__SA_DIR/cmd" 101>"$__SA_DIR/ctl" || exit 71
 __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 unset __SA_DIR
+: >|"$__sa_dir/modes"
 __sa_in='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases=''
 
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
@@ -58,8 +59,9 @@ __sa_rc() { builtin return "$1"; }
 # Marks the end of a command's output on the terminal.
 __sa_close() { builtin printf '\e]7711;z%s\a' "$__sa_nonce" >/dev/tty; }
 
-# Puts the terminal's modes in order, whatever a program has left; `jobs` forgets that it was run.
+# Notes the terminal's modes and puts them in order, whatever a program has left; `jobs` forgets that it was run.
 __sa_tidy() {
+  builtin command -p stty -g >>"$__sa_dir/modes"
   builtin command -p stty sane iutf8
   builtin jobs
 } 2>/dev/null
@@ -133,8 +135,14 @@ __sa_next() {
   [[ $__sa_in == '>'[!sr]* ]] || __sa_serve
   builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"
   __sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_in:11:22} __sa_in= __sa_cmd=
-  builtin mapfile -d '' -t -n 1 __sa_cmd <"$__sa_slot.cmd"
+  builtin mapfile -d '' -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost
   [[ $__sa_mode != [A-Z] ]] || __sa_surround
+}
+
+# Without its text there is no command: the daemon, when it is told, kills this shell and starts another.
+__sa_lost() {
+  builtin printf 'lost 0 0 /\0' >&101
+  builtin kill -STOP "$$"
 }
 
 # What is left to do from before: a `break` or `continue` of the command has taken the driver's own loop on, or the loop

@@ -48,8 +48,11 @@ __sa_rc() { return "$1"; }
 # Marks the end of a command's output on the terminal.
 __sa_close() { command printf '\033]7711;z%s\007' "$__sa_nonce" >/dev/tty; }
 
-# Puts the terminal's modes in order, whatever a program has left.
-__sa_tidy() { command -p stty sane iutf8 <&1 || :; } 2>/dev/null
+# Notes the terminal's modes and puts them in order, whatever a program has left.
+__sa_tidy() {
+  command -p stty -g <&1 >>"$__sa_dir/modes" || :
+  command -p stty sane iutf8 <&1 || :
+} 2>/dev/null
 
 # Before a command: takes mode, slot, number and nonce.
 __sa_in() {
@@ -111,10 +114,13 @@ __sa_late() {
 }
 
 # Saves what a new shell would need, under one of two names in turn, so that one of them is always whole. There is no
-# way to list functions.
+# way to list functions: of the names that others rely on, it says what they are (those of health/facts.ts).
 __sa_save() {
   __sa_state=$((1 - __sa_state))
   {
+    command printf ":  <<'#types'\n"
+    command type ls cat cp mv rm mkdir grep sed env cd echo printf test [ pwd export read find git sudo 2>&1
+    command printf '#types\n'
     command export -p
     command printf '#options %s\n' "$-"
     command printf '%s\n' "__sa_take_aliases <<'#end'"
@@ -141,6 +147,7 @@ __sa_take_aliases() {
 : >|"$__sa_dir/state.0"
 : >|"$__sa_dir/state.1"
 : >|"$__sa_dir/trap"
+: >|"$__sa_dir/modes"
 command alias exit=__sa_exit
 trap '' INT
 exec <"$__sa_dir/cmd"

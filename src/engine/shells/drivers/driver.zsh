@@ -56,8 +56,11 @@ __sa_rc() { builtin return "$1" }
 # Marks the end of a command's output on the terminal.
 __sa_close() { builtin print -n -- "\e]7711;z$__sa_nonce\a" >"$__sa_tty" }
 
-# Puts the terminal's modes in order, whatever a program has left.
-__sa_tidy() { builtin command -p stty sane iutf8 <"$__sa_tty" || builtin true } 2>/dev/null
+# Notes the terminal's modes and puts them in order, whatever a program has left.
+__sa_tidy() {
+  builtin command -p stty -g <"$__sa_tty" >>|"$__sa_dir/modes" || builtin true
+  builtin command -p stty sane iutf8 <"$__sa_tty" || builtin true
+} 2>/dev/null
 
 # After a command: undo what was for it alone, and tell the daemon. Takes the status, and whether it was interrupted: a
 # loop or a builtin then leaves its own.
@@ -133,12 +136,18 @@ __sa_next() {
   done
   builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_read:4:6}"
   __sa_slot=$__sa_dir/${__sa_read:1:3} __sa_nonce=${__sa_read:10:22} __sa_read=''
-  __sa_cmd=$(<"$__sa_slot.cmd")
+  __sa_cmd=$(<"$__sa_slot.cmd") || __sa_lost
   __sa_stdin=$__sa_tty __sa_stdout=$__sa_slot.out __sa_stderr=$__sa_slot.err
   if [[ $__sa_mode == o ]]; then __sa_text=$__sa_set$__sa_cmd; else __sa_before; fi
   [[ -n $__sa_no_aliases ]] || builtin setopt aliases
   __sa_no_aliases=''
   builtin return "$__sa_st"
+}
+
+# Without its text there is no command: the daemon, when it is told, kills this shell and starts another.
+__sa_lost() {
+  builtin syswrite -o "$__sa_reports" -- "lost 0 0 /$__sa_nul"
+  builtin kill -STOP "$$"
 }
 
 # What is to be done before a command that is not of the plain kind. On the terminal the marks of its output stand
@@ -165,7 +174,7 @@ __sa_text='\builtin set +x; \__sa_next && \builtin true; '
 __sa_text+='{ \builtin eval "$__sa_text" <"$__sa_stdin" >"$__sa_stdout" 2>"$__sa_stderr" } '
 __sa_text+='always { \__sa_end "$?" "$TRY_BLOCK_INTERRUPT" }'
 repeat 16; do print -r -- $__sa_text; done >$__sa_dir/loop
-: >|$__sa_dir/state.0 >|$__sa_dir/state.1 >|$__sa_dir/trap
+: >|$__sa_dir/state.0 >|$__sa_dir/state.1 >|$__sa_dir/trap >|$__sa_dir/modes
 unsetopt aliases
 exec <$__sa_dir/loop
 syswrite -o $__sa_reports -- "ready 0 0 $PWD"$'\0'

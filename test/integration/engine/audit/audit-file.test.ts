@@ -140,6 +140,15 @@ describe('what others have done to it', () => {
     expect(await verifyAudit(path)).toMatchObject({ ok: false, fault: { why: 'the head file is missing' } });
   });
 
+  it('a head that was emptied shows', async () => {
+    await write(2);
+    truncateSync(`${path}.head`);
+    expect(await verifyAudit(path)).toMatchObject({
+      ok: false,
+      fault: { why: 'the head file is not what was written' },
+    });
+  });
+
   it('a changed record is named with its place', async () => {
     await write(5);
     writeFileSync(path, readFileSync(path, 'utf8').replace('"number":3', '"number":7'));

@@ -279,6 +279,17 @@ describe('a store', () => {
     expect(readdirSync(bench.store).toSorted()).toEqual(['cache.json', 'git']);
   });
 
+  it('takes no configuration but its own, whoever has changed it, and has its objects on the disk before their names', async () => {
+    using bench = new CheckpointBench(SPEC);
+    await bench.save();
+    const file = join(bench.store, 'git/config');
+    const own = readFileSync(file, 'utf8');
+    expect(own).toMatch(/fsync = committed,loose-object/);
+    writeFileSync(file, '[core]\n\thooksPath = /\n');
+    await bench.save();
+    expect(readFileSync(file, 'utf8')).toBe(own);
+  });
+
   it('is nobody else’s to read', async () => {
     using bench = new CheckpointBench(SPEC);
     await bench.save();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import { fromText } from '../../../../src/engine/checkpoints/byte-path.js';
 import { describeTree, makeTree } from '../../../support/tree.js';
 import { CheckpointBench } from './bench.js';
 
@@ -39,6 +40,15 @@ describe('a restore', () => {
     expect(restored).toEqual({ shown: ['a.txt', 'dir/b.txt', 'dir/empty', 'dir/sub/d.txt'], count: 4 });
     expect(removed).toEqual({ shown: ['bare', 'new/deep/f.txt'], count: 2 });
     expect(skipped.count).toBe(0);
+  });
+
+  it('of a path of which not all bytes are UTF-8 takes it as it is shown', async () => {
+    using bench = new CheckpointBench({ 'caf\xe9': '1', 'caf\xc3\xa9': '2' });
+    const { id } = await bench.save();
+    for (const name of ['caf\xe9', 'caf\xc3\xa9']) makeTree(bench.workspace, { [name]: 'changed' });
+    const { restored } = await bench.restore(id, [fromText('caf\u{fffd}')]);
+    expect(restored.shown).toEqual(['caf\u{fffd}']);
+    expect(await bench.changes(id)).toEqual(['modified café']);
   });
 
   it('of a workspace that has not changed does nothing, and says so', async () => {

@@ -1,0 +1,58 @@
+import { appendFileSync, rmSync, statSync } from 'node:fs';
+
+import { describe, expect, it } from 'vitest';
+
+import { TestDaemon } from '../../support/daemon.js';
+import { settled } from '../../support/measure.js';
+import { canMount } from '../../support/tmpfs.js';
+import { WireClient } from '../../support/wire.js';
+
+/** A daemon that sees a /dev/shm of its own, of 1 MiB. */
+const SMALL_SHM = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=1m none /dev/shm && exec "$@"', 'sh'];
+
+/** Takes what room there is; gives how much that is altogether, in bytes. */
+function fill(file: string): number {
+  for (const bytes of [4096, 1]) {
+    for (let isFull = false; !isFull; ) {
+      try {
+        appendFileSync(file, Buffer.alloc(bytes));
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'ENOSPC' });
+        isFull = true;
+      }
+    }
+  }
+  return statSync(file).size;
+}
+
+describe.skipIf(!canMount())('a full disk below the runtime directory', () => {
+  it('commands are answered as not started, and everything works again with room', async () => {
+    await using daemon = await TestDaemon.start({ launcher: SMALL_SHM });
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession();
+    const file = `/proc/${daemon.pid}/root/dev/shm/fill`;
+    for (const session of [undefined, undefined, undefined, undefined, undefined, undefined, id, id]) {
+      // What has ended gives its room back a moment later.
+      await settled(() => fill(file));
+      const { exit_code, warnings } = await client.run('echo no', session);
+      expect([exit_code, warnings.map(({ code }) => code)]).toEqual([126, ['NOT_STARTED']]);
+    }
+    rmSync(file);
+    for (const session of [undefined, id]) expect((await client.run('echo yes', session)).stdout).toBe('yes\n');
+  });
+});
+
+describe('a shell that can no longer read its commands', () => {
+  it.each([
+    ['bash', 'unset __sa_dir'],
+    ['zsh', 'EUID=3'],
+  ])('%s, after `%s`: the loss is told, and the session goes on', async (shell, command) => {
+    await using daemon = await TestDaemon.start();
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession({ shell });
+    await client.run(command, id);
+    const lost = await client.run('echo a', id);
+    expect(lost).toMatchObject({ exit_code: 137, status: 'killed', stdout: '', session_state: 'restarted' });
+    expect(await client.run('echo b', id)).toMatchObject({ stdout: 'b\n', session_state: 'alive' });
+  });
+});
