@@ -12,7 +12,7 @@ export interface SessionFactsOptions {
   /** Name of the shell of commands without a session. */
   readonly shell: string;
   /** Files and directories of the adapter itself. */
-  readonly protectedPaths: () => readonly string[];
+  readonly ownPaths: () => Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'>;
 }
 
 /** Names of a session as they were at one moment. */
@@ -82,17 +82,17 @@ export class SessionFacts {
   }
 
   #factsWithoutSession(cwd: string | undefined): PolicyFacts {
-    const { workspace, env, shell, protectedPaths } = this.#options;
+    const { workspace, env, shell, ownPaths } = this.#options;
     return factsOfFreshShell(workspace, {
       shell: shellOf(shell),
       directories: [cwd === undefined ? workspace : resolve(workspace, cwd)],
       home: env['HOME'],
-      protectedPaths: protectedPaths(),
+      ...ownPaths(),
     });
   }
 
   #factsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined): PolicyFacts {
-    const { workspace, env, protectedPaths } = this.#options;
+    const { workspace, env, ownPaths } = this.#options;
     const { session } = record;
     // Where a busy session will be by the time of the command is not known.
     const directory: Directory = isBusy(record) ? undefined : session.workingDirectory;
@@ -100,7 +100,7 @@ export class SessionFacts {
       shell: shellOf(session.options.installed.shell.name),
       directories: [cwd === undefined ? directory : resolve(session.workingDirectory, cwd)],
       home: names.variables.get('HOME') ?? session.options.env['HOME'] ?? env['HOME'],
-      protectedPaths: protectedPaths(),
+      ...ownPaths(),
       aliases: names.aliases,
       functions: names.functions,
       isPathChanged: names.variables.get('PATH') !== env['PATH'],
@@ -109,4 +109,4 @@ export class SessionFacts {
   }
 }
 
-const isBusy = ({ session }: SessionRecord): boolean => session.running !== undefined || session.queued > 0;
+const isBusy = ({ session }: SessionRecord): boolean => session.running !== undefined || session.queued.length > 0;

@@ -2,12 +2,17 @@ import { statfsSync, statSync } from 'node:fs';
 
 import { checkHealth, type HealthWarning } from '../core/health/checks.js';
 import { CORE_TOOLS, type HealthFacts } from '../core/health/facts.js';
-import { readSavedState } from '../core/policy/saved-state.js';
+import { disturbedModes } from '../core/health/terminal-modes.js';
+import { readSavedState, UNKNOWN_NAMES } from '../core/policy/saved-state.js';
+import { takeModes } from '../engine/shell-state.js';
 import { findProgram } from '../engine/shells/list.js';
 import type { SessionRecord } from './session-registry.js';
 
 /** Pause after a command before the session is looked at: its state has been saved by then, and commands in a row cost nothing. */
 const LOOK_AFTER_MS = 120;
+
+/** Linux has the same numbers for a terminal's modes on all processors but these. */
+const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arch);
 
 /** What is known of one session's health. */
 interface Health {
@@ -80,7 +85,11 @@ export class SessionHealth {
     if (state === undefined) return undefined;
     const { name } = session.options.installed.shell;
     const shell = name === 'zsh' || name === 'sh' ? name : 'bash';
-    const { aliases, functions, variables } = readSavedState(state, shell);
+    const names = readSavedState(state, shell);
+    // One that is too long says nothing of PATH.
+    const isKnown = names !== UNKNOWN_NAMES;
+    const { aliases, functions: listed, variables } = names;
+    const functions = shell === 'sh' ? functionsAmongTypes(state) : listed;
     const path = variables.get('PATH') ?? '';
     const { workingDirectory } = session;
     return {
@@ -90,12 +99,19 @@ export class SessionHealth {
       aliases,
       functions,
       options: /^#options (\S*)$/mu.exec(state)?.[1] ?? '',
-      missingTools: path === this.#startPath ? [] : this.#tools.filter((tool) => !findProgram(tool, path)),
-      environmentBytes: sizeOf(variables),
+      missingTools: !isKnown || path === this.#startPath ? [] : this.#tools.filter((tool) => !findProgram(tool, path)),
+      environmentBytes: isKnown ? sizeOf(variables) : lengthOfExports(state),
+      leftModes: HAS_USUAL_MODES ? disturbedModes(takeModes(session.shell.directory)) : [],
       leftProcesses: session.backgroundProcesses.length,
       disk: roomAt(session.see(workingDirectory)),
     };
   }
+}
+
+/** A POSIX shell cannot list its functions: driver.sh has it say what the names are that matter. Their bodies are unknown. */
+function functionsAmongTypes(state: string): ReadonlyMap<string, string> {
+  const types = state.slice(0, Math.max(0, state.indexOf('\n#types\n')));
+  return new Map([...types.matchAll(/^(\S+) is a (?:shell )?function$/gmu)].map(([, name = '']) => [name, '']));
 }
 
 /** With a new shell everything begins anew. */
@@ -110,6 +126,12 @@ function sizeOf(variables: ReadonlyMap<string, string>): number {
   let bytes = 0;
   for (const [name, value] of variables) bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
   return bytes;
+}
+
+/** What a state begins with that is too long to be read: functions come after what is exported. */
+function lengthOfExports(state: string): number {
+  const end = state.search(/^\S+ \(\)/mu);
+  return end === -1 ? state.length : end;
 }
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

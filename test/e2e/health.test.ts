@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { EventPayload } from '../../src/core/protocol/results.js';
-import { TestDaemon } from '../support/daemon.js';
+import { useDaemon } from '../support/daemon-and-client.js';
 import { canMount, Tmpfs } from '../support/tmpfs.js';
-import { WireClient } from '../support/wire.js';
+import type { WireClient } from '../support/wire.js';
 
 describe('health of a session', () => {
-  let daemon: TestDaemon;
   let client: WireClient;
 
-  beforeAll(async () => {
-    daemon = await TestDaemon.start();
-    client = await WireClient.connect(daemon.url);
-  });
-
-  afterAll(async () => {
-    await client[Symbol.asyncDispose]();
-    await daemon[Symbol.asyncDispose]();
-  });
+  useDaemon((started) => ({ client } = started));
 
   /** Runs a command, and gives what the daemon has to say of the session it leaves. */
   async function disturb(id: string, command: string): Promise<EventPayload<'health_warning'>> {
@@ -31,8 +22,16 @@ describe('health of a session', () => {
       [shell, 'mkdir gone; cd gone; rmdir ../gone', 'cd /', 'DIRECTORY_GONE'] as const,
       [shell, 'OLD=$PATH; export PATH=/nonexistent', 'export PATH=$OLD', 'PATH_BROKEN'] as const,
       [shell, 'alias ls="echo no"', 'unalias ls', 'COMMANDS_SHADOWED'] as const,
+      [shell, 'ls() { echo no; }', 'unset -f ls', 'COMMANDS_SHADOWED'] as const,
       [shell, 'set -u', 'set +u', 'SHELL_OPTIONS'] as const,
+      [shell, 'set -C', 'set +C', 'SHELL_OPTIONS'] as const,
       [shell, 'export BIG=$(head -c 200000 /dev/zero | tr "\\0" x)', 'unset BIG', 'ENVIRONMENT_LARGE'] as const,
+      [
+        shell,
+        'for N in 1 2 3 4 5 6 7; do export BIG$N=$(head -c 100000 /dev/zero | tr "\\0" x); done',
+        'unset BIG1 BIG2 BIG3 BIG4 BIG5 BIG6 BIG7',
+        'ENVIRONMENT_LARGE',
+      ] as const,
       [shell, manyJobs, 'eval "kill $pids; wait"', 'PROCESSES_LEFT'] as const,
     ]),
   )('%s: `%s` is told once, and not again when it is put right', async (shell, command, repair, code) => {
@@ -43,6 +42,33 @@ describe('health of a session', () => {
     expect((await client.run(repair, id)).warnings).toEqual([]);
     expect((await client.run(':', id)).warnings).toEqual([]);
     await client.request('close_session', { session_id: id });
+  });
+
+  const SHELLS = ['bash', 'zsh', 'sh'];
+  it.each(SHELLS.flatMap((shell) => [false, true].map((tty) => ({ shell, tty }))))(
+    '%o: a terminal that a program has left without echo is put right, and that is told once',
+    async ({ shell, tty }) => {
+      const id = await client.openSession({ shell });
+      await client.run('stty sane', id, { tty });
+      await client.run("sh -c 'stty raw -echo; sleep 0.05'", id, { tty });
+      const { warnings } = await client.event('health_warning', ({ session_id }) => session_id === id);
+      expect(warnings).toEqual([
+        { code: 'TERMINAL_MODES', message: expect.stringContaining('(-icrnl -opost -isig -icanon -echo)') as string },
+      ]);
+      const next = await client.run('stty -a | grep -oE -e "-?(icanon|echo)\\b"', id);
+      expect(next).toMatchObject({ stdout: 'icanon\necho\n', warnings });
+      expect((await client.run(':', id)).warnings).toEqual([]);
+      await client.request('close_session', { session_id: id });
+    },
+  );
+
+  it('a command that itself puts the terminal right is nothing to tell of', async () => {
+    const id = await client.openSession();
+    await client.run('stty -echo; sleep 0.05; stty echo', id);
+    // What is told is in order: had there been something, it would come before this.
+    await client.run('set -u', id);
+    const { warnings } = await client.event('health_warning', ({ session_id }) => session_id === id);
+    expect(warnings.map(({ code }) => code)).toEqual(['SHELL_OPTIONS']);
   });
 
   it('bash: a function instead of a command', async () => {

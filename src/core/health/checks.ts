@@ -1,4 +1,4 @@
-import { CORE_TOOLS, type HealthFacts } from './facts.js';
+import { type HealthFacts, RELIED_ON } from './facts.js';
 
 /** Something in a session that will make commands fail which have nothing to do with it. */
 export interface HealthWarning {
@@ -7,6 +7,7 @@ export interface HealthWarning {
     | 'PATH_BROKEN'
     | 'COMMANDS_SHADOWED'
     | 'SHELL_OPTIONS'
+    | 'TERMINAL_MODES'
     | 'PROCESSES_LEFT'
     | 'ENVIRONMENT_LARGE'
     | 'DISK_LOW';
@@ -26,28 +27,13 @@ const MAX_NAMES = 5;
 
 const MIB = 1024 * 1024;
 
-/** Commands whose meaning others take for granted: the tools, and builtins. */
-const RELIED_ON: readonly string[] = [
-  ...CORE_TOOLS,
-  'cd',
-  'echo',
-  'printf',
-  'test',
-  '[',
-  'pwd',
-  'export',
-  'read',
-  'find',
-  'git',
-  'sudo',
-];
-
 /** Options that change how every later command behaves: letter in `$-`, name, effect. */
 const OPTIONS = [
   ['e', 'errexit', 'the first command that fails ends what runs'],
   ['u', 'nounset', 'unset variables are errors'],
   ['f', 'noglob', 'patterns such as *.txt are not expanded'],
   ['n', 'noexec', 'commands are read and not run'],
+  ['C', 'noclobber', '> overwrites no file'],
 ] as const;
 /** zsh has another letter for this one. */
 const ZSH_NOGLOB = 'F';
@@ -107,6 +93,14 @@ function checkOptions({ options, shell }: HealthFacts): HealthWarning | undefine
   };
 }
 
+function checkModes({ leftModes }: HealthFacts): HealthWarning | undefined {
+  if (leftModes.length === 0) return undefined;
+  return {
+    code: 'TERMINAL_MODES',
+    message: `A command has left the terminal in other modes (${leftModes.join(' ')}), which were put right. What needs them has to set them in the same command`,
+  };
+}
+
 function checkProcesses({ leftProcesses }: HealthFacts): HealthWarning | undefined {
   if (leftProcesses < MANY_PROCESSES) return undefined;
   return {
@@ -132,7 +126,16 @@ function checkDisk({ disk }: HealthFacts): HealthWarning | undefined {
   };
 }
 
-const CHECKS = [checkDirectory, checkPath, checkShadows, checkOptions, checkProcesses, checkEnvironment, checkDisk];
+const CHECKS = [
+  checkDirectory,
+  checkPath,
+  checkShadows,
+  checkOptions,
+  checkModes,
+  checkProcesses,
+  checkEnvironment,
+  checkDisk,
+];
 
 /** Looks for what will make later commands fail. */
 export const checkHealth = (facts: HealthFacts): HealthWarning[] =>

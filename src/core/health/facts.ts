@@ -13,6 +13,8 @@ export interface HealthFacts {
   readonly missingTools: readonly string[];
   /** Size of all exported variables, in bytes. */
   readonly environmentBytes: number;
+  /** Modes of the terminal that a command has left and that were put right since, as stty(1) names them. */
+  readonly leftModes: readonly string[];
   /** Processes that commands have left running. */
   readonly leftProcesses: number;
   /** Room on the disk of the workspace, in bytes; undefined when it cannot be told. */
@@ -21,3 +23,9 @@ export interface HealthFacts {
 
 /** Programs that ordinary commands rely on. */
 export const CORE_TOOLS = ['ls', 'cat', 'cp', 'mv', 'rm', 'mkdir', 'grep', 'sed', 'env'] as const;
+
+/** Commands whose meaning others take for granted: the tools, and builtins. driver.sh has the same list. */
+export const RELIED_ON: readonly string[] = [
+  ...CORE_TOOLS,
+  ...['cd', 'echo', 'printf', 'test', '[', 'pwd', 'export', 'read', 'find', 'git', 'sudo'],
+];

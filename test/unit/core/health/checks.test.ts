@@ -22,6 +22,7 @@ const HEALTHY: HealthFacts = {
   options: 'himBHs',
   missingTools: [],
   environmentBytes: 4000,
+  leftModes: [],
   leftProcesses: 3,
   disk: { freeBytes: 100 * MIB, totalBytes: 500 * MIB },
 };
@@ -45,6 +46,8 @@ describe('the health of a session', () => {
     ['a function instead of a builtin', { functions: new Map([['[', '{ return 0; }']]) }, 'COMMANDS_SHADOWED'],
     ['set -e', { options: 'ehimBHs' }, 'SHELL_OPTIONS'],
     ['set -F in zsh', { shell: 'zsh', options: '569XF' }, 'SHELL_OPTIONS'],
+    ['set -C', { options: 'himBCHs' }, 'SHELL_OPTIONS'],
+    ['a terminal that was left in disorder', { leftModes: ['-echo'] }, 'TERMINAL_MODES'],
     ['many processes', { leftProcesses: 20 }, 'PROCESSES_LEFT'],
     ['a large environment', { environmentBytes: 200_000 }, 'ENVIRONMENT_LARGE'],
     ['a full disk', { disk: { freeBytes: 10 * MIB, totalBytes: 10_000 * MIB } }, 'DISK_LOW'],
