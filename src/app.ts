@@ -3,6 +3,7 @@ import { ensureWorkspace } from './config/workspace.js';
 import type { LogFactory } from './core/log.js';
 import { NO_METRICS } from './core/metrics.js';
 import type { SecretMask } from './core/secrets/secret-mask.js';
+import { SHELLS } from './engine/shells/list.js';
 import { RequestAudit } from './services/request-audit.js';
 import { sampleWorkload } from './services/workload.js';
 import { PrometheusMetrics } from './transports/http/prometheus.js';
@@ -11,6 +12,7 @@ import type { Closers } from './app/closers.js';
 import { buildAudit } from './app/audit.js';
 import { abandonEngine, buildEngine } from './app/engine.js';
 import { gateSettings } from './app/gate-settings.js';
+import { reload } from './app/reload.js';
 import { buildAccess, buildServices } from './app/services.js';
 import { buildTransports } from './app/transports.js';
 
@@ -27,8 +29,11 @@ export interface AppOptions {
 export interface App extends AsyncDisposable {
   /** `http://HOST:PORT`, or `https://` with TLS. */
   readonly url: string;
-  /** Takes a new configuration: limits, sizes and times apply from now on, the rest from the next start. */
-  reconfigure(configuration: Configuration): void;
+  /**
+   * Takes a new configuration, which applies from now on but for what a running daemon keeps.
+   * @returns the names of the settings that have changed and wait for the next start
+   */
+  reconfigure(configuration: Configuration): readonly string[];
   /** Ends every process at once and removes the files, without waiting for anything. For a second signal. */
   readonly abandon: () => void;
   /** Ends everything: clients are told, processes ended, files removed. Safe to call twice. */
@@ -74,8 +79,9 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   });
   const { sessions, confirmations, llm, completions } = services;
   const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
-  prometheus?.watch(() => ({
-    ...sampleWorkload({ ...services, ...engine, limits: configuration.adapter.resourceLimits }),
+  const shells = SHELLS.map(({ name }) => name);
+  prometheus?.watch(shells, async () => ({
+    ...(await sampleWorkload({ ...services, ...engine, limits: configuration.adapter.resourceLimits })),
     clients: server.clients,
   }));
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
@@ -83,15 +89,12 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   const { file = null } = configuration;
   audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
 
+  const work = [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers];
   const close = (reason: string) => {
     closing ??= (async () => {
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // What clients wait for ends first, while they are still connected and get the results.
-      await Promise.all(
-        [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers].map((work) =>
-          work[Symbol.asyncDispose](),
-        ),
-      );
+      await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
       audit.record({ event: 'daemon_stopped', details: { reason } });
       await closeAll();
     })();
@@ -100,11 +103,13 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   return {
     url: `${configuration.socketio.tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     reconfigure: (next) => {
-      gate = gateSettings(next);
-      configuration = next;
+      const reloaded = reload(options.configuration, next);
+      gate = gateSettings(reloaded.configuration);
+      ({ configuration } = reloaded);
       secrets.replace(next.secrets);
       access.refresh();
       audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
+      return reloaded.waiting;
     },
     close,
     abandon: () => {

@@ -60,12 +60,12 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
   starter.warmUp();
-  const launcher = await buildLauncher(configuration, runtime.path, log('sandbox'));
-  const poolLog = log('pool');
-  const mechanism = prepareMechanism(adapter.limitMechanism, runtime, log('limits'));
+  const mechanism = prepareMechanism(adapter.limitMechanism, runtime, env['PATH'] ?? '', log('limits'));
   closers.push(() => {
     mechanism.mechanism[Symbol.dispose]();
   });
+  const launcher = await buildLauncher(configuration, runtime.path, mechanism.mechanism, log('sandbox'));
+  const poolLog = log('pool');
   const pool = new ShellPool({
     mechanism: mechanism.mechanism,
     runtime,
@@ -123,8 +123,13 @@ async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Pr
 }
 
 /** Chooses what limits are kept by, and notes what a successor has to remove. */
-function prepareMechanism(wanted: LimitMechanismName | 'auto', runtime: RuntimeDirectory, log: Log): ChosenMechanism {
-  const chosen = chooseMechanism(runtime.instance, wanted);
+function prepareMechanism(
+  wanted: LimitMechanismName | 'auto',
+  runtime: RuntimeDirectory,
+  path: string,
+  log: Log,
+): ChosenMechanism {
+  const chosen = chooseMechanism(wanted, { instance: runtime.instance, path });
   noteGroups(runtime.path, chosen.mechanism.directories);
   log.info('limits are kept', { mechanism: chosen.mechanism.name, rejected: chosen.rejected });
   return chosen;

@@ -1,4 +1,3 @@
-import type { Configuration } from '../config/configuration.js';
 import type { Log, LogFactory } from '../core/log.js';
 import type { Quotas } from '../services/access/quotas.js';
 import type { CommandRegistry } from '../services/command-registry.js';
@@ -14,7 +13,7 @@ import { Sessions } from '../services/sessions.js';
 import type { Closers } from './closers.js';
 import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
-import { protectedPaths } from './gate-settings.js';
+import { ownPaths } from './gate-settings.js';
 import { commandLimits, sessionLimits, watchSettings } from './limits.js';
 
 /** What every command and session passes or is kept in. */
@@ -23,17 +22,17 @@ interface Guards {
   readonly confirmations: Confirmations;
   readonly quotas: Quotas;
   readonly registry: CommandRegistry;
+  readonly monitor: ResourceMonitor;
 }
 
 /** Sessions, and the commands in and outside of them. */
 export function buildExecution(
   { pool, oneShots, spoolDirectory }: Engine,
-  { gate, confirmations, quotas, registry }: Guards,
+  { gate, confirmations, quotas, registry, monitor }: Guards,
   log: LogFactory,
   closers: Closers,
   { metrics, audit, secrets, configuration }: CurrentState,
 ): { readonly sessions: Sessions; readonly usage: SessionUsage; readonly commands: Commands } {
-  const monitor = buildMonitor(pool.cwd, configuration, log('monitor'), closers);
   const usage = new SessionUsage(monitor, log('monitor'));
   const sessions = new Sessions({
     pool,
@@ -67,13 +66,19 @@ export function buildExecution(
   return { sessions, usage, commands };
 }
 
-function buildMonitor(
-  workspace: string,
-  configuration: () => Configuration,
+/** Keeps the limits of everything that runs. */
+export function buildMonitor(
+  { pool, mechanism }: Engine,
   log: Log,
   closers: Closers,
+  { configuration }: CurrentState,
 ): ResourceMonitor {
-  const monitor = new ResourceMonitor({ workspace, settings: () => watchSettings(configuration()), log });
+  const monitor = new ResourceMonitor({
+    workspace: pool.cwd,
+    mechanism: mechanism.mechanism,
+    settings: () => watchSettings(configuration()),
+    log,
+  });
   closers.push(() => {
     monitor[Symbol.dispose]();
   });
@@ -86,7 +91,7 @@ export function buildGate({ pool }: Engine, log: Log, { gate, configuration, aud
     workspace: pool.cwd,
     env: pool.env,
     shell: pool.defaultShell.shell.name,
-    protectedPaths: () => protectedPaths(configuration()),
+    ownPaths: () => ownPaths(configuration()),
   });
   return new CommandGate({ settings: gate, facts, audit, log });
 }

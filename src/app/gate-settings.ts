@@ -1,5 +1,8 @@
+import { join } from 'node:path';
+
 import type { Configuration } from '../config/configuration.js';
 import { ConfigurationError } from '../config/problems.js';
+import type { PolicyFacts } from '../core/policy/facts.js';
 import { compileRule } from '../core/policy/rules.js';
 import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
 import { type GateSettings } from '../services/gate.js';
@@ -21,13 +24,16 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
   return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
 }
 
-/** Files that decide over the gate itself, or that the daemon needs. */
-export const protectedPaths = ({ file, adapter, logging, audit }: Configuration): readonly string[] => [
-  ...(file === undefined ? [] : [file]),
-  adapter.stateDirectory,
-  logging.filePath,
-  audit.filePath,
-];
+/** Files that decide over the gate itself, or that the daemon needs, and those that would make whoever reads them an admin. */
+export const ownPaths = ({
+  file,
+  adapter: { stateDirectory },
+  logging,
+  audit,
+}: Configuration): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
+  protectedPaths: [...(file === undefined ? [] : [file]), stateDirectory, logging.filePath, audit.filePath],
+  secretPaths: ['token', 'tokens'].map((name) => join(stateDirectory, name)),
+});
 
 /** How commands are confirmed. With the gate off nobody is asked. */
 export const confirmationSettings = ({ confirmation }: Configuration): ConfirmationSettings => ({

@@ -1,37 +1,50 @@
-import type { Configuration } from '../config/configuration.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import { CallMeter } from '../llm/call-meter.js';
 import { LlmCalls } from '../llm/calls.js';
 import { CliRunner } from '../llm/cli-runner.js';
 import { Completions } from '../llm/completions.js';
 import { HttpProviders } from '../llm/http-providers.js';
+import { Providers } from '../llm/providers.js';
 import { ShellCatalogue } from '../llm/shell-catalogue.js';
 import { ShellProviders } from '../llm/shell-providers.js';
 
+import type { ResourceMonitor } from '../services/resource-monitor.js';
+
 import type { Closers } from './closers.js';
+import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
 import { commandLimits } from './limits.js';
 
 /** The command-line tools and services that answer as LLMs, and the models of the HTTP endpoint. */
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
-  configuration: () => Configuration,
-  secrets: SecretMask,
+  monitor: ResourceMonitor,
   closers: Closers,
+  { configuration, secrets, metrics }: CurrentState,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
-  const runner = new CliRunner(oneShots, spoolDirectory, secrets);
+  const runner = new CliRunner({
+    oneShots,
+    spoolDirectory,
+    secrets,
+    limits: () => settings().limits,
+    monitor,
+    metrics,
+  });
   const catalogue = new ShellCatalogue(settings, pool.env['PATH'] ?? '');
   const shells = new ShellProviders({ runner, scratch, catalogue, settings });
   const services = new HttpProviders(settings);
+  const meter = new CallMeter(metrics);
+  const providers = new Providers({ shells, services, secrets, meter });
   const workspace = pool.cwd;
-  const llm = new LlmCalls({ settings, catalogue, shells, services, workspace, secrets });
+  const llm = new LlmCalls({ settings, catalogue, providers, services, workspace, meter });
   closers.push(() => llm[Symbol.asyncDispose]());
   const completions = new Completions({
     registry: () => settings().models,
     catalogue,
-    shells,
+    providers,
     worktrees,
     workspace,
+    secrets,
     output: () => commandLimits(configuration()).output,
   });
   closers.push(() => completions[Symbol.asyncDispose]());

@@ -5,20 +5,28 @@ import type { Configuration } from '../config/configuration.js';
 import { sandboxSurroundings, socketFolder } from '../config/sandbox-surroundings.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import { Launcher } from '../engine/sandbox/launcher.js';
 
 /**
  * Tries what sandboxes this machine can make.
  * @param runtimePath the daemon's directory of FIFOs
+ * @param mechanism may want programs that are in no sandbox to be started in a namespace
  * @throws AdapterError SANDBOX_UNAVAILABLE when the configuration requires one that cannot be made
  */
-export async function buildLauncher(configuration: Configuration, runtimePath: string, log: Log): Promise<Launcher> {
+export async function buildLauncher(
+  configuration: Configuration,
+  runtimePath: string,
+  { namespace }: Pick<LimitMechanism, 'namespace'>,
+  log: Log,
+): Promise<Launcher> {
   const folder = socketFolder(configuration);
   // What is not there cannot be hidden.
   if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const surroundings = sandboxSurroundings(configuration);
   const launcher = await Launcher.find({
     ...surroundings,
+    namespace,
     runtimeParent: dirname(runtimePath),
     directory: runtimePath,
   });

@@ -19,7 +19,7 @@ import type { Closers } from './closers.js';
 import { buildConfirmations } from './confirmations.js';
 import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
-import { buildExecution, buildGate } from './execution.js';
+import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
 import { commandLimits, quotaLimits, reportedLimits } from './limits.js';
 
@@ -35,7 +35,8 @@ export function buildServices(
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
   const checkpoints = buildCheckpoints(engine, log, configuration);
-  const { llm, completions } = buildLlm(engine, configuration, secrets, closers);
+  const monitor = buildMonitor(engine, log('monitor'), closers, state);
+  const { llm, completions } = buildLlm(engine, monitor, closers, state);
   const connections = new Connections();
   const confirmations = buildConfirmations({
     connections,
@@ -48,7 +49,7 @@ export function buildServices(
   });
   closers.push(() => confirmations[Symbol.asyncDispose]());
   const quotas = new Quotas(() => quotaLimits(configuration()));
-  const guards = { gate: buildGate(engine, log('gate'), state), confirmations, quotas, registry };
+  const guards = { gate: buildGate(engine, log('gate'), state), confirmations, quotas, registry, monitor };
   const { sessions, usage, commands } = buildExecution(engine, guards, log, closers, state);
   const metadata = buildMetadata(engine, version, configuration);
   const readiness = new Readiness({ isClosing, pool: engine.pool });

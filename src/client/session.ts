@@ -43,8 +43,8 @@ export class ClientSession implements AsyncDisposable {
     this.#link = link;
     this.#workingDirectory = workingDirectory;
     link.router.followSession({ id, sequence: link.router.session(id)?.sequence ?? new SequenceTracker(nextSeq) });
-    this.#ignoreEnd = this.on('session_closed', ({ reason, detail }) => {
-      this.#noteEnd({ reason, detail });
+    this.#ignoreEnd = this.on('session_closed', ({ reason, detail, survivors }) => {
+      this.#noteEnd({ reason, detail, ...(survivors && { survivors }) });
     });
   }
 

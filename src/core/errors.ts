@@ -43,6 +43,8 @@ export const ERROR_CODES = {
   LLM_MODEL_NOT_FOUND: 'The LLM provider has no such model.',
   LLM_PROMPT_TOO_LARGE: 'The messages are larger than the LLM provider takes: `details` says what it takes.',
   LLM_TIMEOUT: 'The LLM provider did not answer in time. Everything that its tool had started has been ended.',
+  LLM_LIMIT_EXCEEDED:
+    'The run of a tool exceeded a limit of the section `llm` and was ended: `details` has `killed_by`, `limit` and `resource_usage`.',
   LLM_EMPTY: 'The LLM provider answered nothing.',
   LLM_FAILED: 'The LLM provider failed: `details.detail` is what it said.',
   LLM_CANCELLED: 'The call was cancelled. Everything that a tool had started for it has been ended.',

@@ -1,6 +1,8 @@
 import type { ConfirmationMode } from './confirmation/modes.js';
 import type { ConfirmationOutcome } from './confirmation/record.js';
 import type { ErrorCode } from './errors.js';
+import type { Candidate } from './llm/resolution.js';
+import type { LlmUsage } from './llm/usage.js';
 import type { Resource } from './limits/limits.js';
 import type { OutputStreamName } from './protocol/fields.js';
 import type { RequestName } from './protocol/requests.js';
@@ -44,6 +46,10 @@ export interface Metrics {
   confirmationEnded(mode: ConfirmationMode, outcome: ConfirmationOutcome): void;
   /** A request has its answer, this many milliseconds after it came. `unknown` stands for every name that is none. */
   requestAnswered(request: RequestName | 'unknown', outcome: 'ok' | ErrorCode, durationMs: number): void;
+  /** An LLM provider has answered, or failed, this many milliseconds after it was asked. */
+  llmAnswered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void;
+  /** Tokens of an answer, as far as the provider tells. */
+  llmUsed(provider: Candidate, usage: LlmUsage): void;
   /** Bytes that commands have printed. */
   readonly output: OutputMeters;
 }
@@ -63,5 +69,7 @@ export const NO_METRICS: Metrics = {
   limitExceeded: nothing,
   confirmationEnded: nothing,
   requestAnswered: nothing,
+  llmAnswered: nothing,
+  llmUsed: nothing,
   output: { stdout: nothing, stderr: nothing },
 };

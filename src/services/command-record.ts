@@ -1,7 +1,7 @@
 import type { Principal } from '../core/access/principal.js';
 import type { CommandResult } from '../core/protocol/results.js';
 import type { Request } from '../core/protocol/requests.js';
-import type { Command, Warning } from '../engine/command.js';
+import { type Command, killOf, type Warning } from '../engine/command.js';
 import { NOTHING_USED } from '../engine/resource-use.js';
 import { renderKill, renderUse } from './rendered-limits.js';
 
@@ -46,6 +46,7 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
   const hint = (stream: string) => `read_output of command_id "${command.id}", stream "${stream}", has all`;
   const out = stdout.render({ ...style, hint: hint('stdout') });
   const err = stderr.render({ ...style, hint: hint('stderr') });
+  const kill = outcome && killOf(outcome);
   const spoolError = stdout.spool.error ?? stderr.spool.error;
   return {
     stdout: out.text,
@@ -59,7 +60,7 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
     signal: outcome?.signal ?? null,
     timed_out: outcome?.status === 'timed_out',
     killed_by: outcome?.killedBy ?? null,
-    limit: outcome ? renderKill(outcome) : null,
+    limit: kill ? renderKill(kill) : null,
     resource_usage: renderUse(outcome?.use ?? command.meter.use),
     duration_ms: Math.round((outcome?.durationMs ?? command.ageMs) * 1000) / 1000,
     working_directory: outcome?.workingDirectory ?? null,

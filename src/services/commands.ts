@@ -312,9 +312,9 @@ export class Commands {
   }
 
   #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {
-    if (session && session.session.queued >= queueLimit) {
+    if (session && session.session.queued.length >= queueLimit) {
       throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
-        details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued },
+        details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued.length },
       });
     }
     if (!session && this.#options.oneShots.running >= maxOneShots) {

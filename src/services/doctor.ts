@@ -55,7 +55,7 @@ export async function examineMachine(surroundings: Surroundings): Promise<readon
     ...examineDescriptors(),
     ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
     ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
-    examineLimits(),
+    examineLimits(surroundings),
     await examineGit(surroundings),
     ...(await examineSandbox(surroundings)),
   ];
@@ -156,8 +156,11 @@ function examinePrivacy(name: string, path: string): Finding[] {
 }
 
 /** Tries what limits can be kept by, as the daemon does at its start. */
-function examineLimits(): Finding {
-  const { mechanism, rejected } = chooseMechanism(`doctor-${process.pid}`, 'auto');
+function examineLimits({ env }: Surroundings): Finding {
+  const { mechanism, rejected } = chooseMechanism('auto', {
+    instance: `doctor-${process.pid}`,
+    path: env['PATH'] ?? '',
+  });
   mechanism[Symbol.dispose]();
   const why = rejected.map(({ mechanism: name, reason }) => `; ${name}: ${reason}`).join('');
   if (mechanism.isEnforced) {
@@ -198,7 +201,10 @@ async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]
     return [
       { name: 'sandbox', status: 'ok', detail: `${version}, profiles ${working.join(', ')}; used: ${configured}` },
     ];
-  const fix = `apt-get install bubblewrap ${APT}; in a container, allow user namespaces or CAP_SYS_ADMIN`;
+  const fix =
+    findProgram('bwrap', env['PATH'] ?? '') === undefined
+      ? `apt-get install bubblewrap ${APT}`
+      : 'allow this user namespaces: sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), CAP_SYS_ADMIN or another seccomp profile (containers)';
   return [{ name: 'sandbox', status: 'warn', detail: `not every profile works (${broken.join('; ')})`, fix }];
 }
 

@@ -5,6 +5,7 @@ import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { PolicyFacts } from '../core/policy/facts.js';
 import type { PolicyRequest } from '../core/policy/inspect.js';
+import { isStandardProgram } from '../core/policy/program-name.js';
 import { decide, type Policy, type PolicyVerdict } from '../core/policy/policy.js';
 import {
   isHarmlessTyping,
@@ -139,22 +140,27 @@ export class CommandGate {
   }
 
   /**
-   * Lets variables pass that a session is opened with. What they do would have to be confirmed with each command of the
-   * session, so they are not let in where a single command would be asked about.
+   * Lets a shell start with the variables that a session is given, if a single command with them would not be asked about.
+   * They cannot be confirmed here: the answer says how they can be.
    * @throws AdapterError COMMAND_DENIED
    */
-  async admitEnvironment(
-    env: Readonly<Record<string, string>> | undefined,
+  async admitShell(
+    { env = {}, shell }: Pick<Request<'open_session'>, 'env' | 'shell'>,
     { principal }: Pick<Caller, 'principal'>,
   ): Promise<void> {
     const { isEnforced, policy } = this.#options.settings();
-    if (!isEnforced || !env) return;
+    const program = shell !== undefined && shell.includes('/') && !isStandardProgram(shell) ? shell : undefined;
+    if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
     const facts = await this.#options.facts.of(undefined, undefined, false);
-    const verdict = decide(policy, { command: ':', args: [], env }, facts);
-    const details = { environment: Object.keys(env) };
+    const judge = (given: Readonly<Record<string, string>>) =>
+      decide(policy, { command: program ?? ':', args: [], env: given }, facts);
+    const verdict = judge(env);
+    const details = { environment: Object.keys(env), ...(program !== undefined && { shell: program }) };
     this.#options.audit.record({ ...judgement(verdict, undefined, principal), details });
-    if (verdict.action === 'confirm')
-      throw denial(verdict, 'a session cannot be given these variables; give them to a command');
+    if (verdict.action === 'confirm') {
+      const variables = Object.entries(env).filter(([name, value]) => judge({ [name]: value }).action !== 'allow');
+      throw unconfirmable(verdict, judge({}).action === 'allow' ? variables.map(([name]) => name) : []);
+    }
     this.#refuse(undefined, verdict);
   }
 
@@ -226,6 +232,17 @@ function denial({ action, class: commandClass, reasons, commands }: PolicyVerdic
   const shown = commands.filter((command) => command.action !== 'allow').map(({ text }) => text);
   const details: ErrorDetails = { action, class: commandClass, reasons, commands: shown };
   return new AdapterError('COMMAND_DENIED', message, { details });
+}
+
+/** The answer to a session that could be had only after a confirmation; without variables, because of its shell. */
+function unconfirmable(verdict: PolicyVerdict, variables: readonly string[]): AdapterError {
+  const [name] = variables;
+  const instead =
+    name === undefined
+      ? 'name a shell instead: bash, zsh or sh'
+      : `open it without ${variables.join(', ')}, and set them by a command in it (export ${name}=…), which can be confirmed`;
+  const { message, details } = denial(verdict, 'a session cannot be confirmed');
+  return new AdapterError('COMMAND_DENIED', `${message}; ${instead}`, { details: { ...details, variables } });
 }
 
 /** Reasons in the message; `details` has more of them. */

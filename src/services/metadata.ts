@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { arch, availableParallelism, hostname, release, userInfo } from 'node:os';
+import { arch, availableParallelism, hostname, release } from 'node:os';
 import { realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +11,7 @@ import { PROTOCOL_VERSION } from '../core/protocol/fields.js';
 import type { Answer } from '../core/protocol/requests.js';
 import type { ChosenMechanism } from '../engine/limits/probe.js';
 import type { SandboxStanding } from '../core/sandbox/standing.js';
+import { ownUserName } from '../engine/own-user.js';
 import { installedShells, type InstalledShell } from '../engine/shells/list.js';
 import { renderLimits } from './rendered-limits.js';
 
@@ -86,7 +87,7 @@ export class Metadata {
       architecture: arch(),
       kernel: release(),
       hostname: hostname(),
-      user: userInfo().username,
+      user: ownUserName(),
       cpus: availableParallelism(),
       memory_bytes: memory.total,
       memory_available_bytes: memory.available,

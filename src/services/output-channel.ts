@@ -50,9 +50,10 @@ export class OutputChannel implements Disposable {
   #flushTimer: NodeJS.Timeout | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
   #lastFlush = -Infinity;
-  /** Commands whose output may come, and those of them that wait for a client. */
+  /** Commands whose output may come, and those that wait for a client: of them, or background jobs of earlier ones. */
   readonly #active = new Set<Command>();
   readonly #held = new Set<Command>();
+  #isBehind = false;
 
   /**
    * @param replayBytes budget for events that are kept for `attach_session`
@@ -96,7 +97,8 @@ export class OutputChannel implements Disposable {
     this.#active.add(command);
     void command.finished.then(() => {
       this.#active.delete(command);
-      this.#held.delete(command);
+      // Its background jobs go on; what they print holds them again.
+      if (this.#held.delete(command)) this.#hold(command, false);
     });
   }
 
@@ -141,6 +143,7 @@ export class OutputChannel implements Disposable {
     this.#pending = [];
     for (const entry of pending) this.#emit(entry);
     this.#updateHold();
+    if (this.#isBehind) for (const { command } of pending) this.#holdOne(command);
   }
 
   [Symbol.dispose](): void {
@@ -213,16 +216,19 @@ export class OutputChannel implements Disposable {
   }
 
   #setHeld(isHeld: boolean): void {
+    this.#isBehind = isHeld;
     if (isHeld) {
-      for (const command of this.#active) {
-        if (this.#held.has(command)) continue;
-        this.#held.add(command);
-        this.#hold(command, true);
-      }
+      for (const command of this.#active) this.#holdOne(command);
     } else {
       for (const command of this.#held) this.#hold(command, false);
       this.#held.clear();
     }
+  }
+
+  #holdOne(command: Command): void {
+    if (this.#held.has(command)) return;
+    this.#held.add(command);
+    this.#hold(command, true);
   }
 }
 

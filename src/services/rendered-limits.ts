@@ -1,7 +1,6 @@
 import { type Limits, LIMIT_NAMES, type LimitName } from '../core/limits/limits.js';
 import type { CommandResult, EffectiveLimits } from '../core/protocol/results.js';
-import type { CommandOutcome } from '../engine/command.js';
-import type { Breach, ResourceUse } from '../engine/resource-use.js';
+import type { Breach, Kill, ResourceUse } from '../engine/resource-use.js';
 
 /** Limits as they hold, for the wire. */
 export const renderLimits = (limits: Limits): EffectiveLimits =>
@@ -27,6 +26,9 @@ export const renderBreach = ({ resource, limit, observed }: Breach): Breach => (
   observed: Math.round(observed * 10) / 10,
 });
 
-/** What a command was killed for, for the wire. */
-export const renderKill = ({ breach, killedPids }: CommandOutcome): CommandResult['limit'] =>
-  breach && { ...renderBreach(breach), killed_pids: [...killedPids] };
+/** What was ended for a limit, for the wire. */
+export const renderKill = ({ breach, peak, killedPids }: Kill): NonNullable<CommandResult['limit']> => ({
+  ...renderBreach(breach),
+  peak: Math.round(peak * 10) / 10,
+  killed_pids: [...killedPids],
+});

@@ -1,17 +1,26 @@
 import { statfsSync } from 'node:fs';
 
 import type { Log } from '../core/log.js';
-import { ProcessSnapshot } from '../engine/limits/process-snapshot.js';
+import type { LimitMechanism } from '../engine/limits/mechanism.js';
+import type { ProcessSnapshot } from '../engine/limits/process-snapshot.js';
+import { Slices } from '../engine/limits/slices.js';
 import type { Watched } from '../engine/limits/watched.js';
 import { ResourceWatch, type WatchListener, type WatchSettings } from './resource-watch.js';
 
 /** Watches that are due within this time of each other are looked at together. */
 const SLACK_MS = 4;
+/**
+ * How often the time of a look passes before the next one: looks cost a third of the time at most where limits are kept by
+ * looking alone, and a tenth where the kernel keeps what is quickly exceeded.
+ */
+const REST = 2;
+const REST_IF_ENFORCED = 9;
 
 /** What the monitor is made of. */
 export interface ResourceMonitorOptions {
   /** Directory on whose disk the free space is kept. */
   readonly workspace: string;
+  readonly mechanism: Pick<LimitMechanism, 'look' | 'isEnforced'>;
   readonly settings: () => WatchSettings;
   readonly log: Log;
 }
@@ -26,6 +35,9 @@ export class ResourceMonitor implements Disposable {
   readonly #watches = new Map<Watched, ResourceWatch>();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
+  #isLooking = false;
+  /** No look before this moment, on the monotonic clock. */
+  #restUntil = 0;
 
   constructor(options: ResourceMonitorOptions) {
     this.#options = options;
@@ -39,13 +51,13 @@ export class ResourceMonitor implements Disposable {
       this.#watches.set(watched, watch);
     }
     watch.beginCommand();
-    this.#look([watch]);
+    this.#hasten(watch);
   }
 
   /** Somebody wants to know what a session uses: it is looked at now, if something of it runs. */
   hasten(watched: Watched): void {
     const watch = this.#watches.get(watched);
-    if (watch) this.#look([watch]);
+    if (watch) this.#hasten(watch);
   }
 
   /** A session has ended. */
@@ -58,26 +70,72 @@ export class ResourceMonitor implements Disposable {
     this.#watches.clear();
   }
 
-  #look(due: readonly ResourceWatch[]): void {
-    const snapshot = new ProcessSnapshot();
-    const freeBytes = this.#freeBytes();
-    for (const watch of due) {
-      try {
-        if (watch.look(snapshot, freeBytes)) {
-          watch.dueAt = performance.now() + watch.takePause();
-          continue;
-        }
-      } catch (error) {
-        // Its group was removed under it, or the daemon is out of descriptors.
-        this.#options.log.warn('resources could not be looked at', { error: String(error) });
-      }
-      this.#watches.delete(watch.watched);
+  #hasten(watch: ResourceWatch): void {
+    watch.dueAt = 0;
+    void this.#lookAtDue();
+  }
+
+  /** Looks at what is due, never twice at a time, and sets the timer for what becomes due. */
+  async #lookAtDue(): Promise<void> {
+    if (this.#isLooking) return;
+    const due = this.#due();
+    if (due.length > 0) {
+      this.#isLooking = true;
+      const begin = performance.now();
+      await this.#look(due);
+      const end = performance.now();
+      const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
+      this.#restUntil = end + (end - begin) * rest;
+      this.#isLooking = false;
     }
     this.#schedule();
   }
 
+  #due(): ResourceWatch[] {
+    const now = performance.now();
+    if (now < this.#restUntil) return [];
+    const until = now + SLACK_MS;
+    return [...this.#watches.values()].filter((watch) => watch.dueAt <= until);
+  }
+
+  async #look(due: readonly ResourceWatch[]): Promise<void> {
+    const snapshot = await this.#takeSnapshot();
+    const freeBytes = this.#freeBytes();
+    const slices = new Slices();
+    for (const watch of due) {
+      if (slices.isOver) await slices.next();
+      // It may have been forgotten meanwhile.
+      if (this.#watches.get(watch.watched) === watch) this.#lookAt(watch, snapshot, freeBytes);
+    }
+  }
+
+  async #takeSnapshot(): Promise<ProcessSnapshot | undefined> {
+    try {
+      return await this.#options.mechanism.look();
+    } catch (error) {
+      // Out of descriptors, or of processes.
+      this.#options.log.warn('processes could not be looked at', { error: String(error) });
+      return undefined;
+    }
+  }
+
+  #lookAt(watch: ResourceWatch, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
+    try {
+      // What could not be looked at now is looked at later.
+      if (!snapshot || watch.look(snapshot, freeBytes)) {
+        watch.dueAt = performance.now() + watch.takePause();
+        return;
+      }
+    } catch (error) {
+      // Its group was removed under it, or the daemon is out of descriptors.
+      this.#options.log.warn('resources could not be looked at', { error: String(error) });
+    }
+    this.#watches.delete(watch.watched);
+  }
+
   #schedule(): void {
-    const dueAt = Math.min(Infinity, ...[...this.#watches.values()].map((watch) => watch.dueAt));
+    const first = Math.min(Infinity, ...[...this.#watches.values()].map((watch) => watch.dueAt));
+    const dueAt = Math.max(first, this.#restUntil);
     if (dueAt === this.#timerAt && this.#timer) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -86,8 +144,7 @@ export class ResourceMonitor implements Disposable {
     const wait = Math.max(1, dueAt - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      const until = performance.now() + SLACK_MS;
-      this.#look([...this.#watches.values()].filter((watch) => watch.dueAt <= until));
+      void this.#lookAtDue();
     }, wait).unref();
   }
 

@@ -2,7 +2,7 @@ import { CpuWindow } from '../core/limits/cpu-window.js';
 import { Escalation } from '../core/limits/escalation.js';
 import { type Finding, judgeFreeSpace, judgeUsage, WARNING_SHARE } from '../core/limits/judge.js';
 import { KILLED_BY, type Limits, MB, type Resource, stricterLimits } from '../core/limits/limits.js';
-import { nextPauseMs } from '../core/limits/pace.js';
+import { nextPauseMs, SHORTEST_MS } from '../core/limits/pace.js';
 import type { Command } from '../engine/command.js';
 import type { GroupSample, KernelActions } from '../engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../engine/limits/process-snapshot.js';
@@ -71,6 +71,8 @@ export class ResourceWatch {
   #findings: readonly Finding[] = [];
   #earlierFindings: readonly Finding[] = [];
   #pauseMs: number | undefined;
+  /** The shell alone exceeds a limit: it is looked at until that was seen to. */
+  #mustGoOn = false;
 
   constructor(watched: Watched, listener: WatchListener, settings: WatchSettings) {
     this.watched = watched;
@@ -82,6 +84,7 @@ export class ResourceWatch {
 
   /** Another command runs. */
   beginCommand(): void {
+    if (this.#last && this.#hasRest(this.#last)) this.#noteEarlierKills();
     this.#command = undefined;
     this.#pauseMs = undefined;
     this.#warned.clear();
@@ -92,7 +95,7 @@ export class ResourceWatch {
     const hasCommand = this.watched.running !== undefined;
     const state = { lastPauseMs: this.#pauseMs, before: this.#earlierFindings, now: this.#findings, hasCommand };
     this.#pauseMs = nextPauseMs(state);
-    return Math.min(this.#pauseMs, this.#listener.wantedIntervalMs() ?? Infinity);
+    return Math.min(this.#pauseMs, Math.max(SHORTEST_MS, this.#listener.wantedIntervalMs() ?? Infinity));
   }
 
   /**
@@ -114,7 +117,7 @@ export class ResourceWatch {
     this.#last = sample;
     this.#tell(sample, running);
     this.#act(sample, running, kernel);
-    return running !== undefined || this.#hasRest(sample);
+    return running !== undefined || this.#hasRest(sample) || this.#mustGoOn;
   }
 
   /** The shell was replaced, and its processes are others. */
@@ -137,7 +140,7 @@ export class ResourceWatch {
     }
     if (running && running !== this.#command) {
       this.#command = running;
-      this.#tellEnd(running);
+      this.#followToEnd(running);
       const writtenBytes = this.#last?.writtenBytes ?? this.#since.writtenBytes;
       this.#commandSince = { cpuMs: running.meter.cpuAtStart ?? sample.cpuMs, writtenBytes };
     }
@@ -160,10 +163,20 @@ export class ResourceWatch {
     return findings.toSorted((a, b) => b.share - a.share);
   }
 
-  /** The kernel may be quicker than the next look. */
-  #tellEnd(command: Command): void {
+  /** What the kernel has killed while only background processes ran is not for the command that has begun since. */
+  #noteEarlierKills(): void {
+    const { memory_mb: limit } = this.watched.limits;
+    if (limit === undefined || this.#group.takeKernelActions().kills === 0) return;
+    this.watched.noteBreach({ resource: 'memory_mb', limit, observed: limit });
+  }
+
+  #followToEnd(command: Command): void {
     void command.finished.then(({ breach }) => {
+      // The kernel may be quicker than the next look.
       if (breach && this.#exceededBy !== command) this.#listener.onNear(breach, 'exceeded', command.id);
+      const isAlone = this.#group.members().every((pid) => this.watched.own.includes(pid));
+      // With the next command counts begin anew, even if it begins before the next look.
+      if (isAlone) this.#since = this.#last = undefined;
     });
   }
 
@@ -196,6 +209,7 @@ export class ResourceWatch {
 
   #act(sample: GroupSample, running: Command | undefined, kernel: KernelActions): void {
     const worst = this.#findings.find(({ share }) => share > 1);
+    this.#mustGoOn = worst !== undefined && canHelp(worst) && kernel.kills === 0;
     if (!worst) {
       // While a command is being ended, what it has started comes and goes.
       if (running?.endReason === undefined) this.#escalation.reset();
@@ -207,19 +221,23 @@ export class ResourceWatch {
       hasCommand: running !== undefined && running.endReason === undefined,
       // The kernel has ended what was too much already.
       hasRest: this.#hasRest(sample) && kernel.kills === 0,
-      canEndShell: resource !== 'cpu_seconds' && KILLED_BY[resource] !== 'disk' && kernel.kills === 0,
+      canEndShell: canHelp(worst) && kernel.kills === 0,
     });
     if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
     if (step === undefined && kernel.kills === 0) return;
+    if (step === 'command' && running) {
+      this.watched.cancel(running, { status: 'killed', killedBy: KILLED_BY[resource], breach });
+      // It has just ended by itself.
+      if (running.endReason?.breach !== breach) return;
+      running.noteKilled(kernel.kills > 0 ? vanished(running, sample) : []);
+    }
     this.#listener.onNear(breach, 'exceeded', running?.id ?? null);
     this.#exceededBy = running;
     // It was held, however much of it is still there now.
     if (kernel.kills > 0 && resource === 'memory_mb') running?.meter.notePeakMemory(limit * MB);
-    if (step === 'command' && running) {
-      running.noteKilled(kernel.kills > 0 ? vanished(running, sample) : []);
-      this.watched.cancel(running, { status: 'killed', killedBy: KILLED_BY[resource], breach });
-    } else if (step === 'rest') void this.watched.endRest(breach);
+    if (step === 'rest') void this.watched.endRest(breach);
     else if (step === 'shell') this.watched.endShell(breach);
+    else if (step === 'session') this.watched.endSession(breach);
     // Counts begin anew, so that what was ended for them does not count against what goes on.
     this.#since = { cpuMs: sample.cpuMs, writtenBytes: sample.writtenBytes };
     this.#window.clear();
@@ -230,6 +248,9 @@ export class ResourceWatch {
     return pids.some((pid) => !this.watched.own.includes(pid));
   }
 }
+
+/** Whether ending a shell could help: not where a count of the past is exceeded. */
+const canHelp = ({ resource }: Finding): boolean => resource !== 'cpu_seconds' && KILLED_BY[resource] !== 'disk';
 
 /** Limits that the kernel has kept by itself since the last look: by killing, or by letting nothing more be started. */
 function keptByKernel(limits: Limits, { kills, refusedForks }: KernelActions): Finding[] {

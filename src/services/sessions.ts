@@ -8,7 +8,6 @@ import type { Metrics } from '../core/metrics.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import { chooseProfile } from '../core/sandbox/standing.js';
 import type { SessionEndReason, SessionInfo } from '../core/protocol/results.js';
-import type { EndReason } from '../engine/command.js';
 import { randomBytes } from '../engine/random.js';
 import { Session } from '../engine/session.js';
 import type { SessionListener } from '../engine/session-options.js';
@@ -23,6 +22,8 @@ import { existingDirectory } from './existing-directory.js';
 import type { CommandGate } from './gate.js';
 import { OutputChannel } from './output-channel.js';
 import { renderLimits } from './rendered-limits.js';
+import { type DeadlineLimits, SessionDeadlines } from './session-deadlines.js';
+import { END_REASONS, killFields, REASONS } from './session-ends.js';
 import { type SessionRecord, SessionRegistry } from './session-registry.js';
 import type { SessionUsage } from './session-usage.js';
 
@@ -31,12 +32,8 @@ const DEFAULT_COLS = 200;
 const DEFAULT_ROWS = 50;
 
 /** Bounds of sessions, from the configuration. Times in milliseconds. */
-export interface SessionLimits {
+export interface SessionLimits extends DeadlineLimits {
   readonly maxSessions: number;
-  readonly maxLifetimeMs: number;
-  readonly idleTimeoutMs: number;
-  readonly reconnectGraceMs: number;
-  readonly checkIntervalMs: number;
   readonly killGraceMs: number;
   readonly wedgeTimeoutMs: number;
   readonly spoolMaxBytes: number;
@@ -50,7 +47,7 @@ export interface SessionsOptions {
   readonly pool: ShellPool;
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
-  readonly gate: Pick<CommandGate, 'admitEnvironment'>;
+  readonly gate: Pick<CommandGate, 'admitShell'>;
   readonly confirmations: Pick<Confirmations, 'endSession'>;
   readonly metrics: Metrics;
   readonly usage: SessionUsage;
@@ -59,12 +56,6 @@ export interface SessionsOptions {
   readonly log: Log;
 }
 
-const REASONS: Record<Exclude<SessionEndReason, 'client' | 'failed' | 'shutdown'>, string> = {
-  lifetime: 'it reached its maximum lifetime (session_max_lifetime)',
-  idle: 'nothing was run in it for too long (session_idle_timeout)',
-  disconnected: 'no client was connected to it for too long (reconnect_grace)',
-};
-
 /** Opens, finds and ends sessions, and keeps their time. */
 export class Sessions implements AsyncDisposable {
   readonly registry = new SessionRegistry();
@@ -72,10 +63,17 @@ export class Sessions implements AsyncDisposable {
   readonly #closing = new Map<string, Promise<void>>();
   /** Sessions that are not there yet, by what they will belong to. */
   readonly #opening = new Set<{ readonly owner: string }>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #deadlines: SessionDeadlines;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#deadlines = new SessionDeadlines({
+      sessions: () => this.registry.all(),
+      limits: options.limits,
+      onDue: ({ id }, reason) => {
+        this.#giveUp(id, reason, REASONS[reason]);
+      },
+    });
   }
 
   /**
@@ -84,17 +82,12 @@ export class Sessions implements AsyncDisposable {
    */
   async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
     const { pool, log } = this.#options;
-    await this.#options.gate.admitEnvironment(request.env, caller);
+    await this.#options.gate.admitShell(request, caller);
     const limits = this.#options.limits();
     this.#options.quotas.admitSession(caller.principal, this.#countOf(caller.principal));
     if (this.registry.size + this.#opening.size + this.#closing.size >= limits.maxSessions) {
-      throw new AdapterError(
-        'SESSION_LIMIT',
-        `${limits.maxSessions} sessions are open already (max_sessions); close one`,
-        {
-          details: { max_sessions: limits.maxSessions },
-        },
-      );
+      const message = `${limits.maxSessions} sessions are open already (max_sessions); close one`;
+      throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions: limits.maxSessions } });
     }
     const resources = lowerLimits(limits.resources, request.limits, 'configuration');
     const installed =
@@ -133,7 +126,7 @@ export class Sessions implements AsyncDisposable {
   /** Gives a session a fresh shell under the same id. */
   async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
     this.registry.get(request.session_id, principal, 'use');
-    await this.#options.gate.admitEnvironment(request.env, { principal });
+    await this.#options.gate.admitShell({ env: request.env }, { principal });
     // Meanwhile it may have ended.
     const record = this.registry.get(request.session_id, principal, 'use');
     const { options } = record.session;
@@ -153,8 +146,8 @@ export class Sessions implements AsyncDisposable {
     const record = this.registry.get(request.session_id, principal, 'see');
     if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
     const { channel } = record;
-    const { running } = record.session;
-    if (running) channel.open(running);
+    const { running, queued } = record.session;
+    for (const command of running ? [running, ...queued] : queued) channel.open(command);
     const replay = request.from_seq === undefined ? undefined : channel.replay(sink, request.from_seq);
     channel.follow(sink);
     record.abandonedSince = undefined;
@@ -173,7 +166,7 @@ export class Sessions implements AsyncDisposable {
       const isLast = record.channel.unfollow(sink) && record.channel.followers === 0;
       if (isLast && !record.isHidden) record.abandonedSince = performance.now();
     }
-    this.#schedule();
+    this.#deadlines.schedule();
   }
 
   /** Describes a session for the wire. */
@@ -196,7 +189,7 @@ export class Sessions implements AsyncDisposable {
       running_command: running
         ? { command_id: running.id, command: running.spec.command, started_at: running.acceptedAt.toISOString() }
         : null,
-      queued_commands: session.queued,
+      queued_commands: session.queued.length,
       next_seq: channel.nextSeq,
       restarts: session.restarts,
       attached_clients: channel.followers,
@@ -211,7 +204,7 @@ export class Sessions implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#deadlines[Symbol.dispose]();
     const open = this.registry.all();
     await Promise.all(open.map(({ id }) => this.close(id, 'shutdown', 'the daemon was stopped')));
     await Promise.all(this.#closing.values());
@@ -252,7 +245,7 @@ export class Sessions implements AsyncDisposable {
     };
     if (sink) record.channel.follow(sink);
     this.registry.add(record);
-    this.#schedule();
+    this.#deadlines.schedule();
     const { name: shell } = session.options.installed.shell;
     this.#options.metrics.sessionOpened(shell);
     this.#options.log.info('session opened', { session_id: id, owner: principal.name, shell, pid: session.pid });
@@ -273,12 +266,19 @@ export class Sessions implements AsyncDisposable {
         this.#options.metrics.shellReplaced(why);
       },
       onFailed: (error) => {
-        if (!this.registry.find(id)) return;
-        this.close(id, 'failed', `its shell could not be started again: ${error.message}`).catch((cause: unknown) => {
-          this.#options.log.error('a failed session could not be closed', { session_id: id, error: String(cause) });
-        });
+        this.#giveUp(id, 'failed', `its shell could not be started again: ${error.message}`);
+      },
+      onExceeded: ({ resource, limit }) => {
+        this.#giveUp(id, 'limit', `it exceeded its limit on ${resource}, ${limit}, though all in it was ended`);
       },
     };
+  }
+
+  #giveUp(id: string, reason: SessionEndReason, detail: string): void {
+    if (!this.registry.find(id)) return;
+    this.close(id, reason, detail).catch((cause: unknown) => {
+      this.#options.log.error('a session could not be closed', { session_id: id, reason, error: String(cause) });
+    });
   }
 
   async #end(record: SessionRecord, reason: SessionEndReason, detail: string): Promise<void> {
@@ -288,6 +288,7 @@ export class Sessions implements AsyncDisposable {
       session_id: id,
       reason,
       detail,
+      ...killFields(reason, session.lastKill),
       ...(survivors.length > 0 && { survivors }),
     });
     channel[Symbol.dispose]();
@@ -296,51 +297,7 @@ export class Sessions implements AsyncDisposable {
     this.#options.log.info('session closed', { session_id: id, reason });
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
-
-  /** Sets the timer to the next moment at which a session may have to end. No timer without a session. */
-  #schedule(): void {
-    clearTimeout(this.#timer);
-    const deadlines = this.registry.all().map((record) => this.#deadline(record).at);
-    if (deadlines.length === 0) return;
-    const { checkIntervalMs } = this.#options.limits();
-    const wait = Math.min(checkIntervalMs, Math.max(0, Math.min(...deadlines) - performance.now()) + 1);
-    this.#timer = setTimeout(() => {
-      this.#closeDue();
-    }, wait).unref();
-  }
-
-  #deadline(record: SessionRecord): { at: number; reason: keyof typeof REASONS } {
-    const { maxLifetimeMs, idleTimeoutMs, reconnectGraceMs } = this.#options.limits();
-    const candidates = [
-      { at: record.createdTicks + maxLifetimeMs, reason: 'lifetime' as const },
-      { at: record.lastUsedTicks + idleTimeoutMs, reason: 'idle' as const },
-      { at: (record.abandonedSince ?? Infinity) + reconnectGraceMs, reason: 'disconnected' as const },
-    ];
-    return candidates.reduce((first, next) => (next.at < first.at ? next : first));
-  }
-
-  #closeDue(): void {
-    for (const record of this.registry.all()) {
-      const { at, reason } = this.#deadline(record);
-      if (at > performance.now()) continue;
-      // A session ends between commands; a running one has its own time-out.
-      if (record.session.running && reason !== 'disconnected') {
-        void record.session.running.finished.then(() => {
-          this.#schedule();
-        });
-        continue;
-      }
-      this.close(record.id, reason, REASONS[reason]).catch((error: unknown) => {
-        this.#options.log.error('a session could not be closed', { session_id: record.id, error: String(error) });
-      });
-    }
-    this.#schedule();
-  }
 }
-
-const END_REASONS: Partial<Record<SessionEndReason, EndReason>> = {
-  shutdown: { status: 'killed', killedBy: 'shutdown' },
-};
 
 function touch(record: SessionRecord): void {
   record.lastUsedAt = new Date();

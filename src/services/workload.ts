@@ -3,6 +3,7 @@ import type { CommandKind } from '../core/metrics.js';
 import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import { SHELLS } from '../engine/shells/list.js';
+import type { LlmPort } from './llm-port.js';
 import type { Commands } from './commands.js';
 import type { Sessions } from './sessions.js';
 
@@ -14,6 +15,8 @@ export interface WorkloadSample {
   readonly runningCommands: Readonly<Record<CommandKind, number>>;
   /** Commands that wait in sessions. */
   readonly queuedCommands: number;
+  /** Calls of LLM providers that run or wait for their turn. */
+  readonly llmCalls: ReturnType<LlmPort['running']>;
   /** Bytes of output that are kept for `read_output`, in memory and on disk. */
   readonly spoolBytes: number;
   /** What commands and shells use: bytes, and processes and threads. */
@@ -28,13 +31,14 @@ export interface WorkloadSources {
   readonly sessions: Pick<Sessions, 'registry'>;
   readonly commands: Pick<Commands, 'spoolBytes'>;
   readonly oneShots: Pick<OneShotRunner, 'running'>;
+  readonly llm: Pick<LlmPort, 'running'>;
   readonly mechanism: { readonly mechanism: Pick<LimitMechanism, 'totals'> };
   readonly limits: Limits;
 }
 
 /** Looks at what the daemon has to do. Nothing is counted along the way: it costs nothing until it is asked. */
-export function sampleWorkload(sources: WorkloadSources): WorkloadSample {
-  const { sessions, commands, oneShots, limits } = sources;
+export async function sampleWorkload(sources: WorkloadSources): Promise<WorkloadSample> {
+  const { sessions, commands, oneShots, llm, limits } = sources;
   const sessionsByShell = Object.fromEntries(SHELLS.map(({ name }) => [name, 0]));
   const runningCommands = { session: 0, one_shot: oneShots.running };
   let queuedCommands = 0;
@@ -43,9 +47,18 @@ export function sampleWorkload(sources: WorkloadSources): WorkloadSample {
     const { name } = session.options.installed.shell;
     sessionsByShell[name] = (sessionsByShell[name] ?? 0) + 1;
     if (session.running) runningCommands[isHidden ? 'one_shot' : 'session'] += 1;
-    queuedCommands += session.queued;
+    queuedCommands += session.queued.length;
     spoolBytes += budget.usedBytes;
   }
-  const { memoryBytes, tasks: processes } = sources.mechanism.mechanism.totals();
-  return { sessionsByShell, runningCommands, queuedCommands, spoolBytes, memoryBytes, processes, limits };
+  const { memoryBytes, tasks: processes } = await sources.mechanism.mechanism.totals();
+  return {
+    sessionsByShell,
+    runningCommands,
+    queuedCommands,
+    llmCalls: llm.running(),
+    spoolBytes,
+    memoryBytes,
+    processes,
+    limits,
+  };
 }

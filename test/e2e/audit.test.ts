@@ -9,8 +9,10 @@ import type { AuditRecord } from '../../src/core/audit/chain.js';
 import { listAuditFiles } from '../../src/engine/audit/files.js';
 import { verifyAudit } from '../../src/engine/audit/verify.js';
 import { TestDaemon } from '../support/daemon.js';
+import { eventually } from '../support/measure.js';
 import { canMount, Tmpfs } from '../support/tmpfs.js';
 import { WireClient } from '../support/wire.js';
+import { CliProcess } from './cli-support.js';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
@@ -235,6 +237,35 @@ describe('an audit log that cannot go on', () => {
       const ids = recordsOf(file).flatMap(({ event, command_id: id }) => (event === 'command_started' ? [id] : []));
       expect(ids).toEqual([`of_${index}`]);
     }
+  });
+
+  it('is followed from now on: what was there before is not shown, what comes is, once', async () => {
+    await using daemon = await TestDaemon.start();
+    await using client = await WireClient.connect(daemon.url);
+    await client.run('true', undefined, { command_id: 'before' });
+    await using tail = new CliProcess(['audit', 'tail', '-n', '0', '-f', '--json', '--file', daemon.auditFile]);
+    // Nothing says when it has begun to look.
+    let number = 0;
+    await eventually(async () => {
+      await client.run('printf', undefined, { command_id: `after_${(number += 1)}`, args: ['two words'] });
+      expect(tail.text('stdout')).toContain('command_ended');
+    });
+    tail.child.kill('SIGINT');
+    const { code, stdout } = await tail.ended;
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('"before"');
+    const seen = stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as AuditRecord).seq);
+    expect(seen).toEqual(Array.from(seen, (_, index) => (seen[0] ?? 0) + index));
+    expect(auditCommand('tail', '--file', daemon.auditFile).stdout).toMatch(/command_started +printf two words/);
+  });
+
+  it.each(['verify', 'tail', 'search'])('%s says when there is none where it was told to look', (name) => {
+    const { status, stdout, stderr } = auditCommand(name, '--file', '/nowhere/audit.jsonl');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('there is no audit log at /nowhere/audit.jsonl');
   });
 
   it('is not written at all with audit.enabled: false', async () => {

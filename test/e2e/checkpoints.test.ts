@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
+import { useDaemon } from '../support/daemon-and-client.js';
 import { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { describeTree, makeTree } from '../support/tree.js';
@@ -13,15 +14,7 @@ let daemon: TestDaemon;
 let client: WireClient;
 const file = (name: string) => join(daemon.workspace, name);
 
-beforeAll(async () => {
-  daemon = await TestDaemon.start({ settings: { checkpoints: { max_files: 50, max_count: 6 } } });
-  client = await WireClient.connect(daemon.url);
-});
-
-afterAll(async () => {
-  await client[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+useDaemon((started) => ({ daemon, client } = started), { settings: { checkpoints: { max_files: 50, max_count: 6 } } });
 
 /** Empties the workspace and fills it anew. */
 function fill(spec: Parameters<typeof makeTree>[1]): void {

@@ -9,7 +9,8 @@ import { stringify } from 'yaml';
 import type { Role } from '../../src/core/access/roles.js';
 import { TokenFiles } from '../../src/services/access/token-files.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** The built binary. */
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** A shutdown must take less than this, in milliseconds: the fault matrix allows 5 s. */
 const STOP_TIMEOUT_MS = 8000;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
@@ -56,6 +56,10 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
+/** How often the main thread of a process has slept and been woken. */
+export const wakeUpsOf = (pid: number): number =>
+  Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readProc(pid, 'status'))?.[1]);
+
 /** Children of a process that have ended and were not waited for. */
 export function zombiesOf(pid: number): number[] {
   return allPids().filter((child) => {
@@ -64,22 +68,35 @@ export function zombiesOf(pid: number): number[] {
   });
 }
 
+/** Every running process that descends from one, with no order. */
+export function descendantsOf(ancestor: number): FoundProcess[] {
+  const parents = new Map(allPids().map((pid) => [pid, Number(statFields(pid)[1])]));
+  const found = new Set([ancestor]);
+  // What is added while it is gone through is gone through too.
+  for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.add(child);
+  found.delete(ancestor);
+  return [...found].filter(isRunning).map((pid) => ({ pid, command: commandOf(pid) }));
+}
+
+const commandOf = (pid: number): string => readProc(pid, 'cmdline').replaceAll('\0', ' ').trim();
+
 /** Every running process that carries a daemon's tag, whatever its parent. */
 export function taggedProcesses(instance: string): FoundProcess[] {
   return allPids()
     .filter((pid) => readProc(pid, 'environ').includes(`SHELL_ADAPTER_TAG=${instance}.`) && isRunning(pid))
-    .map((pid) => ({ pid, command: readProc(pid, 'cmdline').replaceAll('\0', ' ').trim() }));
+    .map((pid) => ({ pid, command: commandOf(pid) }));
 }
 
-/** Directories in which daemons of this user keep their FIFOs. */
-export function runtimeParents(): string[] {
-  const { uid } = userInfo();
+/** Directories in which daemons of a user, this one by default, keep their FIFOs. */
+export function runtimeParents({ uid }: { readonly uid: number } = userInfo()): string[] {
   return [`/run/user/${uid}`, '/dev/shm', tmpdir()].map((base) => join(base, `shell-adapter-${uid}`));
 }
 
 /** The runtime directories that belong to the daemon with this process id. */
 export function runtimeDirectoriesOf(pid: number): string[] {
-  return runtimeParents().flatMap((parent) => {
+  // Of one that has ended nobody knows any more whose it was.
+  const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false }) ?? userInfo();
+  return runtimeParents(owner).flatMap((parent) => {
     try {
       return readdirSync(parent)
         .filter((name) => name.startsWith(`${pid}-`))

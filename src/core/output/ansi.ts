@@ -50,6 +50,25 @@ export function stripAnsi(text: string): string {
   return text.includes(ESC) ? text.replace(STRIPPED, '') : text;
 }
 
+const UNFINISHED = new RegExp(UNFINISHED_PATTERN, 'u');
+
+/** Takes ANSI escape sequences out of a text that comes in pieces, wherever these end. */
+export class AnsiStripper {
+  #held = '';
+
+  /** Takes a piece; gives what can be told of the text. */
+  push(text: string): string {
+    const all = this.#held + text;
+    this.#held = '';
+    if (!all.includes(ESC)) return all;
+    const at = all.search(UNFINISHED);
+    // What is longer is no sequence.
+    if (at === -1 || all.length - at > MAX_SEQUENCE_CHARACTERS) return stripAnsi(all);
+    this.#held = all.slice(at);
+    return stripAnsi(all.slice(0, at));
+  }
+}
+
 /** Where something is in an array of bytes: from `start` up to, not including, `end`. */
 interface ByteRange {
   readonly start: number;

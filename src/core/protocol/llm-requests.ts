@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { LLM_PROVIDERS } from '../llm/settings.js';
 import * as field from './fields.js';
+import { resourceUse } from './results.js';
 
 const { optional } = field;
 
@@ -39,6 +40,7 @@ const llmAnswer = z.object({
   shell_provider: z.string().nullable().describe('The command-line tool that answered; null for a service'),
   model: z.string().nullable().describe('As the provider tells it'),
   session: z.string().nullable().describe('The tool’s own id of the conversation, by which the tool can resume it'),
+  resource_usage: resourceUse.nullable().describe('What the run of the tool has used; null for a service'),
   call_id: field.callId,
   duration_ms: z.number().describe('From the request to the answer, in milliseconds'),
 });

@@ -52,8 +52,17 @@ const breach = {
   observed: z.number().describe('Likewise. Where the kernel keeps a limit, never more than that'),
 };
 
+/** A limit that something was ended for. */
+const kill = z.object({
+  ...breach,
+  peak: z.number().describe('The most that was used, likewise'),
+  killed_pids: z
+    .array(z.int())
+    .describe('Processes that were killed for it; of those that the kernel killed by itself, the ones that are known'),
+});
+
 /** What a command has used. */
-const resourceUse = z.object({
+export const resourceUse = z.object({
   cpu_ms: z.number().nullable().describe('CPU time of all that ran in its session while it did'),
   peak_memory_bytes: z
     .int()
@@ -83,7 +92,7 @@ export const commandResult = z.object({
   exit_code: z
     .int()
     .nullable()
-    .describe('128+n for signal n, 124 for a time-out, null while running and without a run'),
+    .describe('128+n for signal n, 124 for a time-out, 137 for another limit, null while running and without a run'),
   original_stdout_size: z.int().describe('Size of stdout before trimming, in characters (code points)'),
   original_stderr_size: z.int().describe('Size of stderr before trimming, in characters (code points)'),
   command_id: commandId,
@@ -92,17 +101,7 @@ export const commandResult = z.object({
   signal: z.string().nullable().describe('Name of the signal that ended the command, as its exit code tells'),
   timed_out: z.boolean(),
   killed_by: killedBy.nullable().describe('What ended the command before its time'),
-  limit: z
-    .object({
-      ...breach,
-      killed_pids: z
-        .array(z.int())
-        .describe(
-          'Processes that were killed for it; of those that the kernel killed by itself, the ones that are known',
-        ),
-    })
-    .nullable()
-    .describe('The limit that the command was killed for'),
+  limit: kill.nullable().describe('The limit that the command was killed for'),
   resource_usage: resourceUse,
   duration_ms: z.number().describe('Wall time from start to end (or so far), in milliseconds, on a monotonic clock'),
   working_directory: z.string().nullable().describe('Directory of the shell after the command'),
@@ -255,8 +254,10 @@ export const events = {
     summary: 'A session has ended.',
     schema: z.object({
       session_id: sessionId,
-      reason: z.enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'shutdown']),
+      reason: z.enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown']),
       detail: z.string(),
+      killed_by: optional(killedBy).describe('Which kind of limit, when it has ended for one'),
+      limit: optional(kill).describe('Likewise: the limit, and what was ended for it'),
       survivors: optional(z.array(processInfo)).describe('Processes of the session that could not be ended'),
     }),
   },

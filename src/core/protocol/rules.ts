@@ -86,7 +86,8 @@ comes after their command has ended carries that command's id.
 
 With \`confirmation.mode\` of the configuration other than \`off\`, every command passes a gate before it runs, and so does what
 is typed into a shell or an interpreter by \`send_input\`. What is denied is answered with \`COMMAND_DENIED\`, and nothing of
-it has happened; so are variables of a session that would have to be confirmed. \`check_command\` says beforehand what the
+it has happened. \`open_session\` and \`reset_session\` cannot be confirmed: variables that a command would be asked about are
+refused there, in \`details.variables\`, and set by a command in the session instead. \`check_command\` says beforehand what the
 gate would say, whatever the mode. A command counts as the worst that is in it: every command of the text is looked at, those
 in substitutions, in texts for other shells and behind programs such as \`sudo\` and \`xargs\` too. What cannot be told from
 the text is of the class \`obfuscated\`.

@@ -32,6 +32,11 @@ export class SecretMask {
     return this.#patterns;
   }
 
+  /** What is looked for in texts: also secrets as they stand inside a JSON text. */
+  get textPatterns(): readonly string[] {
+    return this.#texts;
+  }
+
   /** Takes other secrets. */
   replace(secrets: readonly string[]): void {
     const byLength = (a: string, b: string) => b.length - a.length;

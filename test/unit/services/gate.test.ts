@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
 import type { AuditEvent } from '../../../src/core/audit/event.js';
 import { factsOfFreshShell } from '../../../src/core/policy/facts.js';
-import { PRESETS } from '../../../src/core/policy/presets.js';
+import { type PresetName, PRESETS } from '../../../src/core/policy/presets.js';
 import { CommandGate } from '../../../src/services/gate.js';
 import type { SessionFacts } from '../../../src/services/session-facts.js';
 import type { SessionRecord } from '../../../src/services/session-registry.js';
@@ -18,11 +18,15 @@ interface GateFixture {
 }
 
 /** A gate whose facts come when `of` says so. */
-function makeGate(of: SessionFacts['of'] = () => FACTS, isEnforced = true): GateFixture {
+function makeGate(
+  of: SessionFacts['of'] = () => FACTS,
+  isEnforced = true,
+  preset: PresetName = 'balanced',
+): GateFixture {
   const forget = vi.fn<SessionFacts['forget']>();
   const recorded: AuditEvent[] = [];
   const gate = new CommandGate({
-    settings: () => ({ isEnforced, policy: { actions: PRESETS.balanced, rules: [] } }),
+    settings: () => ({ isEnforced, policy: { actions: PRESETS[preset], rules: [] } }),
     facts: { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
     audit: { record: (event) => recorded.push(event) },
     log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
@@ -95,14 +99,31 @@ describe('the gate', () => {
 
   it('judges the variables of a session', async () => {
     const { gate } = makeGate();
-    await expect(gate.admitEnvironment({ LANG: 'C' }, CALLER)).resolves.toBeUndefined();
-    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x' }, CALLER)).rejects.toMatchObject({ code: 'COMMAND_DENIED' });
+    await expect(gate.admitShell({ env: { LANG: 'C' } }, CALLER)).resolves.toBeUndefined();
+    await expect(gate.admitShell({ env: { LANG: 'C', LD_PRELOAD: 'x', PATH: '/x' } }, CALLER)).rejects.toMatchObject({
+      code: 'COMMAND_DENIED',
+      message: expect.stringMatching(
+        /open it without LD_PRELOAD, PATH, and set them by a command in it \(export LD_PRELOAD=…\)/,
+      ) as string,
+      details: { action: 'confirm', variables: ['LD_PRELOAD', 'PATH'] },
+    });
+  });
+
+  it('judges the shell of a session like any program, unless it is the system’s', async () => {
+    const { gate } = makeGate(undefined, true, 'strict');
+    for (const shell of [undefined, 'bash', '/bin/bash', '/usr/local/bin/zsh']) {
+      await expect(gate.admitShell({ shell }, CALLER)).resolves.toBeUndefined();
+    }
+    await expect(gate.admitShell({ shell: '/work/bash' }, CALLER)).rejects.toThrow(
+      /name a shell instead: bash, zsh or sh/,
+    );
+    await expect(makeGate().gate.admitShell({ shell: '/work/bash' }, CALLER)).resolves.toBeUndefined();
   });
 
   it('records each verdict with who asked, and of variables the names alone', async () => {
     const { gate, recorded } = makeGate();
     void gate.admit({ command: 'ls' }, session('a'), CALLER);
-    await expect(gate.admitEnvironment({ LD_PRELOAD: 'x-secret' }, CALLER)).rejects.toThrow();
+    await expect(gate.admitShell({ env: { LD_PRELOAD: 'x-secret' } }, CALLER)).rejects.toThrow();
     expect(recorded).toMatchObject([
       { event: 'verdict', session_id: 'a', command: 'ls', principal: { id: 'local' }, verdict: { action: 'allow' } },
       { event: 'verdict', session_id: null, details: { environment: ['LD_PRELOAD'] } },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
-import { sequenceAround, stripAnsi } from '../../../../src/core/output/ansi.js';
+import { AnsiStripper, sequenceAround, stripAnsi } from '../../../../src/core/output/ansi.js';
 import { BEL, decodeAll, ESC, ST, streams, toBytes } from './byte-streams.js';
 
 const SEQUENCES = {
@@ -86,5 +86,32 @@ describe('sequenceAround', () => {
   it('does not take an unterminated one', () => {
     expect(sequenceAround(toBytes(`${ESC}]0;title`), 4)).toBeUndefined();
     expect(sequenceAround(toBytes(`${ESC}[31`), 3)).toBeUndefined();
+  });
+});
+
+describe('a text that comes in pieces', () => {
+  const strip = (pieces: readonly string[]) => {
+    const stripper = new AnsiStripper();
+    return pieces.map((piece) => stripper.push(piece)).join('');
+  };
+
+  it.each(Object.entries(SEQUENCES))('loses %s, wherever it is cut', (_, sequence) => {
+    const text = `one ${sequence}two`;
+    for (let at = 0; at <= text.length; at += 1) {
+      expect(strip([text.slice(0, at), text.slice(at)])).toBe('one two');
+    }
+    expect(strip(Array.from(text))).toBe('one two');
+  });
+
+  it('is given out as it comes where there is no sequence', () => {
+    const stripper = new AnsiStripper();
+    expect(['a', '', '\n', 'b'].map((piece) => stripper.push(piece))).toEqual(['a', '', '\n', 'b']);
+  });
+
+  it('is not held back for a sequence without an end', () => {
+    const stripper = new AnsiStripper();
+    let length = 0;
+    for (let round = 0; round < 2000; round += 1) length += stripper.push(round === 0 ? `${ESC}[` : '1').length;
+    expect(length).toBeGreaterThan(1500);
   });
 });

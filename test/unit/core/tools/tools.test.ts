@@ -42,6 +42,10 @@ describe('payloads', () => {
   });
 });
 
+it('no definition claims to be strict: most have arguments that may be left out, and maps', () => {
+  expect(JSON.stringify([openAiTools(), anthropicTools()])).not.toContain('"strict":');
+});
+
 it('the definitions are those of the tools, in the order of the tools', () => {
   const names = TOOLS.map(({ name }) => name);
   expect(openAiTools().map((entry) => entry.function.name)).toEqual(names);

@@ -54,6 +54,7 @@ describe('self', () => {
     ['no hash', { command_sha256: undefined }],
     ['no reason', { justification: undefined }],
     ['a blank reason', { justification: ' \n' }],
+    ['a reason that says nothing', { justification: '\u0000…' }],
   ])('with %s is refused, and stays open', async (_what, changes) => {
     const { fixture, decide } = ask();
     expect(await codeOf(decide(asker, changes))).toBe('INVALID_REQUEST');

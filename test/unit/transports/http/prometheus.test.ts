@@ -9,6 +9,7 @@ const IDLE: Sample = {
   sessionsByShell: { bash: 0, sh: 0 },
   runningCommands: { session: 0, one_shot: 0 },
   queuedCommands: 0,
+  llmCalls: [],
   clients: 0,
   spoolBytes: 0,
   memoryBytes: 0,
@@ -21,7 +22,7 @@ const read = async (metrics: PrometheusMetrics) => readSamples(await metrics.ren
 describe('counters', () => {
   it('are there from the beginning, as 0: for every shell, reason, status, stream and request', async () => {
     const metrics = new PrometheusMetrics();
-    metrics.watch(() => IDLE);
+    metrics.watch(Object.keys(IDLE.sessionsByShell), () => Promise.resolve(IDLE));
     const all = await read(metrics);
     const names = [
       'sessions_opened_total{shell="sh"}',
@@ -87,7 +88,7 @@ describe('gauges', () => {
   it('show what is true at the time of the question', async () => {
     const metrics = new PrometheusMetrics();
     let clients = 1;
-    metrics.watch(() => ({ ...IDLE, clients }));
+    metrics.watch([], () => Promise.resolve({ ...IDLE, clients }));
     expect((await read(metrics)).get('clients_connected')).toBe(1);
     clients = 5;
     expect((await read(metrics)).get('clients_connected')).toBe(5);
@@ -105,5 +106,36 @@ describe('the figures of the process', () => {
     const [one, other] = [new PrometheusMetrics(), new PrometheusMetrics()];
     one.sessionClosed('client');
     expect((await read(other)).get('sessions_closed_total{reason="client"}')).toBe(0);
+  });
+});
+
+describe('calls of LLM providers', () => {
+  const tool = { provider: 'shell', shellProvider: 'claude' } as const;
+  const service = { provider: 'openai', shellProvider: null } as const;
+
+  it('are counted by provider and outcome, with their time and tokens', async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.watch([], () => Promise.resolve({ ...IDLE, llmCalls: [{ candidate: tool, calls: 2 }] }));
+    metrics.llmAnswered(tool, 'ok', 1500);
+    metrics.llmAnswered(service, 'LLM_AUTH', 20);
+    metrics.llmUsed(tool, { prompt_tokens: 10, completion_tokens: 3 });
+    const all = await read(metrics);
+    expect(Object.fromEntries([...all].filter(([name]) => /^llm_.*(total|sum|running)/.test(name)))).toEqual({
+      'llm_calls_running{provider="shell",shell_provider="claude"}': 2,
+      'llm_calls_total{provider="shell",shell_provider="claude",outcome="ok"}': 1,
+      'llm_calls_total{provider="openai",shell_provider="",outcome="LLM_AUTH"}': 1,
+      'llm_call_duration_seconds_sum{provider="shell",shell_provider="claude"}': 1.5,
+      'llm_call_duration_seconds_sum{provider="openai",shell_provider=""}': 0.02,
+      'llm_tokens_total{provider="shell",shell_provider="claude",kind="prompt"}': 10,
+      'llm_tokens_total{provider="shell",shell_provider="claude",kind="completion"}': 3,
+    });
+  });
+
+  it.each([Infinity, -5, Number.NaN, '7' as never])('tokens that cannot be (%s) count for nothing', async (tokens) => {
+    const metrics = new PrometheusMetrics();
+    metrics.llmUsed(tool, { prompt_tokens: tokens, completion_tokens: 1 });
+    const all = await read(metrics);
+    expect(all.get('llm_tokens_total{provider="shell",shell_provider="claude",kind="prompt"}')).toBe(0);
+    expect(all.get('llm_tokens_total{provider="shell",shell_provider="claude",kind="completion"}')).toBe(1);
   });
 });

@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Configuration } from '../config/configuration.js';
+
+/** What a daemon goes by once its configuration was read again. */
+export interface Reload {
+  readonly configuration: Configuration;
+  /** Names of the settings whose change waits for the next start. */
+  readonly waiting: readonly string[];
+}
+
+/**
+ * Takes over of another configuration what can change while the daemon runs: everything but what sockets, shells and files
+ * were made with. That stays, so that nothing tells of a value, or goes by one, which does not hold.
+ */
+export function reload(started: Configuration, next: Configuration): Reload {
+  const waiting = KEPT.filter(({ of }) => !isDeepStrictEqual(of(started), of(next))).map(({ name }) => name);
+  return { configuration: keep(started, next), waiting };
+}
+
+const keep = (started: Configuration, next: Configuration): Configuration => ({
+  ...next,
+  adapter: {
+    ...next.adapter,
+    shell: started.adapter.shell,
+    workspaceDirectory: started.adapter.workspaceDirectory,
+    stateDirectory: started.adapter.stateDirectory,
+    prewarm: started.adapter.prewarm,
+    killGraceMs: started.adapter.killGraceMs,
+    limitMechanism: started.adapter.limitMechanism,
+  },
+  childEnvironment: started.childEnvironment,
+  socketio: started.socketio,
+  auth: { ...next.auth, mode: started.auth.mode },
+  sandbox: started.sandbox,
+  llm: { ...next.llm, worktreeDirectory: started.llm.worktreeDirectory },
+  audit: started.audit,
+  http: started.http,
+});
+
+/** The same, by the names of the file. */
+const KEPT: readonly { readonly name: string; readonly of: (configuration: Configuration) => unknown }[] = [
+  { name: 'adapter.shell', of: ({ adapter }) => adapter.shell },
+  { name: 'adapter.workspace_directory', of: ({ adapter }) => adapter.workspaceDirectory },
+  { name: 'adapter.state_directory', of: ({ adapter }) => adapter.stateDirectory },
+  { name: 'adapter.prewarm', of: ({ adapter }) => adapter.prewarm },
+  { name: 'adapter.kill_grace', of: ({ adapter }) => adapter.killGraceMs },
+  { name: 'adapter.limit_mechanism', of: ({ adapter }) => adapter.limitMechanism },
+  { name: 'adapter.environment', of: ({ childEnvironment }) => childEnvironment },
+  { name: 'socketio', of: ({ socketio }) => socketio },
+  { name: 'auth.mode', of: ({ auth }) => auth.mode },
+  { name: 'sandbox', of: ({ sandbox }) => sandbox },
+  { name: 'llm.worktree_directory', of: ({ llm }) => llm.worktreeDirectory },
+  { name: 'audit', of: ({ audit }) => audit },
+  { name: 'http', of: ({ http }) => http },
+];
