@@ -1,7 +1,6 @@
 import { openSync } from 'node:fs';
-import { uptime } from 'node:os';
 
-import { type ProcessEntry, TICKS_PER_SECOND } from './process-table.js';
+import { type ProcessEntry, TICKS_PER_SECOND, ticksNow } from './process-table.js';
 import { readSmallDescriptor } from './small-file.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
@@ -25,7 +24,7 @@ export const beginNow = (): Beginning => ({ at: performance.now(), newestPid: ne
  * the first of them older than the beginning.
  */
 export function startedSince({ at, newestPid }: Beginning): (entry: ProcessEntry) => boolean {
-  const tick = Math.floor((uptime() * 1000 - (performance.now() - at)) / MS_PER_TICK);
+  const tick = Math.floor(ticksNow() - (performance.now() - at) / MS_PER_TICK);
   return ({ pid, startTicks }) => {
     if (startTicks < tick - 1) return false;
     return startTicks > tick + 1 || newestPid === undefined || wasGivenAfter(pid, newestPid);

@@ -8,6 +8,7 @@ export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
 
 /** Clock ticks a second in /proc (USER_HZ): 100 on every Linux in use. */
 export const TICKS_PER_SECOND = 100;
+const NS_PER_SECOND = 1e9;
 
 /** Longest command line that is reported, in characters. */
 const MAX_COMMAND_LINE = 200;
@@ -154,8 +155,15 @@ function caughtSignals(pid: number): string | undefined {
 /** No program takes longer from fork(2) to exec(2), on a busy machine either. */
 const EXEC_TICKS = 0.3 * TICKS_PER_SECOND;
 
+/**
+ * Now, on the clock by which `startTicks` are told. Some containers are shown an uptime of their own, which is less (lxcfs);
+ * the monotonic clock is behind after a suspension of the machine.
+ */
+export const ticksNow = (): number =>
+  Math.max(uptime(), Number(process.hrtime.bigint()) / NS_PER_SECOND) * TICKS_PER_SECOND;
+
 /** Whether a process was started a moment ago: it may still become another program, or be about to start one and end. */
-export const isYoung = ({ startTicks }: ProcessEntry): boolean => uptime() * TICKS_PER_SECOND - startTicks < EXEC_TICKS;
+export const isYoung = ({ startTicks }: ProcessEntry): boolean => ticksNow() - startTicks < EXEC_TICKS;
 
 /**
  * Whether a shell has only just forked this process, which is about to become a program: it still has the shell's command

@@ -1,4 +1,3 @@
-import { uptime } from 'node:os';
 
 import {
   bytesWrittenBy,
@@ -9,6 +8,7 @@ import {
   readProcess,
   readTag,
   TICKS_PER_SECOND,
+  ticksNow,
 } from '../process-table.js';
 import { heldBytesOf } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
@@ -147,7 +147,7 @@ class ProcSnapshot implements ProcessSnapshot {
   }
 
   tagOf(entry: ProcessEntry): string | undefined {
-    this.#nowTicks ??= uptime() * TICKS_PER_SECOND;
+    this.#nowTicks ??= ticksNow();
     return this.#reader.tagOf(entry, this.#nowTicks);
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { canMount } from '../../support/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
 const JOBS = ['nohup sleep 301 >/dev/null 2>&1 & echo $!', '(while :; do sleep 301; done) >/dev/null 2>&1 & echo $!'];
@@ -23,3 +24,27 @@ describe.each(MECHANISMS)('what a command leaves running, limits kept by $title'
     expect(codes).toEqual(Array(ROUNDS).fill(0));
   });
 });
+
+/** As lxcfs does for containers: an uptime of a few seconds on a machine that has run for longer. */
+const OWN_UPTIME = [
+  'unshare',
+  '-m',
+  'sh',
+  '-c',
+  'file=$(mktemp) && echo 5.00 5.00 >"$file" && mount --bind "$file" /proc/uptime && rm "$file" && exec "$@"',
+  'sh',
+];
+
+it.skipIf(!canMount())(
+  'what a command leaves running outlives a time-out where the uptime is not that of the machine',
+  async () => {
+    await using daemon = await TestDaemon.start({ launcher: OWN_UPTIME });
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession();
+    expect((await client.run('cat /proc/uptime', id)).stdout).toBe('5.00 5.00\n');
+    const pid = (await client.run(JOBS[1]!, id)).stdout.trim();
+    await client.run('sleep 0.2', id);
+    expect((await client.run('sleep 302', id, { timeout_ms: 50 })).status).toBe('timed_out');
+    expect((await client.run(`kill -KILL ${pid}`, id)).exit_code).toBe(0);
+  },
+);
