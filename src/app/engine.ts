@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import type { Configuration } from '../config/configuration.js';
 import type { LimitMechanismName } from '../core/limits/limits.js';
@@ -7,10 +7,10 @@ import type { Log, LogFactory } from '../core/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
 import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
+import { LifeSigns } from '../engine/life-signs.js';
 import { OneShotRunner } from '../engine/one-shot.js';
 import {
   findDeadInstances,
-  isInstanceAlive,
   makeRuntimeDirectory,
   removeRuntimeDirectory,
   type RuntimeDirectory,
@@ -47,14 +47,15 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
     removeRuntimeDirectory(runtime.path);
   });
   const spoolRoot = join(adapter.stateDirectory, 'spool');
-  await sweep(runtime, spoolRoot, log('recovery'));
   const spoolDirectory = makeSpoolDirectory(spoolRoot, runtime);
   closers.push(() => {
     rmSync(spoolDirectory, { recursive: true, force: true });
   });
-  const scratch = new Scratch(runtime.instance);
+  const lifeSigns = await showLife(runtime, spoolRoot, closers);
+  await sweep(runtime, spoolRoot, lifeSigns, log('recovery'));
+  const scratch = new Scratch(runtime.instance, lifeSigns);
   closers.push(() => scratch[Symbol.asyncDispose]());
-  const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, env['PATH'] ?? '');
+  const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, lifeSigns, env['PATH'] ?? '');
   closers.push(() => worktrees[Symbol.asyncDispose]());
   const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
@@ -65,7 +66,6 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
     mechanism.mechanism[Symbol.dispose]();
   });
   const launcher = await buildLauncher(configuration, runtime.path, mechanism.mechanism, log('sandbox'));
-  const poolLog = log('pool');
   const pool = new ShellPool({
     mechanism: mechanism.mechanism,
     runtime,
@@ -74,7 +74,7 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
     cwd,
     env,
     size: prewarm.sessions,
-    log: poolLog,
+    log: log('pool'),
   });
   closers.push(() => pool[Symbol.asyncDispose]());
   const common = { mechanism: mechanism.mechanism, runtime, starter, launcher, shell, cwd, env, killGraceMs };
@@ -82,7 +82,6 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
   closers.push(() => oneShots[Symbol.asyncDispose]());
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
-  const { instance, path: runtimePath } = runtime;
   return {
     pool,
     launcher,
@@ -92,8 +91,8 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
     worktrees,
     mechanism,
     spoolDirectory,
-    instance,
-    runtimePath,
+    instance: runtime.instance,
+    runtimePath: runtime.path,
   };
 }
 
@@ -106,9 +105,21 @@ export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine)
   rmSync(spoolDirectory, { recursive: true, force: true });
 }
 
+/** Shows others that this daemon lives. */
+async function showLife(runtime: RuntimeDirectory, spoolRoot: string, closers: Closers): Promise<LifeSigns> {
+  const runtimeParent = dirname(runtime.path);
+  const signs = new LifeSigns([runtimeParent, spoolRoot]);
+  closers.push(() => {
+    signs[Symbol.dispose]();
+  });
+  await signs.show(runtime.instance);
+  runtime.onRestored(() => void signs.show(runtime.instance, [runtimeParent]));
+  return signs;
+}
+
 /** Ends and removes what daemons have left that were killed. */
-async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Promise<void> {
-  for (const { instance, path } of findDeadInstances(runtime)) {
+async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: LifeSigns, log: Log): Promise<void> {
+  for (const { instance, path } of findDeadInstances(runtime, lifeSigns)) {
     const groups = groupsOf(path);
     const survivors = await endProcesses(() => findInstanceProcesses(instance, groups.members()), 0);
     groups.remove();
@@ -117,7 +128,7 @@ async function sweep(runtime: RuntimeDirectory, spoolRoot: string, log: Log): Pr
   }
   // A daemon with another state directory may have removed the rest of it.
   const spools = existsSync(spoolRoot) ? readdirSync(spoolRoot) : [];
-  for (const instance of spools.filter((name) => !isInstanceAlive(name))) {
+  for (const instance of spools.filter((name) => !lifeSigns.isAlive(name))) {
     rmSync(join(spoolRoot, instance), { recursive: true, force: true });
   }
 }
@@ -130,7 +141,11 @@ function prepareMechanism(
   log: Log,
 ): ChosenMechanism {
   const chosen = chooseMechanism(wanted, { instance: runtime.instance, path });
-  noteGroups(runtime.path, chosen.mechanism.directories);
+  const note = () => {
+    noteGroups(runtime.path, chosen.mechanism.directories);
+  };
+  note();
+  runtime.onRestored(note);
   log.info('limits are kept', { mechanism: chosen.mechanism.name, rejected: chosen.rejected });
   return chosen;
 }

@@ -36,12 +36,8 @@ function wasGivenAfter(pid: number, other: number): boolean {
   return distance > 0 ? distance <= MAX_DISTANCE : distance < -MAX_DISTANCE;
 }
 
-/** Open for good: it is read with every command. Null where the kernel is built without it (CONFIG_CHECKPOINT_RESTORE). */
-let descriptor: number | null | undefined;
-
 /** proc(5), ns_last_pid. */
 function newestPid(): number | undefined {
-  descriptor ??= openOrNull('/proc/sys/kernel/ns_last_pid');
   return descriptor === null ? undefined : Number(readSmallDescriptor(descriptor));
 }
 
@@ -52,3 +48,6 @@ function openOrNull(path: string): number | null {
     return null;
   }
 }
+
+/** Open for good: it is read with every command. Null where the kernel is built without it (CONFIG_CHECKPOINT_RESTORE). */
+const descriptor = openOrNull('/proc/sys/kernel/ns_last_pid');

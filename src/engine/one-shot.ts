@@ -1,6 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-
 import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
@@ -14,7 +11,7 @@ import { Leftovers } from './leftovers.js';
 import { OneShotProcess, type OneShotProgram, requestFile } from './one-shot-process.js';
 import { commandEnd, failedStart } from './one-shot-end.js';
 import { PipeFeed } from './pipe-feed.js';
-import { type PipeSet, PipeSets } from './pipe-sets.js';
+import { isThere, type PipeSet, PipeSets } from './pipe-sets.js';
 import type { ProcessEnd, ProcessStarter } from './process-starter.js';
 import { isAlive, type ProcessEntry, readProcess } from './process-table.js';
 import {
@@ -75,9 +72,7 @@ export class OneShotRunner implements AsyncDisposable {
 
   constructor(options: OneShotOptions) {
     this.#options = options;
-    const directory = join(options.runtime.path, 'one-shots');
-    mkdirSync(directory, { mode: 0o700 });
-    this.#pipes = new PipeSets(join(directory, 'pipes'));
+    this.#pipes = new PipeSets(options.runtime);
     this.#leftovers = new Leftovers(options.runtime.instance, options.killGraceMs);
   }
 
@@ -212,9 +207,8 @@ export class OneShotRunner implements AsyncDisposable {
 
   #takeWarm(): OneShotProcess | undefined {
     for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
-      if (!process.hasEnded) return process;
-      process.group[Symbol.dispose]();
-      this.#releasePipes(process.pipes);
+      if (!process.hasEnded && isThere(process.pipes)) return process;
+      this.#dismiss(process);
     }
     return undefined;
   }

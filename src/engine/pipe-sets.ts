@@ -1,9 +1,10 @@
-import { closeSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
 import { drain, makeFifos, openBoth } from './fifo.js';
 import { OutputPipe } from './output-pipe.js';
+import type { RuntimeDirectory } from './runtime-directory.js';
 
 /** Sets made by one process. */
 const SETS_AT_ONCE = 8;
@@ -22,18 +23,21 @@ export interface PipeSet {
   readonly requestFd: number;
 }
 
+/** Whether nobody has removed its FIFOs. */
+export const isThere = ({ path }: PipeSet): boolean => existsSync(`${path}.req`);
+
 /** Keeps named pipes for one-shot commands, each used by one command after another. */
 export class PipeSets implements Disposable {
-  readonly #directory: string;
+  readonly #runtime: RuntimeDirectory;
   readonly #free: PipeSet[] = [];
-  readonly #all: PipeSet[] = [];
+  readonly #all = new Set<PipeSet>();
   #made = 0;
   #making: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(directory: string) {
-    this.#directory = directory;
-    mkdirSync(directory, { mode: 0o700 });
+  /** @param runtime where they are; should somebody remove that, it is made again with the next sets */
+  constructor(runtime: RuntimeDirectory) {
+    this.#runtime = runtime;
   }
 
   /**
@@ -44,7 +48,11 @@ export class PipeSets implements Disposable {
     for (;;) {
       if (this.#isClosed) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
       const set = this.#free.pop();
-      if (set) return set;
+      if (set && isThere(set)) return set;
+      if (set) {
+        this.#close(set);
+        continue;
+      }
       this.#making ??= this.#make().finally(() => {
         this.#making = undefined;
       });
@@ -66,16 +74,21 @@ export class PipeSets implements Disposable {
   [Symbol.dispose](): void {
     this.#isClosed = true;
     this.#free.length = 0;
-    for (const { out, err, requestFd } of this.#all.splice(0)) {
-      out.close();
-      err.close();
-      closeSync(requestFd);
-    }
+    for (const set of this.#all) this.#close(set);
+  }
+
+  #close(set: PipeSet): void {
+    this.#all.delete(set);
+    set.out.close();
+    set.err.close();
+    closeSync(set.requestFd);
   }
 
   async #make(): Promise<void> {
-    const directories = Array.from({ length: SETS_AT_ONCE }, () => join(this.#directory, String(this.#made++)));
-    for (const directory of directories) mkdirSync(directory, { mode: 0o700 });
+    this.#runtime.ensure();
+    const parent = join(this.#runtime.path, 'one-shots');
+    const directories = Array.from({ length: SETS_AT_ONCE }, () => join(parent, String(this.#made++)));
+    for (const directory of directories) mkdirSync(directory, { recursive: true, mode: 0o700 });
     const paths = directories.map((directory) => join(directory, 'one-shot'));
     await makeFifos(paths.flatMap((path) => [`${path}.out`, `${path}.err`, `${path}.req`]));
     if (this.#isClosed) return;
@@ -87,7 +100,7 @@ export class PipeSets implements Disposable {
         err: new OutputPipe(`${path}.err`),
         requestFd: openBoth(`${path}.req`),
       };
-      this.#all.push(set);
+      this.#all.add(set);
       this.#free.push(set);
     }
   }

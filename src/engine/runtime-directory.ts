@@ -1,27 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
+import type { LifeSigns } from './life-signs.js';
 import { ownUid } from './own-user.js';
-import { isAlive, readProcess } from './process-table.js';
+import { readProcess } from './process-table.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
 const TMPFS_MAGIC = 0x01021994;
 
-/** FIFOs on a disk's file system cost 12 % of a command's time, so memory is preferred. */
-function fastestDirectory(): string {
-  const candidates = [`/run/user/${ownUid()}`, '/dev/shm'];
-  for (const path of candidates) {
+/**
+ * FIFOs on a disk's file system cost 12 % of a command's time, so memory is preferred. `/run/user/UID` comes last: it goes
+ * with the user's last login, and cannot be made again.
+ */
+function fastestDirectories(): string[] {
+  const candidates = ['/dev/shm', `/run/user/${ownUid()}`];
+  const usable = candidates.filter((path) => {
     try {
       accessSync(path, constants.W_OK | constants.X_OK);
-      if (statfsSync(path).type === TMPFS_MAGIC) return path;
+      return statfsSync(path).type === TMPFS_MAGIC;
     } catch {
       // Not there, or not ours: the next one.
+      return false;
     }
-  }
-  return tmpdir();
+  });
+  return [...usable, tmpdir()];
 }
 
 /** Makes a directory that only this user can enter, and refuses one that somebody else prepared. */
@@ -34,10 +39,37 @@ export function makePrivate(path: string): void {
 }
 
 /** A daemon's own directory for FIFOs and files that live as long as it does. */
-export interface RuntimeDirectory {
+export class RuntimeDirectory {
   readonly path: string;
   /** Name of this run of the daemon, with which the tags of all its processes begin. */
   readonly instance: string;
+  readonly #restorers: (() => void)[] = [];
+
+  constructor(parent: string, instance: string) {
+    this.path = join(parent, instance);
+    this.instance = instance;
+    this.#make();
+  }
+
+  /** Has something done whenever the directory was made again, empty. */
+  onRestored(restore: () => void): void {
+    this.#restorers.push(restore);
+  }
+
+  /**
+   * Makes it again if somebody has removed it: systemd-logind does so when the user logs out (RemoveIPC), and so do people.
+   * @throws Error when that cannot be done
+   */
+  ensure(): void {
+    if (existsSync(this.path)) return;
+    this.#make();
+    for (const restore of this.#restorers) restore();
+  }
+
+  #make(): void {
+    makePrivate(dirname(this.path));
+    makePrivate(this.path);
+  }
 }
 
 /** A daemon that has ended without cleaning up. */
@@ -48,32 +80,27 @@ export interface DeadInstance {
 
 /**
  * Makes the directory of this run. Its name, `PID-STARTTICKS-RANDOM`, tells a later run whether its owner still lives.
- * @param base parent directory; by default a tmpfs of this user, `/dev/shm`, or the temporary directory.
+ * @param bases parent directories, the first that can be used; by default on a tmpfs, else the temporary directory.
  */
-export function makeRuntimeDirectory(base: string = fastestDirectory()): RuntimeDirectory {
-  const parent = join(base, `shell-adapter-${ownUid()}`);
-  makePrivate(parent);
+export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectories()): RuntimeDirectory {
   const startTicks = readProcess(process.pid)?.startTicks ?? 0;
   const instance = `${process.pid}-${startTicks}-${randomBytes(4).toString('hex')}`;
-  const path = join(parent, instance);
-  makePrivate(path);
-  return { path, instance };
+  const [base = tmpdir(), ...others] = bases;
+  try {
+    return new RuntimeDirectory(join(base, `shell-adapter-${ownUid()}`), instance);
+  } catch (error) {
+    // Somebody else has prepared one, or it is full.
+    if (others.length === 0) throw error;
+    return makeRuntimeDirectory(others);
+  }
 }
 
 /** Finds the directories beside this one whose daemons have ended, killed for instance, without removing them. */
-export function findDeadInstances(own: RuntimeDirectory): DeadInstance[] {
-  const parent = join(own.path, '..');
+export function findDeadInstances(own: RuntimeDirectory, lifeSigns: LifeSigns): DeadInstance[] {
+  const parent = dirname(own.path);
   return readdirSync(parent)
-    .filter((instance) => instance !== own.instance && !isInstanceAlive(instance))
+    .filter((instance) => !lifeSigns.isAlive(instance))
     .map((instance) => ({ instance, path: join(parent, instance) }));
-}
-
-/** Whether the daemon of this run still lives. */
-export function isInstanceAlive(instance: string): boolean {
-  const [pid, startTicks] = instance.split('-').map(Number);
-  if (pid === undefined || startTicks === undefined) return false;
-  // A daemon that was killed, and whose parent has not noticed yet, is dead.
-  return isAlive({ pid, startTicks });
 }
 
 /** Removes a directory of this or an earlier run, with all in it. */

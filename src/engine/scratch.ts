@@ -3,8 +3,9 @@ import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { LifeSigns } from './life-signs.js';
 import { ownUid } from './own-user.js';
-import { isInstanceAlive, makePrivate } from './runtime-directory.js';
+import { makePrivate } from './runtime-directory.js';
 
 /** A directory that is removed with all in it. */
 export interface ScratchDirectory extends AsyncDisposable {
@@ -18,12 +19,15 @@ export interface ScratchDirectory extends AsyncDisposable {
 export class Scratch implements AsyncDisposable {
   readonly #path: string;
 
-  /** @param instance name of this run of the daemon */
-  constructor(instance: string) {
+  /**
+   * @param instance name of this run of the daemon
+   * @param lifeSigns tell whose directories are left from a killed daemon
+   */
+  constructor(instance: string, lifeSigns: LifeSigns) {
     const parent = join(tmpdir(), `shell-adapter-scratch-${ownUid()}`);
     makePrivate(parent);
     for (const name of readdirSync(parent)) {
-      if (!isInstanceAlive(name)) rmSync(join(parent, name), { recursive: true, force: true });
+      if (!lifeSigns.isAlive(name)) rmSync(join(parent, name), { recursive: true, force: true });
     }
     this.#path = join(parent, instance);
   }

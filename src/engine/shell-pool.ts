@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
@@ -86,8 +86,8 @@ export class ShellPool implements AsyncDisposable {
     if (installed.path === this.#options.defaultShell.path && profile === this.sandbox.profile) {
       for (let shell = this.#warm.shift(); shell; shell = this.#warm.shift()) {
         this.#refillSoon();
-        if (!shell.terminal.hasExited) return shell;
-        this.discard(shell);
+        if (!shell.terminal.hasExited && shell.hasItsFiles) return shell;
+        void this.#dismiss(shell);
       }
     }
     const shell = await this.#startAtLast(installed, profile);
@@ -229,7 +229,8 @@ export class ShellPool implements AsyncDisposable {
   async #takeDirectory(): Promise<string> {
     for (;;) {
       const directory = this.#directories.pop();
-      if (directory !== undefined) return directory;
+      if (directory !== undefined && existsSync(directory)) return directory;
+      if (directory !== undefined) continue;
       this.#makingDirectories ??= this.#makeDirectories().finally(() => {
         this.#makingDirectories = undefined;
       });
@@ -238,8 +239,10 @@ export class ShellPool implements AsyncDisposable {
   }
 
   async #makeDirectories(): Promise<void> {
+    const { runtime } = this.#options;
+    runtime.ensure();
     const directories = Array.from({ length: DIRECTORIES_AT_ONCE }, () =>
-      join(this.#options.runtime.path, `s${randomBytes(6).toString('hex')}`),
+      join(runtime.path, `s${randomBytes(6).toString('hex')}`),
     );
     for (const directory of directories) mkdirSync(directory, { mode: 0o700 });
     try {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { execa } from 'execa';
 
 import { AdapterError } from '../core/errors.js';
-import { isInstanceAlive } from './runtime-directory.js';
+import type { LifeSigns } from './life-signs.js';
 
 /** A file that differs from the commit that a worktree began with. */
 interface WorktreeChange {
@@ -49,12 +49,13 @@ export class Worktrees implements AsyncDisposable {
   /**
    * @param root where they are
    * @param instance name of this run of the daemon
+   * @param lifeSigns tell whose worktrees are left from a killed daemon
    * @param path PATH on which git is
    */
-  constructor(root: string, instance: string, path: string) {
+  constructor(root: string, instance: string, lifeSigns: LifeSigns, path: string) {
     this.#directory = join(root, instance);
     this.#path = path;
-    sweep(root);
+    sweep(root, lifeSigns);
   }
 
   /**
@@ -135,9 +136,9 @@ export class Worktrees implements AsyncDisposable {
 }
 
 /** Removes what daemons have left that were killed, and what their repositories know of it. */
-function sweep(root: string): void {
+function sweep(root: string, lifeSigns: LifeSigns): void {
   const instances = existsSync(root) ? readdirSync(root) : [];
-  for (const instance of instances.filter((name) => !isInstanceAlive(name))) {
+  for (const instance of instances.filter((name) => !lifeSigns.isAlive(name))) {
     const directory = join(root, instance);
     for (const name of readdirSync(directory)) forget(join(directory, name));
     rmSync(directory, { recursive: true, force: true });

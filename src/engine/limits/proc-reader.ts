@@ -1,4 +1,3 @@
-
 import {
   bytesWrittenBy,
   isAlive,

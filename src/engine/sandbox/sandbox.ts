@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { bubblewrapArguments, type Place, type SandboxPlan } from '../../core/sandbox/arguments.js';
@@ -65,16 +65,13 @@ export class Sandbox {
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#workspace = realPath(options.workspace) ?? options.workspace;
-    const directory = join(options.directory, 'empty');
-    mkdirSync(directory, { recursive: true, mode: 0o755 });
-    const file = join(options.directory, 'empty-file');
-    writeFileSync(file, '', { mode: 0o444 });
-    this.#empty = { file, directory };
+    this.#empty = { file: join(options.directory, 'empty-file'), directory: join(options.directory, 'empty') };
   }
 
   /** The command line that starts a program as its profile wants it. */
   wrap(launch: SandboxLaunch): readonly string[] {
     const { network, program, protectedPaths } = this.#options;
+    this.#makeEmpty();
     const { profile, directory, ownFiles = [], command, env, cwd, descriptors } = launch;
     const hasNetwork = network && profile === 'workspace';
     const guarded = protectedPlaces(this.#workspace, protectedPaths);
@@ -94,6 +91,14 @@ export class Sandbox {
     });
     const launched = script === undefined ? command : [LAUNCH_SHELL, '-c', script, 'sh', ...command];
     return [program, ...bubblewrapArguments(plan), ...launched];
+  }
+
+  /** Whenever it is missing: somebody may have removed the daemon's directory. */
+  #makeEmpty(): void {
+    const { file, directory } = this.#empty;
+    if (existsSync(file)) return;
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    writeFileSync(file, '', { mode: 0o444 });
   }
 
   /** Anew each time: what is to be hidden may have been made meanwhile. */

@@ -78,7 +78,7 @@ export class ShellBench implements AsyncDisposable {
   ): Promise<ShellBench> {
     const before = openDescriptors();
     const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
-    const runtime = makeRuntimeDirectory(root);
+    const runtime = makeRuntimeDirectory([root]);
     const { mechanism } = chooseMechanism(limitMechanism, { instance: runtime.instance, path: PATH });
     const launcher = await Launcher.find({
       profile,
