@@ -20,6 +20,10 @@ export interface ServeOptions {
   readonly example?: boolean;
 }
 
+const FIRST_PROCESS =
+  'the daemon is the first process of its container: what commands leave behind stays as zombies. Start it by ' +
+  'scripts/start or scripts/init, or give the container an init (docker run --init)';
+
 /** How long the log may take to be written when all else has ended, in milliseconds. */
 const LOG_FLUSH_MS = 300;
 
@@ -89,6 +93,8 @@ async function announce(
   { file }: Configuration,
   log: Log,
 ): Promise<void> {
+  // Node.js waits for its own children only.
+  if (process.pid === 1) log.warn(FIRST_PROCESS);
   log.info('the daemon listens', { url: app.url, configuration: file ?? 'none', directory: cwd });
   await stdout.write(`listening on ${app.url}\n`);
   if (example) await stdout.write(`try: ${programName} exec --url ${app.url} 'echo hello'\n`);
