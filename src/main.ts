@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
 import type { Context } from './cli/context.js';
+import { releaseLostTerminals } from './cli/lost-terminals.js';
 import { ProcessOutput } from './cli/process-output.js';
 import { runCommandLine } from './cli/program.js';
 
@@ -39,6 +40,7 @@ const context: Context = {
 
 process.on('uncaughtException', takeFault);
 process.on('unhandledRejection', takeFault);
+process.on('exit', releaseLostTerminals);
 await runCommandLine(process.argv.slice(2), context);
 await Promise.all([stdout.flush(), stderr.flush()]);
 process.exit();

@@ -249,3 +249,15 @@ describe('serve, when it is told to end', () => {
     expect(code).toBe(0);
   });
 });
+
+it('goes on when its terminal is closed, and ends in order later', async () => {
+  using folder = makeFolder();
+  await using serve = new CliTerminal(['serve', '--config', writeConfiguration(folder.path)]);
+  const [, url = ''] = await serve.until(/listening on (http\S+)/);
+  serve.hangUp();
+  for (const text of ['one', 'two']) {
+    expect(await runCli(['exec', '--url', url, `echo ${text}`])).toMatchObject({ code: 0, stdout: `${text}\n` });
+  }
+  process.kill(serve.pid, 'SIGTERM');
+  expect(await serve.ended).toBe(0);
+});

@@ -100,7 +100,7 @@ export const runCli = (args: readonly string[], options: CliOptions = {}): Promi
 export class CliTerminal implements AsyncDisposable {
   readonly #pty: IPty;
   readonly #arrivals = new EventEmitter();
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code, 128+n after signal n. */
   readonly ended: Promise<number>;
   #output = '';
   #hasEnded = false;
@@ -114,9 +114,9 @@ export class CliTerminal implements AsyncDisposable {
       this.#arrivals.emit('output');
     });
     this.ended = new Promise((resolve) => {
-      this.#pty.onExit(({ exitCode }) => {
+      this.#pty.onExit(({ exitCode, signal = 0 }) => {
         this.#hasEnded = true;
-        resolve(exitCode);
+        resolve(signal === 0 ? exitCode : 128 + signal);
       });
     });
   }
@@ -129,6 +129,15 @@ export class CliTerminal implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#hasEnded) this.#pty.kill('SIGKILL');
     await this.ended;
+  }
+
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
+  /** Closes the terminal, as a connection that is lost does. */
+  hangUp(): void {
+    (this.#pty as IPty & { destroy(): void }).destroy();
   }
 
   type(keys: string): void {
