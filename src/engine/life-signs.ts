@@ -1,15 +1,24 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { closeAll, makeFifos, openReader } from './fifo.js';
-import { isAlive } from './process-table.js';
+import { isAlive, readProcess } from './process-table.js';
+import { randomBytes } from './random.js';
 
 /** Name of the FIFO that a daemon holds open in some of its directories as long as it lives. */
 const LIFE_SIGN = 'alive';
+/** A daemon may take as long from making its directories to showing that it lives, in milliseconds. */
+const MAKING_MS = 60_000;
+
+/** Name of a run of a daemon, by which others can tell whether it still lives: `PID-STARTTICKS-NAMESPACE-RANDOM`. */
+export function nameRun(): string {
+  const startTicks = readProcess(process.pid)?.startTicks ?? 0;
+  return [process.pid, startTicks, pidNamespace(), randomBytes(4).toString('hex')].join('-');
+}
 
 /**
- * By which daemons that share directories tell who of them still lives. Each run has a name, `PID-STARTTICKS-RANDOM`, which
- * its directories have too; but to a daemon in another container process numbers say nothing.
+ * By which daemons that share directories tell who of them still lives. Each run has a name, which its directories have too
+ * and which tells its process; but to a daemon in another container the numbers of processes say nothing.
  */
 export class LifeSigns implements Disposable {
   readonly #parents: readonly string[];
@@ -27,13 +36,17 @@ export class LifeSigns implements Disposable {
       await makeFifos(paths);
       for (const path of paths) this.#descriptors.push(openReader(path));
     } catch {
-      // Not every file system has FIFOs. The number of the process tells most others all the same.
+      // Not every file system has FIFOs. Its process tells those that can see it all the same.
     }
   }
 
   /** Whether the daemon of a run lives. */
   isAlive(instance: string): boolean {
-    return isProcessAlive(instance) || this.#parents.some((parent) => hasReader(join(parent, instance, LIFE_SIGN)));
+    const [pid = NaN, startTicks = NaN, namespace = NaN] = instance.split('-').map(Number);
+    // One that was killed, and whose parent has not noticed yet, is dead.
+    if (namespace === pidNamespace()) return isAlive({ pid, startTicks });
+    const directories = this.#parents.map((parent) => join(parent, instance));
+    return directories.some((directory) => hasReader(join(directory, LIFE_SIGN)) || isNew(directory));
   }
 
   [Symbol.dispose](): void {
@@ -51,9 +64,16 @@ function hasReader(fifo: string): boolean {
   }
 }
 
-function isProcessAlive(instance: string): boolean {
-  const [pid, startTicks] = instance.split('-').map(Number);
-  if (pid === undefined || startTicks === undefined) return false;
-  // A daemon that was killed, and whose parent has not noticed yet, is dead.
-  return isAlive({ pid, startTicks });
+function isNew(directory: string): boolean {
+  const stat = statSync(directory, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs < MAKING_MS;
+}
+
+/** Number of the pid namespace of this process, namespaces(7); 0 where there is none. */
+function pidNamespace(): number {
+  try {
+    return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0);
+  } catch {
+    return 0;
+  }
 }

@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
-import type { LifeSigns } from './life-signs.js';
+import { type LifeSigns, nameRun } from './life-signs.js';
 import { ownUid } from './own-user.js';
-import { readProcess } from './process-table.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
 const TMPFS_MAGIC = 0x01021994;
@@ -79,12 +77,11 @@ export interface DeadInstance {
 }
 
 /**
- * Makes the directory of this run. Its name, `PID-STARTTICKS-RANDOM`, tells a later run whether its owner still lives.
+ * Makes the directory of this run, under its name.
  * @param bases parent directories, the first that can be used; by default on a tmpfs, else the temporary directory.
  */
 export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectories()): RuntimeDirectory {
-  const startTicks = readProcess(process.pid)?.startTicks ?? 0;
-  const instance = `${process.pid}-${startTicks}-${randomBytes(4).toString('hex')}`;
+  const instance = nameRun();
   const [base = tmpdir(), ...others] = bases;
   try {
     return new RuntimeDirectory(join(base, `shell-adapter-${ownUid()}`), instance);
