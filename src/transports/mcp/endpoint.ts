@@ -6,6 +6,7 @@ import type { Grant } from '../../services/access/access.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
 import { grantFor } from '../http/credentials.js';
+import { goneSignal } from '../http/gone-signal.js';
 import { createMcpServer } from './mcp-server.js';
 import { McpSessions } from './sessions.js';
 
@@ -88,16 +89,13 @@ export class McpEndpoint implements AsyncDisposable {
 }
 
 /** The request as MCP's library takes it; its signal tells that the client has gone. */
-function toWebRequest({ url, method, headers, body }: FastifyRequest, { raw }: FastifyReply): Request {
-  const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort();
-  });
+function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
+  const { url, method, headers, body } = request;
   const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Request(new URL(url, 'http://localhost'), {
     method,
     headers: named,
-    signal: gone.signal,
+    signal: goneSignal(request, reply),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 }

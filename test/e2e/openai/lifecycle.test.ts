@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -176,6 +177,28 @@ describe('a client that goes', () => {
       expect(worktreesOf(stage)).toBe(0);
     });
     await running;
+  });
+
+  it('ends those runs too whose answers stand behind others on its connection', async () => {
+    await using stage = new ToolStage();
+    await stage.start(
+      { slow: { driver: 'slow', repoPath: 'repo' } },
+      { shell_providers: { slow: sh(`echo $$ >> ${stage.folder}/pids; exec sleep 300`) } },
+    );
+    const { host, port } = new URL(stage.daemon.url);
+    const body = JSON.stringify({ model: 'slow', messages: ask() });
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json`;
+    const request = `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(request + request);
+    const pids = () => stage.read('pids').trim().split('\n').map(Number);
+    await eventually(() => {
+      expect(pids()).toHaveLength(2);
+    });
+    socket.destroy();
+    await eventually(() => {
+      expect(pids().filter(isRunning)).toEqual([]);
+    });
   });
 });
 
