@@ -91,6 +91,15 @@ describe('worktrees', () => {
     ],
     ['made another repository', 'rm -rf .git; git init -q .; echo new > added', [{ path: 'added', status: 'added' }]],
     ['given a directory that nobody may enter', 'mkdir -p a/b; chmod 000 a', []],
+    [
+      'given repositories, one in the other',
+      'git init -q new; echo x > new/file; git init -q new/inner; echo x > new/inner/file; cd new/inner; git add .; ' +
+        'git -c user.name=a -c user.email=a@b commit -qm x',
+      [
+        { path: 'new/file', status: 'added' },
+        { path: 'new/inner/file', status: 'added' },
+      ],
+    ],
   ])('one that was %s is told and removed, and the repository knows nothing of it', async (_, what, changes) => {
     await using stage = new ToolStage();
     await stage.start(
@@ -105,6 +114,20 @@ describe('worktrees', () => {
     expect(worktreesOf(stage)).toBe(0);
     const [instance = ''] = readdirSync(join(stage.daemon.directory, 'state/worktrees'));
     expect(readdirSync(join(stage.daemon.directory, 'state/worktrees', instance))).toEqual([]);
+  });
+
+  it('what cannot be told of the changes is said, and the answer counts', async () => {
+    await using stage = new ToolStage();
+    await stage.start(
+      { vandal: { driver: 'vandal', repoPath: 'repo', worktree: true } },
+      { shell_providers: { vandal: sh('cat >/dev/null; touch "$(git rev-parse --git-dir)/index.lock"; echo done') } },
+    );
+    const wanted = { model: 'vandal', messages: ask(), worktree_changes: true };
+    expect(await stage.client().chat.completions.create(wanted as never)).toMatchObject({
+      choices: [{ message: { content: 'done' } }],
+      worktree: { changes: [], warning: expect.stringContaining('index.lock') as string },
+    });
+    expect(worktreesOf(stage)).toBe(0);
   });
 
   it('a repository without a working tree gives one', async () => {
