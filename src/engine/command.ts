@@ -22,6 +22,8 @@ export interface CommandSpec {
   readonly stdin?: string | undefined;
   readonly timeoutMs: number;
   readonly noOutputTimeoutMs?: number | undefined;
+  /** Of a one-shot: how long it may go on when nobody can write to its stdout any more; undefined for as long as it likes. */
+  readonly closedOutputTimeoutMs?: number | undefined;
   readonly tty: boolean;
   /** Of a command without a session; by default what the configuration says. */
   readonly sandbox?: SandboxProfile | undefined;

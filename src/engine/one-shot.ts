@@ -3,6 +3,7 @@ import type { SignalName } from '../core/protocol/fields.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { SandboxStanding } from '../core/sandbox/standing.js';
 import { type Command, type CommandEnd, type EndReason, graceFor, type Warning } from './command.js';
+import { listenUntilClosed } from './closed-output.js';
 import { type OnLingering, watchOneShot } from './one-shot-watch.js';
 import { noteKernelActions } from './session-watch.js';
 import type { LimitMechanism, ProcessGroup } from './limits/mechanism.js';
@@ -261,10 +262,12 @@ export class OneShotRunner implements AsyncDisposable {
       quiet?.refresh();
     };
     const { out, err } = process.pipes;
-    const feeds = [new PipeFeed(out, command.stdout, onBytes), new PipeFeed(err, command.stderr, onBytes)];
+    const stdout = new PipeFeed(out, command.stdout, onBytes);
+    const stderr = new PipeFeed(err, command.stderr, onBytes);
     const listen = () => {
       if (!this.#flights.has(command)) return;
-      for (const feed of feeds) feed.listen();
+      stderr.listen();
+      this.#listenToStdout(command, process, stdout);
       // While it is being started the starter is in its group, with all that it has ever waited for.
       void process.started.then(() => {
         if (this.#flights.has(command)) onLingering(watchOneShot(command, process, this.terminate.bind(this)));
@@ -276,9 +279,18 @@ export class OneShotRunner implements AsyncDisposable {
       setTimeout(() => setImmediate(listen), STREAM_AFTER_MS),
       ...(quiet ? [quiet] : []),
     ];
-    const flight: Flight = { command, process, feeds, timers, termination: undefined };
+    const flight: Flight = { command, process, feeds: [stdout, stderr], timers, termination: undefined };
     this.#flights.set(command, flight);
     void process.ended.then((end) => this.#land(flight, end));
+  }
+
+  #listenToStdout(command: Command, { started }: OneShotProcess, feed: PipeFeed): void {
+    const { closedOutputTimeoutMs: graceMs } = command.spec;
+    const onExpired = () => {
+      this.terminate(command, { status: 'killed', killedBy: 'client' });
+    };
+    if (graceMs === undefined) feed.listen();
+    else listenUntilClosed({ feed, graceMs, started, isRunning: () => this.#flights.has(command), onExpired });
   }
 
   async #land(flight: Flight, end: ProcessEnd): Promise<void> {

@@ -13,12 +13,20 @@ interface WorktreeChange {
   readonly status: 'added' | 'modified' | 'deleted';
 }
 
+/** What a run has left in its worktree. */
+interface WorktreeChanges {
+  readonly changes: readonly WorktreeChange[];
+  readonly patch: string;
+  /** Why something may be missing, such as a file that cannot be read; undefined when all is there. */
+  readonly warning: string | undefined;
+}
+
 /** A working tree of a repository, for one run. It is removed with all in it. */
 export interface Worktree extends AsyncDisposable {
   /** Where the directory is that was asked for: the root of the tree, or what is below it. */
   readonly path: string;
-  /** What differs from the commit it began with, committed or not; ignored files are left out. */
-  changes(): Promise<{ readonly changes: readonly WorktreeChange[]; readonly patch: string }>;
+  /** What differs from the commit it began with, committed or not; ignored files are left out. Repositories made in it end as such. */
+  changes(): Promise<WorktreeChanges>;
 }
 
 /** Nothing of a repository's hooks or of who runs the daemon takes part. */
@@ -33,6 +41,12 @@ interface Place {
 
 /** What a worktree's `.git` says: where the records are. */
 const LINK = /^gitdir: (.+)$/m;
+
+/** Repositories in repositories are looked for so deep. */
+const MAX_NESTING = 8;
+
+/** Of what git says so much is told, its end, in characters. */
+const MAX_DETAIL = 2000;
 
 /** Most of a patch that is taken, in characters. */
 const MAX_PATCH = 16 * 1024 * 1024;
@@ -68,7 +82,7 @@ export class Worktrees implements AsyncDisposable {
     // Of a repository without a working tree of its own there is no way up, and nothing below.
     const [prefix = '', up = ''] = where.split('\n');
     const top = resolve(await realpath(directory), up);
-    const base = (await this.#git(directory, 'rev-parse', '--verify', 'HEAD^{commit}')).trim();
+    const base = await this.#commitOf(directory);
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     this.#count += 1;
     const tree = join(this.#directory, String(this.#count));
@@ -85,19 +99,31 @@ export class Worktrees implements AsyncDisposable {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  async #changes({ tree, records }: Place, base: string): ReturnType<Worktree['changes']> {
+  /** Git's own word for a repository without one is "Needed a single revision". */
+  async #commitOf(directory: string): Promise<string> {
+    try {
+      return (await this.#git(directory, 'rev-parse', '--verify', 'HEAD^{commit}')).trim();
+    } catch (cause) {
+      const detail = detailOf(cause);
+      const message = `${directory} gives no worktree: no commit is checked out in it`;
+      throw new AdapterError('BAD_DIRECTORY', message, { details: { directory, detail }, cause });
+    }
+  }
+
+  async #changes({ tree, records }: Place, base: string): Promise<WorktreeChanges> {
     // Whatever has become of the tree, be it emptied or made one of another repository.
     await mkdir(tree, { recursive: true });
     const git = (...args: readonly string[]) => this.#git(tree, `--git-dir=${records}`, `--work-tree=${tree}`, ...args);
-    // Its index is its own, and goes with it.
-    await git('add', '--all');
+    await openRepositories(tree, git);
+    // Its index is its own, and goes with it. What can be read is told, whatever cannot.
+    const warning = await git('add', '--all', '--ignore-errors').then(() => undefined, detailOf);
     const names = (await git('diff', '--cached', '--no-renames', '--name-status', '-z', base)).split('\0');
     const changes = Array.from({ length: Math.floor(names.length / 2) }, (_, index): WorktreeChange => {
       const [letter = '', path = ''] = names.slice(2 * index, 2 * index + 2);
       return { path, status: STATUS[letter] ?? 'modified' };
     });
     const patch = await git('diff', '--cached', '--no-ext-diff', '--no-textconv', '--binary', base);
-    return { changes, patch: patch.slice(0, MAX_PATCH) };
+    return { changes, patch: patch.slice(0, MAX_PATCH), warning };
   }
 
   /** Whatever has become of the tree: locked, moved, emptied. */
@@ -128,11 +154,32 @@ export class Worktrees implements AsyncDisposable {
     if (!end.failed) return end.stdout;
     if (end.code === 'ENOENT' && existsSync(cwd))
       throw new AdapterError('GIT_NOT_FOUND', 'git is not installed, or not on PATH');
-    const why = (end.stderr || end.originalMessage || '').trim().split('\n').at(-1) ?? '';
-    throw new AdapterError('BAD_DIRECTORY', `${cwd} gives no worktree: ${why}`, {
-      details: { directory: cwd, detail: why },
+    const detail = (end.stderr || end.originalMessage || '').trim();
+    throw new AdapterError('BAD_DIRECTORY', `${cwd} gives no worktree: ${detail.split('\n').at(-1) ?? ''}`, {
+      details: { directory: cwd, detail: detail.slice(-MAX_DETAIL) },
     });
   }
+}
+
+/**
+ * Makes plain directories of the repositories that a run has made in its tree, as tools do that begin a project: git would tell of
+ * each a commit, that goes with the tree, or fail. Submodules are none: the tree's own repository knows of them.
+ */
+async function openRepositories(tree: string, git: (...args: readonly string[]) => Promise<string>): Promise<void> {
+  for (let depth = 0; depth < MAX_NESTING; depth += 1) {
+    const untracked = (await git('ls-files', '--others', '--exclude-standard', '-z')).split('\0');
+    // It does not look into them.
+    const repositories = untracked.filter((path) => path.endsWith('/'));
+    if (repositories.length === 0) return;
+    for (const path of repositories) await rm(join(tree, path, '.git'), { recursive: true, force: true });
+  }
+}
+
+/** What git has said. */
+function detailOf(error: unknown): string {
+  if (!(error instanceof AdapterError)) throw error;
+  const { detail } = error.details ?? {};
+  return typeof detail === 'string' ? detail : error.message;
 }
 
 /** Removes what daemons have left that were killed, and what their repositories know of it. */

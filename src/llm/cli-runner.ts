@@ -12,7 +12,7 @@ import type { ResourceMonitor } from '../services/resource-monitor.js';
 import type { WatchListener } from '../services/resource-watch.js';
 import type { OutputReader } from './output-reader.js';
 
-/** After it has said that it is done, a tool gets so long to end. Some never do. */
+/** After it has said that it is done, or has closed its output, a tool gets so long to end. Some never do. */
 const FINISH_GRACE_MS = 5000;
 /** More than any answer with all its events takes. */
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
@@ -113,7 +113,7 @@ export class CliRunner {
 
   #commandOf({ file, args, cwd, env, stdin, timeoutMs, idleTimeoutMs }: CliRun): Command {
     const id = commandIdFrom(randomBytes(ID_BYTES));
-    const times = { timeoutMs, noOutputTimeoutMs: idleTimeoutMs };
+    const times = { timeoutMs, noOutputTimeoutMs: idleTimeoutMs, closedOutputTimeoutMs: FINISH_GRACE_MS };
     // A tool needs its login and the network, which sandboxes take away.
     const sandbox = 'none';
     const { spoolDirectory, secrets, limits: getLimits } = this.#options;
@@ -134,6 +134,7 @@ function causeOf(
   if (killedBy === 'shutdown') return 'shutdown';
   if (known !== undefined) return known;
   if (breach) return 'limit';
+  if (killedBy === 'client') return 'closed';
   if (killedBy !== 'timeout') return 'exit';
   return durationMs < timeoutMs - TIMER_SLACK_MS ? 'idle' : 'timeout';
 }

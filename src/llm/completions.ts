@@ -140,11 +140,11 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   }
 
   async #report(worktree: Worktree): Promise<WorktreeReport> {
-    const { changes, patch } = await worktree.changes();
+    const { changes, patch, warning } = await worktree.changes();
     const window = new OutputWindow(this.#options.output(), { isAscii, isUtf8 });
     window.push(Buffer.from(patch));
     const { text } = window.render({ encoding: 'utf8', stripAnsi: false, collapseCr: false, hint: '' });
-    return { changes, patch: text };
+    return { changes, patch: text, ...(warning !== undefined && { warning }) };
   }
 }
 

@@ -66,7 +66,8 @@ export class ShellCatalogue {
       return { available: false, reason: 'command-line tools are switched off (llm.skip_cli)' };
     }
     const { driver, settings } = this.find(name);
-    const wanted = settings.command === undefined ? driver.binaries : [settings.command];
+    const wanted =
+      settings.command === undefined ? (driver === generic ? [name] : driver.binaries) : [settings.command];
     const path = settings.env['PATH']?.reveal() ?? this.#path;
     const found = wanted.map((command) => locate(command, path)).find((file) => file !== undefined);
     if (found !== undefined) return { available: true, command: found };

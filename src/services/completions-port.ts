@@ -22,6 +22,8 @@ export interface Completion {
 export interface WorktreeReport {
   readonly changes: readonly { readonly path: string; readonly status: string }[];
   readonly patch: string;
+  /** Why something of it may be missing. */
+  readonly warning?: string;
 }
 
 /** A model as it is listed. */

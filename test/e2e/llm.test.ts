@@ -65,6 +65,7 @@ const PROVIDERS = {
   gone: behaving('forking', SLEEP.gone),
   queue: { ...behaving('silent', SLEEP.queue), concurrency: 1 },
   stop: behaving('forking', SLEEP.stop),
+  tac: {},
   last: { ...behaving('failing', 0, 'log\n\nthe last block'), output: 'last_block' },
 };
 
@@ -128,6 +129,10 @@ describe('llm_call', () => {
     expect(duration).toBeGreaterThan(0);
     expect(use?.cpu_ms).toBeGreaterThanOrEqual(0);
     expect(id).toMatch(/^call_/);
+  });
+
+  it('runs the program of the entry’s name when it names no other', async () => {
+    expect((await call('tac', { messages: USER('one\ntwo\n') })).content).toBe('two\none');
   });
 
   it('makes one prompt of a conversation', async () => {
@@ -217,6 +222,11 @@ describe('llm_call', () => {
     expect(scratchOf(daemon)).toEqual([]);
   });
 
+  it('does not wait for a tool that has closed its output and does not end', async () => {
+    expect((await call('closing')).content).toBe('answer');
+    await expectNothingLeft(daemon, SLEEP.silent);
+  });
+
   it('does not wait for a tool that is done and does not end', async () => {
     const { content, duration_ms: duration } = await call('lingering');
     expect(content).toMatch(/^FAKE-ANSWER-42/);
@@ -256,7 +266,6 @@ describe('a call that fails', () => {
     ['impatient', {}, 'ran into its time-out'],
     ['silent', { timeout: 0.3 }, 'ran into its time-out'],
     ['idle', {}, 'printed nothing for too long'],
-    ['closing', { timeout: 0.3 }, 'ran into its time-out'],
     ['stubborn', { timeout: 0.3 }, 'ran into its time-out'],
     ['forking', { timeout: 0.3 }, 'ran into its time-out'],
   ] as const)('%s runs into its time-out, and nothing of it is left', async (name, options, what) => {

@@ -1,7 +1,11 @@
 import { classifyFailure, type FailureKind } from './failure.js';
 
-/** Why a run ended: by itself, or what it was ended for. `finished`: it had said that it was done, and stayed. */
-export type RunEndCause = 'exit' | 'finished' | 'timeout' | 'idle' | 'limit' | 'cancelled' | 'shutdown' | 'flood';
+/**
+ * Why a run ended: by itself, or what it was ended for. `finished`: it had said that it was done, and stayed; `closed`: it had closed its
+ * standard output, and stayed.
+ */
+export type RunEndCause =
+  'exit' | 'finished' | 'closed' | 'timeout' | 'idle' | 'limit' | 'cancelled' | 'shutdown' | 'flood';
 
 /** What is known of a run that has ended. */
 export interface RunFacts {

@@ -1,4 +1,11 @@
-import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type McpServer } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  INVALID_REQUEST,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type McpServer,
+  PARSE_ERROR,
+} from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Log } from '../../core/log.js';
@@ -6,6 +13,7 @@ import type { Grant } from '../../services/access/access.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
 import { grantFor } from '../http/credentials.js';
+import { goneSignal } from '../http/gone-signal.js';
 import { createMcpServer } from './mcp-server.js';
 import { McpSessions } from './sessions.js';
 
@@ -25,8 +33,8 @@ export interface McpEndpointOptions {
 
 /**
  * The adapter's tools at `/mcp`, over MCP's streamable HTTP. Requests of the revision of 2026-07-28 stand for themselves, and
- * are cancelled by closing the connection; clients of earlier revisions have sessions. Errors before MCP has the request are those
- * of the other routes.
+ * are cancelled by closing the connection; clients of earlier revisions have sessions. A refused
+ * connection is answered as on the other routes.
  */
 export class McpEndpoint implements AsyncDisposable {
   readonly #options: McpEndpointOptions;
@@ -49,9 +57,13 @@ export class McpEndpoint implements AsyncDisposable {
       method: ['GET', 'POST', 'DELETE'],
       url: PATH,
       bodyLimit,
+      errorHandler: answerUnreadable,
       handler: async (request, reply) => {
         const grant = await grantFor(request.raw, this.#options.services.access);
-        return reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, grant));
+        reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, grant));
+        // Otherwise the beginning of a stream waits for its first event: with a client that waits for the beginning.
+        if (reply.raw.hasHeader('content-type')) reply.raw.flushHeaders();
+        return reply;
       },
     });
   };
@@ -65,7 +77,7 @@ export class McpEndpoint implements AsyncDisposable {
     const asked = toWebRequest(request, reply);
     const sessionId = request.headers[SESSION_HEADER];
     if (typeof sessionId === 'string') {
-      const known = this.#sessions.continue(sessionId, asked, body, grant);
+      const known = await this.#sessions.continue(sessionId, asked, body, grant);
       return known ?? Response.json(NO_SUCH_SESSION, { status: 404 });
     }
     if (isInitialize(body) && (await isLegacyRequest(asked, body))) {
@@ -87,17 +99,26 @@ export class McpEndpoint implements AsyncDisposable {
   }
 }
 
+/** What MCP's library does not get to see is answered in its form all the same; all else as on the other routes. */
+function answerUnreadable(
+  error: Error & { readonly statusCode?: number },
+  _: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { statusCode: status, message } = error;
+  if (status === undefined || status >= 500) throw error;
+  const code = status === 400 ? PARSE_ERROR : INVALID_REQUEST;
+  reply.header('cache-control', 'no-store').code(status).send({ jsonrpc: '2.0', id: null, error: { code, message } });
+}
+
 /** The request as MCP's library takes it; its signal tells that the client has gone. */
-function toWebRequest({ url, method, headers, body }: FastifyRequest, { raw }: FastifyReply): Request {
-  const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort();
-  });
+function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
+  const { url, method, headers, body } = request;
   const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Request(new URL(url, 'http://localhost'), {
     method,
     headers: named,
-    signal: gone.signal,
+    signal: goneSignal(request, reply),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 }

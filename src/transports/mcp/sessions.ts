@@ -1,4 +1,9 @@
-import { type McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  isSpecType,
+  type McpServer,
+  type RequestId,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES } from '../../core/ids.js';
@@ -16,6 +21,8 @@ interface Session {
   /** Ends it. Safe to call twice. */
   readonly close: () => Promise<void>;
   lastUsed: number;
+  /** Whether several requests came in one message, whose answers come on one stream. */
+  hasBatches: boolean;
 }
 
 /**
@@ -36,17 +43,28 @@ export class McpSessions implements AsyncDisposable {
     const server = createServer();
     await server.connect(transport);
     const close = () => server.close();
-    this.#sessions.set(id, { owner: grant.principal.id, transport, close, lastUsed: performance.now() });
+    this.#sessions.set(id, {
+      owner: grant.principal.id,
+      transport,
+      close,
+      lastUsed: performance.now(),
+      hasBatches: false,
+    });
     grant.ended?.addEventListener('abort', () => void this.#end(id), { once: true });
     return transport.handleRequest(request, { parsedBody: body });
   }
 
   /** Answers a request of a session; undefined when the caller has none of that id. */
-  continue(id: string, request: Request, body: unknown, { principal }: Grant): Promise<Response> | undefined {
+  async continue(id: string, request: Request, body: unknown, { principal }: Grant): Promise<Response | undefined> {
     const session = this.#sessions.get(id);
     if (session?.owner !== principal.id) return undefined;
     session.lastUsed = performance.now();
-    return session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+    session.hasBatches ||= Array.isArray(body);
+    const response = await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
+    const cancelled = cancelledBy(body);
+    // A cancelled request has no answer, with which the library would end its stream: each would keep a connection.
+    if (cancelled !== undefined && !session.hasBatches) session.transport.closeSSEStream(cancelled);
+    return response;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,3 +86,7 @@ export class McpSessions implements AsyncDisposable {
     await session?.close();
   }
 }
+
+/** The request that a message cancels; undefined for any other message. */
+const cancelledBy = (body: unknown): RequestId | undefined =>
+  isSpecType.CancelledNotification(body) ? body.params.requestId : undefined;

@@ -10,6 +10,7 @@ import type { Caller } from '../../services/audience.js';
 import type { Completion, CompletionListener } from '../../services/completions-port.js';
 import type { Services } from '../../services/services.js';
 import { grantFor, originOf } from '../http/credentials.js';
+import { goneSignal } from '../http/gone-signal.js';
 import { EventStream } from './event-stream.js';
 
 /** Largest request, in bytes: the largest prompt that a tool takes, and what JSON adds to it. */
@@ -45,15 +46,9 @@ export class OpenAiEndpoint {
     routes.get<{ Params: { readonly id: string } }>(
       '/v1/models/:id',
       { errorHandler: this.#onError },
-      async (request) => {
+      async (request, reply) => {
         await this.#admit(request);
-        const models = this.#models();
-        const model = models.find(({ id }) => id === request.params.id);
-        if (model) return model;
-        throw unknownModel(
-          request.params.id,
-          models.map(({ id }) => id),
-        );
+        return this.#model(request.params.id, reply);
       },
     );
   };
@@ -98,13 +93,25 @@ export class OpenAiEndpoint {
       .map(({ id, driver }) => ({ id, object: 'model', created: 0, owned_by: driver }));
   }
 
+  /** Of one that there is not, another status than that of a question to it: what was asked for is the model. */
+  #model(wanted: string, reply: FastifyReply): object {
+    const models = this.#models();
+    const model = models.find(({ id }) => id === wanted);
+    if (model) return model;
+    const error = unknownModel(
+      wanted,
+      models.map(({ id }) => id),
+    );
+    return reply.code(404).header('x-should-retry', 'false').send(openAiFailure(error).body);
+  }
+
   async #complete(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const caller = await this.#admit(request);
     const asked = parseChatRequest(request.body);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');
     const frame = { id: `cmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000), model: asked.model };
-    const gone = goneSignal(reply);
+    const gone = goneSignal(request, reply);
     const ask = (onChunk: CompletionListener['onChunk']) => this.#ask(asked, caller, { signal: gone, onChunk });
     if (asked.isStreamed) return this.#stream(ask, new ChunkFrame(frame, asked.includesUsage), reply);
     const answer = await ask(undefined);
@@ -166,12 +173,3 @@ export class OpenAiEndpoint {
 }
 
 const extraOf = ({ worktree }: Completion): object => (worktree ? { worktree } : {});
-
-/** Aborted when the client goes before it has the whole answer. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort();
-  });
-  return gone.signal;
-}

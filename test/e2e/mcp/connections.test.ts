@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
@@ -8,6 +10,7 @@ import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
 import { MCP_WAYS, McpClient } from '../../support/mcp.js';
 import { eventually } from '../../support/measure.js';
+import { isRunning } from '../../support/processes.js';
 import { WireClient } from '../../support/wire.js';
 
 const INITIALIZE = JSON.stringify({
@@ -60,6 +63,15 @@ describe('who may use MCP', () => {
   });
 });
 
+it.each([
+  ['no JSON', '{', 400, -32700],
+  ['too large', `"${'x'.repeat(2 * 1024 * 1024)}"`, 413, -32600],
+])('a message that is %s is answered in the form of MCP', async (_, body, status, code) => {
+  await using daemon = await TestDaemon.start();
+  const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers: JSON_HEADERS, body });
+  expect(answer).toMatchObject({ status, body: { jsonrpc: '2.0', id: null, error: { code } } });
+});
+
 describe('sessions of MCP', () => {
   /** Begins one by hand; gives its id. */
   const begin = (url: string, token: string) =>
@@ -91,6 +103,25 @@ describe('sessions of MCP', () => {
     daemon.tokens.revoke('mine');
     await eventually(async () => {
       expect(await use(daemon.url, id, mine)).toMatchObject({ status: 401 });
+    });
+  });
+
+  it('keep no connection for calls that were cancelled', async () => {
+    await using daemon = await TestDaemon.start();
+    const headers = { ...JSON_HEADERS, 'mcp-session-id': await begin(daemon.url, 'local') };
+    const call = { jsonrpc: '2.0', id: 'slow', method: 'tools/call' };
+    const params = { name: 'run_command', arguments: { command: 'echo $$ > pid; exec sleep 300' } };
+    const post = (message: object) =>
+      fetch(new URL('/mcp', daemon.url), { method: 'POST', headers, body: JSON.stringify(message) });
+    const answer = await post({ ...call, params });
+    const pid = () => Number(readFileSync(join(daemon.workspace, 'pid'), 'utf8'));
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(true);
+    });
+    await post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
+    expect(await answer.text()).toBe('');
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(false);
     });
   });
 

@@ -187,6 +187,9 @@ describe('GET /v1/models', () => {
       object: 'model',
       owned_by: 'claude',
     });
-    await expect(stage.client().models.retrieve('nothing')).rejects.toMatchObject({ status: 400 });
+    await expect(stage.client().models.retrieve('nothing')).rejects.toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+    });
   });
 });

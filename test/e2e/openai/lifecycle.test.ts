@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -90,6 +91,15 @@ describe('worktrees', () => {
     ],
     ['made another repository', 'rm -rf .git; git init -q .; echo new > added', [{ path: 'added', status: 'added' }]],
     ['given a directory that nobody may enter', 'mkdir -p a/b; chmod 000 a', []],
+    [
+      'given repositories, one in the other',
+      'git init -q new; echo x > new/file; git init -q new/inner; echo x > new/inner/file; cd new/inner; git add .; ' +
+        'git -c user.name=a -c user.email=a@b commit -qm x',
+      [
+        { path: 'new/file', status: 'added' },
+        { path: 'new/inner/file', status: 'added' },
+      ],
+    ],
   ])('one that was %s is told and removed, and the repository knows nothing of it', async (_, what, changes) => {
     await using stage = new ToolStage();
     await stage.start(
@@ -104,6 +114,20 @@ describe('worktrees', () => {
     expect(worktreesOf(stage)).toBe(0);
     const [instance = ''] = readdirSync(join(stage.daemon.directory, 'state/worktrees'));
     expect(readdirSync(join(stage.daemon.directory, 'state/worktrees', instance))).toEqual([]);
+  });
+
+  it('what cannot be told of the changes is said, and the answer counts', async () => {
+    await using stage = new ToolStage();
+    await stage.start(
+      { vandal: { driver: 'vandal', repoPath: 'repo', worktree: true } },
+      { shell_providers: { vandal: sh('cat >/dev/null; touch "$(git rev-parse --git-dir)/index.lock"; echo done') } },
+    );
+    const wanted = { model: 'vandal', messages: ask(), worktree_changes: true };
+    expect(await stage.client().chat.completions.create(wanted as never)).toMatchObject({
+      choices: [{ message: { content: 'done' } }],
+      worktree: { changes: [], warning: expect.stringContaining('index.lock') as string },
+    });
+    expect(worktreesOf(stage)).toBe(0);
   });
 
   it('a repository without a working tree gives one', async () => {
@@ -176,6 +200,28 @@ describe('a client that goes', () => {
       expect(worktreesOf(stage)).toBe(0);
     });
     await running;
+  });
+
+  it('ends those runs too whose answers stand behind others on its connection', async () => {
+    await using stage = new ToolStage();
+    await stage.start(
+      { slow: { driver: 'slow', repoPath: 'repo' } },
+      { shell_providers: { slow: sh(`echo $$ >> ${stage.folder}/pids; exec sleep 300`) } },
+    );
+    const { host, port } = new URL(stage.daemon.url);
+    const body = JSON.stringify({ model: 'slow', messages: ask() });
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json`;
+    const request = `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(request + request);
+    const pids = () => stage.read('pids').trim().split('\n').map(Number);
+    await eventually(() => {
+      expect(pids()).toHaveLength(2);
+    });
+    socket.destroy();
+    await eventually(() => {
+      expect(pids().filter(isRunning)).toEqual([]);
+    });
   });
 });
 

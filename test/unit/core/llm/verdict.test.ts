@@ -22,6 +22,7 @@ describe('a good run', () => {
     ['an end that came after the answer', { text: 'answer', isFinished: true, cause: 'finished', exitCode: 143 }],
     ['an answer just before the time-out', { text: 'answer', isFinished: true, cause: 'timeout', exitCode: 124 }],
     ['a limit after the answer', { text: 'answer', isFinished: true, cause: 'limit', exitCode: 137 }],
+    ['text, and a closed output', { text: 'answer', cause: 'closed', exitCode: 143 }],
     ['a crash after the answer', { text: 'answer', isFinished: true, exitCode: 139 }],
   ] as const)('%s', (_title, changes) => {
     expect(judgeRun(facts(changes))).toEqual({ ok: true, content: 'answer' });
@@ -50,6 +51,13 @@ describe('a bad run', () => {
     ['a cancelled run, whatever it printed', { cause: 'cancelled', text: 'x', isFinished: true }, 'cancelled', 'x'],
     ['a limit, whatever it printed', { cause: 'limit', exitCode: 137, text: 'half' }, 'limit', 'half'],
     ['half of an answer in events, with exit code 0', { isText: false, text: 'half' }, 'failed', 'half'],
+    [
+      'half of an answer in events, and a closed output',
+      { cause: 'closed', isText: false, text: 'half' },
+      'failed',
+      'half',
+    ],
+    ['a closed output without an answer', { cause: 'closed', exitCode: 143, stderr: 'why' }, 'empty', 'why'],
     ['a flood', { cause: 'flood', noise: 'y' }, 'failed', 'y'],
   ] as const)('%s', (_title, changes, kind, detail) => {
     expect(judgeRun(facts(changes))).toMatchObject({ ok: false, kind, detail });
