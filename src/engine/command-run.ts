@@ -17,6 +17,7 @@ import {
   signalProcesses,
 } from './process-tree.js';
 import type { ShellProcess } from './shell-process.js';
+import { shownNumber } from './shown-numbers.js';
 import type { Slot } from './slots.js';
 import { TerminalFence } from './terminal-fence.js';
 
@@ -293,28 +294,33 @@ export class CommandRun {
   /** For what must not go on: no step of politeness, and first what the shell has started. */
   async #killAtOnce(): Promise<void> {
     const { shell } = this.#options;
+    const shellNumber = shownNumber(shell.pid, shell.root);
+    // The command may have taken its shell's place, and end by the interrupt.
+    void this.#reported.promise.then((how) => {
+      if (how === 'exited') this.command.noteKilled([shellNumber]);
+    });
     await this.#kill();
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
     await this.#interrupt(RETRY_MS);
     if (await this.#reportedWithin(RETRY_MS)) return;
     await this.#kill();
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
-    this.command.noteKilled([shell.pid]);
     sendSignal(shell.pid, 'SIGKILL');
   }
 
   #kill(): Promise<ProcessEntry[]> {
-    return killProcesses(this.#find, { group: this.#options.shell.group, onKill: this.#onKill });
+    const { group, root } = this.#options.shell;
+    return killProcesses(this.#find, { group, root, onKill: this.#onKill });
   }
 
-  readonly #onKill = (entries: readonly ProcessEntry[]): void => {
-    this.command.noteKilled(entries.map(({ pid }) => pid));
+  readonly #onKill = (pids: readonly number[]): void => {
+    this.command.noteKilled(pids);
   };
 
   async #settleTerminated(termination: Promise<void>, how: 'reported' | 'exited'): Promise<void> {
     await termination;
-    const { group } = this.#options.shell;
-    const survivors = await endProcesses(this.#find, this.#politeMs, { group, onKill: this.#onKill });
+    const { group, root } = this.#options.shell;
+    const survivors = await endProcesses(this.#find, this.#politeMs, { group, root, onKill: this.#onKill });
     this.#survivors = survivors.filter(isAlive);
     await this.#endTerminalOutput(how);
   }

@@ -4,10 +4,11 @@ import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { ProcessGroup } from './limits/mechanism.js';
 import { makeFirstVictim } from './limits/oom-score.js';
 import type { PipeSet } from './pipe-sets.js';
-import { plainRoot, type ProcessRoot, sandboxRoot } from './process-root.js';
+import { frameOf, plainRoot, type ProcessRoot, sandboxRoot } from './process-root.js';
 import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
 import type { StartMessage } from './starter/messages.js';
 import { shownCommandLine, TAG_VARIABLE } from './process-table.js';
+import { ShownNumbers } from './shown-numbers.js';
 import type { Launcher } from './sandbox/launcher.js';
 
 /** What a process without a session is started with. */
@@ -41,6 +42,8 @@ export class OneShotProcess {
   readonly pipes: PipeSet;
   /** The command line of a shell, as processes that it has forked show it; undefined for any other program. */
   readonly shellLine: string | undefined;
+  /** What clients are told for process ids. */
+  readonly numbers = new ShownNumbers(() => this.root);
   readonly #process: StartedProcess;
   #sandboxRoot: ProcessRoot | undefined;
 
@@ -81,6 +84,14 @@ export class OneShotProcess {
       // ENOENT: a command has removed the adapter's files.
       return Buffer.alloc(0);
     }
+  }
+
+  /** Of its own processes those that have ended without being killed. What ended a program in a sandbox, bubblewrap does not tell. */
+  unharmedBy({ kind }: ProcessEnd): readonly number[] {
+    const root = this.#sandboxRoot ?? (this.pid === undefined ? undefined : plainRoot(this.pid));
+    if (!root) return [];
+    const isHarmed = this.#sandboxRoot ? this.shellLine === undefined : kind === 'signalled';
+    return isHarmed ? frameOf(root) : root.own;
   }
 
   get hasEnded(): boolean {

@@ -20,6 +20,7 @@ export function watchOneShot(
     get running() {
       return command.outcome ? undefined : command;
     },
+    numbers: process.numbers,
     cancel,
     endRest: () => Promise.resolve([]),
     endShell: () => undefined,

@@ -117,8 +117,9 @@ export class OneShotRunner implements AsyncDisposable {
     flight.termination = flight.process.started.then(() =>
       endProcesses(() => this.#find(flight.process), graceFor(reason, this.#options.killGraceMs), {
         group: flight.process.group,
-        onKill: (entries) => {
-          command.noteKilled(entries.map(({ pid }) => pid));
+        root: flight.process.root,
+        onKill: (pids) => {
+          command.noteKilled(pids);
         },
       }),
     );
@@ -297,7 +298,8 @@ export class OneShotRunner implements AsyncDisposable {
     const { command, process, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
     const how = commandEnd(end, command);
-    const kept = noteKernelActions(command, { group: process.group, limits: {} }, how.exitCode);
+    const { group, numbers } = process;
+    const kept = noteKernelActions(command, { group, numbers, limits: {} }, how.exitCode, process.unharmedBy(end));
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
       await flight.termination;

@@ -26,5 +26,8 @@ export function sandboxRoot(leader: number): ProcessRoot | undefined {
   return { leader, main, reaper, own: [leader, reaper, main] };
 }
 
+/** What is around the shell or program: in a sandbox its first processes, which end with it. */
+export const frameOf = ({ own, main }: ProcessRoot): number[] => own.filter((pid) => pid !== main);
+
 /** Whether its processes have other numbers in its commands' eyes than in the daemon's. */
 export const isSandboxed = ({ reaper }: ProcessRoot): boolean => reaper !== undefined;

@@ -133,8 +133,8 @@ export const shownCommandLine = (line: string): string => line.slice(0, MAX_COMM
 /** Bit of SIGKILL in the masks of /proc/PID/status. */
 const SIGKILL_BIT = 0x100n;
 
-/** Whether a process is just ending: its command line is gone already, or it has been sent a SIGKILL. */
-export function isEnding({ pid }: ProcessEntry): boolean {
+/** Whether a process has ended, or is just ending: its command line is gone already, or it has been sent a SIGKILL. */
+export function isEnding({ pid }: Pick<ProcessEntry, 'pid'>): boolean {
   if (!readProc(pid, 'cmdline')) return true;
   const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
   return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);

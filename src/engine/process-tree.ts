@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Beginning, startedSince } from './beginning.js';
-import { isSandboxed, type ProcessRoot } from './process-root.js';
-import {
-  commandLine,
-  innerPid,
-  isAlive,
-  listProcesses,
-  type ProcessEntry,
-  readProcess,
-  readTag,
-} from './process-table.js';
+import type { ProcessRoot } from './process-root.js';
+import { commandLine, isAlive, listProcesses, type ProcessEntry, readProcess, readTag } from './process-table.js';
+import { shownNumber } from './shown-numbers.js';
 
 /** How often the end of signalled processes is looked for. */
 const POLL_MS = 10;
@@ -30,8 +23,7 @@ export type ProcessFinder = () => ProcessEntry[];
 
 /** Describes processes for a report: those of a sandbox by the numbers that they have in it. */
 export function reportProcesses(entries: readonly ProcessEntry[], root?: ProcessRoot): ReportedProcess[] {
-  const numberOf = root && isSandboxed(root) ? innerPid : (pid: number) => pid;
-  return entries.map((entry) => ({ pid: numberOf(entry.pid), command: commandLine(entry) }));
+  return entries.map((entry) => ({ pid: shownNumber(entry.pid, root), command: commandLine(entry) }));
 }
 
 const isRunning = (entry: ProcessEntry): boolean => entry.state !== 'Z' && entry.state !== 'X';
@@ -187,8 +179,10 @@ export async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: nu
 export interface EndOptions {
   /** Held while its members are killed, if they multiply meanwhile. */
   readonly group?: Pick<KnownMembers, 'holdForks'> | undefined;
-  /** Told of processes that are killed. */
-  readonly onKill?: ((entries: readonly ProcessEntry[]) => void) | undefined;
+  /** Told of processes that are killed, by the numbers that commands know. */
+  readonly onKill?: ((pids: readonly number[]) => void) | undefined;
+  /** Tells whether these are others than the daemon's. */
+  readonly root?: ProcessRoot | undefined;
 }
 
 /**
@@ -217,13 +211,15 @@ export async function endProcesses(
 /** Kills all that `finder` finds, until there is nothing new. Gives what could not be killed. */
 export async function killProcesses(
   finder: ProcessFinder,
-  { group, onKill }: EndOptions = {},
+  { group, onKill, root }: EndOptions = {},
 ): Promise<ProcessEntry[]> {
   const find = confirmed(finder);
   const deadline = performance.now() + KILL_SETTLE_MS;
   const kill = async (found: readonly ProcessEntry[]) => {
+    // Nobody tells them any more when they have gone.
+    const numbers = new Map(onKill && found.map(({ pid }) => [pid, shownNumber(pid, root)]));
     const killed = signalProcesses(found, 'SIGKILL');
-    onKill?.(killed);
+    onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
     await waitForEnd(killed, deadline - performance.now());
     return find();
   };

@@ -2,12 +2,13 @@ import { type Limits, MB, stricterLimits } from '../core/limits/limits.js';
 import type { Command, EndReason, Warning } from './command.js';
 import type { ProcessGroup } from './limits/mechanism.js';
 import type { Watched } from './limits/watched.js';
-import { type ProcessEntry, readProcess } from './process-table.js';
+import { isEnding } from './process-table.js';
 import { findSessionProcesses, killProcesses, sendSignal } from './process-tree.js';
 import type { Kill } from './resource-use.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
 import { breachWarning, keptWarning } from './shell-loss.js';
 import type { ShellProcess } from './shell-process.js';
+import { ShownNumbers, shownNumber } from './shown-numbers.js';
 
 /** What is needed of a session to keep its limits. */
 interface LimitedSession {
@@ -35,26 +36,28 @@ export function watchSession(session: LimitedSession): Watched {
     get running() {
       return session.running;
     },
+    numbers: new ShownNumbers(() => session.shell.root),
     cancel: (command, reason) => {
       session.cancel(command, reason);
     },
     endRest: async (breach) => {
       const { shell } = session;
       const killed: number[] = [];
-      const onKill = (entries: readonly ProcessEntry[]) => killed.push(...entries.map(({ pid }) => pid));
-      await killProcesses(() => findSessionProcesses(shell), { group: shell.group, onKill });
+      const onKill = (pids: readonly number[]) => killed.push(...pids);
+      await killProcesses(() => findSessionProcesses(shell), { group: shell.group, root: shell.root, onKill });
       session.lastKill = { breach, peak: breach.observed, killedPids: killed };
       session.noteWarning(breachWarning(breach));
       return killed;
     },
     endShell: (breach) => {
-      const { pid } = session.shell;
-      session.lastKill = { breach, peak: breach.observed, killedPids: [pid] };
+      const { pid, root } = session.shell;
+      session.lastKill = { breach, peak: breach.observed, killedPids: [shownNumber(pid, root)] };
       session.noteWarning(breachWarning(breach));
       sendSignal(pid, 'SIGKILL');
     },
     endSession: (breach) => {
-      session.lastKill = { breach, peak: breach.observed, killedPids: [session.shell.pid] };
+      const { pid, root } = session.shell;
+      session.lastKill = { breach, peak: breach.observed, killedPids: [shownNumber(pid, root)] };
       session.listener.onExceeded(breach);
     },
     noteBreach: (breach) => {
@@ -77,30 +80,29 @@ const TOO_SHORT_MS = 1;
  * Finds out what the kernel has done to keep a command's limits since the last look, so that it does not count for the
  * next one. When something was killed and the command has failed, it was ended for that limit: its result would show a
  * signal or an exit code, and not why. To be called before it is finished.
+ * @param unharmed processes that have ended, but were not killed
  * @returns what its result has to tell of it otherwise
  */
 export function noteKernelActions(
   command: Command,
-  { group, limits }: Pick<Watched, 'group' | 'limits'>,
+  watched: Pick<Watched, 'group' | 'limits' | 'numbers'>,
   exitCode: number,
+  unharmed: readonly number[] = [],
 ): readonly Warning[] {
+  const { group, limits } = watched;
   const { memory_mb: limitMb, processes } = stricterLimits(limits, command.spec.resourceLimits ?? {});
   if ((limitMb === undefined && processes === undefined) || (exitCode === 0 && command.ageMs < TOO_SHORT_MS)) return [];
   const { kills, refusedForks } = group.takeKernelActions();
   // It is being ended for a limit already, and says so.
   if (command.endReason?.breach) return [];
   if (kills > 0 && limitMb !== undefined) {
+    command.meter.notePeakMemory(Math.min(group.peakMemoryBytes() ?? Infinity, limitMb * MB));
     // A command that was not affected by it has done what it was to do.
     if (exitCode === 0) return [keptWarning('ended', 'memory_mb', limitMb)];
-    noteKernelKill(command, group, limitMb);
+    const killed = command.meter.lastPids.filter((pid) => !unharmed.includes(pid) && isEnding({ pid }));
+    command.noteKilled(killed.map((pid) => watched.numbers.of(pid)));
+    const breach = { resource: 'memory_mb', limit: limitMb, observed: limitMb } as const;
+    command.requestEnd({ status: 'killed', killedBy: 'memory', breach });
   } else if (refusedForks > 0 && processes !== undefined) return [keptWarning('not started', 'processes', processes)];
   return [];
-}
-
-function noteKernelKill(command: Command, group: ProcessGroup, limitMb: number): void {
-  const { meter } = command;
-  command.noteKilled(meter.lastPids.filter((pid) => readProcess(pid) === undefined));
-  meter.notePeakMemory(Math.min(group.peakMemoryBytes() ?? Infinity, limitMb * MB));
-  const breach = { resource: 'memory_mb', limit: limitMb, observed: limitMb } as const;
-  command.requestEnd({ status: 'killed', killedBy: 'memory', breach });
 }

@@ -19,16 +19,19 @@ export const renderUse = ({
   written_bytes: writtenBytes,
 });
 
+/** Digits behind the point of what was observed: limits may be fractions. */
+const round = (value: number): number => Math.round(value * 1000) / 1000;
+
 /** A limit that was exceeded or is near, for the wire. */
 export const renderBreach = ({ resource, limit, observed }: Breach): Breach => ({
   resource,
   limit,
-  observed: Math.round(observed * 10) / 10,
+  observed: round(observed),
 });
 
 /** What was ended for a limit, for the wire. */
 export const renderKill = ({ breach, peak, killedPids }: Kill): NonNullable<CommandResult['limit']> => ({
   ...renderBreach(breach),
-  peak: Math.round(peak * 10) / 10,
+  peak: round(peak),
   killed_pids: [...killedPids],
 });

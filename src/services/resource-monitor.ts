@@ -85,7 +85,9 @@ export class ResourceMonitor implements Disposable {
       await this.#look(due);
       const end = performance.now();
       const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
-      this.#restUntil = end + (end - begin) * rest;
+      // To end something takes many times as long: others are not to be left alone for that.
+      const actedMs = due.reduce((sum, watch) => sum + watch.actedMs, 0);
+      this.#restUntil = end + (end - begin - actedMs) * rest;
       this.#isLooking = false;
     }
     this.#schedule();

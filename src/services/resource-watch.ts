@@ -7,6 +7,7 @@ import type { Command } from '../engine/command.js';
 import type { GroupSample, KernelActions } from '../engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../engine/limits/process-snapshot.js';
 import type { Watched } from '../engine/limits/watched.js';
+import { isEnding } from '../engine/process-table.js';
 import type { Breach } from '../engine/resource-use.js';
 
 /** Who has not written more than this since the last look is not why a disk fills up, in bytes. */
@@ -55,6 +56,8 @@ export class ResourceWatch {
   readonly watched: Watched;
   /** When to look next, on the monotonic clock. */
   dueAt = 0;
+  /** How much of the last look it took to end something, in milliseconds. */
+  actedMs = 0;
   readonly #listener: WatchListener;
   readonly #settings: WatchSettings;
   readonly #window: CpuWindow;
@@ -107,6 +110,7 @@ export class ResourceWatch {
     const { watched } = this;
     if (this.#group !== watched.group) this.#beginAnew();
     const sample = this.#group.sample(snapshot);
+    watched.numbers.note(sample.pids);
     const { running } = watched;
     this.#setBaselines(sample, running, snapshot);
     this.#window.push(performance.now(), sample.cpuMs);
@@ -116,7 +120,9 @@ export class ResourceWatch {
     this.#findings = this.#judge(sample, kernel, freeBytes);
     this.#last = sample;
     this.#tell(sample, running);
+    const begin = performance.now();
     this.#act(sample, running, kernel);
+    this.actedMs = performance.now() - begin;
     return running !== undefined || this.#hasRest(sample) || this.#mustGoOn;
   }
 
@@ -226,10 +232,11 @@ export class ResourceWatch {
     if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
     if (step === undefined && kernel.kills === 0) return;
     if (step === 'command' && running) {
+      const victims = kernel.kills > 0 ? ended(running) : [];
       this.watched.cancel(running, { status: 'killed', killedBy: KILLED_BY[resource], breach });
       // It has just ended by itself.
       if (running.endReason?.breach !== breach) return;
-      running.noteKilled(kernel.kills > 0 ? vanished(running, sample) : []);
+      running.noteKilled(victims.map((pid) => this.watched.numbers.of(pid)));
     }
     this.#listener.onNear(breach, 'exceeded', running?.id ?? null);
     this.#exceededBy = running;
@@ -267,7 +274,8 @@ function keptByKernel(limits: Limits, { kills, refusedForks }: KernelActions): F
   ];
 }
 
-/** Processes that were there at the look before: the kernel does not tell whom it has killed. */
-function vanished({ meter }: Command, { pids }: GroupSample): number[] {
-  return meter.earlierPids.filter((pid) => !pids.includes(pid));
+/** Processes that were there at the last two looks, and end or have ended: the kernel does not tell whom it has killed. */
+function ended({ meter }: Command): number[] {
+  const pids = new Set([...meter.earlierPids, ...meter.lastPids]);
+  return [...pids].filter((pid) => isEnding({ pid }));
 }

@@ -58,7 +58,9 @@ const kill = z.object({
   peak: z.number().describe('The most that was used, likewise'),
   killed_pids: z
     .array(z.int())
-    .describe('Processes that were killed for it; of those that the kernel killed by itself, the ones that are known'),
+    .describe(
+      'Processes that were killed for it, by the numbers that commands see; of those that the kernel killed by itself, the ones that are known',
+    ),
 });
 
 /** What a command has used. */

@@ -1,6 +1,7 @@
 import type { Limits } from '../../core/limits/limits.js';
 import type { Command, EndReason } from '../command.js';
 import type { Breach } from '../resource-use.js';
+import type { ShownNumbers } from '../shown-numbers.js';
 import type { ProcessGroup } from './mechanism.js';
 
 /** What limits are kept for: a session, or a one-shot command. */
@@ -13,6 +14,8 @@ export interface Watched {
   readonly own: readonly number[];
   /** The command that runs in it. */
   readonly running: Command | undefined;
+  /** What clients are told for process ids. */
+  readonly numbers: ShownNumbers;
   /** Ends a command with what it has started. */
   cancel(command: Command, reason: EndReason): void;
   /** Ends everything but the shell; gives the processes that were killed. */

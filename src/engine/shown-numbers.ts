@@ -1,0 +1,30 @@
+import { isSandboxed, type ProcessRoot } from './process-root.js';
+import { innerPid } from './process-table.js';
+
+/** The number of a process in the eyes of commands: in a sandbox they have others than in the daemon's. */
+export const shownNumber = (pid: number, root: ProcessRoot | undefined): number =>
+  root && isSandboxed(root) ? innerPid(pid) : pid;
+
+/** Those numbers, remembered for what has gone since the last two looks: then nobody tells them any more. */
+export class ShownNumbers {
+  readonly #root: () => ProcessRoot | undefined;
+  #earlier: ReadonlyMap<number, number> = new Map();
+  #last: ReadonlyMap<number, number> = new Map();
+
+  /** @param root what tells whether there is a sandbox; undefined once it has ended */
+  constructor(root: () => ProcessRoot | undefined) {
+    this.#root = root;
+  }
+
+  /** Takes the processes that are there at a look. */
+  note(pids: readonly number[]): void {
+    const root = this.#root();
+    if (!root || !isSandboxed(root)) return;
+    this.#earlier = this.#last;
+    this.#last = new Map(pids.map((pid) => [pid, this.#earlier.get(pid) ?? innerPid(pid)]));
+  }
+
+  of(pid: number): number {
+    return this.#last.get(pid) ?? this.#earlier.get(pid) ?? shownNumber(pid, this.#root());
+  }
+}
