@@ -123,6 +123,8 @@ export class CheckpointStore {
     const wanted = new Set(namedPaths(paths, target.entries, current.entries));
     const plan = planRestore({ current, target, paths: wanted, owners: CAN_SET_OWNERS });
     const undoCheckpoint = await this.#name(undoId, captured);
+    // Now: a restore that fails has made a checkpoint as well.
+    const dropped = await this.#makeRoom(new Set([id, undoId]), owner);
     await applyRestore({
       workspace,
       git: this.#repository.git,
@@ -132,7 +134,6 @@ export class CheckpointStore {
       undoCheckpoint: undoId,
       token: undoId,
     });
-    const dropped = await this.#makeRoom(new Set([id, undoId]), owner);
     return {
       restored: listed(plan.restored.map(toText)),
       removed: listed(plan.removed.map(toText)),

@@ -315,6 +315,20 @@ describe('old checkpoints', () => {
     await expect(bench.restore(automatic.id)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' });
   });
 
+  it('make room for those of restores that fail, too', async () => {
+    using bench = new CheckpointBench({ 'a.txt': '0' });
+    bench.limit({ maxCount: 2 });
+    const { id } = await bench.save();
+    const git = (...args: string[]) => execFileSync('git', ['-C', join(bench.store, 'git'), ...args]).toString();
+    const object = git('rev-parse', `refs/checkpoints/${id}:files/a.txt`).trim();
+    writeFileSync(join(bench.workspace, 'a.txt'), '1');
+    for (let round = 0; round < 3; round += 1) {
+      rmSync(join(bench.store, 'git/objects', object.slice(0, 2), object.slice(2)), { force: true });
+      await expect(bench.restore(id)).rejects.toMatchObject({ code: 'CHECKPOINT_FAILED' });
+    }
+    expect(await bench.run({ kind: 'list', scope: null })).toHaveLength(2);
+  });
+
   it('that make room are told to their owner, and to nobody else', async () => {
     using bench = new CheckpointBench({ 'a.txt': '0' });
     bench.limit({ maxCount: 1 });
