@@ -25,6 +25,7 @@ describe('health of a session', () => {
       [shell, 'ls() { echo no; }', 'unset -f ls', 'COMMANDS_SHADOWED'] as const,
       [shell, 'set -u', 'set +u', 'SHELL_OPTIONS'] as const,
       [shell, 'set -C', 'set +C', 'SHELL_OPTIONS'] as const,
+      [shell, 'set -e', 'set +e', 'SHELL_OPTIONS'] as const,
       [shell, 'export BIG=$(head -c 200000 /dev/zero | tr "\\0" x)', 'unset BIG', 'ENVIRONMENT_LARGE'] as const,
       [
         shell,
@@ -66,6 +67,19 @@ describe('health of a session', () => {
     const id = await client.openSession();
     await client.run('stty -echo; sleep 0.05; stty echo', id);
     // What is told is in order: had there been something, it would come before this.
+    await client.run('set -u', id);
+    const { warnings } = await client.event('health_warning', ({ session_id }) => session_id === id);
+    expect(warnings.map(({ code }) => code)).toEqual(['SHELL_OPTIONS']);
+  });
+
+  it.each([
+    ['bash', 'readonly PATH'],
+    ['zsh', 'typeset -U path'],
+    ['zsh', 'readonly PATH'],
+    ['sh', 'readonly PATH'],
+  ])('%s: `%s` breaks no PATH', async (shell, command) => {
+    const id = await client.openSession({ shell });
+    await client.run(command, id);
     await client.run('set -u', id);
     const { warnings } = await client.event('health_warning', ({ session_id }) => session_id === id);
     expect(warnings.map(({ code }) => code)).toEqual(['SHELL_OPTIONS']);

@@ -81,12 +81,19 @@ function readCommand(command: Command, draft: Draft): void {
   }
 }
 
-/** `export -T PATH path=( /usr/bin /bin )`: zsh ties a variable to an array of its own. */
-function readTied({ args: [flag, name, array] }: Command, draft: Draft): void {
-  if (flag?.value !== '-T' || name?.type !== 'Word' || array?.type !== 'Assignment') return;
+/** `export -rUT PATH path=( /usr/bin /bin )`, with a separator behind it if it is no colon: zsh ties a variable to an array of its own. */
+function readTied({ args: [flag, name, array, separator] }: Command, draft: Draft): void {
+  if (
+    flag?.type !== 'Word' ||
+    !/^-[A-Za-z]*T$/.test(flag.value) ||
+    name?.type !== 'Word' ||
+    array?.type !== 'Assignment'
+  )
+    return;
   if (array.value.type !== 'ArrayValue') return;
   const values = array.value.elements.map((element) => toArguments(element, () => undefined)[0]?.value);
-  if (values.every((value) => value !== undefined)) draft.variables.set(name.value, values.join(':'));
+  if (values.every((value) => value !== undefined))
+    draft.variables.set(name.value, values.join(separator?.type === 'Word' ? separator.value : ':'));
 }
 
 function readAssignment({

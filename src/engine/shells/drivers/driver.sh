@@ -119,7 +119,8 @@ __sa_save() {
   __sa_state=$((1 - __sa_state))
   {
     command printf ":  <<'#types'\n"
-    command type ls cat cp mv rm mkdir grep sed env cd echo printf test [ pwd export read find git sudo 2>&1
+    # Some of these may not be there, for which `set -e` must not end the shell.
+    command type ls cat cp mv rm mkdir grep sed env cd echo printf test [ pwd export read find git sudo 2>&1 || :
     command printf '#types\n'
     command export -p
     command printf '#options %s\n' "$-"

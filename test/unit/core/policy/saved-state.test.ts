@@ -31,7 +31,8 @@ alias q='it'\\''s'
 `;
 
 const ZSH = `export HOME=/home/ada
-export -T PATH path=( /usr/bin /bin )
+export -rUT PATH path=( /usr/bin /bin )
+export -T WORDS words=( one two ) ,
 export TEXT=$'a\\nb'
 __sa_tidy () {
 	{ builtin true } always { builtin true }
@@ -72,6 +73,7 @@ describe('the saved state', () => {
   it('of zsh is incomplete where its own syntax cannot be read, and complete in the rest', () => {
     const { variables, functions, aliases, isIncomplete } = readSavedState(ZSH, 'zsh');
     expect(variables.get('PATH')).toBe('/usr/bin:/bin');
+    expect(variables.get('WORDS')).toBe('one,two');
     expect(functions.get('f')).toContain('rm x');
     expect(entries(aliases)).toEqual({ ll: 'ls -l', q: "it's" });
     expect(isIncomplete).toBe(true);
