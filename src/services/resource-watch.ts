@@ -223,21 +223,17 @@ export class ResourceWatch {
     }
     const { resource, limit, observed } = worst;
     const breach: Breach = { resource, limit, observed };
+    const mayCancel = running !== undefined && running.endReason === undefined;
     const step = this.#escalation.next(performance.now(), {
-      hasCommand: running !== undefined && running.endReason === undefined,
+      command: running ? (mayCancel ? 'runs' : 'is_ending') : 'none',
       // The kernel has ended what was too much already.
       hasRest: this.#hasRest(sample) && kernel.kills === 0,
       canEndShell: canHelp(worst) && kernel.kills === 0,
     });
     if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
     if (step === undefined && kernel.kills === 0) return;
-    if (step === 'command' && running) {
-      const victims = kernel.kills > 0 ? ended(running) : [];
-      this.watched.cancel(running, { status: 'killed', killedBy: KILLED_BY[resource], breach });
-      // It has just ended by itself.
-      if (running.endReason?.breach !== breach) return;
-      running.noteKilled(victims.map((pid) => this.watched.numbers.of(pid)));
-    }
+    // A command that has begun in the meantime is ended with what is not its fault.
+    if (step !== undefined && running && mayCancel && !this.#cancel(running, breach, kernel)) return;
     this.#listener.onNear(breach, 'exceeded', running?.id ?? null);
     this.#exceededBy = running;
     // It was held, however much of it is still there now.
@@ -248,6 +244,15 @@ export class ResourceWatch {
     // Counts begin anew, so that what was ended for them does not count against what goes on.
     this.#since = { cpuMs: sample.cpuMs, writtenBytes: sample.writtenBytes };
     this.#window.clear();
+  }
+
+  /** Ends a command; gives false when it has just ended by itself. */
+  #cancel(command: Command, breach: Breach, kernel: KernelActions): boolean {
+    const victims = kernel.kills > 0 ? ended(command) : [];
+    this.watched.cancel(command, { status: 'killed', killedBy: KILLED_BY[breach.resource], breach });
+    if (command.endReason?.breach !== breach) return false;
+    command.noteKilled(victims.map((pid) => this.watched.numbers.of(pid)));
+    return true;
   }
 
   /** Whether other processes than the shell run. */

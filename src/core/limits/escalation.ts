@@ -9,8 +9,8 @@ const STEP_MS = 1000;
 
 /** What there is to be ended. */
 export interface Endable {
-  /** Whether a command runs that is not being ended already. */
-  readonly hasCommand: boolean;
+  /** Whether a command runs, and whether it is being ended already. */
+  readonly command: 'runs' | 'is_ending' | 'none';
   /** Whether other processes than the shell run. */
   readonly hasRest: boolean;
   /** Whether ending the shell could help: not where a count of the past is exceeded. */
@@ -20,13 +20,18 @@ export interface Endable {
 /** Decides step by step what is ended while a limit stays exceeded. */
 export class Escalation {
   #lastAt = -Infinity;
+  #hasEndedRest = false;
   #hasEndedShell = false;
+  /** The limit was exceeded while no command ran: the next command is not why. */
+  #isPastCommands = false;
 
   /** What to end now; undefined to wait for the last step's effect, or when nothing is left to do. */
-  next(now: number, { hasCommand, hasRest, canEndShell }: Endable): EscalationStep | undefined {
-    if (hasCommand) return this.#take('command', now);
+  next(now: number, { command, hasRest, canEndShell }: Endable): EscalationStep | undefined {
+    if (command === 'none') this.#isPastCommands ||= hasRest || canEndShell;
+    if (command === 'runs' && !this.#isPastCommands) return this.#take('command', now);
     if (now - this.#lastAt < STEP_MS) return undefined;
-    if (hasRest) return this.#take('rest', now);
+    // What a new command has started is not a rest.
+    if (hasRest && !(this.#hasEndedRest && command !== 'none')) return this.#take('rest', now);
     if (!canEndShell) return undefined;
     return this.#take(this.#hasEndedShell ? 'session' : 'shell', now);
   }
@@ -34,11 +39,14 @@ export class Escalation {
   /** No limit is exceeded any more: the next time begins with the command. */
   reset(): void {
     this.#lastAt = -Infinity;
+    this.#hasEndedRest = false;
     this.#hasEndedShell = false;
+    this.#isPastCommands = false;
   }
 
   #take(step: EscalationStep, now: number): EscalationStep {
     this.#lastAt = now;
+    this.#hasEndedRest ||= step === 'rest';
     this.#hasEndedShell ||= step === 'shell';
     return step;
   }

@@ -150,8 +150,8 @@ describe('the CPU window', () => {
 });
 
 describe('escalation', () => {
-  const ALL = { hasCommand: true, hasRest: true, canEndShell: true };
-  const REST = { ...ALL, hasCommand: false };
+  const ALL = { command: 'runs' as const, hasRest: true, canEndShell: true };
+  const REST = { ...ALL, command: 'none' as const };
   const SHELL = { ...REST, hasRest: false };
 
   it('the command first, the rest when that did not help within a second, then the shell', () => {
@@ -181,6 +181,28 @@ describe('escalation', () => {
   it('a next command is ended at once', () => {
     const escalation = new Escalation();
     expect([escalation.next(0, ALL), escalation.next(10, ALL)]).toEqual(['command', 'command']);
+  });
+
+  it('a next command is spared while it is exceeded by what was there before, and ended with that at last', () => {
+    const escalation = new Escalation();
+    const steps = [
+      [0, ALL],
+      [10, REST],
+      [500, ALL],
+      [1000, ALL],
+      [1500, ALL],
+      [2000, ALL],
+      [3000, ALL],
+    ] as const;
+    expect(steps.map(([at, what]) => escalation.next(at, what))).toEqual([
+      'command',
+      undefined,
+      undefined,
+      'rest',
+      undefined,
+      'shell',
+      'session',
+    ]);
   });
 
   it('what is exceeded by background processes alone costs them, and not the shell where that cannot help', () => {
