@@ -299,7 +299,12 @@ export class OneShotRunner implements AsyncDisposable {
     for (const timer of timers) clearTimeout(timer);
     const how = commandEnd(end, command);
     const { group, numbers } = process;
-    const kept = noteKernelActions(command, { group, numbers, limits: {} }, how.exitCode, process.unharmedBy(end));
+    const kept = noteKernelActions(
+      command,
+      { group, numbers, limits: {}, own: [] },
+      how.exitCode,
+      process.unharmedBy(end),
+    );
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
       await flight.termination;

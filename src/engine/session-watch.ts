@@ -80,14 +80,14 @@ const TOO_SHORT_MS = 1;
  * Finds out what the kernel has done to keep a command's limits since the last look, so that it does not count for the
  * next one. When something was killed and the command has failed, it was ended for that limit: its result would show a
  * signal or an exit code, and not why. To be called before it is finished.
- * @param unharmed processes that have ended, but were not killed
+ * @param unharmed processes that have ended, but were not killed; by default what is around the shell
  * @returns what its result has to tell of it otherwise
  */
 export function noteKernelActions(
   command: Command,
-  watched: Pick<Watched, 'group' | 'limits' | 'numbers'>,
+  watched: Pick<Watched, 'group' | 'limits' | 'numbers' | 'own'>,
   exitCode: number,
-  unharmed: readonly number[] = [],
+  unharmed: readonly number[] = watched.own.slice(0, -1),
 ): readonly Warning[] {
   const { group, limits } = watched;
   const { memory_mb: limitMb, processes } = stricterLimits(limits, command.spec.resourceLimits ?? {});

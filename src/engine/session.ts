@@ -16,7 +16,6 @@ import {
 import { beginWithin, noteKernelActions, watchSession } from './session-watch.js';
 import type { ShellProcess } from './shell-process.js';
 import { type ForegroundProgram, programsInForeground } from './foreground.js';
-import { frameOf } from './process-root.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 import { describeLoss, notStarted, tellsLoss } from './shell-loss.js';
 import type { Kill } from './resource-use.js';
@@ -345,8 +344,7 @@ export class Session {
     const isReplaced = !this.#isClosed;
     if (isReplaced && !this.#succession.settled) this.#takeBack();
     const run = this.#run;
-    const frame = frameOf(this.#seat.shell.root);
-    const kept = run ? noteKernelActions(run.command, this.watched, exit.signal || exit.exitCode, frame) : [];
+    const kept = run ? noteKernelActions(run.command, this.watched, exit.signal || exit.exitCode) : [];
     this.#pendingWarnings.push(...kept);
     const warnings = isReplaced ? describeLoss(this.#seat.shell, exit, this.#wedge, this.options.log) : [];
     this.#wedge = undefined;
