@@ -13,7 +13,7 @@ const SMALL_SHM = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=1m none 
 /** Takes what room there is; gives how much that is altogether, in bytes. */
 function fill(file: string): number {
   for (const bytes of [4096, 1]) {
-    for (let isFull = false; !isFull; ) {
+    for (let isFull = false; !isFull;) {
       try {
         appendFileSync(file, Buffer.alloc(bytes));
       } catch (error) {

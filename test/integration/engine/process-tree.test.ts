@@ -85,8 +85,7 @@ describe('process trees', () => {
       return [shell.pid!, sleeper.pid];
     };
     const group = { members, holdForks: () => undefined };
-    const find = () =>
-      findCommandProcesses({ tag: `${tag}.1`, root: plainRoot(shell.pid!), beginning, group });
+    const find = () => findCommandProcesses({ tag: `${tag}.1`, root: plainRoot(shell.pid!), beginning, group });
     expect(find().map(({ pid }) => pid)).toEqual([sleeper.pid]);
     expect(await endProcesses(find, 0)).toEqual([]);
     expect(isAlive(sleeper)).toBe(false);
