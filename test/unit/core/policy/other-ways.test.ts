@@ -4,6 +4,8 @@ import { verdictOn } from './support.js';
 
 /** Ways to do harm that a table of programs, or a shortcut for what is ordinary, could let through. */
 const ASKED: readonly string[] = [
+  '__sa_f() { bash; }',
+  'function exit { bash; }',
   'f=~/.ssh/id_rsa; cat "$f"',
   'f=$HOME/.ssh/id_rsa; cat $f',
   'd=~/.ssh; cat $d/id_rsa',
