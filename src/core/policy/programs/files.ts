@@ -119,8 +119,8 @@ export const FILES: ProgramTable = {
   // It takes empty directories away, nothing more.
   rmdir: { class: 'write', operands: 'write' },
   ...each('rm remove remove_directory unlink shred wipe srm trash trash-put', {
-    // What is deleted makes it more.
-    class: 'write',
+    // What it deletes makes it more.
+    class: 'read',
     operands: 'text',
     judge: judgeRemoval,
   }),
