@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.js';
+import type { Principal } from '../core/access/principal.js';
 import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { mayDestroy } from '../core/confirmation/bindings.js';
 import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confirmation/record.js';
@@ -17,6 +18,7 @@ interface Parts {
   readonly checkpoints: Checkpoints;
   readonly llm: LlmPort;
   readonly configuration: () => Configuration;
+  readonly counts: (principal: Principal) => boolean;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
   readonly log: Log;
@@ -27,6 +29,7 @@ export function buildConfirmations({
   checkpoints,
   llm,
   configuration,
+  counts,
   metrics,
   audit,
   log,
@@ -40,6 +43,7 @@ export function buildConfirmations({
       return model === undefined ? undefined : new OpenAiReviewer({ baseUrl, model, apiKey });
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
+    counts,
     observe: observe(log, metrics, audit),
   });
 }

@@ -44,6 +44,7 @@ export function buildServices(
     llm,
     configuration,
     metrics,
+    counts: (principal) => access.counts(principal),
     audit,
     log: log('confirmations'),
   });

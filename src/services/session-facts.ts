@@ -85,6 +85,7 @@ export class SessionFacts {
     const { workspace, env, shell, ownPaths } = this.#options;
     return factsOfFreshShell(workspace, {
       shell: shellOf(shell),
+      isOneShot: true,
       directories: [cwd === undefined ? workspace : resolve(workspace, cwd)],
       home: env['HOME'],
       ...ownPaths(),

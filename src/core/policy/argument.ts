@@ -28,8 +28,14 @@ export interface Argument {
   readonly isSample: boolean;
 }
 
-/** What is known of variables where a word stands: their value, and whether it is one of several like it. */
-export type VariableLookup = (name: string) => { readonly value: string; readonly isSample: boolean } | undefined;
+/** A value, and whether it is one of several like it. */
+export interface KnownValue {
+  readonly value: string;
+  readonly isSample: boolean;
+}
+
+/** What is known where a word stands: of variables by their names, and of substitutions by their text, as `$(date)`. */
+export type VariableLookup = (name: string) => KnownValue | undefined;
 
 /** An argument of which all is known. */
 export const literal = (value: string, text = value): Argument => ({
@@ -122,10 +128,13 @@ function addPart(draft: Draft, part: WordPart, lookup: VariableLookup, isQuoted:
       draft.shape += '/dev/fd/63';
       draft.isProcess = true;
       return;
-    case 'CommandExpansion':
+    case 'CommandExpansion': {
       draft.hasSubstitution = true;
-      addUnknown(draft, isQuoted);
+      const printed = lookup(part.text);
+      if (!printed) addUnknown(draft, isQuoted);
+      else addKnown(draft, printed);
       return;
+    }
     default:
       addVariable(draft, part, lookup, isQuoted);
   }
@@ -138,14 +147,18 @@ function addVariable(draft: Draft, part: WordPart, lookup: VariableLookup, isQuo
     draft.isSample = true;
     return;
   }
-  const known = name === undefined ? undefined : lookup(name);
+  const known = name === undefined ? shortened(part, lookup) : lookup(name);
   // Unquoted, a value with blanks or patterns is more than one word.
   if (!known || (!isQuoted && /[\s*?[\]~]/.test(known.value))) {
     addUnknown(draft, isQuoted && name !== '@');
     return;
   }
-  draft.shape += known.value;
-  draft.isSample ||= known.isSample;
+  addKnown(draft, known);
+}
+
+function addKnown(draft: Draft, { value, isSample }: KnownValue): void {
+  draft.shape += value;
+  draft.isSample ||= isSample;
 }
 
 function addUnknown(draft: Draft, isQuoted: boolean): void {
@@ -159,6 +172,14 @@ function variableOf(part: WordPart): string | undefined {
   if (part.type !== 'ParameterExpansion') return undefined;
   if (part.prefix !== undefined || part.index !== undefined || part.operation !== undefined) return undefined;
   return part.parameter;
+}
+
+/** `${file%.txt}` of a file in a loop: still a plain name, though nobody knows which. */
+function shortened(part: WordPart, lookup: VariableLookup): KnownValue | undefined {
+  if (part.type !== 'ParameterExpansion' || part.prefix !== undefined || part.index !== undefined) return undefined;
+  if (part.operation?.type !== 'Remove') return undefined;
+  const known = lookup(part.parameter);
+  return known?.isSample === true && /^\w[\w.-]*$/.test(known.value) ? { value: 'x', isSample: true } : undefined;
 }
 
 /** `~` and `~user` at the beginning of a word. */

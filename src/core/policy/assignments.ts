@@ -38,7 +38,7 @@ const VARIABLE_RULES: readonly VariableRule[] = [
   { names: /^BASH_FUNC_/, class: 'obfuscated', what: 'defines a function in the shells that follow' },
   {
     names:
-      /^(?:BASH_ENV|ENV|ZDOTDIR|SHELLOPTS|BASHOPTS|BASH_XTRACEFD|PROMPT_COMMAND|precmd_functions|preexec_functions)$/,
+      /^(?:BASH_ENV|ENV|ZDOTDIR|SHELLOPTS|BASHOPTS|BASH_XTRACEFD|PROMPT_COMMAND|(?:precmd|preexec|chpwd|periodic|zshexit|zshaddhistory)_functions)$/,
     class: 'obfuscated',
     what: 'has shells run something of their own accord',
   },
@@ -54,7 +54,19 @@ const VARIABLE_RULES: readonly VariableRule[] = [
     what: 'names a program that others run',
     harmless: TRIVIAL_PROGRAM,
   },
-  { names: /^LESS(?:OPEN|CLOSE)$/, class: 'obfuscated', what: 'names a program that others run' },
+  {
+    names: /^(?:LESS|MORE)$/,
+    class: 'obfuscated',
+    what: 'adds options to a pager',
+    harmless: /^[-FRSXMmINQiqerx0-9 ]*$/,
+  },
+  { names: /^LESS(?:OPEN|CLOSE|KEY\w*|EDIT)$/, class: 'obfuscated', what: 'names a program that others run' },
+  {
+    names: /^SHELL$/,
+    class: 'obfuscated',
+    what: 'names a program that others run',
+    harmless: /^(?:\/usr)?\/bin\/(?:ba|da|z|k|fi)?sh$/,
+  },
   {
     names: /^(?:SSH_ASKPASS|SUDO_ASKPASS|GIT_ASKPASS)$/,
     class: 'obfuscated',
@@ -68,26 +80,47 @@ const VARIABLE_RULES: readonly VariableRule[] = [
     what: 'changes what git runs',
   },
   {
+    names: /^GIT_(?:TRACE\w*|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES)$/,
+    class: 'obfuscated',
+    what: 'has git write or read elsewhere',
+    harmless: /^(?:[0-2]|true|false|)$/,
+  },
+  {
     names:
-      /^(?:PERL5OPT|PERL5LIB|PERL5DB|PERLLIB|RUBYOPT|RUBYLIB|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT)$/,
+      /^(?:PERL5OPT|PERL5LIB|PERL5DB|PERLLIB|RUBYOPT|RUBYLIB|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|LUA_INIT\w*|LUA_C?PATH\w*|ERL_\w*FLAGS|ELIXIR_ERL_OPTIONS|PHPRC|PHP_INI_SCAN_DIR|R_(?:PROFILE|ENVIRON)\w*|JULIA_LOAD_PATH|PSQLRC|VIMINIT|EXINIT|NVIM_APPNAME|DOTNET_STARTUP_HOOKS|CORECLR_PROFILER\w*)$/,
     class: 'obfuscated',
     what: 'has an interpreter run other code',
   },
   {
-    names: /^(?:NODE_OPTIONS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS)$/,
+    names:
+      /^(?:NODE_OPTIONS|npm_config_node[-_]options|BUN_OPTIONS|(?:\w*_)?JAVA_(?:TOOL_)?(?:OPTIONS|OPTS)|(?:MAVEN|GRADLE|SBT|CATALINA|JVM)_OPTS)$/i,
     class: 'obfuscated',
     what: 'has an interpreter run other code',
-    harmless: /^(?!.*(?:--require|--import|--loader|(?:^|\s)-r|javaagent|agentlib|agentpath|@)).*$/,
+    harmless:
+      /^(?!.*(?:--require|--import|--loader|(?:^|\s)-r|javaagent|agentlib|agentpath|@|:\+?On(?:OutOfMemory)?Error)).*$/,
   },
   {
-    names: /^(?:TAR_OPTIONS|RSYNC_RSH|CVS_RSH|SVN_SSH|MAKEFLAGS|GREP_OPTIONS|RIPGREP_CONFIG_PATH)$/,
+    names:
+      /^(?:TAR_OPTIONS|RSYNC_RSH|CVS_RSH|SVN_SSH|(?:GNU)?MAKEFLAGS|MAKEFILES|GREP_OPTIONS|RIPGREP_CONFIG_PATH|ZIPOPT|MANOPT|FZF_DEFAULT_OPTS|CURL_HOME|WGETRC)$/,
     class: 'obfuscated',
     what: 'adds options to a program',
   },
   {
-    names: /^(?:TERMINFO|TERMCAP|TERMINFO_DIRS|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RESOLV_HOST_CONF)$/,
+    names:
+      /^(?:OPENSSL_(?:CONF|ENGINES|MODULES)|(?:QT|GTK|GIO|VST)_?(?:PLUGIN_PATH|MODULES|PATH|EXTRA_MODULES)|INPUTRC|TERMINFO|TERMCAP|TERMINFO_DIRS|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RESOLV_HOST_CONF)$/,
     class: 'obfuscated',
     what: 'has programs load other data or code',
+  },
+  {
+    names: /^npm_config_(?:script[-_]shell|shell|git|editor|viewer|browser|init[-_]module|userconfig|globalconfig)$/i,
+    class: 'obfuscated',
+    what: 'names a program that others run',
+  },
+  {
+    names: /^(?:GOFLAGS|RUSTFLAGS|CARGO_(?:ENCODED_RUSTFLAGS|BUILD_\w*|TARGET_\w*(?:LINKER|RUNNER)))$/,
+    class: 'obfuscated',
+    what: 'adds options to a compiler',
+    harmless: /^(?!.*(?:exec|vettool|linker|wrapper|plugin))[\w= .,:/+-]*$/,
   },
   {
     names: /^(?:HISTFILE|HISTSIZE|HISTFILESIZE|HISTCONTROL|HISTIGNORE|SAVEHIST)$/,
@@ -108,6 +141,10 @@ export function noteVariable(name: string, inquiry: Inquiry): void {
 /** Variables whose value a shell runs as text. */
 const SHELL_TEXT = /^(?:PROMPT_COMMAND|PS[0-4])$/;
 
+/** Variables whose value is a command that builders and other tools run: judged as such. */
+const COMMAND_TEXT =
+  /^(?:CC|CXX|CPP|LD|AR|AS|FC|HOSTCC|RUSTC|RUSTDOC|RUSTC(?:_WORKSPACE)?_WRAPPER|CARGO_BUILD_RUSTC\w*|CMAKE_\w+_LAUNCHER|FZF_(?:DEFAULT|CTRL_T|ALT_C)_COMMAND|MAKE|NPM_CONFIG_SHELL)$/;
+
 const ZSH_RULE: VariableRule = { names: ZSH_NAMES, class: 'obfuscated', what: 'changes what names stand for' };
 
 const ruleOf = (name: string, { facts }: Inquiry): VariableRule | undefined =>
@@ -119,6 +156,7 @@ export function judgeAssignments(subject: Subject, assignments: readonly Assignm
 }
 
 function judgeAssignment(subject: Subject, { name, value, isPrefix }: Assignment): void {
+  if (value !== undefined && COMMAND_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
   const rule = ruleOf(name, subject.inquiry);
   if (!rule) return;
   if (value !== undefined && rule.harmless?.test(value) === true) return;

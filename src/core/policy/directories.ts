@@ -20,8 +20,10 @@ export function directoriesAfter(
 ): readonly Directory[] | undefined {
   if (program === 'popd' || (program === undefined && args.length > 0)) return [undefined];
   if (program !== 'cd' && program !== 'pushd' && program !== 'chdir') return undefined;
-  const [target] = args.filter(({ shape }) => !/^-[LPe@]*$/.test(shape) || shape === '-');
+  const [target, ...others] = args.filter(({ shape }) => !/^-[LPe@]*$/.test(shape) || shape === '-');
   if (!target) return program === 'cd' ? [home] : [undefined];
+  // zsh: `cd OLD NEW` puts one name in the place of another.
+  if (others.length > 0) return [undefined];
   const { value } = target;
   if (value === undefined || target.isGlob || value === '-' || /^[+-]\d+$/.test(value)) return [undefined];
   if (value.startsWith('/')) return [normalizePath(value, '/')];

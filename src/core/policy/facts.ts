@@ -21,6 +21,8 @@ export interface PolicyFacts {
   readonly aliases: ReadonlyMap<string, string>;
   /** The session's functions with their text, braces included. */
   readonly functions: ReadonlyMap<string, string>;
+  /** The shell ends with the command: nobody changes its variables afterwards. */
+  readonly isOneShot: boolean;
   /** PATH is not what the daemon starts shells with: a bare name may be any program. */
   readonly isPathChanged: boolean;
   /** Aliases and functions of the session are not known: a bare name may be anything that was defined there. */
@@ -42,6 +44,7 @@ export function factsOfFreshShell(workspace: string, given: Partial<PolicyFacts>
     secretPaths: [],
     aliases: new Map(),
     functions: new Map(),
+    isOneShot: false,
     isPathChanged: false,
     areNamesUnknown: false,
     ...given,

@@ -9,6 +9,7 @@ import type { Inquiry } from './inquiry.js';
 import { judgeSimpleCommand } from './judge-command.js';
 import { POLICY_LIMITS } from './limits.js';
 import { findUnfitness } from './pre-checks.js';
+import { isOwnFunction } from './saved-state.js';
 import type { Scope, SimpleCommand, Stdin } from './simple-command.js';
 import { shorten, Subject } from './subject.js';
 import { Walk } from './walk.js';
@@ -144,6 +145,8 @@ class Inspector implements Inquiry, Inspection {
 
   noteFunction(name: string, body: string): void {
     this.changesNames = true;
+    if (isOwnFunction(name))
+      this.note('obfuscated', `defines a function in the place of one of the adapter's own: ${name}`);
     this.#ownFunctions.set(name, [...(this.#ownFunctions.get(name) ?? []), body]);
   }
 

@@ -4,14 +4,16 @@ import type { JudgedCommand } from './finding.js';
 import type { Inquiry } from './inquiry.js';
 import { tailOf } from './options.js';
 import { judgeProgram } from './judge-program.js';
-import { baseName } from './paths.js';
 import { findProgram, isBuiltin } from './programs/list.js';
 import { findShowing } from './programs/showing.js';
 import { FOREIGN_SHELLS, isStandardProgram, plainName, SHELLS } from './program-name.js';
 import { judgeRedirects } from './redirects.js';
+import { isRunnable } from './runnable.js';
 import { judgeWrittenProgram } from './run-file.js';
 import { judgeShell } from './shells.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
+import { subcommandsIn } from './subcommands.js';
+import { judgeGivenTexts } from './special/given-commands.js';
 import { Subject } from './subject.js';
 import { judgeWrapper } from './unwrap.js';
 import { WRAPPERS } from './wrappers.js';
@@ -37,14 +39,8 @@ function judgeNamed(subject: Subject, calledAs: string, program: string): void {
   const { inquiry } = subject;
   const isBare = !calledAs.includes('/');
   if (isBare) judgeOwnName(subject, calledAs);
-  const first = subject.args[0]?.value;
-  if (program === 'docker' && first === 'compose') {
-    subject.runWords([literal('docker-compose'), ...subject.args.slice(1)]);
-    return;
-  }
-  const pair = first === undefined ? undefined : WRAPPERS[`${program} ${first}`];
-  if (pair) judgeWrapper(subject, `${program} ${first ?? ''}`, pair, subject.args.slice(1));
-  else if (Object.hasOwn(WRAPPERS, program)) judgeWrapper(subject, program, WRAPPERS[program] ?? {});
+  if (judgeByFirstWord(subject, program)) return;
+  if (Object.hasOwn(WRAPPERS, program)) judgeWrapper(subject, program, WRAPPERS[program] ?? {});
   else if (SHELLS.has(program) || FOREIGN_SHELLS.has(program)) judgeShell(subject, program);
   else {
     const spec = findShowing(program, subject.args) ?? findProgram(program);
@@ -59,13 +55,39 @@ function judgeNamed(subject: Subject, calledAs: string, program: string): void {
     subject.find('execute', `${program} may be another program: PATH was changed`);
 }
 
-/** What an unknown program may run that is given it, and a script can hardly be called. */
-const RUNNABLE = new Set(
-  `rm rmdir unlink shred truncate dd sudo doas su pkexec sh bash dash zsh ksh eval git docker podman kubectl terraform find
-   xargs env chmod chown kill pkill killall systemctl crontab at curl wget nc ncat socat ssh scp rsync apt apt-get dnf yum
-   python python3 perl ruby node php mv tee psql mysql sqlite3 redis-cli gh aws`.split(/\s+/),
-);
-const isRunnable = (name: string): boolean => RUNNABLE.has(plainName(name)) || /^mkfs\b/.test(baseName(name));
+/** Programs with subcommands that run commands. */
+const HAS_PAIRS = new Set(Object.keys(WRAPPERS).flatMap((name) => (name.includes(' ') ? name.split(' ')[0] : [])));
+/** Subcommands that are programs of their own, as it were. */
+const NAMESAKES: Readonly<Record<string, string>> = {
+  'docker compose': 'docker-compose',
+  'podman compose': 'docker-compose',
+  'docker container': 'docker',
+  'podman container': 'podman',
+};
+
+/** Judges what a program's subcommand runs, if that is a command; true when nothing else is to be said of it. */
+function judgeByFirstWord(subject: Subject, program: string): boolean {
+  if (!HAS_PAIRS.has(program)) return false;
+  const { args } = subject;
+  const readings = subcommandsIn(args, findProgram(program)?.options ?? {});
+  // Some have an option in the place of a subcommand.
+  const options = args.flatMap((name, index) => {
+    const isOne = name.shape.startsWith('-') && Object.hasOwn(WRAPPERS, `${program} ${name.shape}`);
+    return isOne ? [{ name, rest: args.slice(index + 1), isCertain: true }] : [];
+  });
+  const all = [...options, ...readings];
+  let isWhole = false;
+  for (const { name, rest, isCertain } of all) {
+    const label = `${program} ${name.value ?? ''}`;
+    const wrapper = WRAPPERS[label];
+    const namesake = NAMESAKES[label];
+    if (wrapper) judgeWrapper(subject, label, wrapper, rest);
+    else if (namesake !== undefined) subject.runWords([literal(namesake), ...rest]);
+    isWhole ||= isCertain && (wrapper !== undefined || namesake !== undefined);
+  }
+  return isWhole;
+}
+
 /** Letters that look like those of ASCII. */
 const LOOK_ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
 const FULL_WIDTH = /[\uff01-\uff5e\u037e]/;
@@ -89,7 +111,7 @@ function judgeUnknown(subject: Subject, program: string): void {
   });
   const inner = args.findIndex(({ value }) => value !== undefined && isRunnable(value));
   if (inner !== -1 && inner < args.length - 1) subject.runWords(args.slice(inner));
-  for (const arg of args) if (isRunnable(/^(\S+)\s/.exec(arg.shape)?.[1] ?? '')) subject.runText(arg, program);
+  judgeGivenTexts(subject, program);
   for (const arg of subject.args) if (arg.value?.includes('/') === true) subject.read(arg);
 }
 

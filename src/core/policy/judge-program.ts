@@ -2,6 +2,7 @@ import type { Argument } from './argument.js';
 import { rankOf } from './classes.js';
 import { parseArguments } from './options.js';
 import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './programs/spec.js';
+import { subcommandsIn } from './subcommands.js';
 import type { Subject } from './subject.js';
 
 /** Judges a program by what the tables know of it. */
@@ -16,7 +17,12 @@ export function judgeProgram(subject: Subject, spec: ProgramSpec, label: string,
   }
   spec.judge?.(subject);
   if (subcommands && parsed.operands[0]) {
-    judgeSubcommand(subject, { ...spec, subcommands }, label, parsed.operands[0], parsed.rest);
+    const [first, ...others] = subcommandsIn(args, options);
+    if (first) judgeSubcommand(subject, { ...spec, subcommands }, label, first.name, first.rest);
+    for (const { name, rest } of others) {
+      const known = Object.hasOwn(subcommands, name.shape) ? subcommands[name.shape] : undefined;
+      if (known) judgeProgram(subject, known, `${label} ${name.shape}`, rest);
+    }
     return;
   }
   judgeOperands(subject, spec.operands ?? 'read', parsed.operands, label);
@@ -58,6 +64,7 @@ const DEEDS: Readonly<Partial<Record<ProgramSpec['class'], string>>> = {
 };
 
 function judgeOption(subject: Subject, option: OptionSpec, label: string, value: Argument | undefined): void {
+  if (value?.value !== undefined && option.harmless?.test(value.value) === true) return;
   if (option.class) subject.find(option.class, `${label} ${option.reason ?? DEEDS[option.class] ?? ''}`.trim());
   if (option.value && value) judgeValue(subject, option.value, value, label);
 }

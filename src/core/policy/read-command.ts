@@ -77,7 +77,7 @@ function readAssignment(node: AssignmentNode, lookup: VariableLookup, isPrefix: 
 
 /** `NAME=value` behind a program is a word like others. */
 function toWord({ name, value, text, append, index }: AssignmentNode, lookup: VariableLookup): Argument {
-  if (value.type !== 'Word' || index) return { ...unknownArgument(text), shape: `${name}\0` };
+  if (value.type !== 'Word' || index) return { ...unknownArgument(text), shape: `${name}=\0`, maySplit: false };
   const before = `${name}${append === true ? '+' : ''}=`;
   const argument = toArguments(value, lookup)[0] ?? literal('');
   return {

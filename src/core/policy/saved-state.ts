@@ -16,8 +16,11 @@ export interface ShellNames {
 /** Longest state that is read, in UTF-16 units. */
 const MAX_STATE_LENGTH = 512 * 1024;
 
-/** Functions of the adapter's own. */
+/** Functions of the adapter's own: nothing is asked of a shell about them. */
 const OWN_FUNCTION = /^(?:__sa_\w+|exit|bye)$/;
+
+/** Whether a function of a text would pass for one of the adapter's own in what the shell tells later. */
+export const isOwnFunction = (name: string): boolean => OWN_FUNCTION.test(name);
 
 /** What the state of a shell is of which nothing is known. */
 export const UNKNOWN_NAMES: ShellNames = {
@@ -125,7 +128,10 @@ function readAliasLines(text: string, draft: Draft): void {
   }
 }
 
-/** zsh has syntax of its own in functions: each is read for itself, so that one that is not understood hides no other. */
+/**
+ * zsh has syntax of its own in functions: each is read for itself, so that one that is not understood hides no other. The
+ * adapter's own are left out.
+ */
 function splitZsh(text: string): readonly string[] {
-  return text.split(/\n(?=\S.* \(\) \{$|alias )/m);
+  return text.split(/\n(?=\S.* \(\) \{$|alias )/m).filter((part) => !/^__sa_\w+ \(\) \{/.test(part));
 }

@@ -4,7 +4,8 @@ import type { Finding, JudgedCommand } from './finding.js';
 import type { Inquiry } from './inquiry.js';
 import { POLICY_LIMITS } from './limits.js';
 import { isCritical, isRawDevice, isSecret, kindOf, mayBeCritical, mayBeSecret, type PathKind } from './path-kinds.js';
-import { baseName, resolvePath } from './paths.js';
+import { baseName, isWithin, resolvePath } from './paths.js';
+import { TEMPORARY } from './variables.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
 
 /** What writing to each kind of place is. */
@@ -133,6 +134,8 @@ export class Subject {
       const isFatal = argument.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
       if (isFatal && isRecursive) this.findCatastrophe(`${what} a directory that all depends on: ${path}`);
       else if (isRawDevice(path)) this.findCatastrophe(`${what} a disk: ${path}`);
+      else if (argument.isSample && isWithin(path, TEMPORARY))
+        this.find('write', `${what} a temporary file of its own`);
       else this.find('destructive', `${what} ${path}`);
       const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
       if (commandClass === 'persistence') this.find('persistence', `${place}: ${path}`);
@@ -140,10 +143,10 @@ export class Subject {
   }
 
   /** Has shell text judged that the command runs. */
-  runText(argument: Argument, what: string, stdin = this.command.stdin): void {
+  runText(argument: Argument, what: string, stdin = this.command.stdin, scope = this.scope): void {
     if (argument.value === undefined || argument.isSample) this.findUnknown(argument, what);
     const text = argument.value ?? argument.shape.replaceAll(UNKNOWN, UNKNOWN_TEXT);
-    this.inquiry.judgeText(text, { ...this.scope, stdin });
+    this.inquiry.judgeText(text, { ...scope, stdin });
   }
 
   /** Has a command judged that this one runs, given as its words. */

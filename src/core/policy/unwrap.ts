@@ -1,5 +1,6 @@
 import { type Argument, UNKNOWN, unknownArgument } from './argument.js';
 import { judgeAssignments } from './assignments.js';
+import { resolvePath } from './paths.js';
 import { type ParsedArguments, parseArguments, tailOf } from './options.js';
 import type { Assignment, Scope } from './simple-command.js';
 import { shorten, type Subject } from './subject.js';
@@ -17,6 +18,7 @@ export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec,
   }
   let words = args;
   let hasText = false;
+  let target: Argument | undefined;
   // Options may stand before and behind the operands that come before the command.
   for (let skipped = 0; skipped <= (spec.skips ?? 0); skipped += 1) {
     const stopsAtOperand = spec.hasNoCommand !== true;
@@ -27,12 +29,17 @@ export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec,
     words = parsed.operands[0] && stopsAtOperand ? [parsed.operands[0], ...parsed.rest] : [];
     if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return;
     hasText = judgeOptions(subject, label, parsed.options, words) || hasText;
+    for (const { name, value } of parsed.options) if (spec.changesDirectory?.includes(name) === true) target = value;
   }
   if (label === 'env' && words[0]?.value === '-') words = words.slice(1);
   const assignments = spec.takesVariables === true ? takeVariables(words) : [];
   judgeAssignments(subject, assignments);
   words = words.slice(assignments.length);
-  if (words.length > 0) runInner(subject, label, spec, words, args);
+  const scope = spec.isElsewhere === true ? elsewhere(subject) : target ? inDirectory(subject, target) : subject.scope;
+  const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
+  const command = end === -1 ? words : words.slice(0, end);
+  if (command.length > 0) runInner(subject, label, spec, command, args, scope);
+  else if (end !== -1) subject.find('obfuscated', `${label} runs what it is given`);
   else if (!hasText) judgeBare(subject, label, spec, args);
 }
 
@@ -60,6 +67,7 @@ function judgeOptions(
 ): boolean {
   let hasText = false;
   for (const { name, spec, value } of options) {
+    if (value?.value !== undefined && spec?.harmless?.test(value.value) === true) continue;
     if (spec?.class) subject.find(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
     if (!spec?.value || !value) continue;
     // strace: a pipe to a command.
@@ -91,6 +99,11 @@ function runSplitText(
 /** In a directory that is not known. */
 const elsewhere = ({ scope }: Subject): Scope => ({ ...scope, directories: [undefined], stdin: undefined });
 
+/** In a directory that an option names. */
+function inDirectory({ scope }: Subject, { value }: Argument): Scope {
+  return { ...scope, directories: value === undefined ? [undefined] : resolvePath(value, scope.directories) };
+}
+
 function takeVariables(words: readonly Argument[]): readonly Assignment[] {
   const assignments: Assignment[] = [];
   for (const { shape, value, text } of words) {
@@ -107,19 +120,22 @@ function runInner(
   spec: WrapperSpec,
   words: readonly Argument[],
   args: readonly Argument[],
+  scope: Scope,
 ): void {
-  const scope = spec.isElsewhere === true ? elsewhere(subject) : subject.scope;
   if (spec.isJoined === true) {
     const text = words.map(({ value, text: written }) => value ?? written).join(' ');
     const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
     if (unknown) subject.findUnknown(unknown, `what ${label} runs`);
+    if (spec.addsWords === true && text.includes('{='))
+      subject.find('obfuscated', `${label} runs code that cannot be judged`);
     const isUnsure = spec.addsWords === true && !text.includes('{}');
     const { stdin } = subject.command;
     const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
     subject.inquiry.judgeText(joined, { ...scope, stdin });
     return;
   }
-  const added = spec.addsWords === true ? addWords(words, args) : words;
+  const own = args.slice(0, args.length - words.length);
+  const added = spec.addsWords === true ? addWords(words, own) : words;
   const [name] = added;
   if (name?.value === undefined) {
     subject.findUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
@@ -127,12 +143,12 @@ function runInner(
   subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
 }
 
-/** `xargs` puts words in the place of its mark, or at the end. */
-function addWords(words: readonly Argument[], args: readonly Argument[]): readonly Argument[] {
-  const marks = args.flatMap(({ shape }, index) => {
+/** `xargs` puts words in the place of its mark, or at the end; `own` are its arguments without the command. */
+function addWords(words: readonly Argument[], own: readonly Argument[]): readonly Argument[] {
+  const marks = own.flatMap(({ shape }, index) => {
     const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
     if (attached === undefined) return [];
-    return [attached === '' ? (shape === '-I' ? (args[index + 1]?.shape ?? '{}') : '{}') : attached];
+    return [attached === '' ? (shape === '-I' ? (own[index + 1]?.shape ?? '{}') : '{}') : attached];
   });
   const [mark] = marks;
   if (mark === undefined || mark === '') return [...words, unknownArgument('…')];

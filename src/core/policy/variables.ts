@@ -1,14 +1,14 @@
-import { type Command, type For, forEachChild, type ParsedScript, type SyntaxNode, type Word } from 'unbash';
+import { type Command, type For, forEachChild, parse, type ParsedScript, type SyntaxNode, type Word } from 'unbash';
 
-import type { VariableLookup } from './argument.js';
+import { type KnownValue, toArguments, type VariableLookup } from './argument.js';
 import type { Directory } from './facts.js';
 import { POLICY_LIMITS } from './limits.js';
 
 /** A value that a text gives to a variable, and from where to where it holds. */
-interface Definition {
-  readonly value: string;
-  /** One of several like it: a loop's. */
-  readonly isSample: boolean;
+interface Definition extends KnownValue {
+  /** What the value is to be made of, at `at`, instead. */
+  readonly word?: Word;
+  readonly at?: number;
   readonly from: number;
   readonly to: number;
 }
@@ -28,6 +28,10 @@ export interface TextVariables {
   readonly definitions: ReadonlyMap<string, Definition>;
   /** No variable is certain any more. */
   readonly areSpoiled: boolean;
+  /** Whether the name of a program may stand for something else here. */
+  readonly isOwnName: (name: string) => boolean;
+  /** Values that were made already. */
+  readonly made: Map<Definition, KnownValue | undefined>;
 }
 
 /**
@@ -35,10 +39,10 @@ export interface TextVariables {
  * always runs, before they are used; or running over plain words in a `for`. Whatever else touches a variable makes it
  * unknown.
  */
-export function findVariables(script: ParsedScript): TextVariables {
+export function findVariables(script: ParsedScript, isOwnName: TextVariables['isOwnName']): TextVariables {
   const finder = new VariableFinder();
   finder.visit(script, true, 0, 0);
-  return finder.conclude();
+  return { ...finder.conclude(), isOwnName, made: new Map() };
 }
 
 /** Never holds. */
@@ -49,7 +53,7 @@ class VariableFinder {
   readonly #spoiled = new Set<string>();
   #areSpoiled = false;
 
-  conclude(): TextVariables {
+  conclude(): Pick<TextVariables, 'definitions' | 'areSpoiled'> {
     for (const name of this.#spoiled) this.#definitions.set(name, NOWHERE);
     return { definitions: this.#definitions, areSpoiled: this.#areSpoiled };
   }
@@ -95,25 +99,51 @@ class VariableFinder {
     const { name, prefix } = node;
     // The text of an `eval` names what it changes, if all of it is known.
     const isKnownText = name?.value === 'eval' && node.suffix.every((word) => word.type === 'Word' && isLiteral(word));
+    const isHarmlessTrap = name?.value === 'trap' && this.#lookAtTrap(node);
+    if (isHarmlessTrap) return;
     if (name && (name.parts || SPOILERS.has(name.value)) && !isKnownText) this.#areSpoiled = true;
     else if (name && SETTERS.has(name.value)) spoil(node, this.#spoiled);
     for (const assignment of prefix) {
       if (assignment.type !== 'Assignment') continue;
-      const { value, append, index, end } = assignment;
+      const { value, append, index, pos, end } = assignment;
       const isWhole = isCertain && !name && append !== true && !index && value.type === 'Word';
+      const place = { from: end, to: Infinity };
       if (isWhole && isLiteral(value)) {
-        this.#define(assignment.name, { value: value.value, isSample: false, from: end, to: Infinity });
-      } else if (isWhole && MAKES_TEMPORARY.test(value.text)) {
-        this.#define(assignment.name, { value: '/tmp/tmp.XXXXXXXXXX', isSample: true, from: end, to: Infinity });
+        this.#define(assignment.name, { value: value.value, isSample: false, ...place });
+      } else if (isWhole && !/[:=]~/.test(value.text)) {
+        this.#define(assignment.name, { value: '', isSample: false, word: value, at: pos, ...place });
       } else this.#spoiled.add(assignment.name);
     }
   }
 
+  /** A trap whose text is known may run at any time: what it sets is not certain. True when that is all. */
+  #lookAtTrap({ suffix }: Command): boolean {
+    const [action] = suffix;
+    if (action?.type !== 'Word' || !isLiteral(action) || action.value.length > MAX_TRAP_LENGTH) return false;
+    const finder = new VariableFinder();
+    const text = parse(action.value);
+    if (text.errors || /\btrap\b/.test(action.value)) return false;
+    finder.visit(text, false, 0, 0);
+    const { definitions, areSpoiled } = finder.conclude();
+    for (const name of definitions.keys()) this.#spoiled.add(name);
+    return !areSpoiled;
+  }
+
   #lookAtLoop({ name, wordlist = [], body }: For): void {
     const [first] = wordlist;
-    const arePlain = wordlist.every((word) => !word.parts && PLAIN_NAME.test(word.value));
-    if (!first || !arePlain) this.#spoiled.add(name.value);
-    else this.#define(name.value, { value: first.value, isSample: true, from: body.pos, to: body.end });
+    const place = { from: body.pos, to: body.end };
+    if (first && wordlist.every((word) => !word.parts && PLAIN_NAME.test(word.value)))
+      this.#define(name.value, { value: first.value, isSample: true, ...place });
+    else if (first && wordlist.length === 1 && PLAIN_PATTERN.test(first.text))
+      this.#define(name.value, { value: first.text.replaceAll('*', 'x'), isSample: true, ...place });
+    else if (
+      first &&
+      wordlist.length === 1 &&
+      first.parts?.[0]?.type === 'CommandExpansion' &&
+      first.parts.length === 1
+    )
+      this.#define(name.value, { value: '', isSample: true, word: first, at: first.pos, ...place });
+    else this.#spoiled.add(name.value);
   }
 
   #define(name: string, definition: Definition): void {
@@ -154,8 +184,29 @@ function isLiteral({ text, parts }: Word): boolean {
 
 const isText = ({ type }: SyntaxNode): boolean => type === 'Literal';
 
-/** A new file or directory in the directory for temporary ones. */
-const MAKES_TEMPORARY = /^"?\$\(mktemp(?: -[dq])*\)"?$/;
+/** Longest text of a trap that is looked at, in characters. */
+const MAX_TRAP_LENGTH = 1024;
+
+/** Files of one kind in a directory of plain names: neither hidden ones nor options, but for a first letter. */
+const PLAIN_PATTERN = /^(?:[A-Za-z0-9_][\w-]*\/)*[\w-]*\*[\w-]*\.\w{1,6}$/;
+
+/** A file or directory that `mktemp` makes, which is another one each time. */
+export const TEMPORARY = '/tmp/tmp.XXXXXXXXXX';
+
+/** Substitutions that print a plain word, whatever it is: it leads to no other directory, and is no option. */
+const PRINTED: readonly (readonly [text: RegExp, value: string])[] = [
+  [/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY],
+  [/^\$\(date(?: -u)?(?: -I\w*| (["']?)\+%[\w%:.@+-]+\1)\)$/, '0'],
+  [/^\$\(seq(?: -w)?(?: \d+){1,3}\)$/, '0'],
+  [/^\$\((?:nproc|whoami|uuidgen|hostname(?: -s)?|id -un?|uname -[msr]|git rev-parse (?:--short )?HEAD)\)$/, '0'],
+];
+
+/** What a substitution is known to print. */
+function printedBy(text: string, { isOwnName }: TextVariables): KnownValue | undefined {
+  const value = PRINTED.find(([pattern]) => pattern.test(text))?.[1];
+  const [program = ''] = /^\w+/.exec(text.slice(2)) ?? [];
+  return value === undefined || isOwnName(program) ? undefined : { value, isSample: true };
+}
 
 /** Every name that stands anywhere in a node may be changed by it. */
 function spoil(node: SyntaxNode, spoiled: Set<string>): void {
@@ -177,19 +228,49 @@ function addNames(text: string, spoiled: Set<string>): void {
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g)) spoiled.add(name);
 }
 
-/** What is known of variables at a place of a text. */
+/** What is known of variables, and of substitutions, at a place of a text. */
 export function lookupAt(
-  { definitions, areSpoiled }: TextVariables,
+  variables: TextVariables,
   position: number,
   directories: readonly Directory[],
   outer: VariableLookup,
+  depth = 0,
 ): VariableLookup {
+  const { definitions, areSpoiled } = variables;
   return (name) => {
+    if (name.startsWith('$(')) return printedBy(name, variables);
     if (areSpoiled) return undefined;
     const definition = definitions.get(name);
-    if (definition) return definition.from <= position && position <= definition.to ? definition : undefined;
+    if (definition) {
+      const holds = definition.from <= position && position <= definition.to;
+      return holds ? valueOf(definition, variables, outer, depth) : undefined;
+    }
     if (name !== 'PWD') return outer(name);
     const [directory] = directories;
     return directories.length === 1 && directory !== undefined ? { value: directory, isSample: false } : undefined;
   };
+}
+
+/** Variables of variables beyond which none counts as known. */
+const MAX_CHAIN = 8;
+/** Longest value that is made of others, in characters. */
+const MAX_VALUE_LENGTH = 1024;
+
+/** The value of a variable, made of what was known where it was set; but not of the directory there. */
+function valueOf(
+  definition: Definition,
+  variables: TextVariables,
+  outer: VariableLookup,
+  depth: number,
+): KnownValue | undefined {
+  const { word, at = 0 } = definition;
+  if (!word) return definition;
+  if (depth > MAX_CHAIN) return undefined;
+  if (!variables.made.has(definition)) {
+    const [made, ...others] = toArguments(word, lookupAt(variables, at, [undefined], outer, depth + 1));
+    const isPlain = made?.value !== undefined && made.value.length <= MAX_VALUE_LENGTH && !made.isProcess;
+    const isSample = made?.isSample === true || definition.isSample;
+    variables.made.set(definition, isPlain && others.length === 0 ? { value: made.value, isSample } : undefined);
+  }
+  return variables.made.get(definition);
 }

@@ -1,6 +1,7 @@
 import {
   type AndOr,
   type Command,
+  type For,
   forEachChild,
   type ParsedScript,
   type Pipeline,
@@ -8,12 +9,14 @@ import {
   type SyntaxNode,
 } from 'unbash';
 
+import { literal, toArguments } from './argument.js';
 import { judgeExpansion } from './expansions.js';
 import type { Directory } from './facts.js';
 import { isForkBomb } from './fork-bomb.js';
 import { directoriesAfter, eitherOf } from './directories.js';
 import type { Inquiry } from './inquiry.js';
 import { POLICY_LIMITS } from './limits.js';
+import { isOwnName } from './own-names.js';
 import { outputOf, readCommand, readRedirects } from './read-command.js';
 import type { Scope, SimpleCommand, Stdin } from './simple-command.js';
 import { unveil } from './program-name.js';
@@ -46,7 +49,7 @@ export class Walk {
     this.#source = source;
     this.#scope = scope;
     this.#inquiry = inquiry;
-    this.#variables = findVariables(script);
+    this.#variables = findVariables(script, (name) => isOwnName(name, inquiry));
   }
 
   /** Walks through the text. */
@@ -84,6 +87,9 @@ export class Walk {
       case 'Subshell':
         this.#visitChildren(node, { ...flow });
         return;
+      case 'For':
+        this.#readWords(node, flow);
+        break;
       case 'Coproc':
         judgeExpansion(node, this.#inquiry);
         this.#visitChildren(node, { ...flow, stdin: FED });
@@ -98,6 +104,20 @@ export class Walk {
     const before = flow.directories;
     this.#visitChildren(node, flow);
     if (ALTERNATIVES.has(node.type)) flow.directories = eitherOf(before, flow.directories);
+  }
+
+  /** Files that a loop runs over are used in it, by a name of which less is known. */
+  #readWords(node: For, flow: Flow): void {
+    judgeExpansion(node, this.#inquiry);
+    const scope = this.#scopeAt(node.pos, flow);
+    const words = (node.wordlist ?? []).filter(({ text }) => /[/~]/.test(text)).slice(0, POLICY_LIMITS.maxRedirects);
+    if (words.length === 0) return;
+    const args = words.flatMap((word) => toArguments(word, scope.lookup));
+    const text = words.map((word) => word.text).join(' ');
+    this.#inquiry.judgeCommand(
+      { name: literal('ls'), args, assignments: [], redirects: [], stdin: undefined, text },
+      scope,
+    );
   }
 
   #visitChildren(node: SyntaxNode, flow: Flow): void {

@@ -15,6 +15,8 @@ export interface WrapperSpec {
   readonly isJoined?: boolean;
   /** It adds words of its own: from its input, or of another source. */
   readonly addsWords?: boolean;
+  /** Words behind this one are such, and not of the command. */
+  readonly inputsBehind?: RegExp;
   /** The command runs elsewhere: in a directory that is not known. */
   readonly isElsewhere?: boolean;
   /** Its input goes to another machine. */
@@ -23,6 +25,8 @@ export interface WrapperSpec {
   readonly bare?: CommandClass;
   /** Options may stand behind operands, and there is no command among these. */
   readonly hasNoCommand?: boolean;
+  /** Options with which it runs the command in another directory. */
+  readonly changesDirectory?: readonly string[];
   /** Options with which it runs nothing. */
   readonly asks?: readonly string[];
 }
@@ -31,6 +35,7 @@ const sudo: WrapperSpec = {
   class: 'privilege',
   reason: 'acts as another user',
   takesVariables: true,
+  changesDirectory: ['-D', '--chdir'],
   options: {
     ...valued('-u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --role --type --chroot'),
     ...each('-e --edit', { class: 'persistence', reason: 'edits as another user' }),
@@ -63,6 +68,10 @@ const HYPERFINE: WrapperSpec['options'] = {
 
 const runner: WrapperSpec = { class: 'execute' };
 
+/** Settings of ssh by which it runs nothing and writes nothing. Source: ssh_config(5). */
+const SSH_SETTING =
+  /^(?:(?:AddressFamily|BatchMode|Ciphers|Compression|Connect\w+|Host(?:Key|Name)\w*|IdentitiesOnly|Kex\w+|LogLevel|MACs|NumberOfPasswordPrompts|P(?:assword|ubkey)Authentication|Port|Preferred\w+|RequestTTY|ServerAlive\w+|StrictHostKeyChecking|TCPKeepAlive|User)[= ][\w.,@+:-]+|(?:Global|User)KnownHostsFile[= ]\/dev\/null)$/i;
+
 const ssh: WrapperSpec = {
   class: 'network',
   reason: 'runs commands on another machine',
@@ -72,7 +81,12 @@ const ssh: WrapperSpec = {
   isElsewhere: true,
   options: {
     ...valued('-b -B -c -D -e -i -I -J -l -L -m -O -p -Q -R -S -w -W'),
-    ...each('-o -F', { class: 'obfuscated', reason: 'may have ssh run programs here', value: 'text' }),
+    ...each('-o -F', {
+      class: 'obfuscated',
+      reason: 'may have ssh run programs here',
+      value: 'text',
+      harmless: SSH_SETTING,
+    }),
     ...each('-E', { value: 'write' }),
     ...each('-R', { class: 'exfiltration', reason: 'opens this machine to another one', value: 'text' }),
   },
@@ -101,8 +115,9 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     takesVariables: true,
     options: {
       ...each('-S --split-string', { value: 'shell' }),
-      ...valued('-u -C --unset --chdir'),
+      ...valued('-u -C --unset --chdir -a --argv0'),
     },
+    changesDirectory: ['-C', '--chdir'],
     bare: 'read',
   },
   xargs: {
@@ -114,19 +129,27 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     },
   },
   parallel: {
+    changesDirectory: ['--wd', '--workdir'],
+    inputsBehind: /^:::?:?\+?$/,
     // Without a command it runs the lines that it reads.
     bare: 'obfuscated',
     isJoined: true,
     addsWords: true,
     options: {
-      ...valued('-j -I -N -n -L -a -S -C --jobs --arg-file --sshlogin --colsep --delay --timeout --retries --results'),
+      ...valued(
+        '-j -I -N -n -L -a -S -C --wd --workdir --jobs --arg-file --sshlogin --colsep --delay --timeout --retries --results',
+      ),
       ...each('-S --sshlogin --slf --sshloginfile', { class: 'network', value: 'text' }),
+      ...each('--rpl --filter --limit', { class: 'obfuscated', reason: 'runs code', value: 'text' }),
       ...each('--results --joblog', { value: 'write' }),
     },
   },
   watch: { isJoined: true, options: valued('-n --interval -q --equexit') },
   entr: { addsWords: true, class: 'execute' },
-  ...each('busybox toybox', { bare: 'read' }),
+  ...each('busybox toybox', {
+    bare: 'read',
+    options: each('--install', { class: 'persistence', reason: 'puts programs in their places' }),
+  }),
   ...each('sudo doas', sudo),
   su,
   runuser: { ...su, hasNoCommand: false },
@@ -140,7 +163,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     class: 'privilege',
     options: valued('-u -p -E -M -H --unit --property --setenv --uid --gid --slice --on-calendar'),
   },
-  ...each('bwrap firejail proot', { class: 'execute', addsWords: false }),
+  ...each('bwrap firejail proot', { class: 'execute', isElsewhere: true }),
   prlimit: { options: valued('-p --pid') },
   ...each('strace ltrace', {
     class: 'execute',
@@ -157,7 +180,6 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     options: { ...each('-c --command', { value: 'shell' }), ...valued('-O -I -B -T -E') },
   },
   'xvfb-run': { class: 'execute', options: valued('-e -f -n -p -s -w --server-args --server-num') },
-  setarch: { skips: 1 },
   ssh,
   ...each('mosh autossh', { ...ssh, hasNoCommand: false }),
   sshpass: { class: 'network', options: valued('-p -f -d -P') },
@@ -170,6 +192,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'podman exec': container,
   'nerdctl exec': container,
   'crictl exec': container,
+  'podman unshare': runner,
   'kubectl exec': container,
   'oc exec': container,
   'lxc exec': container,

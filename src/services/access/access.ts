@@ -1,5 +1,5 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
-import { LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
+import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { type Peer, socketOfPeer } from '../../engine/peer-owner.js';
 import { isHeldHere } from '../../engine/socket-holder.js';
@@ -99,6 +99,11 @@ export class Access {
       if (error instanceof AdapterError) this.#audit.connectionRefused(from, address, error.toBody());
       throw error;
     }
+  }
+
+  /** Whether a principal that was let in would be so now. */
+  counts({ id }: Principal): boolean {
+    return id === LOCAL_ID || this.#tokens.counts(id);
   }
 
   /** Reads the tokens again. */

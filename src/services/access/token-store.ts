@@ -59,8 +59,7 @@ export class TokenStore implements Disposable {
 
   /** The token of a secret; undefined when there is none. Takes as long for a wrong secret as for a right one. */
   find(secret: string): ShownToken | undefined {
-    const version = this.#versionNow();
-    if (version === UNSETTLED || version !== this.#version) this.refresh();
+    this.#catchUp();
     const hash = hashOf(secret);
     let found: Entry | undefined;
     for (const entry of this.#entries.values()) {
@@ -69,6 +68,13 @@ export class TokenStore implements Disposable {
     // A timer may be late, by all of the time that a machine has slept.
     if (found && hasExpired(found.token, Date.now())) return undefined;
     return found && { token: found.token, ended: found.ending.signal };
+  }
+
+  /** Whether the token of this id counts. */
+  counts(id: string): boolean {
+    this.#catchUp();
+    const entry = this.#entries.get(id);
+    return entry !== undefined && !hasExpired(entry.token, Date.now());
   }
 
   /** Reads the files again. Tokens that have gone or changed, or have expired, end. */
@@ -101,6 +107,12 @@ export class TokenStore implements Disposable {
   [Symbol.dispose](): void {
     this.#watcher?.close();
     clearTimeout(this.#expiryTimer);
+  }
+
+  /** Reads the files again if they have changed, or may have. */
+  #catchUp(): void {
+    const version = this.#versionNow();
+    if (version === UNSETTLED || version !== this.#version) this.refresh();
   }
 
   #read(): readonly Token[] {

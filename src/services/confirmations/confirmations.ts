@@ -46,6 +46,8 @@ export interface ConfirmationsOptions {
   /** Undefined where no model is configured: what it would have to confirm is refused. */
   readonly reviewer: () => Reviewer | undefined;
   readonly save: SaveBefore;
+  /** Whether a principal's token still counts: one that waits nowhere is not told of its end. */
+  readonly counts: (principal: Principal) => boolean;
   readonly observe: ConfirmationObserver;
 }
 
@@ -151,6 +153,9 @@ export class Confirmations implements AsyncDisposable {
   /** @throws AdapterError CONFIRMATION_NOT_FOUND */
   find(id: string, principal: Principal): Confirmation {
     const confirmation = this.#open.get(id);
+    // Its timer may be late.
+    if (confirmation && Date.now() >= confirmation.expiresAt.getTime()) this.#close(confirmation, 'expired', NOBODY);
+    if (confirmation?.outcome !== undefined) throw failures.notFound(id);
     if (!confirmation || !isVisible(confirmation, principal)) throw failures.notFound(id);
     return confirmation;
   }
@@ -215,6 +220,10 @@ export class Confirmations implements AsyncDisposable {
 
   /** Everything up to the closing happens at once: of two approvals, the second finds nothing. */
   #approve(confirmation: Confirmation, decision: Decision, caller: Caller): Promise<ConfirmedAnswer> {
+    if (!this.#options.counts(confirmation.requester)) {
+      this.#close(confirmation, 'withdrawn', { by: undefined, justification: failures.TOKEN_ENDED });
+      throw failures.tokenEnded();
+    }
     try {
       confirmation.action.assertReady();
     } catch (error) {
@@ -234,6 +243,7 @@ export class Confirmations implements AsyncDisposable {
     try {
       const { checkpointId, warnings } = await this.#options.save(action);
       if (this.#hasEnded) throw failures.shuttingDown();
+      if (!this.#options.counts(confirmation.requester)) throw failures.tokenEnded();
       return await action.run({ caller, mode, checkpointId, warnings });
     } finally {
       this.#ofCommands.delete(confirmation);

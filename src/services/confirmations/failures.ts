@@ -32,6 +32,13 @@ export function tooMany(open: readonly Confirmation[], max: number): AdapterErro
   return new AdapterError('RATE_LIMITED', message, { details });
 }
 
+/** Why a command is not run that waited without its client. */
+export const TOKEN_ENDED = 'the token that asked for it no longer counts';
+
+/** The answer to an approval of what somebody has asked for whose token has ended since. */
+export const tokenEnded = (): AdapterError =>
+  new AdapterError('COMMAND_DENIED', `${TOKEN_ENDED}: nothing was run`, { details: { outcome: 'withdrawn' } });
+
 export const shuttingDown = (): AdapterError => new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
 
 /** A reason has a letter or digit in it, of whatever script. */

@@ -144,6 +144,20 @@ describe('a command that an operator has to confirm', () => {
     expect(resolved).toMatchObject({ outcome: 'withdrawn', decided_by: null });
   });
 
+  it('is not run for a token that was revoked meanwhile, though nobody waits for it', async () => {
+    writeFileSync(inWorkspace('orphan'), '');
+    await using revoked = await come('agent', 'revoked');
+    const asking = revoked.run('rm orphan', undefined, { background: true });
+    const { confirmation_id } = await eventOf(operator, 'rm orphan');
+    expect((await asking).status).toBe('confirmation_required');
+    daemon.tokens.revoke('revoked');
+    expect((await decide(confirmation_id, 'approve')).error).toMatchObject({
+      code: 'COMMAND_DENIED',
+      details: { outcome: 'withdrawn' },
+    });
+    expect(existsSync(inWorkspace('orphan'))).toBe(true);
+  });
+
   it('streams to the client that asked', async () => {
     const running = agent.run('echo streamed; rm -f none', undefined, { stream: true, command_id: 'streamed' });
     const { confirmation_id } = await eventOf(operator, 'echo streamed; rm -f none');

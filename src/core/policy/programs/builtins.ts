@@ -4,6 +4,7 @@ import {
   judgeEval,
   judgeHistory,
   judgeNames,
+  judgePrint,
   judgeSource,
   judgeTrap,
 } from '../special/builtins.js';
@@ -14,11 +15,12 @@ const text = { operands: 'text' } as const;
 /** What shells do themselves. */
 export const BUILTINS: ProgramTable = {
   ...each(
-    ': cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence print',
+    ': cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
     { class: 'read', ...text },
   ),
   ...each('echo', { class: 'read', ...text }),
   printf: { class: 'read', ...text, judge: judgeNames },
+  print: { class: 'read', ...text, judge: judgePrint },
   ...each('read let unset getopts test [ vared integer float', { class: 'read', ...text, judge: judgeNames }),
   ...each('declare typeset export readonly local', { class: 'read', ...text, judge: judgeDeclaration }),
   ...each('eval', { class: 'read', ...text, judge: judgeEval }),

@@ -1,5 +1,7 @@
 import { judgeRun } from './interpreters.js';
+import { judgeGivenTexts } from '../special/given-commands.js';
 import { judgeDatabase } from '../special/database.js';
+import type { Subject } from '../subject.js';
 import { each, type ProgramSpec, type ProgramTable, valued } from './spec.js';
 
 const text = { operands: 'text' } as const;
@@ -8,6 +10,19 @@ const run: ProgramSpec = { class: 'execute', ...text };
 const fetch: ProgramSpec = { class: 'network', ...text };
 const publish: ProgramSpec = { class: 'exfiltration', reason: 'publishes files', ...text };
 const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that others follow', ...text };
+
+/** What most kinds of things of a container engine have in common. */
+const things: ProgramSpec = {
+  class: 'persistence',
+  reason: 'changes what the machine runs',
+  ...text,
+  subcommands: {
+    ...each('ls list inspect df info ps logs show history events', show),
+    ...each('rm remove prune leave down kill reset', { class: 'destructive', ...text }),
+    ...each('create pull use import export build tag save load init', run),
+    push: publish,
+  },
+};
 
 const containerRun: ProgramSpec = {
   class: 'execute',
@@ -32,11 +47,41 @@ const containerRun: ProgramSpec = {
 
 const compose: ProgramSpec = {
   ...run,
+  options: valued('-f --file -p --project-name --profile --env-file --project-directory --parallel --ansi --progress'),
   subcommands: {
     ...each('ps logs config images top ls', show),
     ...each('down rm kill', { class: 'destructive', ...text }),
+    push: publish,
   },
 };
+
+const look: ProgramSpec = { ...fetch, judge: judgeClusterSecrets };
+
+const clusterChange = { class: 'persistence', reason: 'changes a cluster', ...text } as const;
+
+/** Clients of clusters: what does not look changes something. */
+const cluster: ProgramSpec = {
+  ...clusterChange,
+  options: valued(
+    '-n --namespace --context --kube-context --cluster --kubeconfig --user -s --server --token --as --as-group --request-timeout',
+  ),
+  subcommands: {
+    ...each('get describe logs explain version api-resources api-versions top events diff wait cluster-info', look),
+    ...each('options help completion kustomize port-forward proxy status whoami projects project', look),
+    ...each('delete drain cordon scale replace', { class: 'destructive', ...text }),
+    config: { ...clusterChange, subcommands: each('view current-context get-contexts get-clusters get-users', look) },
+    rollout: { ...clusterChange, subcommands: each('status history', look) },
+    auth: { ...clusterChange, subcommands: each('can-i whoami', look) },
+    cp: { class: 'exfiltration', reason: 'copies files from or to a cluster', ...text },
+  },
+};
+
+/** `kubectl get secret -o yaml` prints what it holds. */
+function judgeClusterSecrets(subject: Subject): void {
+  const isNamed = subject.args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
+  const isShown = subject.args.some(({ shape }) => /^(?:-o|--output|--template)/.test(shape));
+  if (isNamed && isShown) subject.find('exfiltration', 'reads credentials of a cluster');
+}
 
 /** `pip install` and its like, which may be told where to. */
 const install: ProgramSpec = {
@@ -73,10 +118,10 @@ export const DEVELOPMENT: ProgramTable = {
       install,
       ...each('download add sync lock update upgrade wheel search index create env venv tool', fetch),
       ...each('publish', publish),
-      config: settings,
+      config: { ...settings, subcommands: each('list get debug', show) },
     },
   }),
-  ...each('cargo go gem bundle composer mix dotnet mvn gradle gradlew sbt stack cabal opam dart flutter swift', {
+  ...each('gem bundle composer mix dotnet mvn gradle gradlew sbt stack cabal opam dart flutter swift', {
     ...run,
     subcommands: {
       ...each('version --version help env tree metadata search', show),
@@ -85,15 +130,23 @@ export const DEVELOPMENT: ProgramTable = {
     },
   }),
   twine: publish,
-  ...each('make gmake ninja cmake meson bazel just task rake ant scons tox nox', {
+  cmake: {
+    ...run,
+    options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },
+    judge: judgeGivenTexts,
+  },
+  ...each('make gmake ninja meson bazel just task rake ant scons tox nox', {
     ...run,
     options: {
-      ...each('--eval', { value: 'code' }),
+      ...each('-E --eval', { value: 'code' }),
       ...valued('-C -f -j -I -o -W -G -B -S'),
     },
     judge: (subject) => {
       const { stdin } = subject.command;
       const isRead = subject.args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
+      if (subject.args.some(({ isProcess }) => isProcess))
+        subject.find('obfuscated', 'make runs what another command prints');
+      judgeGivenTexts(subject);
       if (isRead && stdin) subject.find('obfuscated', 'make runs what it is given on its input');
       if (subject.args.some(({ shape }) => /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=/.test(shape))) {
         subject.find('obfuscated', 'make is given another shell');
@@ -102,19 +155,15 @@ export const DEVELOPMENT: ProgramTable = {
         subject.find('obfuscated', 'make is given a command');
     },
   }),
-  ...each('docker podman', {
+  ...each('docker podman nerdctl', {
     ...run,
+    options: valued('-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey -n --namespace'),
     subcommands: {
-      ...each('ps images logs inspect version info top stats port diff history search events', show),
+      ...each('ps ls list images logs inspect version info top stats port diff history search events', show),
       ...each('run create', containerRun),
       ...each('rm rmi prune kill', { class: 'destructive', ...text }),
-      ...each('system volume network image container builder buildx', {
-        ...run,
-        subcommands: {
-          ...each('ls list inspect df info', show),
-          ...each('rm prune remove', { class: 'destructive', ...text }),
-        },
-      }),
+      ...each('image volume network builder buildx manifest context system', { ...things, ...run }),
+      ...each('swarm service stack secret config node plugin trust checkpoint machine', things),
       ...each('pull', fetch),
       ...each('push', publish),
       ...each('login', { class: 'exfiltration', reason: 'handles credentials', ...text }),
@@ -122,20 +171,20 @@ export const DEVELOPMENT: ProgramTable = {
       compose,
     },
   }),
+  ...each('crictl ctr virsh vagrant lxc incus multipass', {
+    ...run,
+    subcommands: each('rm rmi rmp remove delete destroy undefine purge', { class: 'destructive', ...text }),
+  }),
   'docker-compose': compose,
-  ...each('kubectl oc helm k9s', {
-    class: 'network',
-    ...text,
+  ...each('kubectl oc', cluster),
+  ...each('helm', {
+    ...cluster,
     subcommands: {
-      ...each('get describe logs explain version api-resources top', fetch),
-      ...each('delete drain cordon uninstall rollback scale replace', { class: 'destructive', ...text }),
-      ...each('apply create patch edit set label annotate install upgrade', {
-        class: 'persistence',
-        reason: 'changes a cluster',
-        ...text,
-      }),
+      ...each('list ls status get history search repo show template lint version env dependency pull plugin', fetch),
+      ...each('uninstall delete rollback', { class: 'destructive', ...text }),
     },
   }),
+  k9s: fetch,
   ...each('terraform tofu pulumi', {
     ...run,
     subcommands: {

@@ -1,6 +1,7 @@
 import { judgeChmod } from '../special/chmod.js';
 import { judgeCopy } from '../special/copy.js';
 import { judgeDd } from '../special/dd.js';
+import { isTextEditing } from '../special/perl.js';
 import { judgeRemoval } from '../special/remove.js';
 import { judgeSed } from '../special/sed.js';
 import { judgeTar } from '../special/tar.js';
@@ -24,8 +25,7 @@ function judgeZip(subject: Subject): void {
 function judgeRename(subject: Subject): void {
   const [code, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
   const isCode = /[^\w.-]/.test(code?.shape ?? '');
-  if (isCode && !/^(?:s|y|tr)([/|,#])(?:(?!\1)[^@$`]|\$(?=\d|\1))*\1(?:(?!\1)[^@`])*\1[gi]*$/.test(code?.shape ?? ''))
-    subject.find('obfuscated', 'rename runs code that cannot be judged');
+  if (isCode && !isTextEditing(code?.value ?? '')) subject.find('obfuscated', 'rename runs code that cannot be judged');
   for (const file of files) subject.write(file);
 }
 
@@ -84,7 +84,30 @@ export const FILES: ProgramTable = {
       }
     },
   }),
-  ...each('ar cpio pax', { class: 'write' }),
+  ar: {
+    class: 'write',
+    operands: 'text',
+    judge: (subject) => {
+      const [operation, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('--'));
+      for (const file of files) {
+        if (/^-?[tpx]/.test(operation?.shape ?? '')) subject.read(file);
+        else subject.write(file);
+      }
+    },
+  },
+  ranlib: { class: 'write', operands: 'write' },
+  ...each('cpio pax', {
+    class: 'write',
+    operands: 'write',
+    options: {
+      ...each('-D --directory -O -F --file', { value: 'write' }),
+      ...each('--absolute-filenames --rsh-command --to-stdout', {
+        class: 'destructive',
+        reason: 'writes to wherever the archive says',
+      }),
+      ...valued('-H --format -C -E -I -M -R'),
+    },
+  }),
   tar: { class: 'write', operands: 'text', judge: judgeTar },
   bsdtar: { class: 'write', operands: 'text', judge: judgeTar },
   sed: { class: 'read', operands: 'text', judge: judgeSed },
@@ -96,7 +119,8 @@ export const FILES: ProgramTable = {
   // It takes empty directories away, nothing more.
   rmdir: { class: 'write', operands: 'write' },
   ...each('rm remove remove_directory unlink shred wipe srm trash trash-put', {
-    class: 'destructive',
+    // What it deletes makes it more.
+    class: 'read',
     operands: 'text',
     judge: judgeRemoval,
   }),

@@ -1,12 +1,20 @@
-import { judgeGit, judgeGitCheckout, judgeGitConfig, judgeGitPush, judgeGitReset } from '../special/git.js';
+import {
+  judgeGit,
+  judgeGitCheckout,
+  judgeGitClean,
+  judgeGitConfig,
+  judgeGitPush,
+  judgeGitReset,
+} from '../special/git.js';
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from './spec.js';
 
 const text = { operands: 'text' } as const;
+/** What they are given may be a file anywhere, as `diff --no-index` has it. */
 const show: ProgramSpec = {
   class: 'read',
-  ...text,
   options: {
     '--output': { value: 'write' },
+    '--contents': { value: 'read' },
     ...each('--ext-diff --open-files-in-pager', { class: 'obfuscated', value: 'text' }),
   },
 };
@@ -15,7 +23,11 @@ const destroy: ProgramSpec = { class: 'destructive', reason: 'discards work', ..
 const runs: ProgramSpec = {
   class: 'execute',
   ...text,
-  options: { ...each('-x --exec', { value: 'shell' }), ...valued('-m -F -C -s') },
+  options: {
+    ...each('-x --exec', { value: 'shell' }),
+    ...each('-F --file -t --template', { value: 'read' }),
+    ...valued('-m -C -s'),
+  },
 };
 const code: OptionSpec = { class: 'obfuscated', reason: 'runs another program', value: 'text' };
 const fetch: ProgramSpec = {
@@ -24,6 +36,7 @@ const fetch: ProgramSpec = {
   options: {
     ...each('--upload-pack -u', { value: 'shell', class: 'execute' }),
     ...each('-c --config', code),
+    '--template': { class: 'obfuscated', reason: 'brings hooks along', value: 'text' },
     ...valued('-b -o --depth --branch --origin -j'),
   },
 };
@@ -46,10 +59,32 @@ export const GIT: ProgramTable = {
         show,
       ),
       grep: { ...show, options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') } },
-      ...each(
-        'add mv init notes update-index hash-object write-tree commit-tree symbolic-ref bundle sparse-checkout',
-        change,
-      ),
+      init: {
+        ...change,
+        options: { '--template': { class: 'obfuscated', reason: 'brings hooks along', value: 'text' } },
+      },
+      'hash-object': { ...change, operands: 'read' },
+      ...each('send-pack fetch-pack', {
+        class: 'network',
+        ...text,
+        options: each('--receive-pack --upload-pack --exec', { value: 'shell', class: 'execute' }),
+      }),
+      'read-tree': { ...change, options: each('-u --reset', { class: 'destructive', reason: 'discards changes' }) },
+      'checkout-index': {
+        ...change,
+        options: each('-f --force', { class: 'destructive', reason: 'overwrites files' }),
+      },
+      'for-each-repo': { class: 'obfuscated', reason: 'runs commands in other repositories', ...text },
+      maintenance: {
+        class: 'execute',
+        ...text,
+        subcommands: each('start register unregister stop', {
+          class: 'persistence',
+          reason: 'changes what runs later',
+          ...text,
+        }),
+      },
+      ...each('add mv notes update-index write-tree commit-tree symbolic-ref bundle sparse-checkout', change),
       branch: {
         ...change,
         options: {
@@ -94,11 +129,13 @@ export const GIT: ProgramTable = {
         judge: judgeGitCheckout,
         options: {
           ...each('-f --force --discard-changes', { class: 'destructive', reason: 'discards changes' }),
-          ...valued('-b -B -c -C -s --source --orphan'),
+          ...each('-B -C --force-create', { class: 'destructive', reason: 'moves a branch', value: 'text' }),
+          ...valued('-b -c -s --source --orphan'),
         },
       }),
       reset: { ...change, judge: judgeGitReset },
-      ...each('clean rm filter-repo prune replace', destroy),
+      clean: { class: 'read', ...text, judge: judgeGitClean },
+      ...each('rm filter-repo prune replace', destroy),
       'filter-branch': {
         ...destroy,
         options: each(
@@ -151,7 +188,11 @@ export const GIT: ProgramTable = {
         ...text,
       }),
       ...each('send-email imap-send request-pull', { class: 'exfiltration', ...text }),
-      credential: { class: 'exfiltration', reason: 'reads credentials', ...text },
+      ...each('credential credential-store credential-cache', {
+        class: 'exfiltration',
+        reason: 'reads credentials',
+        ...text,
+      }),
     },
   },
 };

@@ -1,7 +1,10 @@
+import { type Argument, literal } from '../argument.js';
 import type { Subject } from '../subject.js';
 import { judgeAwk } from '../special/awk.js';
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from './spec.js';
+import { judgeProgram } from '../judge-program.js';
 import { parseArguments } from '../options.js';
+import { judgeTextEditing } from '../special/perl.js';
 import { DESCRIPTOR, isInputName } from '../shells.js';
 import { judgeFetchedScript } from '../run-file.js';
 
@@ -16,10 +19,10 @@ const judgeInput =
     // php: what follows `--` is for the script, and that is its input.
     const script = label === 'php' && head?.shape === '--' ? undefined : operands[0];
     const hasCode = given.some(({ spec }) => spec?.value === 'code' || spec?.value === 'text');
-    // It runs its argument as code.
-    if (given.some(({ name, value }) => name === '-m' && value?.shape === 'timeit'))
-      subject.find('obfuscated', `${label} -m timeit runs code that cannot be judged`);
+    const module = given.find(({ name }) => name === '-m')?.value;
+    if (module) judgeModule(subject, module);
     if (script?.isProcess === true) subject.find('obfuscated', `${label} runs what another command prints`);
+    else if (label === 'php' && given.some(({ name }) => name === '-S')) judgeServer(subject);
     else if (script && DESCRIPTOR.test(script.shape) && !stdin)
       subject.find('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
     else if (script?.value === undefined && script) subject.findUnknown(script, `the script that ${label} runs`);
@@ -28,6 +31,29 @@ const judgeInput =
       subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
     } else if (script) judgeFetchedScript(subject, script);
   };
+
+/** Modules of Python that are programs of their own, or do what others do. */
+const MODULES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['pip', 'pipx', 'uv', 'poetry', 'timeit', 'venv', 'zipfile', 'tarfile'].map((name) => [name, name]),
+  ),
+  'http.server': 'http.server',
+};
+
+/** `python -m`: what is known of the module as a program. */
+function judgeModule(subject: Subject, module: Argument): void {
+  const program = Object.hasOwn(MODULES, module.shape) ? MODULES[module.shape] : undefined;
+  const at = subject.args.findIndex(({ shape }) => shape.endsWith(module.shape));
+  if (program !== undefined) subject.runWords([literal(program), ...subject.args.slice(at + 1)]);
+}
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
+
+/** A server that is open to other machines unless it is told to listen here alone. */
+function judgeServer(subject: Subject): void {
+  if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
+    subject.find('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
+}
 
 /** `deno run` and `bun run`: what they run may be their input, or come from another machine. */
 export function judgeRun(subject: Subject): void {
@@ -50,8 +76,22 @@ function interpreter(code: string, values = '', modules = ''): ProgramSpec {
   return { class: 'execute', operands: 'text', options, judge: judgeInput(options) };
 }
 
+/** Commands of debuggers that look at what is there. */
+const LOOKING =
+  /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/;
+
+const PERL = interpreter('-e -E -M -m -x -n -p -i -d', '-I');
+
 /** Interpreters and editors: programs that run code of their own languages. */
 export const INTERPRETERS: ProgramTable = {
+  timeit: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' },
+  venv: { class: 'write', operands: 'write', options: valued('--prompt') },
+  ...each('zipfile tarfile', {
+    class: 'read',
+    operands: 'write',
+    options: each('-c --create -e --extract', { class: 'write' }),
+  }),
+  'http.server': { class: 'execute', operands: 'text', judge: judgeServer },
   ...each('python pypy ipython', interpreter('-c', '-W -X', '-m')),
   ...each(
     'node nodejs',
@@ -61,43 +101,55 @@ export const INTERPRETERS: ProgramTable = {
     class: 'execute',
     operands: 'text',
     judge: judgeRun,
-    subcommands: { eval: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' } },
+    options: each('--eval --preload', { value: 'code' }),
+    subcommands: {
+      eval: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' },
+      repl: { class: 'execute', operands: 'text', options: each('--eval --eval-file', { value: 'code' }) },
+    },
   }),
   ...each('tsx ts-node', interpreter('-e -p --eval --print -r --require --import')),
   // Of -l, -0, -C and -F a value is attached, or there is none: what follows may be -e.
-  perl: interpreter('-e -E -M -m -x -n -p -i -d', '-I'),
+  perl: {
+    class: 'read',
+    operands: 'text',
+    judge: (subject) => {
+      if (!judgeTextEditing(subject)) judgeProgram(subject, PERL, 'perl');
+    },
+  },
   ruby: interpreter('-e -r -n -p -i', '-I -C -E -F'),
   php: interpreter('-r -B -R -E -a -d', '-c -S -t -f'),
   m4: interpreter(''),
   ...each('lua luajit', interpreter('-e -l')),
   ...each('tclsh wish expect', interpreter('-c')),
   ...each(
+    'ocaml raku crystal nim clj kotlinc csi gp maxima sage',
+    interpreter('-e -eval --eval -c e eval --batch-string'),
+  ),
+  ...each(
     'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave',
     interpreter('-e -E --eval -eval -g -c'),
   ),
-  java: {
-    class: 'execute',
-    operands: 'text',
-    options: { ...valued('-cp -classpath --class-path -jar'), '-javaagent': { value: 'code' } },
-  },
   ...each('awk gawk mawk nawk original-awk', { class: 'read', operands: 'text', judge: judgeAwk }),
-  ...each('vi vim nvim view ex rvim gvim', {
+  ...each('vi vim nvim view ex rvim gvim vimdiff', {
     class: 'write',
-    options: { ...each('-c --cmd -S -s -u -U -W -w -es', { value: 'code' }), ...valued('-t -T -i') },
+    options: { ...each('-c --cmd -S -s -u -U -W -w -l -es --listen', { value: 'code' }), ...valued('-t -T -i') },
     operands: 'write',
     judge: (subject) => {
-      for (const { shape } of subject.args)
-        if (/^\+\D/.test(shape)) subject.find('obfuscated', 'an editor runs commands');
+      const { args, command, program } = subject;
+      const isLineEditor = program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
+      if (isLineEditor && command.stdin) subject.find('obfuscated', 'an editor runs commands from its input');
+      if (args.some(({ shape }) => /^\+\D/.test(shape))) subject.find('obfuscated', 'an editor runs commands');
     },
   }),
-  ...each('emacs', {
+  ...each('emacs emacsclient kak', {
     class: 'execute',
-    options: each('--eval --execute -l --load -f --funcall --script -batch --batch', { value: 'code' }),
+    options: each('-e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert', { value: 'code' }),
     operands: 'write',
   }),
   ...each('nano pico micro joe ed red', {
     class: 'write',
     operands: 'write',
+    options: each('-s --speller -command', { value: 'shell', class: 'execute' }),
     judge: (subject) => {
       if (subject.command.stdin) subject.find('obfuscated', 'an editor runs commands from its input');
     },
@@ -106,7 +158,7 @@ export const INTERPRETERS: ProgramTable = {
     class: 'execute',
     operands: 'text',
     options: {
-      ...each('-ex -x -iex --eval-command --command --batch-silent -o', { value: 'code' }),
+      ...each('-ex -x -iex --eval-command --command --batch-silent -o', { value: 'code', harmless: LOOKING }),
       ...valued('-p --pid'),
     },
   }),

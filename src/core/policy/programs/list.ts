@@ -1,4 +1,5 @@
 import { BUILTINS } from './builtins.js';
+import { COMPILERS } from './compilers.js';
 import { DEVELOPMENT } from './development.js';
 import { FILES } from './files.js';
 import { GIT } from './git.js';
@@ -9,7 +10,7 @@ import type { ProgramSpec } from './spec.js';
 import { SYSTEM } from './system.js';
 
 /** Every table. A new one is a file beside these, and a line here. */
-const TABLES = [READING, FILES, NETWORK, SYSTEM, DEVELOPMENT, INTERPRETERS, GIT, BUILTINS];
+const TABLES = [READING, FILES, NETWORK, SYSTEM, DEVELOPMENT, COMPILERS, INTERPRETERS, GIT, BUILTINS];
 
 const PROGRAMS: ReadonlyMap<string, ProgramSpec> = new Map(TABLES.flatMap((table) => Object.entries(table)));
 

@@ -1,6 +1,7 @@
 import {
   judgeCloud,
   judgeCurl,
+  judgeFileTransfer,
   judgeRemoteCopy,
   judgeSender,
   judgeSocat,
@@ -24,6 +25,8 @@ export const NETWORK: ProgramTable = {
     options: { ...each('-o --output', { value: 'write' }) },
     judge: (subject) => {
       judgeSender(subject);
+      if (subject.args.some(({ shape }) => /^[^=:@/]*(?::?=)?@./.test(shape)))
+        subject.find('exfiltration', `${subject.program ?? 'it'} sends a file`);
       if (subject.args.some(({ shape }) => shape === 'DELETE'))
         subject.find('destructive', `${subject.program ?? 'it'} deletes what is kept elsewhere`);
     },
@@ -52,12 +55,26 @@ export const NETWORK: ProgramTable = {
     },
     judge: judgeSender,
   }),
-  ...each('scp sftp rsync', { class: 'network', operands: 'text', judge: judgeRemoteCopy }),
+  ...each('scp rsync', { class: 'network', operands: 'text', judge: judgeRemoteCopy }),
+  sftp: {
+    class: 'network',
+    operands: 'text',
+    options: {
+      ...each('-b -D', { class: 'obfuscated', reason: 'is given commands that cannot be judged', value: 'text' }),
+      ...each('-o -F -S', { class: 'obfuscated', reason: 'may run programs here', value: 'text' }),
+      ...valued('-B -c -i -J -l -P -R -s -X'),
+    },
+    judge: judgeFileTransfer,
+  },
   ...each('ftp lftp ncftp tftp smbclient', {
     class: 'network',
     operands: 'text',
-    options: { '-c': { class: 'obfuscated', value: 'text' } },
-    judge: judgeSender,
+    options: each('-c -e -f', {
+      class: 'obfuscated',
+      reason: 'is given commands that cannot be judged',
+      value: 'text',
+    }),
+    judge: judgeFileTransfer,
   }),
   ...each('mail mailx sendmail mutt msmtp swaks', { class: 'exfiltration', reason: 'sends mail', operands: 'text' }),
   ...each('gh glab hub', {
@@ -101,6 +118,7 @@ export const NETWORK: ProgramTable = {
         subject.noteWritten(next);
       });
     },
+    options: each('-engine -provider -provider-path', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
     subcommands: each('s_client s_server s_time', { class: 'network', operands: 'text', judge: judgeSender }),
   },
   ...each('ssh-copy-id', { class: 'persistence', reason: 'lets somebody in on another machine' }),

@@ -43,6 +43,7 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
   conntrack: any('-[LSC]', '--(?:dump|stats|count)', String.raw`-p \w+`),
   cryptsetup: first('status|luksDump|isLuks', WORD),
   dmsetup: first('ls|info|status|table|deps', NAME, '--tree', '-c'),
+  dnf: first('history(?: (?:list|info))?|repolist|module list', WORD, '--all'),
   dpkg: first(
     '-[lLSspVCcI]|--(?:list|listfiles|search|status|print-avail|verify|audit|contents|info|get-selections|print-architecture|version)',
     WORD,
@@ -85,6 +86,11 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
   ),
   mdadm: first('--(?:detail|examine|query)|-[DEQ]', WORD, '--(?:scan|brief|verbose)', '-[sbv]+'),
   mount: any('-[lv]', '--show-labels', '--verbose', String.raw`(?:-t|--types) [\w,.-]+`),
+  mysqladmin: any(
+    'status|ping|version|extended-status|processlist|variables',
+    String.raw`-[hPu] ?[\w.-]+`,
+    String.raw`--(?:host|port|user)=[\w.-]+`,
+  ),
   netplan: first('get|status|info', NAME),
   networkctl: new RegExp(`^(?:(?:list|status|lldp)(?: ${NAME})*)?$`),
   nmcli: new RegExp(`^(?:(?:-[tp]|-f \\S+) )*(?:${NMCLI_OBJECT}(?: (?:status|show)(?: ${NAME})*| wifi list)?)?$`),

@@ -14,6 +14,8 @@ export interface OptionSpec {
   readonly reason?: string;
   /** It takes a value, which is this. */
   readonly value?: ValueRole;
+  /** Values with which it does nothing of the kind. */
+  readonly harmless?: RegExp;
 }
 
 /** What the operands are. `last-written`: those before the last are read. `first-read`: what follows is text. */

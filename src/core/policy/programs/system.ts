@@ -186,7 +186,6 @@ export const SYSTEM: ProgramTable = {
   },
   ...each('gpg gpg2', {
     class: 'execute',
-    ...text,
     options: {
       ...each('-o --output', { value: 'write' }),
       ...each('--export-secret-keys --export-secret-subkeys', { class: 'exfiltration', reason: 'reads credentials' }),
@@ -199,5 +198,5 @@ export const SYSTEM: ProgramTable = {
     reason: 'runs commands out of sight',
     ...text,
   }),
-  ...each('crictl ctr nerdctl virsh vagrant qemu-system-x86_64', { class: 'execute', ...text }),
+  ...each('qemu-system-x86_64', { class: 'execute', ...text }),
 };

@@ -1,3 +1,4 @@
+import { literal } from '../argument.js';
 import { POLICY_LIMITS } from '../limits.js';
 import { parseArguments } from '../options.js';
 import { each, valued } from '../programs/spec.js';
@@ -14,6 +15,9 @@ const OPTIONS = {
 /** What an awk program does beyond printing: runs commands, reads from them, writes files. Source: gawk(1). */
 const BEYOND_PRINTING =
   /\bsystem\s*\(|\bgetline\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>|@(?:load|include)|\bclose\s*\(|\/inet|@\w+\s*\(/;
+
+/** `print … > "name"`, where that is the whole name. */
+const OUTPUT = /(\bprintf?\b(?:[^;}\n">|]|"(?:\\.|[^"\\\n])*")*)>{1,2}\s*"([\w./@%+-]+)"(?=\s*(?:[;}\n]|$))/g;
 
 /** `awk`: text processing, as long as its program only prints. */
 export function judgeAwk(subject: Subject): void {
@@ -37,8 +41,12 @@ export function judgeAwk(subject: Subject): void {
       subject.find('obfuscated', 'awk runs a program that is too long to be judged');
       continue;
     }
-    // What stands in a pattern or a text is not run.
+    // What stands in a pattern or a text is not run; a text behind `>` is the name of a file.
     const code = program.shape
+      .replaceAll(OUTPUT, (_whole, before: string, name: string) => {
+        subject.write({ ...literal(name), isGlob: false });
+        return before;
+      })
       .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
       .replaceAll(/(^|[~(,!&|{;\s])\/(?:\\.|[^/\\\n])+\//g, '$1');
     if (BEYOND_PRINTING.test(code)) subject.find('obfuscated', 'awk runs commands or writes files');

@@ -1,6 +1,8 @@
 import { type Argument, UNKNOWN } from '../argument.js';
 import { judgeAssignments, noteVariable } from '../assignments.js';
 import { HIDDEN_COMMAND } from '../expansions.js';
+import { kindOf } from '../path-kinds.js';
+import { resolvePath } from '../paths.js';
 import type { Subject } from '../subject.js';
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)(\[[^\]]*\])?\+?=/;
@@ -20,12 +22,26 @@ export function judgeEval(subject: Subject): void {
 
 /** `source`: whatever is in the file happens in the session's own shell. */
 export function judgeSource(subject: Subject): void {
-  const [file] = subject.args.filter(({ shape }) => shape !== '--');
+  const [file, ...others] = subject.args.filter(({ shape }) => shape !== '--');
   if (!file) return;
-  subject.find('obfuscated', `runs a file in the session's own shell, which may change it: ${file.text}`);
+  if (others.length === 0 && isActivation(subject, file)) subject.find('execute', `prepares the shell: ${file.text}`);
+  else subject.find('obfuscated', `runs a file in the session's own shell, which may change it: ${file.text}`);
   if (file.isProcess) subject.findBeside('obfuscated', 'runs what another command prints');
   subject.read(file);
   subject.inquiry.noteNamesChange();
+}
+
+/**
+ * Whether a file is the one by which a virtual environment of Python is entered, of the workspace's own, and not written by
+ * this very text.
+ */
+function isActivation({ inquiry, scope }: Subject, file: Argument): boolean {
+  if (file.value === undefined || file.isGlob || file.isSample || !/(?:^|\/)bin\/activate$/.test(file.value))
+    return false;
+  const isInWorkspace = (path: string | undefined) => kindOf(path, inquiry.facts) === 'workspace';
+  return (
+    resolvePath(file.value, scope.directories).every(isInWorkspace) && !inquiry.written.find(file, scope.directories)
+  );
 }
 
 /** `alias`: what it stands for is judged now, and again where it is used. */
@@ -52,7 +68,10 @@ export function judgeTrap(subject: Subject): void {
   const words = subject.args.filter(({ shape }) => !/^-[lpP]*$/.test(shape) && shape !== '--');
   const [action, ...signals] = words;
   if (!action || signals.length === 0 || action.value === '') return;
-  subject.runText(action, 'what a trap runs');
+  // In a session, other commands may change its variables before it runs.
+  const { scope, inquiry } = subject;
+  const lookup = inquiry.facts.isOneShot ? scope.lookup : () => undefined;
+  subject.runText(action, 'what a trap runs', subject.command.stdin, { ...scope, lookup });
   subject.inquiry.noteNamesChange();
 }
 
@@ -117,6 +136,19 @@ function isName({ program, args }: Subject, { shape }: Argument, index: number, 
   return takesAny || !shape.startsWith('-');
 }
 
+/** zsh's `print`: it may set a variable, type ahead, or read its text as a prompt, in which commands may stand. */
+export function judgePrint(subject: Subject): void {
+  const flags = subject.args.filter(({ shape }) => /^-[A-Za-z]/.test(shape)).map(({ shape }) => shape);
+  if (flags.some((flag) => /^-[A-Za-z]*[szS]/.test(flag)))
+    subject.find('obfuscated', 'print types ahead, or changes what is recorded');
+  subject.args.forEach(({ shape }, index) => {
+    const before = subject.args[index - 1]?.shape ?? '';
+    if (/^-[A-Za-z]*v$/.test(before)) noteVariable(shape.replace(/\[.*/s, ''), subject.inquiry);
+    if (flags.some((flag) => flag.includes('P')) && /\$\(|`|\$\{|\0/.test(shape))
+      subject.find('obfuscated', 'print reads its text as a prompt, which may run commands');
+  });
+}
+
 function judgeUnset(subject: Subject): void {
   subject.inquiry.noteNamesChange();
   for (const { value } of subject.args) {
@@ -126,8 +158,9 @@ function judgeUnset(subject: Subject): void {
   }
 }
 
-/** Options by which words, or names of directories, become something else than they say. */
-const MISLEADING = /^(?:keyword|autocd|cdablevars|cdspell)$/;
+/** Options by which words, or names of directories, become something else than they say, or texts are read otherwise. */
+const MISLEADING =
+  /^(?:no)?(?:keyword|autocd|cdablevars|cdspell|promptsubst|rcquotes|cshjunkiequotes|ignorebraces|ignoreclosebraces|shfileexpansion|globsubst|shwordsplit|kshglob|shglob|banghist|shinstdin)$/;
 
 /** `set` and `shopt`: most options are the session's own affair. */
 export function judgeHistory(subject: Subject): void {

@@ -5,7 +5,7 @@ import { valued } from '../programs/spec.js';
 import type { Subject } from '../subject.js';
 
 /** Modes that have a program run with its owner's rights. */
-const SET_ID = /^(?:[0-7]?[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*)$/;
+export const SET_ID = /^(?:[0-7]?[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*)$/;
 
 /** `chmod`, `chown` and `chgrp`. */
 export function judgeChmod(subject: Subject): void {

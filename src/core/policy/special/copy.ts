@@ -1,5 +1,6 @@
 import type { Argument } from '../argument.js';
 import { parseArguments } from '../options.js';
+import { SET_ID } from './chmod.js';
 import { resolvePath } from '../paths.js';
 import { isCritical, isRawDevice, kindOf } from '../path-kinds.js';
 import { isStandardProgram } from '../program-name.js';
@@ -18,6 +19,9 @@ export function judgeCopy(subject: Subject): void {
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const target = options.find(({ name }) => name === '-t' || name === '--target-directory')?.value;
   const isDirectoryMade = subject.program === 'install' && options.some(({ name }) => name === '-d');
+  const mode = options.find(({ name }) => name === '-m' || name === '--mode')?.value;
+  if (subject.program === 'install' && mode && SET_ID.test(mode.shape))
+    subject.find('privilege', 'install lets a program run with the rights of its owner');
   if (options.some(({ name }) => name === '--strip-program')) subject.find('obfuscated', 'install runs a program');
   const hasTarget = target !== undefined || isDirectoryMade || operands.length < 2;
   const sources = hasTarget ? operands : operands.slice(0, -1);

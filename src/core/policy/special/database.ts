@@ -3,7 +3,11 @@ import { each, valued } from '../programs/spec.js';
 import type { Subject } from '../subject.js';
 
 const STATEMENTS = { value: 'text' } as const;
+const FLAGS =
+  '-header -noheader -column -csv -json -line -list -table -box -markdown -html -tabs -readonly -batch -bail -echo -safe';
 const OPTIONS = {
+  ...each(FLAGS, {}),
+  ...valued('-separator -nullvalue -newline'),
   ...each('-c -e --command --execute --eval -cmd -x', STATEMENTS),
   ...valued('-h -p -P -U -d -u -D -f -o -S --host --port --user --username --dbname --database --file --output'),
 };

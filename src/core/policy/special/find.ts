@@ -47,14 +47,40 @@ function runOnEach(subject: Subject, words: readonly Argument[], starts: readonl
   const [start] = starts;
   const found: Argument =
     start?.value === undefined ? unknownArgument('{}') : { ...start, text: '{}', maySplit: false };
+  const kind = kindOfFound(subject, starts);
   const isDeep = REMOVERS.has(baseName(words[0]?.value ?? ''));
   const filled = words.map((word) => {
     if (word.shape === '{}')
-      return isDeep && start?.value !== undefined ? found : { ...unknownArgument('{}'), maySplit: false };
+      return isDeep && start?.value !== undefined ? found : (kind ?? { ...unknownArgument('{}'), maySplit: false });
     if (!word.shape.includes('{}')) return word;
     return { ...word, shape: word.shape.replaceAll('{}', UNKNOWN), value: undefined };
   });
   subject.runWords(filled);
+}
+
+/** Tests and actions besides which a name is what all that is found has. */
+const PLAIN_TESTS = new Set(
+  '-name -iname -type -maxdepth -mindepth -newer -mtime -mmin -size -path -not ! -print -print0'.split(' '),
+);
+/** Files of one kind, none of which is a start-up file or a hook. */
+const PLAIN_KIND = /^[\w-]*\*(\.[A-Za-z]\w{0,5})$/;
+
+/** Any of the files that are found, when they have one ending and lie below one directory; undefined when that is not so. */
+function kindOfFound({ args, program }: Subject, starts: readonly Argument[]): Argument | undefined {
+  const [start, ...others] = starts;
+  const at = args.findIndex(({ value }) => value === '-name' || value === '-iname');
+  const ending = PLAIN_KIND.exec(args[at + 1]?.value ?? '')?.[1];
+  const tests = args.slice(
+    0,
+    args.findIndex(({ value }) => RUNNERS.has(value ?? '')),
+  );
+  const isNegated = /^(?:!|-not)$/.test(args[at - 1]?.shape ?? '');
+  const arePlain = tests.every(({ shape }) => !/^[-!(]/.test(shape) || PLAIN_TESTS.has(shape));
+  if (program !== 'find' || at === -1 || ending === undefined || ending === '.sample' || isNegated || !arePlain)
+    return undefined;
+  if (others.length > 0 || start?.value === undefined || start.isGlob) return undefined;
+  const value = `${start.value}/x${ending}`;
+  return { ...start, text: '{}', value, shape: value, isSample: true, maySplit: false };
 }
 
 const FD_RUNNERS = /^(?:-[A-Za-z]*[xX]|--exec(?:-batch)?)$/;

@@ -1,5 +1,6 @@
 import type { Argument } from '../argument.js';
-import { tailOf } from '../options.js';
+import { parseArguments, tailOf } from '../options.js';
+import { valued } from '../programs/spec.js';
 import type { Subject } from '../subject.js';
 
 /** Settings by which git runs programs, or reads other settings. Source: git-config(1). */
@@ -12,7 +13,7 @@ export function judgeGit(subject: Subject): void {
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
     const shape = arg?.shape ?? '';
-    if (shape.startsWith('ext::') || args.some((word) => word.shape.startsWith('ext::'))) {
+    if (args.some((word) => /^(?:--\w+=)?ext::/.test(word.shape))) {
       subject.find('obfuscated', 'git runs a program to reach a repository');
     }
     if (!shape.startsWith('-')) return;
@@ -58,9 +59,28 @@ export function judgeGitConfig(subject: Subject): void {
 /** `checkout`, `switch`, `restore`: of branches, or of files, whose changes are lost. */
 export function judgeGitCheckout(subject: Subject): void {
   const words = subject.args.map(({ shape }) => shape);
-  const isRestore = words.includes('restore') && !words.includes('--staged') && !words.includes('-S');
-  if (isRestore || words.includes('--') || words.includes('.'))
-    subject.find('destructive', 'git discards changes of files');
+  const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
+  const isRestore = has('restore') && (!has('--staged', '-S') || has('--worktree', '-W'));
+  const isOfFiles = has('checkout') && namesFiles(subject);
+  if (isRestore || isOfFiles || has('--', '.')) subject.find('destructive', 'git discards changes of files');
+}
+
+const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
+
+/** Whether `checkout` is given files: behind a revision, or by what looks like the name of one. */
+function namesFiles(subject: Subject): boolean {
+  const { operands, options } = parseArguments(wordsBehind(subject, 'checkout'), { options: CHECKOUT_OPTIONS });
+  const isOfBranch = options.some(({ name }) => Object.hasOwn(CHECKOUT_OPTIONS, name));
+  // What is left of a conflict is neither side's work.
+  if (isOfBranch || options.some(({ name }) => name === '--theirs' || name === '--ours')) return false;
+  return operands.length > 1 || operands.some(({ shape }) => /\/$|\.(?:[chmrs]|[A-Za-z]{2,4})$/.test(shape));
+}
+
+/** `clean`: with `-n` it only says what it would delete. */
+export function judgeGitClean(subject: Subject): void {
+  const { options } = parseArguments(wordsBehind(subject, 'clean'), { options: valued('-e --exclude') });
+  if (!options.some(({ name }) => name === '-n' || name === '--dry-run'))
+    subject.find('destructive', 'git clean discards work');
 }
 
 /** `reset`: of the index, or of the files too. */
@@ -74,7 +94,7 @@ export function judgeGitReset(subject: Subject): void {
 /** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is somewhere else. */
 export function judgeGitPush(subject: Subject): void {
   const address = wordsBehind(subject, 'push').find(({ shape }) =>
-    /^(?:\w+:\/\/|[\w.-]+@?[\w.-]*:[^:]*\/)/.test(shape),
+    /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/.test(shape),
   );
   if (address) subject.find('exfiltration', `git push sends the repository to an address: ${address.text}`);
   for (const { shape } of wordsBehind(subject, 'push')) {

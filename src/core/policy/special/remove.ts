@@ -15,5 +15,6 @@ export function judgeRemoval(subject: Subject): void {
   // Without it, GNU rm refuses "/" itself.
   if (names.some((name) => name.startsWith('--no-p')))
     subject.findCatastrophe('rm is told to delete the root directory');
+  if (operands.length === 0) subject.find('destructive', `${subject.program ?? 'it'} deletes files`);
   for (const operand of operands) subject.remove(operand, `${subject.program ?? 'it'} deletes`, isRecursive);
 }

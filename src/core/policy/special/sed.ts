@@ -18,6 +18,8 @@ export function judgeSed(subject: Subject): void {
   const { options, operands, doubtful } = parseArguments(subject.args, { options: OPTIONS });
   const isSafe = options.some(({ name }) => name === '--sandbox');
   const inPlace = options.some(({ name }) => /^-(?:i|I|-in-place)/.test(name));
+  if (subject.args.some(({ shape }) => /^(?:-[nrEsuz]*i|--in-place=).*\//.test(shape)))
+    subject.find('obfuscated', 'sed puts copies of the files into another directory');
   const given = options.filter(({ name }) => name === '-e' || name === '--expression').map(({ value }) => value);
   const fromFile = options.find(({ name }) => name === '-f' || name === '--file');
   const isGiven = given.length > 0 || fromFile !== undefined;
@@ -77,7 +79,7 @@ function commandsOf(script: string): readonly (string | undefined)[] {
       if (name === 'w' || name === 'W') found.push(`w${line.slice(1)}`);
       if (name === 'e' || name === 'r') found.push(line);
       if (name === 'R') found.push(`r${line.slice(1)}`);
-      const endsAtSemicolon = 'btTlLqQv'.includes(name);
+      const endsAtSemicolon = 'btTlLqQv:'.includes(name);
       rest = rest.slice(endsAtSemicolon ? (/^[^;}\n]*/.exec(rest)?.[0].length ?? 1) : line.length);
     } else if ('=dDgGhHnNpPxzF'.includes(name)) rest = rest.slice(1);
     else return [...found, undefined];

@@ -6,7 +6,8 @@ import type { Subject } from '../subject.js';
 const OPTIONS = {
   ...each('-f --file', { value: 'text' } as const),
   ...each('-C --directory', { value: 'text' } as const),
-  ...each('--to-command --rsh-command --info-script --new-volume-script -F', { value: 'shell' } as const),
+  '--one-top-level': {},
+  ...each('--to-command --rsh-command --rmt-command --info-script --new-volume-script -F', { value: 'shell' } as const),
   ...each('-I --use-compress-program', { value: 'shell' } as const),
   '--checkpoint-action': { value: 'text' } as const,
   '--checkpoint': {},
@@ -30,15 +31,20 @@ export function judgeTar(subject: Subject): void {
     if (name === '--checkpoint-action') judgeAction(subject, value);
   }
   if (has('-P', '--absolute-names')) subject.find('destructive', 'tar writes to wherever the archive says');
+  if (has('--remove-files') && operands.length === 0) subject.find('destructive', 'tar deletes what it has packed');
   if (has('--remove-files')) for (const file of operands) subject.remove(file, 'tar deletes', true);
   const archive = valueOf('-f', '--file');
   if (archive?.value !== '-' && archive) {
     if (has('-c', '--create', '-r', '--append', '-u', '--update', '-A', '--delete')) subject.write(archive);
     else subject.read(archive);
-    if (/^[^/]*:/.test(archive.shape)) subject.find('network', 'tar uses another machine');
+    if (/^[^/]*:/.test(archive.shape))
+      subject.find(has('-c', '--create', '-r', '-u') ? 'exfiltration' : 'network', 'tar uses another machine');
   }
-  if (has('-x', '--extract', '--get')) subject.write(valueOf('-C', '--directory') ?? literal('.'));
-  else for (const file of operands) subject.read(file);
+  if (has('-x', '--extract', '--get')) {
+    subject.write(valueOf('-C', '--directory') ?? literal('.'));
+    const top = valueOf('--one-top-level');
+    if (top) subject.write(top);
+  } else for (const file of operands) subject.read(file);
   for (const argument of doubtful) subject.findUnknown(argument, 'an option of tar');
 }
 

@@ -218,7 +218,7 @@ const ORDINARY = {
     'docker build -t x .',
     'docker compose up -d',
     'python -m pytest',
-    'python -m pip install x',
+
     'python3 -V',
     './gradlew build',
     './configure --prefix=/usr',
@@ -253,6 +253,7 @@ const ORDINARY = {
     'openssl s_client -connect x:443 </dev/null',
     'curl localhost',
     'pip install x',
+    'python -m pip install x',
     'aws s3 cp s3://b/x .',
     'ssh host <<E\nuptime\nE',
     'npm install',

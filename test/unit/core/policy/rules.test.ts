@@ -78,8 +78,8 @@ describe('a rule', () => {
     ],
     [
       'lets a start-up file of known content be read',
-      { action: 'allow', program: ['.', 'source'], args: ['*/bin/activate'] },
-      '. venv/bin/activate',
+      { action: 'allow', program: ['.', 'source'], args: ['*/env.sh'] },
+      '. ./env.sh',
       'allow obfuscated',
     ],
   ])('that allows %s', (_what, definition, command, outcome) => {

@@ -79,6 +79,17 @@ describe('the saved state', () => {
     expect(isIncomplete).toBe(true);
   });
 
+  it('of zsh is complete when nothing but the adapter’s own functions is in the way', () => {
+    const own = '__sa_tidy () {\n\tstty -g < "$x" >>| "$y" || builtin true\n}\n';
+    const { functions, aliases, isIncomplete } = readSavedState(
+      `export PATH=/bin\n${own}f () {\n\trm x\n}\nalias ll='ls -l'\n`,
+      'zsh',
+    );
+    expect([...functions.keys()]).toEqual(['f']);
+    expect(entries(aliases)).toEqual({ ll: 'ls -l' });
+    expect(isIncomplete).toBe(false);
+  });
+
   it('of sh has no functions, so that names are not known', () => {
     const { variables, aliases, isIncomplete } = readSavedState(SH, 'sh');
     expect(variables.get('HOME')).toBe('/home/ada');

@@ -93,6 +93,28 @@ describe('self', () => {
     expect(fixture.events).toEqual(['asked by asker', 'expired']);
   });
 
+  it('has expired when its time has come, though its timer is late', async () => {
+    const { fixture, decide } = ask();
+    vi.setSystemTime(Date.now() + EXPIRES_MS);
+    expect(await codeOf(decide())).toBe('CONFIRMATION_NOT_FOUND');
+    expect(fixture.runs).toEqual([]);
+    expect(fixture.events).toEqual(['asked by asker', 'expired']);
+  });
+
+  it('is not run when the token that asked has ended, before the decision or while the workspace is saved', async () => {
+    const early = ask();
+    early.fixture.ended.add(asker.caller.principal.id);
+    expect(await codeOf(early.decide())).toBe('COMMAND_DENIED');
+    expect(early.fixture.events).toEqual(['asked by asker', 'withdrawn']);
+    const late = ask();
+    late.fixture.save = () => {
+      late.fixture.ended.add(asker.caller.principal.id);
+      return Promise.resolve({ checkpointId: undefined, warnings: [] });
+    };
+    expect(await codeOf(late.decide())).toBe('COMMAND_DENIED');
+    expect([...early.fixture.runs, ...late.fixture.runs]).toEqual([]);
+  });
+
   it('can be rejected', async () => {
     const { fixture, decide } = ask();
     expect(await decide(asker, { decision: 'reject' })).toBeUndefined();

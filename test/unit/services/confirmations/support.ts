@@ -39,6 +39,8 @@ export class Fixture {
   readonly confirmations: Confirmations;
   /** What was run, by command id. */
   readonly runs: string[] = [];
+  /** Principals whose token has ended. */
+  readonly ended = new Set<string>();
   reviewer: Reviewer | undefined;
   settings: ConfirmationSettings;
   save = () => Promise.resolve({ checkpointId: undefined, warnings: [] });
@@ -50,6 +52,7 @@ export class Fixture {
       connections: { all: () => connected.map(({ caller }) => caller) },
       reviewer: () => this.reviewer,
       save: () => this.save(),
+      counts: ({ id }) => !this.ended.has(id),
       observe: (record) => this.steps.push(record),
     });
   }

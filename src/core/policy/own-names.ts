@@ -1,0 +1,8 @@
+import type { Inquiry } from './inquiry.js';
+
+/** Whether the name of a program may stand for something else in the session or the text: an alias, a function, a file. */
+export function isOwnName(name: string, inquiry: Pick<Inquiry, 'facts' | 'findAlias' | 'findFunction'>): boolean {
+  const { facts } = inquiry;
+  if (facts.areNamesUnknown || facts.isPathChanged) return true;
+  return inquiry.findAlias(name) !== undefined || (inquiry.findFunction(name, true) ?? '') !== '';
+}

@@ -1,0 +1,89 @@
+import { tailOf } from '../options.js';
+import { judgeGivenTexts } from '../special/given-commands.js';
+import type { Subject } from '../subject.js';
+import { each, type ProgramTable, valued } from './spec.js';
+
+/** Options by which compilers run programs or load code of somebody's choice. */
+const LOADING =
+  /^(?:-wrapper|-fplugin|-fpass-plugin|--?specs|-B|-load|-plugin$|--plugin|-l?linker|-C ?linker|-Clinker|--config)(?:$|[=./,])|^-Wl,-plugin/;
+
+/** `gcc` and its like: what they write, and what they load. */
+function judgeCompiler(subject: Subject): void {
+  const label = subject.program ?? 'it';
+  subject.args.forEach((arg, index, args) => {
+    const { shape } = arg;
+    if (LOADING.test(shape) || /^linker=/.test(shape))
+      subject.find('obfuscated', `${label} is told to run or load something by ${arg.text}`);
+    // `-o` stands alone, or before its file; words such as -offload begin like it.
+    const next = args[index + 1];
+    if (shape === '-o' && next?.value !== undefined) subject.write(next);
+    else if (/^-o[^a-z]/.test(shape)) subject.write(tailOf(arg, '-o'.length));
+  });
+}
+
+/** Options of `go` by which its tools are run by others. */
+const GO_RUNS = /^--?(?:toolexec|exec|vettool)(?:=|$)/;
+
+function judgeGo(subject: Subject): void {
+  subject.args.forEach((arg, index, args) => {
+    const { shape } = arg;
+    if (GO_RUNS.test(shape)) subject.find('obfuscated', `go runs another program: ${arg.text}`);
+    const target = args[index + 1];
+    if (shape === '-o' && target?.value !== undefined) subject.write(target);
+    if (shape === '-w' && args[0]?.shape === 'env')
+      subject.find('persistence', 'go env changes settings that others follow');
+    if (args[0]?.shape === 'run' && /^\S+@\S+$/.test(shape))
+      subject.find('network', `go fetches what it runs: ${shape}`);
+  });
+}
+
+const JAVA_RUNS = /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemory)?Error=/;
+
+/** Compilers, and languages whose programs are built before they run. */
+export const COMPILERS: ProgramTable = {
+  ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc ghc', {
+    class: 'execute',
+    operands: 'text',
+    judge: judgeCompiler,
+  }),
+  go: {
+    class: 'execute',
+    operands: 'text',
+    options: valued('-C'),
+    judge: judgeGo,
+    subcommands: {
+      ...each('version help list', { class: 'read', operands: 'text' }),
+      env: { class: 'read', operands: 'text' },
+      ...each('get install mod', { class: 'network', operands: 'text' }),
+    },
+  },
+  cargo: {
+    class: 'execute',
+    operands: 'text',
+    options: {
+      '--config': { class: 'obfuscated', reason: 'may have cargo run other programs', value: 'text' },
+      ...valued('-C -Z --color --manifest-path'),
+    },
+    subcommands: {
+      ...each('version help tree metadata search', { class: 'read', operands: 'text' }),
+      ...each('add update fetch', { class: 'network', operands: 'text' }),
+      install: { class: 'network', operands: 'text', options: each('--root', { value: 'write' }) },
+      ...each('publish yank owner login', { class: 'exfiltration', reason: 'publishes files', operands: 'text' }),
+      ...each('build run test check bench clippy', {
+        class: 'execute',
+        operands: 'text',
+        options: { '--config': { class: 'obfuscated', reason: 'may have cargo run other programs', value: 'text' } },
+      }),
+    },
+  },
+  java: {
+    class: 'execute',
+    operands: 'text',
+    judge: (subject) => {
+      for (const { shape, text } of subject.args)
+        if (JAVA_RUNS.test(shape)) subject.find('obfuscated', `java runs other code: ${text}`);
+      judgeGivenTexts(subject);
+    },
+  },
+  rustup: { class: 'execute', operands: 'text' },
+};
