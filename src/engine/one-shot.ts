@@ -286,12 +286,10 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #listenToStdout(command: Command, { started }: OneShotProcess, feed: PipeFeed): void {
-    const { closedOutputTimeoutMs: graceMs } = command.spec;
-    const onExpired = () => {
+    const isRunning = () => this.#flights.has(command);
+    listenUntilClosed({ feed, graceMs: command.spec.closedOutputTimeoutMs, started, isRunning }, () => {
       this.terminate(command, { status: 'killed', killedBy: 'client' });
-    };
-    if (graceMs === undefined) feed.listen();
-    else listenUntilClosed({ feed, graceMs, started, isRunning: () => this.#flights.has(command), onExpired });
+    });
   }
 
   async #land(flight: Flight, end: ProcessEnd): Promise<void> {
