@@ -135,6 +135,12 @@ export const DEVELOPMENT: ProgramTable = {
     options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },
     judge: judgeGivenTexts,
   },
+  // Of `cmake -E`.
+  ...each('copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink', {
+    class: 'write',
+    operands: 'last-written',
+  }),
+  make_directory: { class: 'write', operands: 'write' },
   ...each('make gmake ninja meson bazel just task rake ant scons tox nox', {
     ...run,
     options: {

@@ -5,6 +5,9 @@ import { verdictOn } from './support.js';
 /** Ways to do harm that a table of programs, or a shortcut for what is ordinary, could let through. */
 const ASKED: readonly string[] = [
   '__sa_f() { bash; }',
+  'cmake -E copy x /etc/y',
+  'cmake -E remove_directory build',
+  'cmake -E make_directory /etc/x',
   'function exit { bash; }',
   'f=~/.ssh/id_rsa; cat "$f"',
   'f=$HOME/.ssh/id_rsa; cat $f',
