@@ -6,8 +6,7 @@ import { type Command, type EndReason, graceFor } from './command.js';
 import { Deferred } from './deferred.js';
 import { signalForeground } from './foreground.js';
 import { PipeFeed } from './pipe-feed.js';
-import { isSandboxed } from './process-root.js';
-import { descriptorTarget, innerPid, isAlive, type ProcessEntry } from './process-table.js';
+import { descriptorTarget, isAlive, type ProcessEntry } from './process-table.js';
 import {
   type ReportedProcess,
   endProcesses,
@@ -23,6 +22,11 @@ import { TerminalFence } from './terminal-fence.js';
 
 /** How long Ctrl-C alone gets before the command's processes are asked by SIGTERM. */
 const INTERRUPT_MS = 150;
+/**
+ * Interrupts of the shell itself that follow each other sooner than this are one, as pending signals are: the second would
+ * meet it when it has just ended the command, and zsh ends itself when it is interrupted while it reads a line.
+ */
+const INTERRUPTS_APART_MS = 100;
 /** How long after SIGKILL the shell gets to report before it is killed itself. */
 const REPORT_AFTER_KILL_MS = 150;
 /** bash sleeps for a second when it could start no process. */
@@ -63,6 +67,7 @@ export class CommandRun {
   #onFenceClosed: (() => void) | undefined;
   #survivors: readonly ProcessEntry[] = [];
   #termination: Promise<void> | undefined;
+  #shellInterruptedAt = -Infinity;
   /** When politeness ends, on the monotonic clock. */
   #killAt = 0;
 
@@ -145,7 +150,7 @@ export class CommandRun {
     if (this.#isSettled) return [];
     const processes = await this.#signalForeground(signal);
     // The shell's own loop gets an interrupt, which it may ignore; SIGKILL is not to be ignored.
-    const shellPid = isSandboxed(shell.root) ? innerPid(shell.pid) : shell.pid;
+    const shellPid = shell.root.shownMain;
     const isShell = processes.some(({ pid }) => pid === shellPid) && shell.hasDriver;
     if (signal === 'SIGKILL' && isShell) this.terminate({ status: 'killed', killedBy: 'signal' });
     return processes;
@@ -158,6 +163,12 @@ export class CommandRun {
       root: shell.root,
       signal,
       hasDriver: shell.hasDriver,
+      mayInterruptShell: () => {
+        const now = performance.now();
+        if (now - this.#shellInterruptedAt < INTERRUPTS_APART_MS) return false;
+        this.#shellInterruptedAt = now;
+        return true;
+      },
       onSend: (sent) => {
         this.command.noteSignal(sent);
       },

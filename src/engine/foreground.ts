@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../core/protocol/fields.js';
 import { ENDING_SIGNALS } from './command.js';
@@ -30,6 +30,8 @@ export interface ForegroundSignal {
   readonly signal: SignalName;
   /** Whether the shell is still what it was started as, not a program that has replaced it. */
   readonly hasDriver: boolean;
+  /** Asked before the shell itself is interrupted; false when that has just been done. */
+  readonly mayInterruptShell: () => boolean;
   /** Told which signal was sent, before it has any effect. */
   readonly onSend: (signal: SignalName) => void;
   /** Whether the command has ended: what has the foreground then is the next one's. */
@@ -100,6 +102,7 @@ async function attempt(request: ForegroundSignal): Promise<Attempt> {
   if (!sendSignal(shellPid, 'SIGSTOP')) return NOBODY;
   try {
     const hasStopped = await until(() => readProcess(shellPid)?.state === 'T');
+    await whenReportsAreRead();
     const shell = readProcess(shellPid);
     if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NOBODY;
     // One that is about to be started may need the shell for it, as the first of a job in bash does: no waiting here.
@@ -110,10 +113,21 @@ async function attempt(request: ForegroundSignal): Promise<Attempt> {
   }
 }
 
-function signalShell(shell: ProcessEntry, { root, signal, onSend }: ForegroundSignal): Attempt {
+/**
+ * Resolves when the daemon has taken what a shell that is stopped now had to say before: it may have ended the command,
+ * and a driver that waits for the next one must not be interrupted. Events that were there are taken in the second turn.
+ */
+async function whenReportsAreRead(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
+
+function signalShell(shell: ProcessEntry, { root, signal, mayInterruptShell, onSend }: ForegroundSignal): Attempt {
   if (!ENDING_SIGNALS.has(signal)) return NOBODY;
-  onSend('SIGINT');
-  sendSignal(-shell.group, 'SIGINT');
+  if (mayInterruptShell()) {
+    onSend('SIGINT');
+    sendSignal(-shell.group, 'SIGINT');
+  }
   return { wasHeard: true, processes: reportProcesses([shell], root) };
 }
 

@@ -1,4 +1,4 @@
-import { listChildren } from './process-table.js';
+import { innerPid, listChildren } from './process-table.js';
 
 /** The processes that a shell, or a program, consists of before it has started anything. */
 export interface ProcessRoot {
@@ -6,6 +6,8 @@ export interface ProcessRoot {
   readonly leader: number;
   /** The shell or program itself. */
   readonly main: number;
+  /** Its number in the eyes of commands, which nobody tells any more once it has ended. */
+  readonly shownMain: number;
   /** In a sandbox, the process whose children all orphans become. */
   readonly reaper: number | undefined;
   /** All of these. */
@@ -13,7 +15,13 @@ export interface ProcessRoot {
 }
 
 /** Of a program that is not in a sandbox. */
-export const plainRoot = (pid: number): ProcessRoot => ({ leader: pid, main: pid, reaper: undefined, own: [pid] });
+export const plainRoot = (pid: number): ProcessRoot => ({
+  leader: pid,
+  main: pid,
+  shownMain: pid,
+  reaper: undefined,
+  own: [pid],
+});
 
 /**
  * Of a program in a sandbox, by the process that the daemon has started: bubblewrap, outside, has one child, the first
@@ -23,7 +31,7 @@ export function sandboxRoot(leader: number): ProcessRoot | undefined {
   const reaper = listChildren(leader)[0]?.pid;
   const main = reaper === undefined ? undefined : listChildren(reaper)[0]?.pid;
   if (reaper === undefined || main === undefined) return undefined;
-  return { leader, main, reaper, own: [leader, reaper, main] };
+  return { leader, main, shownMain: innerPid(main), reaper, own: [leader, reaper, main] };
 }
 
 /** What is around the shell or program: in a sandbox its first processes, which end with it. */

@@ -2,8 +2,10 @@ import { isSandboxed, type ProcessRoot } from './process-root.js';
 import { innerPid } from './process-table.js';
 
 /** The number of a process in the eyes of commands: in a sandbox they have others than in the daemon's. */
-export const shownNumber = (pid: number, root: ProcessRoot | undefined): number =>
-  root && isSandboxed(root) ? innerPid(pid) : pid;
+export function shownNumber(pid: number, root: ProcessRoot | undefined): number {
+  if (!root || !isSandboxed(root)) return pid;
+  return pid === root.main ? root.shownMain : innerPid(pid);
+}
 
 /** Those numbers, remembered for what has gone since the last two looks: then nobody tells them any more. */
 export class ShownNumbers {
