@@ -51,7 +51,7 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
   closers.push(() => {
     rmSync(spoolDirectory, { recursive: true, force: true });
   });
-  const lifeSigns = await showLife(runtime, spoolRoot, closers);
+  const lifeSigns = await showLife(runtime, spoolRoot, closers, log('recovery'));
   await sweep(runtime, spoolRoot, lifeSigns, log('recovery'));
   const scratch = new Scratch(runtime.instance, lifeSigns);
   closers.push(() => scratch[Symbol.asyncDispose]());
@@ -105,15 +105,19 @@ export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine)
   rmSync(spoolDirectory, { recursive: true, force: true });
 }
 
-/** Shows others that this daemon lives. */
-async function showLife(runtime: RuntimeDirectory, spoolRoot: string, closers: Closers): Promise<LifeSigns> {
+/** Shows others that this daemon lives. Where that cannot be done, its process tells those that can see it. */
+async function showLife(runtime: RuntimeDirectory, spoolRoot: string, closers: Closers, log: Log): Promise<LifeSigns> {
   const runtimeParent = dirname(runtime.path);
   const signs = new LifeSigns([runtimeParent, spoolRoot]);
   closers.push(() => {
     signs[Symbol.dispose]();
   });
-  await signs.show(runtime.instance);
-  runtime.onRestored(() => void signs.show(runtime.instance, [runtimeParent]));
+  const show = (parents: readonly string[]) =>
+    signs.show(runtime.instance, parents).catch((error: unknown) => {
+      log.warn('daemons in other containers cannot tell that this one lives', { error: String(error) });
+    });
+  await show([runtimeParent, spoolRoot]);
+  runtime.onRestored(() => void show([runtimeParent]));
   return signs;
 }
 

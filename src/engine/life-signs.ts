@@ -29,15 +29,11 @@ export class LifeSigns implements Disposable {
     this.#parents = parents;
   }
 
-  /** Shows that a run lives, until this is disposed of. */
-  async show(instance: string, parents: readonly string[] = this.#parents): Promise<void> {
+  /** Shows that a run lives, until this is disposed of. Rejects where there can be no FIFOs: not every file system has them. */
+  async show(instance: string, parents: readonly string[]): Promise<void> {
     const paths = parents.map((parent) => join(parent, instance, LIFE_SIGN));
-    try {
-      await makeFifos(paths);
-      for (const path of paths) this.#descriptors.push(openReader(path));
-    } catch {
-      // Not every file system has FIFOs. Its process tells those that can see it all the same.
-    }
+    await makeFifos(paths);
+    for (const path of paths) this.#descriptors.push(openReader(path));
   }
 
   /** Whether the daemon of a run lives. */
