@@ -363,10 +363,10 @@ export class Session {
     });
   }
 
-  /** A command that the shell has not read before it ended runs in the next one. */
+  /** A command that the shell has not begun before it ended runs in the next one. */
   #takeBack(): void {
     const run = this.#run;
-    if (!run || run.command.endReason || !this.#seat.shell.takeBackRequest(run.nonce)) return;
+    if (!run || run.command.endReason || !this.#seat.shell.takeBackRequest(run.nonce, run.slot)) return;
     run.abandon();
     this.#watch?.stop();
     this.#watch = undefined;

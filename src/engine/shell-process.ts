@@ -15,7 +15,7 @@ import type { InstalledShell } from './shells/list.js';
 import { DRIVER_FILES } from './shells/shell.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
-import { firstSlotFifos, type Slot, slotName, Slots, writeText } from './slots.js';
+import { firstSlotFifos, isTextUnread, type Slot, slotName, Slots, writeText } from './slots.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 
 const NONCE_BYTES = 16;
@@ -202,17 +202,17 @@ export class ShellProcess {
   }
 
   /**
-   * Takes back a request that the shell has not read, because it had ended already.
-   * @returns whether there was one: its command has not run then, and can run elsewhere.
+   * Takes back a request of a shell that has ended.
+   * @returns whether its command has certainly not begun, and can run elsewhere: the shell has not read the request; or
+   *   no more than that, for a process that is killed while it waits for input still takes what comes at that moment.
    */
-  takeBackRequest(nonce: string): boolean {
+  takeBackRequest(nonce: string, slot: Slot): boolean {
+    if (this.#isClosed || this.#requests === undefined) return false;
     let unread = '';
-    if (!this.#isClosed && this.#requests !== undefined) {
-      drain(this.#requests, (chunk) => {
-        unread += chunk.toString('latin1');
-      });
-    }
-    return unread.includes(nonce);
+    drain(this.#requests, (chunk) => {
+      unread += chunk.toString('latin1');
+    });
+    return unread.includes(nonce) || isTextUnread(slot, this.directory);
   }
 
   #closeDescriptors(): void {

@@ -1,4 +1,15 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  futimesSync,
+  openSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
@@ -29,11 +40,34 @@ const fifosOf = (directory: string, index: number): string[] =>
 export const firstSlotFifos = (directory: string): string[] =>
   Array.from({ length: FIRST_SLOTS }, (_, index) => fifosOf(directory, index)).flat();
 
+/** A time of last access that no reading leaves, in seconds since the epoch. */
+const UNREAD = 0;
+
 /** Replaces the text in a slot's file, which stays open. */
 export function writeText(slot: Slot, text: string): void {
   const written = writeSync(slot.textFd, text, 0);
   if (written < slot.textLength) ftruncateSync(slot.textFd, written);
   slot.textLength = written;
+  futimesSync(slot.textFd, UNREAD, UNREAD);
+}
+
+/** Whether the text has certainly not been read since it was written: false where the file system does not note readings. */
+export function isTextUnread(slot: Slot, directory: string): boolean {
+  return fstatSync(slot.textFd).atimeMs === UNREAD && notesReadings(directory);
+}
+
+/** Mounts with `noatime` do not. */
+function notesReadings(directory: string): boolean {
+  const path = join(directory, 'probe');
+  try {
+    writeFileSync(path, 'probe', { mode: 0o600 });
+    utimesSync(path, UNREAD, UNREAD);
+    readFileSync(path);
+    return statSync(path).atimeMs !== UNREAD;
+  } catch {
+    // Removed, or full: then nobody knows.
+    return false;
+  }
 }
 
 /** The slots of one shell: a command takes a free one, which serves again when nobody holds its pipes any more. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -19,12 +19,35 @@ useDaemon((started) => ({ daemon, client } = started));
 
 const shellPid = async (sessionId: string) => Number((await client.run('echo $$', sessionId)).stdout);
 
-/** What the shells have saved for a successor: they do so when their session pauses, some milliseconds after a command. */
-function savedStates(): string {
+function runtimeFiles(name: RegExp): string[] {
   const [runtime = ''] = runtimeDirectoriesOf(daemon.pid);
   const files = readdirSync(runtime, { recursive: true, encoding: 'utf8' });
-  const states = files.filter((name) => /(^|\/)state\.\d$/.test(name));
-  return states.map((name) => readFileSync(join(runtime, name), 'utf8')).join('');
+  return files.filter((file) => name.test(file)).map((file) => join(runtime, file));
+}
+
+/** What the shells have saved for a successor: they do so when their session pauses, some milliseconds after a command. */
+const savedStates = (): string[] =>
+  runtimeFiles(/(^|\/)state\.\d$/)
+    .map((file) => readFileSync(file, 'utf8'))
+    .filter((state) => state.endsWith('#end\n'));
+
+/** Takes what is in the pipes of the daemon's shells, of which all but one read theirs themselves. */
+function takeRequests(): string {
+  const buffer = Buffer.alloc(4096);
+  const take = (file: string) => {
+    const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return buffer.toString('latin1', 0, readSync(fd, buffer));
+    } catch {
+      // EAGAIN: nothing is in this one.
+      return '';
+    } finally {
+      closeSync(fd);
+    }
+  };
+  return runtimeFiles(/(^|\/)cmd$/)
+    .map(take)
+    .join('');
 }
 
 describe('F1: a shell that is killed while idle', () => {
@@ -33,7 +56,7 @@ describe('F1: a shell that is killed while idle', () => {
     await client.run('cd /tmp; export KEPT="a b"; LOST=1', id);
     const old = await shellPid(id);
     await eventually(() => {
-      expect(savedStates()).toContain('KEPT="a b"');
+      expect(savedStates().join('')).toContain('KEPT="a b"');
     });
     process.kill(old, 'SIGKILL');
     const { ms, value } = await timed(() => client.run('echo "$$ $PWD $KEPT ${LOST-unset}"', id));
@@ -46,6 +69,26 @@ describe('F1: a shell that is killed while idle', () => {
     expect(await client.run('true', id)).toMatchObject({ session_state: 'alive', warnings: [] });
     await client.request('close_session', { session_id: id });
   });
+
+  it.each(['bash', 'zsh', 'sh'] as const)(
+    'F1: %s: a command that the killed shell has taken from its pipe, and not begun, runs in the new one',
+    async (shell) => {
+      const id = await client.openSession({ shell });
+      const old = await shellPid(id);
+      // A process that is killed while it reads still takes what comes at that moment: this is that moment, held.
+      process.kill(old, 'SIGSTOP');
+      const answer = client.run('echo "ran in $$"', id);
+      // A request to save the shell's state, with no nonce, may come first.
+      await eventually(() => {
+        expect(takeRequests()).toMatch(/(?!0{22})[\w-]{22}\n?$/);
+      });
+      process.kill(old, 'SIGKILL');
+      const { stdout, ...result } = await answer;
+      expect(result).toMatchObject({ exit_code: 0, session_state: 'restarted' });
+      expect(stdout).toBe(`ran in ${await shellPid(id)}\n`);
+      await client.request('close_session', { session_id: id });
+    },
+  );
 
   it('F1: other sessions are not affected', async () => {
     const [a, b] = [await client.openSession(), await client.openSession()];
