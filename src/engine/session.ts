@@ -51,6 +51,7 @@ export class Session {
     this.listener.onLingering(run.command);
   });
   #run: CommandRun | undefined;
+  #takenBack: Command | undefined;
   #watch: ShellWatch | undefined;
   #isClosed = false;
   #restarts = 0;
@@ -329,10 +330,7 @@ export class Session {
     return { sessionState: this.#isClosed ? 'closed' : 'alive', workingDirectory: this.workingDirectory };
   }
 
-  readonly #notStarted = (error: unknown): CommandEnd => ({
-    ...this.#unrun(),
-    ...notStarted(error as Error, this.options.log),
-  });
+  readonly #notStarted = (error: unknown): CommandEnd => ({ ...this.#unrun(), ...notStarted(error, this.options.log) });
 
   readonly #answerNotStarted = (command: Command, error: unknown): void => {
     command.finish(this.#notStarted(error));
@@ -363,10 +361,12 @@ export class Session {
     });
   }
 
-  /** A command that the shell has not begun before it ended runs in the next one. */
+  /** A command that the shell has not begun before it ended runs in the next one; but only once, whatever it does. */
   #takeBack(): void {
     const run = this.#run;
-    if (!run || run.command.endReason || !this.#seat.shell.takeBackRequest(run.nonce, run.slot)) return;
+    if (!run || run.command.endReason || run.command === this.#takenBack) return;
+    if (!this.#seat.shell.takeBackRequest(run.nonce, run.slot)) return;
+    this.#takenBack = run.command;
     run.abandon();
     this.#watch?.stop();
     this.#watch = undefined;

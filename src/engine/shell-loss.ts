@@ -47,7 +47,8 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 const NOT_STARTED = 126;
 
 /** Tells, and logs, that a command could not be started. */
-export function notStarted({ message }: Error, log: Log): Pick<CommandEnd, 'exitCode' | 'warnings'> {
+export function notStarted(error: unknown, log: Log): Pick<CommandEnd, 'exitCode' | 'warnings'> {
+  const { message } = error as Error;
   log.warn('a command could not be started', { error: message });
   return { exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message: `The command was not run: ${message}` }] };
 }

@@ -15,7 +15,7 @@ import type { InstalledShell } from './shells/list.js';
 import { DRIVER_FILES } from './shells/shell.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
-import { firstSlotFifos, isTextUnread, type Slot, slotName, Slots, writeText } from './slots.js';
+import { firstSlotFifos, showsReading, type Slot, slotName, Slots, writeText } from './slots.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 
 const NONCE_BYTES = 16;
@@ -72,6 +72,8 @@ export class ShellProcess {
   /** What the terminal has shown so far, while nobody listens: why a shell that does not come up says it does not. */
   #complaint = '';
   #isClosed = false;
+  /** Whether this shell's readings show: not through a read-only mount, as in sandboxes, or with `noatime`. Undefined before the first. */
+  #showsReadings: boolean | undefined;
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
@@ -156,7 +158,9 @@ export class ShellProcess {
 
   /** Gives a slot back when nobody holds its pipes any more. */
   returnSlot(slot: Slot): void {
-    if (!this.#isClosed) this.#slots.give(slot);
+    if (this.#isClosed) return;
+    this.#showsReadings ??= showsReading(slot);
+    this.#slots.give(slot);
   }
 
   /** Hands a command to the driver. Gives the nonce by which its report is known. */
@@ -204,7 +208,7 @@ export class ShellProcess {
   /**
    * Takes back a request of a shell that has ended.
    * @returns whether its command has certainly not begun, and can run elsewhere: the shell has not read the request; or
-   *   no more than that, for a process that is killed while it waits for input still takes what comes at that moment.
+   *   no more than that, where it shows, for a process that is killed while it waits for input still takes what comes at that moment.
    */
   takeBackRequest(nonce: string, slot: Slot): boolean {
     if (this.#isClosed || this.#requests === undefined) return false;
@@ -212,7 +216,7 @@ export class ShellProcess {
     drain(this.#requests, (chunk) => {
       unread += chunk.toString('latin1');
     });
-    return unread.includes(nonce) || isTextUnread(slot, this.directory);
+    return unread.includes(nonce) || (this.#showsReadings === true && !showsReading(slot));
   }
 
   #closeDescriptors(): void {

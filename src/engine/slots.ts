@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  fstatSync,
-  ftruncateSync,
-  futimesSync,
-  openSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
@@ -51,24 +40,8 @@ export function writeText(slot: Slot, text: string): void {
   futimesSync(slot.textFd, UNREAD, UNREAD);
 }
 
-/** Whether the text has certainly not been read since it was written: false where the file system does not note readings. */
-export function isTextUnread(slot: Slot, directory: string): boolean {
-  return fstatSync(slot.textFd).atimeMs === UNREAD && notesReadings(directory);
-}
-
-/** Mounts with `noatime` do not. */
-function notesReadings(directory: string): boolean {
-  const path = join(directory, 'probe');
-  try {
-    writeFileSync(path, 'probe', { mode: 0o600 });
-    utimesSync(path, UNREAD, UNREAD);
-    readFileSync(path);
-    return statSync(path).atimeMs !== UNREAD;
-  } catch {
-    // Removed, or full: then nobody knows.
-    return false;
-  }
-}
+/** Whether it shows that the text was read since it was written. Where the file system does not note readings, none ever does. */
+export const showsReading = (slot: Slot): boolean => fstatSync(slot.textFd).atimeMs !== UNREAD;
 
 /** The slots of one shell: a command takes a free one, which serves again when nobody holds its pipes any more. */
 export class Slots {
@@ -127,6 +100,7 @@ export class Slots {
       closers.push(() => {
         closeSync(textFd);
       });
+      futimesSync(textFd, UNREAD, UNREAD);
       const out = new OutputPipe(`${path}.out`);
       closers.push(() => {
         out.close();

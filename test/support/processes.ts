@@ -37,6 +37,9 @@ export function isRunning(pid: number): boolean {
   return state !== '' && state !== 'Z' && state !== 'X';
 }
 
+/** Whether a process has been stopped by a signal, which takes a moment. */
+export const isStopped = (pid: number): boolean => statFields(pid)[0] === 'T';
+
 /** How many descriptors a process has open. */
 export const descriptorCount = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 

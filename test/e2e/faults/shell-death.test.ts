@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { useDaemon } from '../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { eventually, settled, timed } from '../../support/measure.js';
-import { descriptorCount, runtimeDirectoriesOf } from '../../support/processes.js';
+import { descriptorCount, isStopped, runtimeDirectoriesOf } from '../../support/processes.js';
 import type { WireClient } from '../../support/wire.js';
 
 /** A new shell must be there, and its session answer, within this time: a second, and more on a busy machine. */
@@ -35,14 +35,15 @@ const savedStates = (): string[] =>
 function takeRequests(): string {
   const buffer = Buffer.alloc(4096);
   const take = (file: string) => {
-    const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    let fd: number | undefined;
     try {
+      fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
       return buffer.toString('latin1', 0, readSync(fd, buffer));
     } catch {
-      // EAGAIN: nothing is in this one.
+      // Nothing is in this one, or its shell has just been closed.
       return '';
     } finally {
-      closeSync(fd);
+      if (fd !== undefined) closeSync(fd);
     }
   };
   return runtimeFiles(/(^|\/)cmd$/)
@@ -77,6 +78,9 @@ describe('F1: a shell that is killed while idle', () => {
       const old = await shellPid(id);
       // A process that is killed while it reads still takes what comes at that moment: this is that moment, held.
       process.kill(old, 'SIGSTOP');
+      await eventually(() => {
+        expect(isStopped(old)).toBe(true);
+      });
       const answer = client.run('echo "ran in $$"', id);
       // A request to save the shell's state, with no nonce, may come first.
       await eventually(() => {
@@ -86,6 +90,21 @@ describe('F1: a shell that is killed while idle', () => {
       const { stdout, ...result } = await answer;
       expect(result).toMatchObject({ exit_code: 0, session_state: 'restarted' });
       expect(stdout).toBe(`ran in ${await shellPid(id)}\n`);
+      await client.request('close_session', { session_id: id });
+    },
+  );
+
+  it.each(['none', 'workspace'] as const)(
+    'F1: sandbox %s: a command that kills its shell runs once, even if it tries to look as if it had not begun',
+    async (sandbox) => {
+      const id = await client.openSession({ sandbox });
+      const count = async () => (await client.run('cat ran 2>/dev/null | wc -l', id)).stdout;
+      const before = Number(await count());
+      await client.run('echo ran >>ran; kill -9 $$', id);
+      expect(Number(await count())).toBe(before + 1);
+      await client.run('echo ran >>ran; touch -a -d @0 "$__sa_slot.cmd"; kill -9 $$', id);
+      expect(Number(await count())).toBeLessThan(before + 4);
+      await client.run('rm ran', id);
       await client.request('close_session', { session_id: id });
     },
   );
