@@ -20,8 +20,14 @@ interface LlmCommandOptions extends DaemonOptions {
   /** In seconds. */
   readonly timeout?: number;
   readonly stream?: boolean;
+  readonly stdin: boolean;
   readonly json?: boolean;
 }
+
+const STDIN_HINTS = {
+  tooLarge: 'Give the part of it that matters.',
+  notText: 'Convert it to text first, in UTF-8.',
+};
 
 /** The longest time-out of the protocol, in seconds. */
 const MAX_TIMEOUT_S = 2_147_483;
@@ -51,6 +57,7 @@ export const llmSubcommand: Subcommand = (context) =>
       'most time the answer may take',
       readNumber({ min: 0.001, max: MAX_TIMEOUT_S, isWhole: false }),
     )
+    .option('-n, --no-stdin', 'do not read standard input')
     .option('--stream', 'print the answer as it comes')
     .option('--json', 'print JSON, as `llm_call` or `list_llm_providers` answers')
     .addHelpText('after', HELP)
@@ -60,7 +67,7 @@ export const llmSubcommand: Subcommand = (context) =>
 
 async function ask(context: Context, argument: string | undefined, options: LlmCommandOptions): Promise<void> {
   const { stdout } = context;
-  const piped = context.stdin.isTTY ? '' : await readStandardInput(context);
+  const piped = options.stdin && !context.stdin.isTTY ? await readStandardInput(context, STDIN_HINTS) : '';
   const prompt = [argument ?? '', piped].filter((text) => text.trim() !== '').join('\n\n');
   if (prompt === '') throw new UsageError('there is no prompt: give it as an argument, or on standard input');
   const { provider, shellProvider, model, system, timeout, json } = options;

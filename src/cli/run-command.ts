@@ -14,6 +14,11 @@ import { readStandardInput } from './standard-input.js';
 import { onOneLine, paint } from './style.js';
 import { withDaemon } from './with-daemon.js';
 
+const STDIN_HINTS = {
+  tooLarge: 'Put it into a file that the command reads.',
+  notText: "Encode it: base64 FILE | shell-adapter exec 'base64 -d | …'",
+};
+
 /** What `exec` takes beside the command. */
 export interface ExecOptions extends DaemonOptions {
   readonly session?: string;
@@ -48,7 +53,7 @@ export async function runCommand(
   const signals = new CommandSignals(context);
   const isInteractive = options.tty === true && options.stdin && context.stdin.isTTY;
   const outcome = await withDaemon(options, context, async (client) => {
-    const stdin = options.stdin && !context.stdin.isTTY ? await readStandardInput(context) : undefined;
+    const stdin = options.stdin && !context.stdin.isTTY ? await readStandardInput(context, STDIN_HINTS) : undefined;
     const request = requestOf(context, words, { ...options, ...(stdin !== undefined && { text: stdin }) });
     const stopHinting = hintAtWaiting(context, client, request[1].commandId, isInteractive);
     try {

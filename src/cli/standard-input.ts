@@ -6,11 +6,20 @@ const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 /** After so long without input or its end, in milliseconds, a person should know what is being waited for. */
 const SILENCE_MS = 3000;
 
+/** What helps when standard input cannot be passed on. */
+export interface StdinHints {
+  readonly tooLarge: string;
+  readonly notText: string;
+}
+
 /**
  * Reads standard input to its end.
  * @throws CommandLineError when it is too large for any message, or not text
  */
-export async function readStandardInput({ stdin, stderr }: Pick<Context, 'stdin' | 'stderr'>): Promise<string> {
+export async function readStandardInput(
+  { stdin, stderr }: Pick<Context, 'stdin' | 'stderr'>,
+  hints: StdinHints,
+): Promise<string> {
   const note = setTimeout(() => {
     void stderr.write('shell-adapter: reading standard input to its end; --no-stdin if there is none\n');
   }, SILENCE_MS);
@@ -20,26 +29,22 @@ export async function readStandardInput({ stdin, stderr }: Pick<Context, 'stdin'
     for await (const chunk of stdin as AsyncIterable<Buffer>) {
       clearTimeout(note);
       size += chunk.length;
-      if (size > MAX_STDIN_BYTES) throw tooLarge();
+      if (size > MAX_STDIN_BYTES) {
+        throw new CommandLineError(`standard input is larger than ${MAX_STDIN_BYTES} bytes`, { hint: hints.tooLarge });
+      }
       chunks.push(chunk);
     }
   } finally {
     clearTimeout(note);
   }
-  return decode(Buffer.concat(chunks));
+  return decode(Buffer.concat(chunks), hints.notText);
 }
 
-function decode(bytes: Buffer): string {
+function decode(bytes: Buffer, hint: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     // The TypeError of a fatal decoder: the bytes are not UTF-8.
-    const hint = "Encode it: base64 FILE | shell-adapter exec 'base64 -d | …'";
     throw new CommandLineError('standard input is not UTF-8 text, and nothing else can be passed on', { hint, cause });
   }
 }
-
-const tooLarge = () =>
-  new CommandLineError(`standard input is larger than ${MAX_STDIN_BYTES} bytes`, {
-    hint: 'Put it into a file that the command reads.',
-  });

@@ -133,6 +133,18 @@ describe('shell-adapter llm', () => {
     expect(stderr).toContain(message);
   });
 
+  it('does not wait for a standard input that never ends when it is told not to', async () => {
+    await using asking = new CliProcess(['llm', '--url', daemon.url, '--no-stdin', 'hello'], { input: { open: true } });
+    expect(await asking.ended).toMatchObject({ code: 0, stdout: 'HELLO\n' });
+  });
+
+  it('says what is wrong with a standard input that is no text', async () => {
+    const call = new CliProcess(['llm', '--url', daemon.url], { input: Buffer.from([0x61, 0xff]) });
+    const { code, stdout, stderr } = await call.ended;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('Convert it to text first');
+  });
+
   it('takes the tool with it when it is interrupted', async () => {
     await using asking = new CliProcess(['llm', '--url', daemon.url, '--stream', '--shell-provider', 'forking', 'x'], {
       input: '',

@@ -59,7 +59,11 @@ const shellProvider = z
     },
     { error: 'must be a mapping with a command, args and so on' },
   )
-  .superRefine(({ stdin_mode: mode, args = [] }, context) => {
+  .superRefine(({ stdin_mode: mode, args = [], prompt_flag: flag }, context) => {
+    if (mode === 'file' && flag !== undefined) {
+      const message = 'goes with stdin_mode: pipe; with file, write the option into args, before {input_file}';
+      context.addIssue({ code: 'custom', path: ['prompt_flag'], message });
+    }
     const hasPlace = args.some((arg) => arg.includes('{input_file}'));
     if (hasPlace === (mode === 'file')) return;
     const message = hasPlace

@@ -7,9 +7,18 @@ const flag = z.boolean('must be true or false').nullish();
 const text = z.string().refine((value) => !value.includes('\0'), 'must be a text without NUL');
 
 const textPart = z.object({ type: z.literal('text'), text });
+/** What a model has said instead of an answer is part of the conversation too. */
+const refusalPart = z.object({ type: z.literal('refusal'), refusal: text }).transform(({ refusal }) => asText(refusal));
 const otherPart = z.object({
-  type: z.string().refine((type) => type !== 'text', 'a part of the type text needs a text'),
+  type: z
+    .string()
+    .refine(
+      (type) => type !== 'text' && type !== 'refusal',
+      'a part of the type text needs a text, a refusal its refusal',
+    ),
 });
+
+const asText = (value: string): z.output<typeof textPart> => ({ type: 'text', text: value });
 
 const ROLE_NAMES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
@@ -17,10 +26,11 @@ const message = z.object({
   role: z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`),
   content: z
     .union(
-      [text, z.array(z.union([textPart, otherPart])), z.null()],
+      [text, z.array(z.union([textPart, refusalPart, otherPart])), z.null()],
       'must be a text without NUL, or a list of parts such as { "type": "text", "text": "…" }',
     )
     .optional(),
+  refusal: text.nullish(),
 });
 
 /**
@@ -84,8 +94,8 @@ const ROLES: Readonly<Record<z.output<typeof message>['role'], LlmMessage['role'
   function: 'user',
 };
 
-function toMessage({ role, content }: z.output<typeof message>, index: number): LlmMessage {
-  const parts = Array.isArray(content) ? content : [{ type: 'text', text: content ?? '' }];
+function toMessage({ role, content, refusal }: z.output<typeof message>, index: number): LlmMessage {
+  const parts = Array.isArray(content) ? content : [asText(content ?? refusal ?? '')];
   const texts = parts.map((part, at) => {
     if ('text' in part && typeof part.text === 'string') return part.text;
     throw invalid(

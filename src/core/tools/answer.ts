@@ -11,7 +11,6 @@ const NOISE: ReadonlySet<string> = new Set([
   'timed_out',
   'stdout_bytes',
   'stderr_bytes',
-  'resource_usage',
   'next_seq',
 ]);
 /** Values that need no saying: all is as it should be. */
@@ -57,10 +56,19 @@ export interface ToolError {
   readonly details?: ErrorDetails;
 }
 
-/** A failure, as a model gets to read it. */
-export const toolFailure = ({ code, message, details }: ToolError): ToolAnswer => ({
-  error: { code, message, ...(details && Object.keys(details).length > 0 && { details }) },
-});
+/**
+ * A failure, as a model gets to read it.
+ * @param renamed fields of the request that the tool calls otherwise
+ */
+export function toolFailure(
+  { code, message, details = {} }: ToolError,
+  renamed: Readonly<Record<string, string>> = {},
+): ToolAnswer {
+  const { field } = details;
+  const name = typeof field === 'string' ? renamed[field] : undefined;
+  if (name === undefined) return { error: { code, message, ...(Object.keys(details).length > 0 && { details }) } };
+  return { error: { code, message: message.replace(String(field), name), details: { ...details, field: name } } };
+}
 
 /** Whether more can be done with the command: its output read, its end or its confirmation awaited. */
 const needsCommandId = ({ status, stdout_truncated, stderr_truncated }: Readonly<Record<string, unknown>>): boolean =>

@@ -25,6 +25,8 @@ export interface Tool {
   readonly hints: ToolHints;
   /** The request that it makes. */
   readonly request: RequestName;
+  /** Fields of the request that the tool calls otherwise, with the tool's names. */
+  readonly renamed: Readonly<Record<string, string>>;
   /** Makes the request's payload from the parsed arguments. */
   toPayload(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
 }
@@ -37,6 +39,7 @@ interface ToolShape<N extends RequestName, S extends z.ZodObject> {
   readonly description: string;
   readonly input: S;
   readonly hints?: Partial<ToolHints>;
+  readonly renamed?: Readonly<Record<string, string>>;
   readonly toPayload: (args: z.output<S>) => RequestInput<N>;
 }
 
@@ -54,10 +57,11 @@ export const RUNS: Partial<ToolHints> = { destructiveHint: true, openWorldHint: 
 
 /** A tool whose arguments are not those of its request. */
 export function defineTool<N extends RequestName, S extends z.ZodObject>(shape: ToolShape<N, S>): Tool {
-  const { request, name = request, hints, toPayload } = shape;
+  const { request, name = request, hints, renamed = {}, toPayload } = shape;
   return {
     ...shape,
     name,
+    renamed,
     hints: { ...NO_HINTS, ...hints },
     // Its arguments were parsed by the schema that it stands beside.
     toPayload: (args) => toPayload(args as z.output<S>),

@@ -29,13 +29,14 @@ export const TOOLS: readonly Tool[] = [
       command: requests.execute_command.input.shape.command,
       args: requests.execute_command.input.shape.args,
       timeout: optional(field.timeoutMs).describe(
-        `Most time it may take, in milliseconds; ${RUN_COMMAND_TIMEOUT_MS} by default. After it everything of it is ended`,
+        `Most time it may take, in milliseconds; ${RUN_COMMAND_TIMEOUT_MS} by default, or what the daemon allows if that is less. After it everything of it is ended`,
       ),
       cwd: requests.execute_command.input.shape.cwd,
       env: requests.execute_command.input.shape.env,
       stdin: optional(z.string()).describe('Text on standard input; by default nothing'),
     }),
     hints: RUNS,
+    renamed: { timeout_ms: 'timeout' },
     toPayload: ({ timeout, ...rest }) => ({
       ...rest,
       timeout_ms: timeout ?? RUN_COMMAND_TIMEOUT_MS,

@@ -48,16 +48,30 @@ export async function callTool(
   listener: ToolListener,
 ): Promise<ToolOutcome> {
   try {
-    const payload = tool.toPayload(parsePayload(tool.input, tool.name, args));
-    const reply = await (tool.request === 'execute_command'
-      ? runCommand(payload, backend, listener)
-      : backend.request(tool.request, payload));
-    if ('error' in reply) return { isError: true, answer: toolFailure(reply.error) };
+    const given = parsePayload(tool.input, tool.name, args);
+    const payload = tool.toPayload(given);
+    const make = (what: object) =>
+      tool.request === 'execute_command' ? runCommand(what, backend, listener) : backend.request(tool.request, what);
+    let reply = await make(payload);
+    const allowed = 'error' in reply ? allowedDefault(tool, given, reply.error) : undefined;
+    if (allowed) reply = await make({ ...payload, ...allowed });
+    if ('error' in reply) return { isError: true, answer: toolFailure(reply.error, tool.renamed) };
     return { isError: false, answer: toolAnswer(reply) };
   } catch (error) {
     if (error instanceof AdapterError) return { isError: true, answer: toolFailure(error.toBody()) };
     throw error;
   }
+}
+
+/** What to ask for instead of a default of the tool that is more than the daemon allows; undefined when it was not that. */
+function allowedDefault(
+  { renamed }: Tool,
+  given: Readonly<Record<string, unknown>>,
+  { details: { field, max } = {} }: ToolError,
+): object | undefined {
+  const name = typeof field === 'string' ? renamed[field] : undefined;
+  if (name === undefined || given[name] !== undefined || max === undefined) return undefined;
+  return { [String(field)]: max };
 }
 
 /** Runs a command under an id of our own, by which it is watched, and ended when nobody wants its result any more. */

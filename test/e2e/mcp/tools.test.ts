@@ -147,3 +147,21 @@ describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
     await expect(client.call('run_comand', {})).rejects.toThrow('run_comand');
   });
 });
+
+describe.each(MCP_WAYS)('where commands may take less time than run_command gives them, over MCP by %s', (_, way) => {
+  it('run_command takes what is allowed, and names its own argument when more is asked for', async () => {
+    await using daemon = await TestDaemon.start({ settings: { adapter: { command_max_lifetime: 30 } } });
+    await using client = await McpClient.connect(daemon.url, way);
+    expect((await client.call('run_command', { command: 'echo hi' })).answer).toMatchObject({ stdout: 'hi\n' });
+    expect(await client.call('run_command', { command: 'echo hi', timeout: 30_001 })).toEqual({
+      isError: true,
+      answer: {
+        error: {
+          code: 'INVALID_REQUEST',
+          message: 'timeout: at most 30000 (command_max_lifetime)',
+          details: { field: 'timeout', max: 30_000 },
+        },
+      },
+    });
+  });
+});

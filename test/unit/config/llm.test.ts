@@ -62,6 +62,10 @@ describe('llm.shell_providers', () => {
     ['llm: { shell_providers: { a: { driver: gpt } } }', 'must be one of claude, gemini'],
     ['llm: { shell_providers: { a: { stdin_mode: file } } }', 'needs {input_file}'],
     ['llm: { shell_providers: { a: { args: ["{input_file}"] } } }', 'goes with stdin_mode: file'],
+    [
+      'llm: { shell_providers: { a: { stdin_mode: file, prompt_flag: -p, args: ["{input_file}"] } } }',
+      'a.prompt_flag: goes with stdin_mode: pipe',
+    ],
     ['llm: { shell_providers: { a: { timeout: 0 } } }', 'must be a number of seconds above 0'],
     ['llm: { shell_providers: { a: { env: { "A B": x } } } }', 'is not the name of a variable'],
     ['llm: { fallback: [claude, nobody] }', 'is no shell provider; there are claude'],

@@ -56,6 +56,22 @@ describe('a chat request', () => {
         ],
       },
     ],
+    [
+      'what a model has refused, in either form',
+      {
+        ...ASKED,
+        messages: [
+          { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] },
+          { role: 'assistant', content: null, refusal: 'never' },
+        ],
+      },
+      {
+        messages: [
+          { role: 'assistant', content: 'no' },
+          { role: 'assistant', content: 'never' },
+        ],
+      },
+    ],
   ])('%s', (_, body, expected) => {
     expect(parseChatRequest(body)).toMatchObject(expected);
   });
@@ -76,6 +92,7 @@ describe('a chat request', () => {
     [{ ...ASKED, messages: 'hi' }, 'messages'],
     [{ ...ASKED, messages: [{ role: 'user', content: 'a\0b' }] }, 'messages.0.content'],
     [{ ...ASKED, messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages.0.content.0.type'],
+    [{ ...ASKED, messages: [{ role: 'assistant', content: [{ type: 'refusal' }] }] }, 'messages.0.content.0.type'],
     [{ ...ASKED, worktree: 'yes' }, 'worktree'],
   ])('%j is refused', (body, field) => {
     expect(() => parseChatRequest(body)).toThrow(
