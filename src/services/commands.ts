@@ -1,26 +1,15 @@
 import type { Principal } from '../core/access/principal.js';
-import type { AuditTrail } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
-import { commandIdFrom, ID_BYTES } from '../core/ids.js';
-import type { Metrics } from '../core/metrics.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
-import type { SandboxProfile } from '../core/sandbox/profiles.js';
-import { chooseProfile } from '../core/sandbox/standing.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
-import { Command, ENDING_SIGNALS } from '../engine/command.js';
+import { type Command, ENDING_SIGNALS } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
-import { randomBytes } from '../engine/random.js';
-import { SpoolBudget } from '../engine/spool.js';
-import type { Quotas } from './access/quotas.js';
 import type { Caller, EventSink } from './audience.js';
-import { commandEnded, commandStarted } from './command-audit.js';
 import { settled, settledWithin } from './command-end.js';
-import { type CommandRecord, fingerprintOf, renderResult, styleOf } from './command-record.js';
+import { type CommandRecord, fingerprintOf, renderResult } from './command-record.js';
 import { assertKept, forgotten, usedId } from './command-failures.js';
-import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from './command-limits.js';
-import type { CommandRegistry } from './command-registry.js';
+import { CommandIntake, type CommandIntakeOptions, type CommandPlace, newCommandId } from './command-intake.js';
 import { CommandTargets } from './command-targets.js';
 import { CommandRuns } from './command-runs.js';
 import { commandAction, inputAction } from './confirmations/actions.js';
@@ -29,7 +18,6 @@ import type { Confirmations } from './confirmations/confirmations.js';
 import { renderConfirmation, termsOf } from './confirmations/wire.js';
 import type { CommandGate, GateQuestion } from './gate.js';
 import type { ResourceMonitor } from './resource-monitor.js';
-import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
 import { existingDirectory } from './existing-directory.js';
 import type { Sessions } from './sessions.js';
@@ -38,30 +26,12 @@ import type { Sessions } from './sessions.js';
 const DEFAULT_READ_BYTES = 64 * 1024;
 
 /** What the command service is made of. */
-export interface CommandsOptions {
+export interface CommandsOptions extends CommandIntakeOptions {
   readonly sessions: Sessions;
-  readonly registry: CommandRegistry;
   readonly oneShots: OneShotRunner;
   readonly gate: CommandGate;
   readonly confirmations: Confirmations;
-  readonly quotas: Pick<Quotas, 'admitOneShot'>;
-  readonly health: SessionHealth;
-  readonly limits: () => CommandLimits;
-  readonly workspace: string;
-  readonly spoolDirectory: string;
-  readonly metrics: Metrics;
   readonly monitor: ResourceMonitor;
-  readonly audit: AuditTrail;
-  readonly secrets: SecretMask;
-}
-
-/** Who runs a command, and where. */
-interface CommandPlace {
-  readonly caller: Caller;
-  /** Whom it belongs to. */
-  readonly owner: Principal;
-  /** Undefined for a one-shot. */
-  readonly session: SessionRecord | undefined;
 }
 
 /** Runs commands: the one way to execution for every transport. */
@@ -69,20 +39,18 @@ export class Commands {
   readonly #options: CommandsOptions;
   readonly #runs: CommandRuns;
   readonly #targets: CommandTargets;
-  /** One-shots under way, by the id of their owner. */
-  readonly #oneShotsOf = new Map<string, number>();
-  /** All one-shots of a principal share one, by its id. */
-  readonly #oneShotBudgets = new Map<string, SpoolBudget>();
+  readonly #intake: CommandIntake;
 
   constructor(options: CommandsOptions) {
     this.#options = options;
+    this.#intake = new CommandIntake(options);
     this.#runs = new CommandRuns(options);
     this.#targets = new CommandTargets(options.registry, options.sessions.registry);
   }
 
   /** Bytes of output that are kept of one-shots. */
   get spoolBytes(): number {
-    return [...this.#oneShotBudgets.values()].reduce((sum, { usedBytes }) => sum + usedBytes, 0);
+    return this.#intake.spoolBytes;
   }
 
   /** Runs a command, or gives the result of the one that was asked for under the same id. */
@@ -194,7 +162,7 @@ export class Commands {
   /** Runs a command that may run. */
   #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
     const { caller, session } = place;
-    const record = this.#accept(request, place, approval);
+    const record = this.#intake.accept(request, place, approval);
     if (session) this.#runs.inSession(record, session, request, caller.sink);
     else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
     else this.#runs.alone(record, request, caller.sink);
@@ -231,67 +199,6 @@ export class Commands {
     return asked.answer.promise;
   }
 
-  #accept(
-    request: Request<'execute_command'>,
-    { caller, owner, session }: CommandPlace,
-    approval: Approval | undefined,
-  ): CommandRecord {
-    const { registry, workspace, spoolDirectory, metrics, audit, secrets } = this.#options;
-    const limits = this.#options.limits();
-    this.#checkRoom(session, owner, limits);
-    const base = session?.session.workingDirectory ?? workspace;
-    const id = request.command_id ?? newCommandId();
-    const spec = {
-      id,
-      command: request.command,
-      args: request.args,
-      cwd: request.cwd === undefined ? undefined : existingDirectory(request.cwd, base, session?.session.see),
-      env: request.env,
-      stdin: request.stdin,
-      timeoutMs: timeoutOf(request, limits),
-      noOutputTimeoutMs: request.no_output_timeout_ms,
-      tty: request.tty ?? false,
-      sandbox: this.#sandboxOf(request, session),
-      limits: outputLimitsOf(request, limits.output),
-      resourceLimits: resourceLimitsOf(request, session?.session.options.limits, limits),
-    };
-    const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
-    const command = new Command(spec, spoolDirectory, budget, metrics.output, secrets.patterns);
-    const record: CommandRecord = {
-      command,
-      owner,
-      sessionId: session?.id ?? null,
-      style: styleOf(request.output),
-      fingerprint: fingerprintOf(request),
-      warnings: [...(session ? this.#options.health.takeWarnings(session) : []), ...(approval?.warnings ?? [])],
-      checkpointId: approval?.checkpointId,
-    };
-    registry.add(record);
-    audit.record(commandStarted(record, caller));
-    if (!session) this.#countOneShot(owner, 1);
-    void command.finished.then(({ status, durationMs, use, breach }) => {
-      metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
-      metrics.commandUsed(use.cpuMs ?? 0);
-      if (breach) metrics.limitExceeded(breach.resource);
-      audit.record(commandEnded(record));
-      if (!session) this.#countOneShot(owner, -1);
-    });
-    return record;
-  }
-
-  #sandboxOf({ sandbox }: Request<'execute_command'>, session: SessionRecord | undefined): SandboxProfile | undefined {
-    if (!session || sandbox === undefined) return chooseProfile(sandbox, this.#options.oneShots.sandbox);
-    throw new AdapterError('INVALID_REQUEST', 'a session keeps its sandbox: give `sandbox` to open_session', {
-      details: { field: 'sandbox' },
-    });
-  }
-
-  #countOneShot({ id }: Principal, by: 1 | -1): void {
-    const count = (this.#oneShotsOf.get(id) ?? 0) + by;
-    if (count > 0) this.#oneShotsOf.set(id, count);
-    else this.#oneShotsOf.delete(id);
-  }
-
   #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {
     return id === undefined ? undefined : this.#options.sessions.registry.get(id, principal, 'use');
   }
@@ -303,26 +210,6 @@ export class Commands {
     const known = registry.find(id, owner);
     if (known || !registry.hasForgotten(id, owner)) return known;
     throw forgotten(id);
-  }
-
-  #oneShotBudgetOf({ id }: Principal): SpoolBudget {
-    let budget = this.#oneShotBudgets.get(id);
-    if (!budget) this.#oneShotBudgets.set(id, (budget = new SpoolBudget(this.#options.limits().spoolMaxBytes)));
-    return budget;
-  }
-
-  #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {
-    if (session && session.session.queued.length >= queueLimit) {
-      throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
-        details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued.length },
-      });
-    }
-    if (!session && this.#options.oneShots.running >= maxOneShots) {
-      throw new AdapterError('SESSION_LIMIT', `${maxOneShots} one-shot commands run already (max_sessions)`, {
-        details: { max_one_shots: maxOneShots },
-      });
-    }
-    if (!session) this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
   }
 
   async #repeat(
@@ -355,5 +242,3 @@ export class Commands {
     return { signalled: [] };
   }
 }
-
-const newCommandId = (): string => commandIdFrom(randomBytes(ID_BYTES));
