@@ -49,7 +49,7 @@ describe('time-outs', () => {
     expect(value.survivors).toBeUndefined();
     expect(ms).toBeLessThan(400 + KILL_GRACE_MS + MARGIN_MS);
     const shell = Number((await client.run('echo $$', id)).stdout);
-    const left = taggedProcesses(instanceOf(daemon.pid)).filter(({ command: line }) => line.includes('301'));
+    const left = taggedProcesses(instanceOf(daemon.pid)).filter(({ command: line }) => /sleep.301/.test(line));
     expect(left).toEqual([]);
     expect(isRunning(shell)).toBe(true);
     await client.request('close_session', { session_id: id });
@@ -67,7 +67,7 @@ describe('time-outs', () => {
     const { ms, value } = await timed(() => client.run(`echo partial\n${command}`, undefined, { timeout_ms: 400 }));
     expect(value).toMatchObject({ stdout: 'partial\n', exit_code: 124, status: 'timed_out', killed_by: 'timeout' });
     expect(ms).toBeLessThan(400 + KILL_GRACE_MS + MARGIN_MS);
-    const left = taggedProcesses(instanceOf(daemon.pid)).filter(({ command: line }) => line.includes('301'));
+    const left = taggedProcesses(instanceOf(daemon.pid)).filter(({ command: line }) => /sleep.301/.test(line));
     expect(left).toEqual([]);
   });
 
