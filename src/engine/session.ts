@@ -125,12 +125,12 @@ export class Session {
 
   /** Exported variables, functions and aliases of the shell, as it prints them; undefined while it has other work. */
   async readState(): Promise<string | undefined> {
-    return this.#isIdle ? this.#seat.readState() : undefined;
+    return this.isIdle ? this.#seat.readState() : undefined;
   }
 
-  /** The same as it was saved after the last command; undefined while there is other work, or the shell has just begun. */
+  /** The same as it was saved after the last command; undefined while there is other work, and until it is saved. */
   savedState(): string | undefined {
-    return this.#isIdle ? this.#seat.savedState : undefined;
+    return this.isIdle ? this.#seat.savedState : undefined;
   }
 
   /** The programs that would read what is typed now; none when the shell itself would. */
@@ -218,7 +218,8 @@ export class Session {
     return this.#seat.close(graceFor(reason, this.options.killGraceMs));
   }
 
-  get #isIdle(): boolean {
+  /** Whether nothing runs or waits. */
+  get isIdle(): boolean {
     return !this.#run && !this.#succession.settled && this.#queue.commands.length === 0 && !this.#isClosed;
   }
 

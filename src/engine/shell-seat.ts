@@ -13,7 +13,7 @@ import { endShell, letExit } from './shell-end.js';
 import type { ShellPool } from './shell-pool.js';
 import type { ShellListener, ShellProcess } from './shell-process.js';
 import type { ShellReport } from './shell-reports.js';
-import { newestState, newestStateText, newState, stampsOfStates } from './shell-state.js';
+import { newestState, newState, stampsOfStates, stateBeyond } from './shell-state.js';
 import type { InstalledShell } from './shells/list.js';
 import { quote } from './shells/shell.js';
 
@@ -62,8 +62,10 @@ export class ShellSeat {
   #internal: { readonly nonce: string; readonly done: Deferred<ShellReport | undefined> } | undefined;
   readonly #saveTimer: NodeJS.Timeout;
   #mustTidy = false;
-  /** Something has run since the state was saved. */
+  /** Something has run since the shell was asked to save its state. */
   #isUnsaved = true;
+  /** Stamps of the states that were there when it was asked. */
+  #statesBefore: readonly string[] = [];
   #commands = 0;
   #workingDirectory: string;
 
@@ -130,6 +132,7 @@ export class ShellSeat {
   saveNow(): void {
     if (!this.#isUnsaved) return;
     this.#isUnsaved = false;
+    this.#statesBefore = stampsOfStates(this.#shell.directory);
     this.#shell.askToSave(this.#mustTidy);
     this.#mustTidy = false;
   }
@@ -147,9 +150,9 @@ export class ShellSeat {
     return newState(shell.directory, known, () => shell !== this.#shell || shell.terminal.hasExited);
   }
 
-  /** The state as it was saved last; undefined when something has run since. */
+  /** The state as it was saved after the last command; undefined until that is done. */
   get savedState(): string | undefined {
-    return this.#isUnsaved ? undefined : newestStateText(this.#shell.directory);
+    return this.#isUnsaved ? undefined : stateBeyond(this.#shell.directory, this.#statesBefore);
   }
 
   /** Sets the terminal's size, for the shells that follow too. */

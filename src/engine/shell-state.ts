@@ -36,12 +36,6 @@ function stampOf(path: string): string | undefined {
   return stat && `${path} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.size}`;
 }
 
-/** Text of the newest saved state that is whole. */
-export function newestStateText(directory: string): string | undefined {
-  const path = newestState(directory);
-  return readStates(directory).find((state) => state.path === path)?.text;
-}
-
 /** Path of the newest saved state that is whole. */
 export function newestState(directory: string): string | undefined {
   return readStates(directory)
@@ -49,8 +43,13 @@ export function newestState(directory: string): string | undefined {
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
 }
 
-/** What tells the saved states that are there from newer ones. */
-export const stampsOfStates = (directory: string): readonly string[] => readStates(directory).map(({ stamp }) => stamp);
+/** What tells the states that are there, whole or not, from newer ones. */
+export const stampsOfStates = (directory: string): readonly string[] =>
+  STATE_FILES.flatMap((name) => stampOf(join(directory, name)) ?? []);
+
+/** Text of a state that is whole and none of the known ones; undefined when there is none yet. */
+export const stateBeyond = (directory: string, known: readonly string[]): string | undefined =>
+  readStates(directory).findLast(({ stamp }) => !known.includes(stamp))?.text;
 
 /**
  * Waits for a state that is none of the known ones, and gives its text. The shell writes it in a few milliseconds, and
@@ -63,8 +62,8 @@ export async function newState(
 ): Promise<string | undefined> {
   const deadline = performance.now() + WAIT_MS;
   for (;;) {
-    const saved = readStates(directory).find(({ stamp }) => !known.includes(stamp));
-    if (saved) return saved.text;
+    const saved = stateBeyond(directory, known);
+    if (saved !== undefined) return saved;
     if (performance.now() > deadline || isOver()) return undefined;
     await sleep(PAUSE_MS);
   }

@@ -8,8 +8,10 @@ import { takeModes } from '../engine/shell-state.js';
 import { findProgram } from '../engine/shells/list.js';
 import type { SessionRecord } from './session-registry.js';
 
-/** Pause after a command before the session is looked at: its state has been saved by then, and commands in a row cost nothing. */
+/** Pause after a command before the session is looked at: its state is usually saved by then, and commands in a row cost nothing. */
 const LOOK_AFTER_MS = 120;
+/** Looks, each after that pause, before it is given up that a shell saves its state. */
+const MAX_LOOKS = 50;
 
 /** Linux has the same numbers for a terminal's modes on all processors but these. */
 const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arch);
@@ -17,6 +19,8 @@ const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arc
 /** What is known of one session's health. */
 interface Health {
   readonly timer: NodeJS.Timeout;
+  /** Since the last command. */
+  looks: number;
   /** Messages that have been given, as long as they are true. */
   known: ReadonlySet<string>;
   /** For the next result. */
@@ -49,13 +53,14 @@ export class SessionHealth {
   noteCommand(record: SessionRecord): void {
     const health = this.#health.get(record);
     if (health) {
+      health.looks = 0;
       health.timer.refresh();
       return;
     }
     const timer = setTimeout(() => {
       this.#look(record);
     }, LOOK_AFTER_MS).unref();
-    this.#health.set(record, { timer, known: new Set(), pending: [], restarts: record.session.restarts });
+    this.#health.set(record, { timer, looks: 0, known: new Set(), pending: [], restarts: record.session.restarts });
   }
 
   /** What the next result has to tell, once. */
@@ -68,8 +73,13 @@ export class SessionHealth {
 
   #look(record: SessionRecord): void {
     const health = this.#health.get(record);
+    if (!health) return;
     const facts = this.#factsOf(record);
-    if (!health || !facts) return;
+    if (!facts) {
+      health.looks += 1;
+      if (record.session.isIdle && health.looks < MAX_LOOKS) health.timer.refresh();
+      return;
+    }
     forgetOldShell(health, record);
     const warnings = checkHealth(facts);
     const fresh = warnings.filter(({ message }) => !health.known.has(message));
@@ -79,7 +89,7 @@ export class SessionHealth {
     if (fresh.length > 0) record.channel.announce('health_warning', { session_id: record.id, warnings: fresh });
   }
 
-  /** Undefined while the session is busy: it will be looked at after that. */
+  /** Undefined while the session is busy, after which it will be looked at, and until its shell has saved its state. */
   #factsOf({ session }: SessionRecord): HealthFacts | undefined {
     const state = session.savedState();
     if (state === undefined) return undefined;

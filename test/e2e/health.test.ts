@@ -85,6 +85,19 @@ describe('health of a session', () => {
     expect(warnings.map(({ code }) => code)).toEqual(['SHELL_OPTIONS']);
   });
 
+  it('a shell that takes its time to save its state is waited for', async () => {
+    const [slow, other] = [await client.openSession(), await client.openSession()];
+    const shell = Number((await client.run('echo $$', slow)).stdout);
+    await client.run('set -u', slow);
+    process.kill(shell, 'SIGSTOP');
+    // When this one is told of, the slow one has been looked at.
+    await disturb(other, 'set -u');
+    process.kill(shell, 'SIGCONT');
+    const { warnings } = await client.event('health_warning', ({ session_id }) => session_id === slow);
+    expect(warnings.map(({ code }) => code)).toEqual(['SHELL_OPTIONS']);
+    for (const id of [slow, other]) await client.request('close_session', { session_id: id });
+  });
+
   it('bash: a function instead of a command', async () => {
     const id = await client.openSession();
     const { warnings } = await disturb(id, 'rm() { echo no; }');

@@ -73,9 +73,12 @@ describe.skipIf(!isUsable)('a daemon that keeps limits by namespaces of process 
   });
 
   it('jobs are listed, brought to the foreground, and ended', async () => {
-    const listed = await client.run('sleep 300 & sleep 0.1 & jobs', session);
-    expect(listed.stdout).toMatch(/\[1\].*Running\s+sleep 300.*\n\[2\].*Running\s+sleep 0.1/);
-    expect(await client.run('fg %2', session)).toMatchObject({ stdout: 'sleep 0.1\n', exit_code: 0 });
+    await client.run('mkfifo gate');
+    const listed = await client.run('sleep 300 & cat gate & jobs', session);
+    expect(listed.stdout).toMatch(/\[1\].*Running\s+sleep 300.*\n\[2\].*Running\s+cat gate/);
+    const inFront = client.run('fg %2', session);
+    await client.run('echo opened >gate; rm gate');
+    expect(await inFront).toMatchObject({ stdout: 'cat gate\n', exit_code: 0 });
     const ended = await client.run('kill %1; wait %1; echo $?', session);
     expect(ended).toMatchObject({ stdout: '143\n', background_processes: [] });
   });
