@@ -5,6 +5,7 @@ import type { OutputLimits } from '../core/output/output-window.js';
 import type { SignalName } from '../core/protocol/fields.js';
 import type { Limits } from '../core/limits/limits.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
+import { exceededWarning } from './limit-warnings.js';
 import { OutputStream } from './output-stream.js';
 import type { ReportedProcess } from './process-tree.js';
 import { type Breach, type Kill, peakOf, type ResourceUse, UseMeter } from './resource-use.js';
@@ -229,7 +230,7 @@ export class Command {
       workingDirectory: end.workingDirectory,
       backgroundProcesses: end.backgroundProcesses ?? [],
       survivors: end.survivors ?? [],
-      warnings: end.warnings ?? [],
+      warnings: [...(end.warnings ?? []), ...(reason?.breach ? [] : this.meter.exceeded.map(exceededWarning))],
     };
     this.#resolve(this.#outcome);
   }

@@ -4,7 +4,7 @@ import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { SandboxStanding } from '../core/sandbox/standing.js';
 import { type Command, type CommandEnd, type EndReason, graceFor, type Warning } from './command.js';
 import { listenUntilClosed } from './closed-output.js';
-import { type OnLingering, watchOneShot } from './one-shot-watch.js';
+import { beginWithLimits, type OnLingering, watchOneShot } from './one-shot-watch.js';
 import { noteKernelActions } from './session-watch.js';
 import type { LimitMechanism, ProcessGroup } from './limits/mechanism.js';
 import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
@@ -303,6 +303,8 @@ export class OneShotRunner implements AsyncDisposable {
       how.exitCode,
       process.unharmedBy(end),
     );
+    // Bubblewrap does not wait for the first process inside, which has it from all others.
+    if (end.kind !== 'failed' && !process.isIsolated) command.meter.noteWritten(end.writtenBytes);
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
       await flight.termination;
@@ -366,17 +368,4 @@ export class OneShotRunner implements AsyncDisposable {
     const others = findSessionProcesses({ tag, root, group });
     return main && isAlive(main) ? [main, ...others] : others;
   }
-}
-
-/** From now on the process runs this command: what it has used before does not count, and its limits hold. */
-function beginWithLimits(command: Command, process: OneShotProcess): void {
-  const { group } = process;
-  // Of one that is just being started not every mechanism can tell what it has used, which is nothing.
-  command.meter.begin(group, process.pid === undefined ? 0 : group.cpuMs());
-  const setLimits = () => {
-    if (command.spec.resourceLimits) group.setLimits(command.spec.resourceLimits);
-  };
-  // Only when it runs: while it is being started the starter, with all its threads, is in the group too.
-  if (process.pid === undefined) void process.started.then(setLimits);
-  else setLimits();
 }

@@ -87,9 +87,10 @@ export const listPids = (): number[] =>
 export const listProcesses = (): ProcessEntry[] => listPids().flatMap((pid) => readProcess(pid) ?? []);
 
 /** Bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when that is not told. */
-export function bytesWrittenBy(pid: number): number {
-  return Number(/^write_bytes: (\d+)$/m.exec(readProc(pid, 'io') ?? '')?.[1] ?? 0);
-}
+export const bytesWrittenBy = (pid: number): number => bytesWrittenIn(readProc(pid, 'io') ?? '');
+
+/** The same out of the text of /proc/PID/io. */
+export const bytesWrittenIn = (text: string): number => Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
 
 /** Memory of a process, in bytes: what it shares with others counts in part (PSS). Undefined when it is not told. */
 export function proportionalBytes(pid: number): number | undefined {

@@ -1,4 +1,5 @@
-import { MB, type Resource } from '../core/limits/limits.js';
+import { judgeUsage } from '../core/limits/judge.js';
+import { type Limits, MB, type Resource } from '../core/limits/limits.js';
 import type { GroupSample, ProcessGroup } from './limits/mechanism.js';
 
 /** What a command has used, with all that ran in its session meanwhile. Null is what was not measured. */
@@ -43,10 +44,25 @@ export function peakOf({ resource, observed }: Breach, use: ResourceUse): number
   return Math.max(observed, used[resource] ?? 0);
 }
 
+/** What a command is measured with. */
+export interface Measured {
+  readonly group: ProcessGroup;
+  /** CPU time that the group has used before, in milliseconds; undefined when it does not tell. */
+  readonly cpuAtStart: number | undefined;
+  /** What holds for the command. */
+  readonly limits: Limits;
+  /** Bytes written by its shell or program and the children that has waited for: a cheap look, where it is worth one. */
+  readonly written?: { readonly atStart: number; now(): number | undefined } | undefined;
+}
+
 /** Measures what a command uses: CPU time from its start, the rest from the first look at it. */
 export class UseMeter {
   #group: ProcessGroup | undefined;
+  #limits: Limits = {};
   #cpuAtStart: number | undefined;
+  #written: Measured['written'];
+  #seenAtStart = 0;
+  #knownBytes = 0;
   #cpuMs: number | null = null;
   #peakMemoryBytes: number | null = null;
   #peakTasks: number | null = null;
@@ -80,13 +96,32 @@ export class UseMeter {
     return this.#earlierPids;
   }
 
-  /**
-   * The command begins, in this group.
-   * @param cpuAtStart what the group has used before
-   */
-  begin(group: ProcessGroup, cpuAtStart = group.cpuMs()): void {
+  /** Bytes that its shell or program has written since it began; undefined where that is not asked for. */
+  get ownWrittenBytes(): number | undefined {
+    const now = this.#written?.now();
+    return now === undefined ? undefined : Math.max(0, now - (this.#written?.atStart ?? now));
+  }
+
+  /** The limits that it has exceeded, as far as is known at its end. */
+  get exceeded(): readonly Breach[] {
+    const { cpuMs, peakMemoryBytes, peakTasks, writtenBytes } = this.use;
+    const usage = {
+      cpuMs: cpuMs ?? undefined,
+      cpuPercent: undefined,
+      memoryBytes: peakMemoryBytes ?? undefined,
+      processes: peakTasks ?? undefined,
+      writtenBytes: writtenBytes ?? undefined,
+    };
+    return judgeUsage(this.#limits, usage).filter(({ share }) => share > 1);
+  }
+
+  /** The command begins. */
+  begin({ group, cpuAtStart, limits, written }: Measured): void {
     this.#group = group;
     this.#cpuAtStart = cpuAtStart;
+    this.#limits = limits;
+    this.#written = written;
+    this.#seenAtStart = group.seenWrittenBytes;
   }
 
   /**
@@ -99,7 +134,7 @@ export class UseMeter {
     this.#cpuMs = Math.max(0, cpuMs - (this.#cpuAtStart ?? cpuMs));
     this.#peakMemoryBytes = Math.max(this.#peakMemoryBytes ?? 0, memoryBytes);
     this.#peakTasks = Math.max(this.#peakTasks ?? 0, tasks);
-    this.#writtenBytes = Math.max(0, writtenBytes - this.#writtenAtStart);
+    this.#writtenBytes = Math.max(this.#knownBytes, writtenBytes - this.#writtenAtStart);
     this.#earlierPids = this.#lastPids;
     this.#lastPids = pids;
   }
@@ -109,15 +144,32 @@ export class UseMeter {
     this.#peakMemoryBytes = Math.max(this.#peakMemoryBytes ?? 0, bytes);
   }
 
+  /** It is known that so many bytes were written at least; undefined when it is not. */
+  noteWritten(bytes: number | undefined): void {
+    if (bytes === undefined) return;
+    this.#knownBytes = Math.max(0, bytes);
+    this.#writtenBytes = Math.max(this.#writtenBytes ?? 0, bytes);
+  }
+
   /** The command has ended. */
   end(): void {
     // What was looked at before is looked at once more: the last look may be a while ago.
     if (this.#group && this.#writtenAtStart !== undefined) {
       const sample = this.#group.sampleNow();
       if (sample) this.note(sample, this.#writtenAtStart);
-    }
+    } else this.#noteOwnBytes();
     const now = this.#group?.cpuMs();
     if (now !== undefined && this.#cpuAtStart !== undefined) this.#cpuMs = Math.max(0, now - this.#cpuAtStart);
     this.#group = undefined;
+  }
+
+  /** Of a command that nobody has looked at. */
+  #noteOwnBytes(): void {
+    const bytes = this.ownWrittenBytes;
+    if (this.#group === undefined || bytes === undefined) return;
+    const { disk_mb: limitMb = Infinity } = this.#limits;
+    // The shell may have waited for a background process meanwhile, whose bytes were seen before.
+    const sample = bytes > limitMb * MB ? this.#group.sampleNow() : undefined;
+    this.noteWritten(sample ? Math.min(bytes, sample.writtenBytes - this.#seenAtStart) : bytes);
   }
 }

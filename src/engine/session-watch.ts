@@ -1,12 +1,11 @@
 import { type Limits, MB, stricterLimits } from '../core/limits/limits.js';
 import type { Command, EndReason, Warning } from './command.js';
-import type { ProcessGroup } from './limits/mechanism.js';
 import type { Watched } from './limits/watched.js';
 import { isEnding } from './process-table.js';
 import { findSessionProcesses, killProcesses, sendSignal } from './process-tree.js';
 import type { Kill } from './resource-use.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
-import { breachWarning, keptWarning } from './shell-loss.js';
+import { breachWarning, keptWarning } from './limit-warnings.js';
 import type { ShellProcess } from './shell-process.js';
 import { ShownNumbers, shownNumber } from './shown-numbers.js';
 
@@ -67,10 +66,14 @@ export function watchSession(session: LimitedSession): Watched {
   };
 }
 
-/** A command begins in a group: it is measured from now on, and what it was given of limits of its own holds. */
-export function beginWithin(limits: Limits, { meter, spec }: Command, group: ProcessGroup): void {
-  meter.begin(group);
-  if (spec.resourceLimits) group.setLimits(stricterLimits(limits, spec.resourceLimits));
+/** A command begins in a shell: it is measured from now on, and what it was given of limits of its own holds. */
+export function beginWithin(sessionLimits: Limits, { meter, spec }: Command, shell: ShellProcess): void {
+  const { group } = shell;
+  const limits = spec.resourceLimits ? stricterLimits(sessionLimits, spec.resourceLimits) : sessionLimits;
+  const atStart = limits.disk_mb === undefined ? undefined : shell.writtenBytes;
+  const written = atStart === undefined ? undefined : { atStart, now: () => shell.writtenBytes };
+  meter.begin({ group, cpuAtStart: group.cpuMs(), limits, written });
+  if (spec.resourceLimits) group.setLimits(limits);
 }
 
 /** In less time no command has others started, in milliseconds: there is nothing that the kernel could have done. */

@@ -240,7 +240,7 @@ export class Session {
     try {
       if (command.spec.tty) shell.terminal.holdOpen();
       shell.terminal.discardInput();
-      beginWithin(this.options.limits, command, shell.group);
+      beginWithin(this.options.limits, command, shell);
       nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
     } catch (error) {
       // Out of descriptors, or of room for the command's text.

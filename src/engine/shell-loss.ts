@@ -1,7 +1,5 @@
-import type { Resource } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { CommandEnd, Warning } from './command.js';
-import type { Breach } from './resource-use.js';
 import { findSessionProcesses } from './process-tree.js';
 import type { ShellProcess } from './shell-process.js';
 import type { TerminalExit } from './terminal.js';
@@ -26,22 +24,6 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
 
 /** Whether a warning tells that the shell was replaced. */
 export const tellsLoss = ({ code }: Warning): boolean => code === 'SHELL_ENDED' || code === 'SHELL_WEDGED';
-
-/** Tells that something was ended for a limit while no command ran whose result could tell it. */
-export function breachWarning({ resource, limit, observed }: Breach): Warning {
-  const message = `Processes in this session were ended between two commands: ${resource} was ${round(observed)}, and the limit is ${limit}.`;
-  return { code: 'LIMIT_EXCEEDED', message };
-}
-
-/** Tells that the kernel has kept a limit of a command that has come to its end all the same. */
-export function keptWarning(what: 'ended' | 'not started', resource: Resource, limit: number): Warning {
-  return {
-    code: 'LIMIT_EXCEEDED',
-    message: `Processes of this command were ${what}: ${resource} is limited to ${limit}.`,
-  };
-}
-
-const round = (value: number): number => Math.round(value * 10) / 10;
 
 /** Exit code of a command that could not be started, as shells give. */
 const NOT_STARTED = 126;

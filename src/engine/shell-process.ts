@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -9,11 +9,12 @@ import { randomBytes } from './random.js';
 import type { ProcessGroup } from './limits/mechanism.js';
 import { makeFirstVictim } from './limits/oom-score.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from './process-root.js';
-import { holdsDescriptorOf, pathInside, TAG_VARIABLE } from './process-table.js';
+import { bytesWrittenIn, holdsDescriptorOf, pathInside, TAG_VARIABLE } from './process-table.js';
 import type { Launcher } from './sandbox/launcher.js';
 import type { InstalledShell } from './shells/list.js';
 import { DRIVER_FILES } from './shells/shell.js';
 import type { ShellRequest } from './shell-request.js';
+import { readSmallDescriptor } from './small-file.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { firstSlotFifos, showsReading, type Slot, slotName, Slots, writeText } from './slots.js';
 import { Terminal, type TerminalExit } from './terminal.js';
@@ -69,6 +70,8 @@ export class ShellProcess {
   readonly #isIsolated: boolean;
   #listener: ShellListener | undefined;
   #root: ProcessRoot;
+  /** Open file of what it has written; undefined until that is asked for. */
+  #io: number | undefined;
   /** What the terminal has shown so far, while nobody listens: why a shell that does not come up says it does not. */
   #complaint = '';
   #isClosed = false;
@@ -116,6 +119,21 @@ export class ShellProcess {
   /** The processes that belong to the shell itself. */
   get root(): ProcessRoot {
     return this.#root;
+  }
+
+  /**
+   * Bytes that the shell, and the children it has waited for, have caused to be written to disks: 3 µs. Undefined when that
+   * is not told.
+   */
+  get writtenBytes(): number | undefined {
+    if (this.#isClosed) return undefined;
+    try {
+      this.#io ??= openSync(`/proc/${this.pid}/io`, 'r');
+      return bytesWrittenIn(readSmallDescriptor(this.#io));
+    } catch {
+      // ENOENT, ESRCH: it has ended. EMFILE.
+      return undefined;
+    }
   }
 
   /** A path in the shell's eyes, as the daemon reaches it. */
@@ -221,7 +239,7 @@ export class ShellProcess {
 
   #closeDescriptors(): void {
     this.#reports?.destroy();
-    closeAll([this.#requests]);
+    closeAll([this.#requests, this.#io]);
     this.#slots.close();
   }
 

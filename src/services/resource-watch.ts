@@ -111,8 +111,10 @@ export class ResourceWatch {
     if (this.#group !== watched.group) this.#beginAnew();
     const sample = this.#group.sample(snapshot);
     watched.numbers.note(sample.pids);
+    // Before the others are read: what the shell takes over from one of them meanwhile must not be counted twice.
+    const ownBytes = watched.running?.meter.ownWrittenBytes ?? 0;
     const { running } = watched;
-    this.#setBaselines(sample, running, snapshot);
+    this.#setBaselines(sample, running, ownBytes, snapshot);
     this.#window.push(performance.now(), sample.cpuMs);
     running?.meter.note(sample, this.#commandSince?.writtenBytes ?? sample.writtenBytes);
     const kernel = this.#group.takeKernelActions();
@@ -135,13 +137,14 @@ export class ResourceWatch {
     this.#window.clear();
   }
 
-  #setBaselines(sample: GroupSample, running: Command | undefined, snapshot: ProcessSnapshot): void {
+  /** @param ownBytes what the shell has written for the running command, as far as that is known */
+  #setBaselines(sample: GroupSample, running: Command | undefined, ownBytes: number, snapshot: ProcessSnapshot): void {
     if (!this.#since) {
       // Nothing ran before the command: what others than the shell have written, they have written for it.
       const others = sample.pids.filter((pid) => !this.watched.own.includes(pid));
       const theirs = others.reduce((sum, pid) => sum + snapshot.writtenBy(pid), 0);
       const cpuMs = running?.meter.cpuAtStart ?? sample.cpuMs;
-      this.#since = { cpuMs, writtenBytes: Math.max(0, sample.writtenBytes - theirs) };
+      this.#since = { cpuMs, writtenBytes: Math.max(0, sample.writtenBytes - theirs - ownBytes) };
       if (running) this.#window.push(performance.now() - running.ageMs, cpuMs);
     }
     if (running && running !== this.#command) {

@@ -76,6 +76,10 @@ export class ControlGroup implements ProcessGroup {
     return this.#isRemoved ? undefined : this.#controls.cpuMs(readSmallDescriptor(this.#cpu));
   }
 
+  get seenWrittenBytes(): number {
+    return this.#written.total;
+  }
+
   members(): readonly number[] {
     return readMembers(this.#controls.directories.at(-1) ?? '');
   }

@@ -41,6 +41,8 @@ export interface ProcessGroup extends Disposable {
   setLimits(limits: Limits): void;
   /** CPU time so far, in milliseconds: a cheap look. Undefined when it is not known. */
   cpuMs(): number | undefined;
+  /** Bytes written that were seen so far, without another look. */
+  readonly seenWrittenBytes: number;
   /** Processes that belong to the group, as far as the mechanism knows by itself. */
   members(): readonly number[];
   /** @param snapshot of its mechanism */

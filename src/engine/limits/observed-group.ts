@@ -77,6 +77,10 @@ export class ObservedGroup implements ProcessGroup {
     return ticks === undefined ? undefined : (this.#cpu.total + Math.max(0, ticks - this.#waiterTicks)) * MS_PER_TICK;
   }
 
+  get seenWrittenBytes(): number {
+    return this.#written.total;
+  }
+
   members(): readonly number[] {
     return this.#options.membership.now(this.#known, this.#root);
   }

@@ -15,11 +15,20 @@ export interface StartMessage {
   readonly exits: readonly string[];
 }
 
+/** What is told of a process that has ended. */
+interface Written {
+  /**
+   * Bytes that it, and the children it has waited for, have caused to be written to disks. Left out when that is not known:
+   * when several processes have ended at the same time, or the kernel does not count.
+   */
+  readonly writtenBytes?: number | undefined;
+}
+
 /** What the starter tells of a process: that it runs, that it has ended, or that it could not be started. */
 export type StarterReport =
   | { readonly id: number; readonly kind: 'started'; readonly pid: number }
-  | { readonly id: number; readonly kind: 'exited'; readonly exitCode: number }
-  | { readonly id: number; readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
+  | ({ readonly id: number; readonly kind: 'exited'; readonly exitCode: number } & Written)
+  | ({ readonly id: number; readonly kind: 'signalled'; readonly signal: NodeJS.Signals } & Written)
   | { readonly id: number; readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 /** Splits a stream into its lines; gives what is left over with the next chunk. */
