@@ -31,6 +31,18 @@ export function startedSince({ at, newestPid }: Beginning): (entry: ProcessEntry
   };
 }
 
+/** Tells whether any process of the machine has been started since this was asked last. A cheap look. */
+export class NewProcesses {
+  #newest: number | undefined;
+
+  /** True the first time, and where the kernel does not tell. */
+  get areThere(): boolean {
+    const before = this.#newest;
+    this.#newest = newestPid();
+    return this.#newest === undefined || this.#newest !== before;
+  }
+}
+
 function wasGivenAfter(pid: number, other: number): boolean {
   const distance = pid - other;
   return distance > 0 ? distance <= MAX_DISTANCE : distance < -MAX_DISTANCE;

@@ -25,8 +25,8 @@ export interface SessionOptions {
 
 /** Who is told what happens in a session outside of a command's own result. */
 export interface SessionListener {
-  /** A command has not ended within a moment: it can use more than nothing. */
-  onLingering(command: Command): void;
+  /** A command has not ended within a moment, or may have left something running: it can use more than nothing. */
+  onLingering(): void;
   /** A command waits for its terminal. */
   onAwaitingInput(command: Command): void;
   /** The session gets a new shell. */

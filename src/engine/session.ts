@@ -44,11 +44,12 @@ export class Session {
   readonly #succession: Succession;
   readonly #jobs = new BackgroundJobs();
   #seat!: ShellSeat;
-  readonly #lingerTimer = new LingerTimer<CommandRun>((run) => {
-    if (run !== this.#run || run.isSettled) return;
-    run.linger();
-    this.#watch ??= this.#watchOver(run.command);
-    this.listener.onLingering(run.command);
+  readonly #lingerTimer = new LingerTimer<CommandRun>((run, mayHaveLeft) => {
+    if (run === this.#run && !run.isSettled) {
+      run.linger();
+      this.#watch ??= this.#watchOver(run.command);
+    } else if (!mayHaveLeft) return;
+    this.listener.onLingering();
   });
   #run: CommandRun | undefined;
   #takenBack: Command | undefined;
