@@ -260,6 +260,11 @@ export class CommandRun {
     });
   }
 
+  /** What it has started and that still runs; nothing once it has reported its end. */
+  findUnsettled(): ProcessEntry[] {
+    return this.#isSettled ? [] : this.#find();
+  }
+
   readonly #find = (): ProcessEntry[] => {
     const { shell, number, beginning } = this.#options;
     const { root, group } = shell;

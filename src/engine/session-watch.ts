@@ -1,7 +1,7 @@
 import { type Limits, MB, stricterLimits } from '../core/limits/limits.js';
 import type { Command, EndReason, Warning } from './command.js';
 import type { Watched } from './limits/watched.js';
-import { isEnding } from './process-table.js';
+import { isEnding, type ProcessEntry } from './process-table.js';
 import { findSessionProcesses, killProcesses, sendSignal } from './process-tree.js';
 import type { Kill } from './resource-use.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
@@ -14,6 +14,8 @@ interface LimitedSession {
   readonly options: Pick<SessionOptions, 'limits'>;
   readonly shell: ShellProcess;
   readonly running: Command | undefined;
+  /** What the running command has started. */
+  findRunning(): ProcessEntry[];
   cancel(command: Command, reason: EndReason): void;
   noteWarning(warning: Warning): void;
   readonly listener: Pick<SessionListener, 'onExceeded'>;
@@ -43,7 +45,13 @@ export function watchSession(session: LimitedSession): Watched {
       const { shell } = session;
       const killed: number[] = [];
       const onKill = (pids: readonly number[]) => killed.push(...pids);
-      await killProcesses(() => findSessionProcesses(shell), { group: shell.group, root: shell.root, onKill });
+      // A command may begin while others' processes are ended.
+      const find = () => {
+        const found = findSessionProcesses(shell);
+        const spared = new Set(session.findRunning().map(({ pid }) => pid));
+        return found.filter(({ pid }) => !spared.has(pid));
+      };
+      await killProcesses(find, { group: shell.group, root: shell.root, onKill });
       session.lastKill = { breach, peak: breach.observed, killedPids: killed };
       session.noteWarning(breachWarning(breach));
       return killed;

@@ -145,15 +145,16 @@ export class Session {
     this.#next();
   }
 
+  /** What the running command has started; nothing once it has reported its end. */
+  readonly findRunning = () => this.#run?.findUnsettled() ?? [];
+
   /** Ends a command of this session that runs or waits. */
   cancel(command: Command, reason: EndReason): void {
-    if (this.#run?.command === command) {
-      this.#run.terminate(reason);
-      return;
+    if (this.#run?.command === command) this.#run.terminate(reason);
+    else if (this.#queue.remove(command)) {
+      command.requestEnd(reason);
+      command.finish({ ...this.#unrun(), exitCode: exitCodeOfSignal('SIGINT') });
     }
-    if (!this.#queue.remove(command)) return;
-    command.requestEnd(reason);
-    command.finish({ ...this.#unrun(), exitCode: exitCodeOfSignal('SIGINT') });
   }
 
   /** The next result tells this too: it happened between two commands. */

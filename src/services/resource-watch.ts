@@ -9,6 +9,7 @@ import type { ProcessSnapshot } from '../engine/limits/process-snapshot.js';
 import type { Watched } from '../engine/limits/watched.js';
 import { isEnding } from '../engine/process-table.js';
 import type { Breach } from '../engine/resource-use.js';
+import { RepeatOffenders } from './repeat-offenders.js';
 
 /** Who has not written more than this since the last look is not why a disk fills up, in bytes. */
 const WRITER_BYTES = MB;
@@ -62,6 +63,7 @@ export class ResourceWatch {
   readonly #settings: WatchSettings;
   readonly #window: CpuWindow;
   readonly #escalation = new Escalation();
+  readonly #offenders = new RepeatOffenders();
   readonly #warned = new Set<Resource>();
   #group: Watched['group'];
   #command: Command | undefined;
@@ -109,10 +111,10 @@ export class ResourceWatch {
   look(snapshot: ProcessSnapshot, freeBytes: number | undefined): boolean {
     const { watched } = this;
     if (this.#group !== watched.group) this.#beginAnew();
-    const sample = this.#group.sample(snapshot);
-    watched.numbers.note(sample.pids);
     // Before the others are read: what the shell takes over from one of them meanwhile must not be counted twice.
     const ownBytes = watched.running?.meter.ownWrittenBytes ?? 0;
+    const sample = this.#group.sample(snapshot);
+    watched.numbers.note(sample.pids);
     const { running } = watched;
     this.#setBaselines(sample, running, ownBytes, snapshot);
     this.#window.push(performance.now(), sample.cpuMs);
@@ -123,7 +125,7 @@ export class ResourceWatch {
     this.#last = sample;
     this.#tell(sample, running);
     const begin = performance.now();
-    this.#act(sample, running, kernel);
+    this.#act(sample, running, kernel, snapshot);
     this.actedMs = performance.now() - begin;
     return running !== undefined || this.#hasRest(sample) || this.#mustGoOn;
   }
@@ -135,6 +137,7 @@ export class ResourceWatch {
     this.#commandSince = undefined;
     this.#last = undefined;
     this.#window.clear();
+    this.#offenders.forget();
   }
 
   /** @param ownBytes what the shell has written for the running command, as far as that is known */
@@ -216,7 +219,7 @@ export class ResourceWatch {
     });
   }
 
-  #act(sample: GroupSample, running: Command | undefined, kernel: KernelActions): void {
+  #act(sample: GroupSample, running: Command | undefined, kernel: KernelActions, snapshot: ProcessSnapshot): void {
     const worst = this.#findings.find(({ share }) => share > 1);
     this.#mustGoOn = worst !== undefined && canHelp(worst) && kernel.kills === 0;
     if (!worst) {
@@ -231,22 +234,39 @@ export class ResourceWatch {
       command: running ? (mayCancel ? 'runs' : 'is_ending') : 'none',
       // The kernel has ended what was too much already.
       hasRest: this.#hasRest(sample) && kernel.kills === 0,
+      isRestToBlame: mayCancel && kernel.kills === 0 && this.#isRestToBlame(worst, sample, snapshot),
       canEndShell: canHelp(worst) && kernel.kills === 0,
     });
     if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
     if (step === undefined && kernel.kills === 0) return;
-    // A command that has begun in the meantime is ended with what is not its fault.
-    if (step !== undefined && running && mayCancel && !this.#cancel(running, breach, kernel)) return;
-    this.#listener.onNear(breach, 'exceeded', running?.id ?? null);
-    this.#exceededBy = running;
+    // A command that has begun in the meantime ends with its shell, though that is not its fault.
+    const mustCancel = step !== undefined && step !== 'rest' && mayCancel;
+    if (mustCancel && !this.#cancel(running, breach, kernel)) return;
+    if (step === 'command') this.#offenders.note(snapshot, sample.pids);
+    const exceeding = step === 'rest' ? undefined : running;
+    this.#listener.onNear(breach, 'exceeded', exceeding?.id ?? null);
+    this.#exceededBy = exceeding;
     // It was held, however much of it is still there now.
     if (kernel.kills > 0 && resource === 'memory_mb') running?.meter.notePeakMemory(limit * MB);
-    if (step === 'rest') void this.watched.endRest(breach);
+    if (step === 'rest') this.#endRest(breach);
     else if (step === 'shell') this.watched.endShell(breach);
     else if (step === 'session') this.watched.endSession(breach);
     // Counts begin anew, so that what was ended for them does not count against what goes on.
     this.#since = { cpuMs: sample.cpuMs, writtenBytes: sample.writtenBytes };
     this.#window.clear();
+  }
+
+  /** What outlives this has begun since. */
+  #endRest(breach: Breach): void {
+    this.#offenders.forget();
+    void this.watched.endRest(breach);
+  }
+
+  /** Whether what the last command that was ended has left alone is why the session's own limit is exceeded again. */
+  #isRestToBlame({ resource, limit }: Finding, { pids }: GroupSample, snapshot: ProcessSnapshot): boolean {
+    const { limits, own } = this.watched;
+    const isSessions = resource === 'disk_free_mb' || limits[resource] === limit;
+    return isSessions && this.#offenders.areToBlame({ snapshot, pids, own, resource });
   }
 
   /** Ends a command; gives false when it has just ended by itself. */

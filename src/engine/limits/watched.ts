@@ -18,7 +18,7 @@ export interface Watched {
   readonly numbers: ShownNumbers;
   /** Ends a command with what it has started. */
   cancel(command: Command, reason: EndReason): void;
-  /** Ends everything but the shell; gives the processes that were killed. */
+  /** Ends everything but the shell and what the running command has started; gives the processes that were killed. */
   endRest(breach: Breach): Promise<readonly number[]>;
   /** Ends the shell; a session gets another one. */
   endShell(breach: Breach): void;

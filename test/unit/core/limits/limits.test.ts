@@ -150,7 +150,7 @@ describe('the CPU window', () => {
 });
 
 describe('escalation', () => {
-  const ALL = { command: 'runs' as const, hasRest: true, canEndShell: true };
+  const ALL = { command: 'runs' as const, hasRest: true, isRestToBlame: false, canEndShell: true };
   const REST = { ...ALL, command: 'none' as const };
   const SHELL = { ...REST, hasRest: false };
 
@@ -192,7 +192,9 @@ describe('escalation', () => {
       [1000, ALL],
       [1500, ALL],
       [2000, ALL],
+      [2500, ALL],
       [3000, ALL],
+      [4000, ALL],
     ] as const;
     expect(steps.map(([at, what]) => escalation.next(at, what))).toEqual([
       'command',
@@ -200,9 +202,24 @@ describe('escalation', () => {
       undefined,
       'rest',
       undefined,
+      'command',
+      undefined,
       'shell',
       'session',
     ]);
+  });
+
+  it('a next command is spared where the rest is to blame, which is ended instead', () => {
+    const escalation = new Escalation();
+    const again = { ...ALL, isRestToBlame: true };
+    const steps = [
+      [0, ALL],
+      [10, again],
+      [1000, again],
+    ] as const;
+    expect(steps.map(([at, what]) => escalation.next(at, what))).toEqual(['command', undefined, 'rest']);
+    escalation.reset();
+    expect(escalation.next(1010, again)).toBe('rest');
   });
 
   it('what is exceeded by background processes alone costs them, and not the shell where that cannot help', () => {
