@@ -2,6 +2,7 @@ import type { Answer } from '../client.js';
 import type { Context } from './context.js';
 import { type DaemonOptions, withDaemonOptions } from './daemon-address.js';
 import { describeSkipped, formatBytes } from './checkpoint-output.js';
+import { UsageError } from './failure.js';
 import { alignColumns, formatSpan, onOneLine } from './style.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
 import { withDaemon } from './with-daemon.js';
@@ -30,6 +31,8 @@ export const checkpointSubcommand: Subcommand = (context) =>
       examples('id=$(shell-adapter checkpoint "before the upgrade")', 'shell-adapter checkpoint --list'),
     )
     .action(async (label: string | undefined, options: CheckpointOptions) => {
+      if (options.list === true && label !== undefined)
+        throw new UsageError('--list saves nothing, and takes no label');
       if (options.list === true) await listCheckpoints(context, options);
       else await saveWorkspace(context, label, options);
     });

@@ -1,3 +1,5 @@
+import { Option } from 'commander';
+
 import type { Answer } from '../client.js';
 import { restOf, showPath } from './checkpoint-output.js';
 import type { Context, Output } from './context.js';
@@ -19,7 +21,7 @@ export const diffSubcommand: Subcommand = (context) =>
     .description('Tells what has changed in the workspace of the daemon since a checkpoint.')
     .argument('[checkpoint]', 'its id; the newest unless given')
     .argument('[path...]', 'only these, relative to the workspace, each with all that is in it')
-    .option('--stat', 'count the lines that came and went')
+    .addOption(new Option('--stat', 'count the lines that came and went').conflicts('patch'))
     .option('-p, --patch', 'print a patch, for patch(1) or `git apply`')
     .option('--json', 'print JSON, as `diff_workspace` answers')
     .addHelpText('after', examples('shell-adapter diff', 'shell-adapter diff checkpoint_ID src --patch | less'))

@@ -55,6 +55,17 @@ describe('checkpoint, diff and restore', () => {
     expect(readFileSync(file('src/main.c'), 'utf8')).toBe('one\n');
   });
 
+  it.each([
+    [['checkpoint', '--list', 'label'], '--list saves nothing, and takes no label'],
+    [['diff', '--stat', '--patch'], "'--stat' cannot be used with option '-p, --patch'"],
+  ])('what cannot go together is refused: %j', async (args, message) => {
+    expect(await call(...args)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(message) as string,
+    });
+  });
+
   it('print a patch that can be applied, however long it is', async () => {
     makeTree(daemon.workspace, { 'long.txt': 'x\n' });
     const id = (await call('checkpoint')).stdout.trim();
