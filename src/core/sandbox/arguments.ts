@@ -18,8 +18,9 @@ const FRAME_BYTES = MIB;
  * - `frame`: an empty directory that nobody can write to, in which other places may lie
  * - `empty-file`, `empty-directory`: what is there is hidden
  * - `devices`, `processes`: a /dev and /proc of its own
+ * - `link`: a symbolic link, in a directory that is empty otherwise
  */
-type View =
+export type View =
   | 'writable'
   | 'read-only'
   | 'temporary'
@@ -28,12 +29,15 @@ type View =
   | 'empty-file'
   | 'empty-directory'
   | 'devices'
-  | 'processes';
+  | 'processes'
+  | 'link';
 
 /** A path, absolute and without links, and what is seen there. */
 export interface Place {
   readonly path: string;
   readonly view: View;
+  /** Where a link leads. */
+  readonly target?: string;
 }
 
 /** What a sandbox is made of. */
@@ -76,7 +80,7 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
 const variable = ([name, value]: [string, string | undefined]): readonly string[] =>
   value === undefined ? ['--unsetenv', name] : ['--setenv', name, value];
 
-function mount({ path, view }: Place, empty: SandboxPlan['empty']): readonly string[] {
+function mount({ path, view, target = '' }: Place, empty: SandboxPlan['empty']): readonly string[] {
   switch (view) {
     case 'writable':
       return ['--bind', path, path];
@@ -96,6 +100,8 @@ function mount({ path, view }: Place, empty: SandboxPlan['empty']): readonly str
       return ['--dev', path];
     case 'processes':
       return ['--proc', path];
+    case 'link':
+      return ['--symlink', target, path];
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Place } from './arguments.js';
 
-const isWithin = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
+/** Whether a path lies in a directory, at any depth; both without links. */
+export const isWithin = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
 
 /**
  * What has to be mounted so that these places are hidden, and stay so.

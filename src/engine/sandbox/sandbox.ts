@@ -7,6 +7,7 @@ import { launchScript } from '../../core/sandbox/launch-script.js';
 import type { RealProfile, SandboxProfile } from '../../core/sandbox/profiles.js';
 import { sandboxVariables } from '../../core/sandbox/variables.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
+import { linksOnTheWay } from './links.js';
 import { hidden, realPath, secretPlaces, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
 
@@ -112,10 +113,11 @@ export class Sandbox {
       ...coversOf([...secretPlaces(homes), ...hidden(further)], this.#workspace),
     ];
     // An empty directory of the machine's takes no mount point for a workspace that lies in it.
-    return places.map((place) => {
+    const seen = places.map((place): Place => {
       const isAround = place.view === 'empty-directory' && this.#workspace.startsWith(`${place.path}/`);
       return isAround ? { path: place.path, view: 'frame' } : place;
     });
+    return [...seen, ...linksOnTheWay(this.#options.workspace, seen)];
   }
 }
 

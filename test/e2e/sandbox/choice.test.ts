@@ -140,3 +140,34 @@ describe('none', () => {
 });
 
 const logOf = ({ directory }: TestDaemon): string => readFileSync(join(directory, 'log'), 'utf8');
+
+describe.runIf(canSandbox)('a workspace that is named by links', () => {
+  it.each([
+    ['one', 'link'],
+    ['one to another', 'chain'],
+    ['one on the way', 'up/real'],
+  ])('in /tmp, %s: is the workspace inside too', async (_, name) => {
+    const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
+    mkdirSync(join(directory, 'real'));
+    symlinkSync('real', join(directory, 'link'));
+    symlinkSync(join(directory, 'link'), join(directory, 'chain'));
+    symlinkSync('.', join(directory, 'up'));
+    const workspace = join(directory, name);
+    const settings = { adapter: { workspace_directory: workspace }, sandbox: { profile: 'strict', require: true } };
+    await using daemon = await TestDaemon.start({ settings });
+    await using client = await WireClient.connect(daemon.url);
+    try {
+      const id = await client.openSession();
+      const command = `cd ${workspace} && echo kept >>file; pwd -P`;
+      expect(await client.run(command, id)).toMatchObject({ stdout: `${join(directory, 'real')}\n`, stderr: '' });
+      expect(await client.run(command)).toMatchObject({ stderr: '', exit_code: 0 });
+      expect(await client.run('sh', undefined, { args: ['-c', command], cwd: workspace })).toMatchObject({
+        stderr: '',
+        exit_code: 0,
+      });
+      expect(readFileSync(join(directory, 'real', 'file'), 'utf8')).toBe('kept\nkept\nkept\n');
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});
