@@ -1,12 +1,7 @@
 import { MASK } from '../core/secrets/secret-mask.js';
+import { findSecrets, type Span } from '../core/secrets/spans.js';
 
 const MASK_BYTES = Buffer.from(MASK);
-
-/** A stretch of bytes, its end not included. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
 
 /**
  * Masks secrets in a stream of bytes, wherever its pieces end. The end of a piece that a secret may begin with is held back
@@ -48,23 +43,9 @@ export class OutputMask {
     return shown;
   }
 
-  /** Stretches that are secret, in order; those that touch or overlap are one. */
-  #findSecrets(data: Buffer): Span[] {
-    const found: Span[] = this.#masked > 0 ? [{ start: 0, end: this.#masked }] : [];
-    for (const secret of this.#secrets) {
-      for (let start = data.indexOf(secret); start !== -1; start = data.indexOf(secret, start + 1)) {
-        found.push({ start, end: start + secret.length });
-      }
-    }
-    if (found.length < 2) return found;
-    found.sort((a, b) => a.start - b.start);
-    const merged: Span[] = [];
-    for (const span of found) {
-      const last = merged.at(-1);
-      if (last && span.start < last.end) merged.splice(-1, 1, { start: last.start, end: Math.max(last.end, span.end) });
-      else merged.push(span);
-    }
-    return merged;
+  /** Stretches that are secret, in order. */
+  #findSecrets(data: Buffer): readonly Span[] {
+    return findSecrets(data, this.#secrets, this.#masked > 0 ? [{ start: 0, end: this.#masked }] : []);
   }
 
   /** Whether a stretch belongs to a secret that was masked with an earlier piece. */

@@ -1,3 +1,5 @@
+import { findSecrets } from './spans.js';
+
 /** What stands in the place of a secret. */
 export const MASK = '***';
 
@@ -46,16 +48,23 @@ export class SecretMask {
   }
 
   /** The text with every secret masked. */
-  readonly text = (text: string): string =>
-    this.#texts.reduce((masked, secret) => (masked.includes(secret) ? masked.replaceAll(secret, MASK) : masked), text);
+  readonly text = (text: string): string => {
+    const spans = findSecrets(text, this.#texts);
+    if (spans.length === 0) return text;
+    const kept = spans.map(({ start }, index) => text.slice(spans[index - 1]?.end ?? 0, start));
+    return [...kept, text.slice(spans.at(-1)?.end)].join(MASK);
+  };
 
-  /** A value as it goes over the wire, with every text in it masked; bytes are left alone. The same one where none is. */
+  /**
+   * A value as it goes over the wire, with every text in it masked, names of fields included; bytes are left alone. The same
+   * one where there are no secrets.
+   */
   readonly value = <T>(value: T): T => (this.#texts.length === 0 ? value : (this.#deep(value) as T));
 
   #deep(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
     if (Array.isArray(value)) return value.map((entry) => this.#deep(entry));
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#deep(inner)]));
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.text(key), this.#deep(inner)]));
   }
 }

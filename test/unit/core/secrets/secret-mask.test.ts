@@ -3,12 +3,22 @@ import { describe, expect, it } from 'vitest';
 import { patternsOf, SecretMask } from '../../../../src/core/secrets/secret-mask.js';
 
 describe('secrets in texts', () => {
-  const mask = new SecretMask(['hunter2-hunter2', 'with "quotes" in it', 'hunter2-hunter2-longer']);
+  const secrets = [
+    'hunter2-hunter2',
+    'with "quotes" in it',
+    'hunter2-hunter2-longer',
+    'longer-and-other',
+    'ababababab',
+  ];
+  const mask = new SecretMask(secrets);
 
   it.each([
     ['nothing to hide', 'nothing to hide'],
     ['a hunter2-hunter2 and a hunter2-hunter2', 'a *** and a ***'],
     ['hunter2-hunter2-longer', '***'],
+    ['<hunter2-hunter2-longer-and-other>', '<***>'],
+    ['abababababab.', '***.'],
+    ['hunter2-hunter2hunter2-hunter2', '******'],
     [JSON.stringify({ value: 'with "quotes" in it' }), '{"value":"***"}'],
     ['HUNTER2-HUNTER2', 'HUNTER2-HUNTER2'],
   ])('%j becomes %j', (text, expected) => {
@@ -19,6 +29,7 @@ describe('secrets in texts', () => {
     const bytes = Buffer.from('hunter2-hunter2');
     const value = { a: ['hunter2-hunter2', { b: 'x hunter2-hunter2' }], c: null, d: 3, e: undefined, bytes };
     expect(mask.value(value)).toEqual({ a: ['***', { b: 'x ***' }], c: null, d: 3, e: undefined, bytes });
+    expect(mask.value({ env: { 'hunter2-hunter2': '1' } })).toEqual({ env: { '***': '1' } });
   });
 
   it('cost nothing when there are none', () => {
