@@ -29,7 +29,8 @@ export async function resumeChain(path: string): Promise<ChainStart> {
   const tornBytes = await takeOffTornLine(path);
   if (tornBytes > 0) gaps.push({ reason: 'torn', bytes: tornBytes });
   const head = readHead(path);
-  const last = await lastLineOf(listAuditFiles(path));
+  const files = listAuditFiles(path);
+  const last = await lastLineOf(files);
   const record = last === undefined ? undefined : readRecord(last, sha256);
   if (typeof record === 'string') {
     gaps.push({ reason: 'unreadable', why: record });
@@ -39,8 +40,8 @@ export async function resumeChain(path: string): Promise<ChainStart> {
   const end = record ? { seq: record.seq, hash: record.hash } : undefined;
   if (head && head.seq > (end?.seq ?? 0)) {
     gaps.push({ reason: 'truncated', first_missing_seq: (end?.seq ?? 0) + 1, last_missing_seq: head.seq });
-  } else if (head && end?.seq === head.seq && end.hash !== head.hash) {
-    gaps.push({ reason: 'changed', expected_hash: head.hash });
+  } else if (head && end && end.hash !== head.hash && !(await hasRecord(files, head))) {
+    gaps.push({ reason: 'changed', seq: head.seq, expected_hash: head.hash });
   }
   return { end: end ?? head ?? GENESIS, gaps };
 }
@@ -65,4 +66,22 @@ async function lastLineOf(files: readonly string[]): Promise<string | undefined>
     if (last !== undefined) return last;
   }
   return undefined;
+}
+
+/**
+ * Whether the record that the head file names is there as it was written. It is the last one, or a batch before it, which a
+ * daemon has written that was killed before it wrote the head.
+ */
+async function hasRecord(files: readonly string[], { seq, hash }: ChainEnd): Promise<boolean> {
+  for (const file of files.toReversed()) {
+    let first: number | undefined;
+    for await (const { text } of readLines(file)) {
+      const record = readRecord(text, sha256);
+      if (typeof record === 'string') continue;
+      if (record.seq === seq) return record.hash === hash;
+      first ??= record.seq;
+    }
+    if (first !== undefined && first < seq) return false;
+  }
+  return false;
 }

@@ -13,9 +13,10 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { AuditRecord } from '../../../../src/core/audit/chain.js';
+import { type AuditRecord, type ChainEnd, GENESIS, sealRecord } from '../../../../src/core/audit/chain.js';
 import { SecretMask } from '../../../../src/core/secrets/secret-mask.js';
 import { AuditFile, type AuditFileOptions } from '../../../../src/engine/audit/audit-file.js';
+import { sha256 } from '../../../../src/engine/audit/files.js';
 import { verifyAudit } from '../../../../src/engine/audit/verify.js';
 import { canMount, Tmpfs } from '../../../support/tmpfs.js';
 
@@ -132,6 +133,36 @@ describe('what others have done to it', () => {
     await write(1);
     expect(records().map(({ seq }) => seq)).toEqual([6, 7]);
     expect(await verifyAudit(path)).toMatchObject({ ok: false, first_seq: 6 });
+  });
+
+  it('a record that was written anew, with others behind it, shows by the head file for ever', async () => {
+    await write(5);
+    let end: ChainEnd = GENESIS;
+    const forged = records().map(({ time, event }, index) => {
+      const sealed = sealRecord(time, { event, details: { number: index === 3 ? 7 : index + 1 } }, end, sha256);
+      end = sealed;
+      return sealed.line;
+    });
+    forged.push(sealRecord(new Date().toISOString(), { event: 'request' }, end, sha256).line);
+    writeFileSync(path, `${forged.join('\n')}\n`);
+    expect(await verifyAudit(path)).toMatchObject({
+      ok: false,
+      fault: { why: 'record 5 is not the one that was written' },
+    });
+    await write(1);
+    expect(gapsOf(records())).toMatchObject([{ reason: 'changed', seq: 5 }]);
+    expect(await verifyAudit(path)).toMatchObject({ ok: false, fault: null });
+  });
+
+  it('a head that is a batch behind is that of a daemon that was killed, and no fault', async () => {
+    const small = { maxBytes: 300, backups: 30 };
+    await write(3, small);
+    const head = readFileSync(`${path}.head`);
+    await write(3, small);
+    writeFileSync(`${path}.head`, head);
+    expect((await verifyAudit(path)).files.length).toBeGreaterThan(2);
+    await write(1, small);
+    expect(await verifyAudit(path)).toMatchObject({ ok: true, records: 7, gaps: [] });
   });
 
   it('a head that was removed shows', async () => {
