@@ -1,12 +1,13 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, statSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { findConfigurationFile } from '../config/locate.js';
 import { readConfiguration, withoutProof } from '../config/read.js';
-import { type AuditRecord, readRecord } from '../core/audit/chain.js';
+import type { AuditRecord } from '../core/audit/chain.js';
 import { type AuditQuery, matchesQuery } from '../core/audit/select.js';
-import { listAuditFiles, readLines, sha256 } from '../engine/audit/files.js';
+import { listAuditFiles } from '../engine/audit/files.js';
 import { type AuditFindings, verifyAudit } from '../engine/audit/verify.js';
+import { AuditReader } from './audit-reader.js';
 import type { Context } from './context.js';
 import { CommandLineError, EXIT } from './failure.js';
 import { alignColumns, onOneLine } from './style.js';
@@ -38,29 +39,49 @@ export async function verifyAuditLog(context: Context, options: AuditOptions): P
 /** Shows the latest records, and those to come. */
 export async function tailAuditLog(context: Context, options: TailOptions): Promise<void> {
   const path = pathOf(context, options);
-  const latest: AuditRecord[] = [];
-  let seq = 0;
-  for await (const record of recordsOf(path)) {
-    ({ seq } = record);
+  const reader = new AuditReader(path);
+  const { lines } = options;
+  let latest: AuditRecord[] = [];
+  for await (const record of reader.next()) {
     latest.push(record);
-    if (latest.length > options.lines) latest.shift();
+    if (latest.length >= lines + BATCH) latest = latest.slice(latest.length - lines);
   }
-  await show(context, latest, options);
-  if (options.follow) await follow(context, path, seq, options);
+  await show(context, latest.slice(Math.max(0, latest.length - lines)), options);
+  await tellUnreadable(context, reader);
+  if (options.follow) await follow(context, path, reader, options);
 }
 
 /** Shows the records that fit. */
 export async function searchAuditLog(context: Context, options: SearchOptions): Promise<void> {
-  const found: AuditRecord[] = [];
-  for await (const record of recordsOf(pathOf(context, options))) {
+  const reader = new AuditReader(pathOf(context, options));
+  let found: AuditRecord[] = [];
+  for await (const record of reader.next()) {
+    if (context.stdout.isBroken) return;
     if (matchesQuery(record, options)) found.push(record);
+    if (found.length < BATCH) continue;
+    await show(context, found, options);
+    found = [];
   }
   await show(context, found, options);
+  await tellUnreadable(context, reader);
+}
+
+/** Records that are kept before they are shown: columns are aligned among these. */
+const BATCH = 5000;
+
+async function tellUnreadable({ stderr, programName }: Context, { unreadable }: AuditReader): Promise<void> {
+  if (unreadable === 0) return;
+  const what =
+    unreadable === 1
+      ? '1 line is no record as it was written'
+      : `${unreadable} lines are no records as they were written`;
+  await stderr.write(`shell-adapter: ${what}, and not shown: ${programName} audit verify says where\n`);
 }
 
 function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
   if (file !== undefined) {
-    if (listAuditFiles(file).length > 0) return file;
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
+    if (isFile && listAuditFiles(file).length > 0) return file;
     throw new CommandLineError(`--file: there is no audit log at ${file}`);
   }
   const source = findConfigurationFile({ flag: config, env, cwd });
@@ -71,25 +92,10 @@ function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
   });
 }
 
-/** All that can be read as records, the oldest first; what is wrong with the others `verify` says. */
-async function* recordsOf(path: string): AsyncGenerator<AuditRecord> {
-  for (const file of listAuditFiles(path)) {
-    for await (const { text, isWhole } of readLines(file)) {
-      const record = isWhole ? readRecord(text, sha256) : '';
-      if (typeof record !== 'string') yield record;
-    }
-  }
-}
-
-/** Shows records beyond `seq` as they come, until it is interrupted or nobody reads any more. */
-async function follow(context: Context, path: string, seq: number, options: AuditOptions): Promise<void> {
-  let last = seq;
+/** Shows records as they come, until it is interrupted or nobody reads any more. */
+async function follow(context: Context, path: string, reader: AuditReader, options: AuditOptions): Promise<void> {
   const showNew = async () => {
-    for await (const record of recordsOf(path)) {
-      if (record.seq <= last) continue;
-      last = record.seq;
-      await show(context, [record], options);
-    }
+    for await (const record of reader.next()) await show(context, [record], options);
   };
   const ended = Promise.race([
     new Promise<void>((resolve) => context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => resolve())),

@@ -262,6 +262,30 @@ describe('an audit log that cannot go on', () => {
     expect(auditCommand('tail', '--file', daemon.auditFile).stdout).toMatch(/command_started +printf two words/);
   });
 
+  it('is followed from one file to the next', async () => {
+    await using daemon = await TestDaemon.start({ settings: { audit: { max_size: 4096, backups: 100 } } });
+    await using client = await WireClient.connect(daemon.url);
+    await using tail = new CliProcess(['audit', 'tail', '-n', '1000', '-f', '--json', '--file', daemon.auditFile]);
+    await tail.until('stdout', /"daemon_started"/);
+    for (let number = 1; number <= 40; number += 1) await client.run(`echo ${number}`);
+    await tail.until('stdout', /"command":"echo 40"/);
+    tail.child.kill('SIGINT');
+    const lines = (await tail.ended).stdout.split('\n').filter(Boolean);
+    expect(listAuditFiles(daemon.auditFile).length).toBeGreaterThan(3);
+    expect(lines.map((line) => (JSON.parse(line) as AuditRecord).seq)).toEqual(lines.map((_, index) => index + 1));
+  });
+
+  it.each(['tail', 'search'])('%s says that it does not show what is no record as it was written', async (name) => {
+    await using daemon = await TestDaemon.start();
+    await daemon.stop();
+    writeFileSync(daemon.auditFile, readFileSync(daemon.auditFile, 'utf8').replace('"seq":1,', '"seq":9,'));
+    const { status, stdout, stderr } = auditCommand(name, '--file', daemon.auditFile);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^2 .*daemon_stopped/) as string });
+    expect(stderr).toContain('1 line is no record as it was written, and not shown');
+    const folder = auditCommand(name, '--file', daemon.directory);
+    expect(folder.stderr).toContain(`there is no audit log at ${daemon.directory}`);
+  });
+
   it.each(['verify', 'tail', 'search'])('%s says when there is none where it was told to look', (name) => {
     const { status, stdout, stderr } = auditCommand(name, '--file', '/nowhere/audit.jsonl');
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

@@ -1,5 +1,6 @@
 import crypto from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
 import { type ChainEnd, type Hash } from '../../core/audit/chain.js';
@@ -38,6 +39,26 @@ export function listAuditFiles(path: string): string[] {
   return names.includes(name) ? [...rotated, path] : rotated;
 }
 
+/** A file of an audit log, as it stood when it was listed. */
+export interface ListedFile {
+  readonly path: string;
+  readonly ino: number;
+  readonly size: number;
+}
+
+/** The files of an audit log with what tells them apart when they get other names; not in the middle of a rotation. */
+export function listStanding(path: string): readonly ListedFile[] {
+  const list = () =>
+    listAuditFiles(path).flatMap((file) => {
+      const stats = statSync(file, { throwIfNoEntry: false });
+      return stats ? [{ path: file, ino: stats.ino, size: stats.size }] : [];
+    });
+  const signature = (files: readonly ListedFile[]) => files.map(({ path: file, ino }) => `${file} ${ino}`).join('\n');
+  let files = list();
+  for (let again = list(); signature(again) !== signature(files); again = list()) files = again;
+  return files;
+}
+
 /** A line of a file; the last one may lack its end, because it was torn or is just being written. */
 export interface FileLine {
   readonly text: string;
@@ -46,10 +67,11 @@ export interface FileLine {
   readonly bytes: number;
 }
 
-/** The lines of a file from a position on. Lines end with LF alone: whatever else ends lines may stand in a text. */
-export async function* readLines(path: string, start = 0): AsyncGenerator<FileLine> {
+/** The lines of a file from a position on; a handle is closed then. Lines end with LF alone: whatever else ends lines may stand in a text. */
+export async function* readLines(file: string | FileHandle, start = 0): AsyncGenerator<FileLine> {
   let rest = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { start })) {
+  const stream = typeof file === 'string' ? createReadStream(file, { start }) : file.createReadStream({ start });
+  for await (const chunk of stream) {
     rest = Buffer.concat([rest, chunk as Buffer]);
     let from = 0;
     for (let end = rest.indexOf(LF); end !== -1; end = rest.indexOf(LF, from)) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type AuditRecord, type ChainEnd, ChainVerifier } from '../../core/audit/chain.js';
-import { headOf, listAuditFiles, readHead, readLines, sha256 } from './files.js';
+import { headOf, listAuditFiles, listStanding, readHead, readLines, sha256 } from './files.js';
 
 /** Longest time between the first record of a log and its head, in milliseconds. */
 const FIRST_HEAD_MS = 200;
@@ -33,8 +33,28 @@ export interface AuditFindings {
 /** Reasons of gaps that tell of somebody else's hand, or of a disk that has lost what it had taken. */
 const SUSPICIOUS = new Set(['truncated', 'replaced', 'changed', 'unreadable', 'head_missing']);
 
+/** How often a log is walked that is rotated each time meanwhile. */
+const MAX_WALKS = 5;
+
 /** Walks the files of an audit log, the oldest first, up to the first record that is not in order. */
 export async function verifyAudit(path: string): Promise<AuditFindings> {
+  for (let walks = 1; ; walks += 1) {
+    const before = namesOf(path);
+    const findings = await walk(path).catch((error: unknown) => error as Error);
+    // What got another name on the way may have been missed, or read twice.
+    const isMoved = namesOf(path) !== before && walks < MAX_WALKS;
+    if (findings instanceof Error) {
+      if (!isMoved) throw findings;
+    } else if (findings.fault === null || !isMoved) return findings;
+  }
+}
+
+const namesOf = (path: string): string =>
+  listStanding(path)
+    .map(({ path: file, ino }) => `${file} ${ino}`)
+    .join('\n');
+
+async function walk(path: string): Promise<AuditFindings> {
   const verifier = new ChainVerifier(sha256);
   // Before the files: whoever writes them writes the head after them.
   const head = readHead(path) ?? (await headSoon(path));
