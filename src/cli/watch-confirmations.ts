@@ -9,7 +9,8 @@ import { paint } from './style.js';
 import { withDaemon } from './with-daemon.js';
 
 /**
- * Shows what waits for a confirmation, as it comes, until a signal ends it; at a terminal, asks about each.
+ * Shows what waits for a confirmation, as it comes, until a signal ends it; at a terminal, asks about each, until its input
+ * ends.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function watchConfirmations(context: Context, { json, ...options }: ListOptions): Promise<void> {
@@ -20,40 +21,62 @@ export async function watchConfirmations(context: Context, { json, ...options }:
   });
   await withDaemon(options, context, async (client) => {
     const watch = json === true ? new JsonWatch(context) : new PersonWatch(context, client);
-    const lost = new Promise<void>((_resolve, reject) => {
-      client.onConnection((state, error) => {
-        if (state === 'closed') reject(error ?? new Error('the connection has ended'));
-      });
-    });
-    lost.catch(() => undefined);
-    const known = new Set<string>();
-    const take = (asked: ConfirmationInfo) => {
-      if (known.has(asked.confirmation_id)) return;
-      known.add(asked.confirmation_id);
-      watch.required(asked);
-    };
-    client.on('confirmation_required', take);
-    client.on('confirmation_resolved', (event) => {
-      known.delete(event.confirmation_id);
-      watch.resolved(event);
-    });
-    for (const asked of await client.listConfirmations()) take(asked);
     try {
-      await Promise.race([stopped, lost, context.stdout.broken]);
+      await Promise.race([follow(context, client, watch), stopped, watch.left, context.stdout.broken]);
     } finally {
       watch.end();
     }
   });
 }
 
+/** Tells a watch what comes and goes, also while the connection is away. Rejects when that does not come back. */
+async function follow({ stderr }: Context, client: AdapterClient, watch: Watch): Promise<never> {
+  const known = new Set<string>();
+  const take = (asked: ConfirmationInfo) => {
+    if (known.has(asked.confirmation_id)) return;
+    known.add(asked.confirmation_id);
+    watch.required(asked);
+  };
+  client.on('confirmation_required', take);
+  client.on('confirmation_resolved', (event) => {
+    if (known.delete(event.confirmation_id)) watch.resolved(event);
+  });
+  const catchUp = async () => {
+    const waiting = await client.listConfirmations();
+    const ids = new Set(waiting.map(({ confirmation_id: id }) => id));
+    for (const id of known) {
+      if (ids.has(id)) continue;
+      known.delete(id);
+      watch.forgotten(id);
+    }
+    waiting.forEach(take);
+  };
+  const lost = new Promise<never>((_resolve, reject) => {
+    client.onConnection((state, error) => {
+      if (state === 'lost') void stderr.write('shell-adapter: the connection was lost; it is tried again\n');
+      else if (state === 'closed') reject(error ?? new Error('the connection has ended'));
+      // What fails here is the connection, of which `closed` tells.
+      else catchUp().catch(() => undefined);
+    });
+  });
+  lost.catch(() => undefined);
+  await catchUp();
+  return lost;
+}
+
 /** Who is told. */
 interface Watch {
+  /** Resolves when whoever watches has gone. */
+  readonly left: Promise<void>;
   required(asked: ConfirmationInfo): void;
   resolved(event: EventPayload<'confirmation_resolved'>): void;
+  /** It waits no longer: what has become of it is not known. */
+  forgotten(id: string): void;
   end(): void;
 }
 
 class JsonWatch implements Watch {
+  readonly left = new Promise<void>(() => undefined);
   readonly #context: Context;
 
   constructor(context: Context) {
@@ -68,6 +91,10 @@ class JsonWatch implements Watch {
     this.#write('confirmation_resolved', event);
   }
 
+  forgotten(): void {
+    // Only what the daemon has said is passed on.
+  }
+
   end(): void {
     // Nothing is open.
   }
@@ -77,40 +104,71 @@ class JsonWatch implements Watch {
   }
 }
 
+/** Pause before the next question, in milliseconds: a line that comes before it was not an answer to it. */
+const NEXT_MS = 200;
+
 /** Shows one question after another, and asks when somebody is there to answer. */
 class PersonWatch implements Watch {
+  readonly left: Promise<void>;
   readonly #context: Context;
   readonly #client: AdapterClient;
   readonly #lines: Interface | undefined;
   /** Those that have not been answered; the first one is on the screen. */
   readonly #waiting: ConfirmationInfo[] = [];
+  /**
+   * What a line that comes now is: the answer to what is on the screen; nothing, because it came together with the last
+   * answer; or perhaps begun for another question, which has gone meanwhile.
+   */
+  #line: 'answer' | 'early' | 'begun' = 'answer';
 
   constructor(context: Context, client: AdapterClient) {
     this.#context = context;
     this.#client = client;
-    if (!context.stdin.isTTY) return;
     // Without a prompt of its own: Ctrl-C stays a signal, and what was typed before a question answers nothing.
-    this.#lines = createInterface({ input: context.stdin, terminal: false });
-    this.#lines.on('line', (line) => {
-      this.#answer(line);
+    const lines = context.stdin.isTTY ? createInterface({ input: context.stdin, terminal: false }) : undefined;
+    this.#lines = lines;
+    this.left = new Promise((resolve) => {
+      lines?.once('close', resolve);
+    });
+    lines?.on('line', (line) => {
+      this.#take(line);
     });
   }
 
   required(asked: ConfirmationInfo): void {
     this.#waiting.push(asked);
-    if (this.#waiting.length === 1 || !this.#lines) this.#show(asked);
+    if ((this.#waiting.length === 1 && this.#line !== 'early') || !this.#lines) this.#show(asked);
   }
 
   resolved({ confirmation_id: id, outcome, decided_by: by }: EventPayload<'confirmation_resolved'>): void {
-    const place = this.#waiting.findIndex((asked) => asked.confirmation_id === id);
-    this.#say(`${outcome}${by === null ? '' : ` by ${by}`}: ${id}\n`);
-    if (place < 0) return;
-    this.#waiting.splice(place, 1);
-    if (place === 0) this.#showNext();
+    this.#leave(id, `${outcome}${by === null ? '' : ` by ${by}`}: ${id}\n`);
+  }
+
+  forgotten(id: string): void {
+    this.#leave(id, `no longer there: ${id}\n`);
   }
 
   end(): void {
     this.#lines?.close();
+  }
+
+  #leave(id: string, what: string): void {
+    const place = this.#waiting.findIndex((asked) => asked.confirmation_id === id);
+    this.#say(what);
+    if (place < 0) return;
+    const [asked] = this.#waiting.splice(place, 1);
+    // Another one is on the screen, or none.
+    if (place > 0 || this.#line === 'early') return;
+    if (asked?.may_decide) this.#line = 'begun';
+    this.#showNext();
+  }
+
+  #take(line: string): void {
+    if (this.#line === 'answer') this.#answer(line);
+    else if (this.#line === 'begun') {
+      this.#line = 'answer';
+      if (this.#waiting[0]?.may_decide) this.#say(ASK);
+    }
   }
 
   #answer(line: string): void {
@@ -121,7 +179,11 @@ class PersonWatch implements Watch {
     this.#client
       .confirm(asked.confirmation_id, { ...readReply(line), commandSha256: asked.command_sha256 })
       .catch((error: unknown) => reportFailure(error, this.#context.stderr));
-    this.#showNext();
+    this.#line = 'early';
+    setTimeout(() => {
+      this.#line = 'answer';
+      this.#showNext();
+    }, NEXT_MS).unref();
   }
 
   #showNext(): void {
@@ -134,10 +196,14 @@ class PersonWatch implements Watch {
     const [head = '', ...rest] = describeQuestion(asked, Date.now());
     this.#say(['', paint(stdout, 'bold', head), ...rest, ''].join('\n'));
     if (!this.#lines) return;
-    this.#say(asked.may_decide ? 'approve? [y/N] (a reason may follow) ' : 'Somebody else has to decide.\n');
+    if (!asked.may_decide) this.#say('Somebody else has to decide.\n');
+    else this.#say(this.#line === 'begun' ? ASK_FOR_EMPTY_LINE : ASK);
   }
 
   #say(text: string): void {
     void this.#context.stdout.write(text);
   }
 }
+
+const ASK = 'approve? [y/N] (a reason may follow) ';
+const ASK_FOR_EMPTY_LINE = 'Press Enter first: what you may have begun to type was for another question. ';

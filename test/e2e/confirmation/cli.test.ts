@@ -129,6 +129,57 @@ describe('confirm --watch', () => {
     expect(await terminal.ended).toBe(0);
   });
 
+  it('an answer is never for a question that was not on the screen when it was begun', async () => {
+    await using other = await WireClient.connect(daemon.url, ['websocket'], { token: operatorToken });
+    await using terminal = new CliTerminal(['confirm', '--watch'], { env: asOperator(), cols: 40, rows: 8 });
+    const [first, second] = [agent.run('rm -f first'), agent.run('rm -f second')];
+    const { confirmation_id: id } = await asked('rm -f first');
+    await terminal.until(/rm -f first\r\n[^]*approve\?/);
+    // Begun for the first one, which somebody else decides over; then two lines at once.
+    terminal.type('y');
+    await other.request('confirm_command', { confirmation_id: id, decision: 'reject' });
+    expect((await first).error?.code).toBe('COMMAND_DENIED');
+    await terminal.until(/rm -f second\r\n[^]*Press Enter first/);
+    const third = agent.run('rm -f third');
+    await asked('rm -f third');
+    terminal.type('\r');
+    await terminal.until(/Press Enter first[^]*approve\?/);
+    terminal.type('y\ry\r');
+    expect(await second).toMatchObject({ status: 'completed' });
+    await terminal.until(/rm -f third\r\n[^]*approve\?/);
+    terminal.type('n\r');
+    expect((await third).error?.code).toBe('COMMAND_DENIED');
+    // Nobody is there any more to answer.
+    terminal.type('\x04');
+    expect(await terminal.ended).toBe(0);
+  });
+
+  it('outlives the daemon: says that it is away, and shows what waits when it is back', async () => {
+    const settings = { confirmation: { mode: 'operator', checkpoint: false } };
+    await using first = await TestDaemon.start({ settings });
+    const tokens = [first.createToken('operator', 'olga'), first.createToken('agent', 'agent-7')];
+    const [token = '', agentToken] = tokens;
+    const url = { SHELL_ADAPTER_URL: first.url, SHELL_ADAPTER_TOKEN: token };
+    await using terminal = new CliTerminal(['confirm', '--watch'], { env: url });
+    {
+      await using client = await WireClient.connect(first.url, ['websocket'], { token: agentToken });
+      void client.run('rm -f before').catch(() => undefined);
+      await terminal.until(/rm -f before\r\n[^]*approve\?/);
+      first.signal('SIGKILL');
+      await first.exited;
+    }
+    await terminal.until(/the connection was lost; it is tried again/);
+    const port = Number(new URL(first.url).port);
+    await using second = await TestDaemon.start({ settings: { ...settings, socketio: { port } } }, first.directory);
+    await using client = await WireClient.connect(second.url, ['websocket'], { token: agentToken });
+    const running = client.run('rm -f after');
+    await terminal.until(/no longer there: confirmation_[^]*rm -f after\r\n[^]*Press Enter first/);
+    terminal.type('\r');
+    await terminal.until(/Press Enter first[^]*approve\?/);
+    terminal.type('y\r');
+    expect(await running).toMatchObject({ status: 'completed' });
+  });
+
   it('gives programs a line for each event', async () => {
     await using watching = new CliProcess(['confirm', '--watch', '--json'], { env: asOperator() });
     const running = agent.run('rm -f watched', undefined, { command_id: 'watched' });
