@@ -45,5 +45,11 @@ function describeFailure(error: unknown): { readonly message: string; readonly h
     return { message: error.message, hint: 'Every key is explained in config/shell_adapter.yaml of the package.' };
   }
   if (error instanceof ClientError) return { message: error.message, hint: HINTS[error.code] };
-  return { message: error instanceof Error ? error.message : String(error) };
+  return { message: error instanceof Error ? messageOf(error) : String(error) };
+}
+
+/** What a system error says; Node.js tells of a directory on a read-only file system that it is not there, which is no news. */
+export function messageOf({ code, syscall, path = '', message }: NodeJS.ErrnoException): string {
+  if (code !== 'ENOENT' || syscall !== 'mkdir') return message;
+  return `the directory ${path} cannot be made: its file system is read-only, or something above it is missing`;
 }

@@ -2,7 +2,7 @@ import type { Configuration } from '../config/configuration.js';
 import { ConfigurationError } from '../config/problems.js';
 import { AdapterError } from '../core/errors.js';
 import { urlOf } from './daemon-address.js';
-import { CommandLineError } from './failure.js';
+import { CommandLineError, messageOf } from './failure.js';
 import { probeDaemon } from './probe.js';
 
 /** Says why the daemon could not start, and what to do. */
@@ -44,6 +44,9 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
     default:
       if (error instanceof AdapterError)
         return fail(`${message} (${error.code})`, '`shell-adapter doctor` looks for the cause.');
-      return fail(`the daemon could not start: ${message}`, '`shell-adapter doctor` looks for the cause.');
+      return fail(
+        `the daemon could not start: ${messageOf(error as Error)}`,
+        '`shell-adapter doctor` looks for the cause.',
+      );
   }
 }

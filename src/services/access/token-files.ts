@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeSync,
@@ -85,9 +86,17 @@ export class TokenFiles {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
       throw error;
     }
-    const issued = this.create({ name: 'first', role: 'admin', lifeMs: undefined });
-    writeFile(this.firstSecretFile, `${issued.secret}\n`);
-    return issued;
+    let issued: IssuedToken | undefined;
+    try {
+      issued = this.create({ name: 'first', role: 'admin', lifeMs: undefined });
+      writeFile(this.firstSecretFile, `${issued.secret}\n`);
+      return issued;
+    } catch (error) {
+      // A token whose secret nobody has would keep the next start from making one.
+      if (issued) rmSync(this.#fileOf(issued.token), { force: true });
+      if (readdirSync(this.directory).length === 0) rmdirSync(this.directory);
+      throw error;
+    }
   }
 
   /** @throws AdapterError INVALID_REQUEST when there is one of that name */
@@ -188,10 +197,15 @@ function writeFile(file: string, content: string): void {
   const unfinished = `${file}.${randomBytes(6).toString('hex')}.new`;
   const descriptor = openSync(unfinished, 'wx', 0o600);
   try {
-    writeSync(descriptor, content);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    try {
+      writeSync(descriptor, content);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(unfinished, file);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
   }
-  renameSync(unfinished, file);
 }

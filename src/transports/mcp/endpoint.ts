@@ -74,7 +74,7 @@ export class McpEndpoint implements AsyncDisposable {
 
   async #answer(request: FastifyRequest, reply: FastifyReply, grant: Grant): Promise<Response> {
     const { body } = request;
-    const asked = toWebRequest(request, reply);
+    const asked = toWebRequest(request, reply, grant);
     const sessionId = request.headers[SESSION_HEADER];
     if (typeof sessionId === 'string') {
       const known = await this.#sessions.continue(sessionId, asked, body, grant);
@@ -112,13 +112,13 @@ function answerUnreadable(
 }
 
 /** The request as MCP's library takes it; its signal tells that the client has gone. */
-function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
+function toWebRequest(request: FastifyRequest, reply: FastifyReply, { ended }: Grant): Request {
   const { url, method, headers, body } = request;
   const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Request(new URL(url, 'http://localhost'), {
     method,
     headers: named,
-    signal: goneSignal(request, reply),
+    signal: goneSignal(request, reply, ended),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 }

@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.js';
 import { ChunkFrame, completion } from '../../core/openai/chat-answer.js';
 import { type ChatRequest, parseChatRequest } from '../../core/openai/chat-request.js';
 import { openAiFailure, unknownModel } from '../../core/openai/failure.js';
+import type { Grant } from '../../services/access/access.js';
 import type { Caller } from '../../services/audience.js';
 import type { Completion, CompletionListener } from '../../services/completions-port.js';
 import type { Services } from '../../services/services.js';
@@ -20,6 +21,11 @@ const MAX_BODY_BYTES = 24 * 1024 * 1024;
 export interface OpenAiEndpointOptions {
   readonly services: Services;
   readonly log: Log;
+}
+
+/** Who makes a request, and until when it may. */
+interface Admitted extends Pick<Grant, 'ended'> {
+  readonly caller: Caller;
 }
 
 /**
@@ -53,9 +59,9 @@ export class OpenAiEndpoint {
     );
   };
 
-  async #admit({ raw, body }: FastifyRequest): Promise<Caller> {
+  async #admit({ raw, body }: FastifyRequest): Promise<Admitted> {
     const { access, quotas, isClosing } = this.#options.services;
-    const { principal } = await grantFor(raw, access);
+    const { principal, ended } = await grantFor(raw, access);
     const caller = { principal, sink: undefined, from: originOf(raw.socket) };
     try {
       quotas.countRequest(principal);
@@ -64,7 +70,7 @@ export class OpenAiEndpoint {
       throw this.#record(error, body, caller);
     }
     if (isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
-    return caller;
+    return { caller, ended };
   }
 
   /** Has a model answer. What comes of it is recorded, and secrets in it are masked. */
@@ -106,12 +112,12 @@ export class OpenAiEndpoint {
   }
 
   async #complete(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const caller = await this.#admit(request);
+    const { caller, ended } = await this.#admit(request);
     const asked = parseChatRequest(request.body);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');
     const frame = { id: `cmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000), model: asked.model };
-    const gone = goneSignal(request, reply);
+    const gone = goneSignal(request, reply, ended);
     const ask = (onChunk: CompletionListener['onChunk']) => this.#ask(asked, caller, { signal: gone, onChunk });
     if (asked.isStreamed) return this.#stream(ask, new ChunkFrame(frame, asked.includesUsage), reply);
     const answer = await ask(undefined);

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -65,6 +65,17 @@ describe('the first start', () => {
     await daemon.stop();
     await using again = await TestDaemon.start({}, daemon.directory);
     expect(again.tokens.read()).toEqual({ tokens: [], problems: [] });
+  });
+
+  it('whose secret cannot be kept is none: the next start makes one', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
+    const obstacle = join(directory, 'state/token');
+    mkdirSync(obstacle, { recursive: true });
+    await expect(TestDaemon.start({}, directory)).rejects.toThrow('EISDIR');
+    expect(readdirSync(join(directory, 'state')).filter((name) => name.startsWith('token'))).toEqual(['token']);
+    rmdirSync(obstacle);
+    await using daemon = await TestDaemon.start({}, directory);
+    expect(daemon.tokens.readFirstSecret()).toMatch(/^sat_/);
   });
 });
 

@@ -125,6 +125,23 @@ describe('sessions of MCP', () => {
     });
   });
 
+  it.each(HTTP_WAYS)('end with their token, and so do the calls that are under way: %s', async (_, way) => {
+    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    const token = daemon.createToken('agent', 'mine');
+    await using client = await McpClient.connect(daemon.url, way, token);
+    const running = client.call('run_command', { command: 'echo $$ > pid; exec sleep 300' }).catch(() => 'failed');
+    const pid = () => Number(readFileSync(join(daemon.workspace, 'pid'), 'utf8'));
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(true);
+    });
+    daemon.tokens.revoke('mine');
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(false);
+    });
+    // With a session the client tries to get its answer by another connection, and waits for it.
+    if (way.mode === 'auto') expect(await running).toBe('failed');
+  });
+
   it.each(HTTP_WAYS)('do not hold up the end of the daemon: %s', async (_, way) => {
     const daemon = await TestDaemon.start();
     try {

@@ -202,6 +202,27 @@ describe('a client that goes', () => {
     await running;
   });
 
+  it('ends with the token of its client', async () => {
+    await using stage = new ToolStage();
+    await stage.start(
+      { slow: { driver: 'slow', repoPath: 'repo' } },
+      { shell_providers: { slow: sh(`echo $$ > ${stage.folder}/pids; exec sleep 300`) } },
+    );
+    const authorization = `Bearer ${stage.daemon.createToken('agent', 'mine')}`;
+    const body = JSON.stringify({ model: 'slow', messages: ask() });
+    const headers = { authorization, 'content-type': 'application/json' };
+    const running = fetch(new URL('/v1/chat/completions', stage.daemon.url), { method: 'POST', headers, body });
+    const failed = expect(running).rejects.toThrow('fetch failed');
+    await eventually(() => {
+      expect(stage.read('pids')).not.toBe('');
+    });
+    stage.daemon.tokens.revoke('mine');
+    await failed;
+    await eventually(() => {
+      expect(isRunning(Number(stage.read('pids')))).toBe(false);
+    });
+  });
+
   it('ends those runs too whose answers stand behind others on its connection', async () => {
     await using stage = new ToolStage();
     await stage.start(
