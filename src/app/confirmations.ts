@@ -5,11 +5,13 @@ import { mayDestroy } from '../core/confirmation/bindings.js';
 import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confirmation/record.js';
 import type { Log } from '../core/log.js';
 import type { Metrics } from '../core/metrics.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { OpenAiReviewer } from '../llm/openai-reviewer.js';
 import { ProviderReviewer } from '../llm/provider-reviewer.js';
 import type { Checkpoints } from '../services/checkpoints.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
 import type { Connections } from '../services/connections.js';
+import type { Reviewer } from '../services/confirmations/reviewer.js';
 import type { LlmPort } from '../services/llm-port.js';
 import { confirmationSettings } from './gate-settings.js';
 
@@ -19,6 +21,7 @@ interface Parts {
   readonly llm: LlmPort;
   readonly configuration: () => Configuration;
   readonly counts: (principal: Principal) => boolean;
+  readonly secrets: Pick<SecretMask, 'value'>;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
   readonly log: Log;
@@ -30,6 +33,7 @@ export function buildConfirmations({
   llm,
   configuration,
   counts,
+  secrets,
   metrics,
   audit,
   log,
@@ -39,14 +43,21 @@ export function buildConfirmations({
     connections,
     reviewer: () => {
       const { provider, shellProvider, baseUrl, model, apiKey } = configuration().confirmation.reviewer;
-      if (provider !== 'openai') return new ProviderReviewer(llm, { provider, shellProvider, model });
-      return model === undefined ? undefined : new OpenAiReviewer({ baseUrl, model, apiKey });
+      if (provider !== 'openai')
+        return withoutSecrets(new ProviderReviewer(llm, { provider, shellProvider, model }), secrets);
+      return model === undefined ? undefined : withoutSecrets(new OpenAiReviewer({ baseUrl, model, apiKey }), secrets);
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
     counts,
     observe: observe(log, metrics, audit),
   });
 }
+
+/** A reviewer that is shown no secrets: it may be a service of somebody else. */
+const withoutSecrets = (reviewer: Reviewer, secrets: Pick<SecretMask, 'value'>): Reviewer => ({
+  name: reviewer.name,
+  review: (question, signal) => reviewer.review(secrets.value(question), signal),
+});
 
 /** Longest label of a checkpoint, in characters. */
 const MAX_LABEL = 100;

@@ -43,6 +43,7 @@ export function buildServices(
     checkpoints,
     llm,
     configuration,
+    secrets,
     metrics,
     counts: (principal) => access.counts(principal),
     audit,

@@ -37,6 +37,17 @@ Answer with exactly one JSON object and nothing else, on one line:
 {"verdict":"approve","reason":"…"} or {"verdict":"reject","reason":"…"}
 The reason is one sentence for people.`;
 
+/** Controls, formats and separators: invisible, able to turn the direction of writing around, or a line's end to somebody. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A value as JSON that shows all that is in it: what cannot be seen stands there by its number. */
+const oneVisibleLine = (value: object): string =>
+  JSON.stringify(value).replaceAll(UNSEEN, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+    }).join(''),
+  );
+
 /**
  * Makes the messages that ask a model to review a command. The command is a JSON text within markers that it cannot know,
  * so that it cannot pretend to end.
@@ -45,7 +56,7 @@ The reason is one sentence for people.`;
  */
 export function buildReview(question: ReviewQuestion, boundary: string): readonly ReviewMessage[] | undefined {
   const { verdict, workingDirectory, sessionLabel, ...asked } = question;
-  const data = JSON.stringify({
+  const data = oneVisibleLine({
     ...asked,
     working_directory: workingDirectory,
     session_label: sessionLabel,

@@ -12,7 +12,7 @@ const MAX_ANSWER_LENGTH = 4096;
 
 const answer = z.strictObject({
   verdict: z.enum(['approve', 'reject']),
-  reason: z.string().min(1).max(2000),
+  reason: z.string().regex(/\S/).max(2000),
 });
 
 /**

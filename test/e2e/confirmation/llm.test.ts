@@ -19,6 +19,7 @@ beforeAll(async () => {
         checkpoint: false,
         reviewer: { base_url: model.url, model: 'judge-1', api_key: '${TEST_REVIEW_KEY}', timeout: 1 },
       },
+      secrets: { values: ['hunter2-hunter2'] },
     },
     env: { TEST_REVIEW_KEY: 'key-of-the-reviewer' },
   });
@@ -128,11 +129,12 @@ describe('J9: text in the command', () => {
   });
 });
 
-it('values of variables, and the key, stay here', async () => {
+it('values of variables, secrets, and the key, stay here', async () => {
   model.answer = '{"verdict":"reject","reason":"no"}';
-  await client.run('rm kept', undefined, { env: { API_TOKEN: 'hidden-value' } });
+  await client.run('rm kept hunter2-hunter2', undefined, { env: { API_TOKEN: 'hidden-value' } });
   const sent = JSON.stringify(model.requests[0]!.body);
   expect(sent).toContain('API_TOKEN');
-  expect(sent).not.toContain('hidden-value');
+  expect(sent).toContain('rm kept ***');
+  expect(sent).not.toMatch(/hidden-value|hunter2/);
   expect((await client.run('env')).stdout).not.toContain('key-of-the-reviewer');
 });

@@ -60,6 +60,15 @@ describe('the question to a reviewing model', () => {
     for (const command of INJECTIONS) expect(buildReview(question({ command }), BOUNDARY)![0]).toEqual(harmless);
   });
 
+  it.each(['\u202Etxt.exe', '\u200b', '\u2028', '\u0085', '\u{e0041}\u{e0042}', '\u3164', '\x7f'])(
+    'shows what cannot be seen: %j',
+    (hidden) => {
+      const [, , data = ''] = textOf({ workingDirectory: `/work/${hidden}`, sessionLabel: hidden }).split('\n');
+      expect(data).toMatch(/^[\x20-\x7e]*$/);
+      expect(JSON.parse(data)).toMatchObject({ working_directory: `/work/${hidden}`, session_label: hidden });
+    },
+  );
+
   it('cannot be ended by any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (command) => {
@@ -94,6 +103,7 @@ describe('a verdict', () => {
     ['"approve"', 'a JSON text'],
     ['{"verdict":"approve"}', 'no reason'],
     ['{"verdict":"approve","reason":""}', 'an empty reason'],
+    ['{"verdict":"approve","reason":" "}', 'a blank reason'],
     ['{"verdict":"APPROVE","reason":"x"}', 'another spelling'],
     ['{"verdict":true,"reason":"x"}', 'another type'],
     ['{"verdict":"approve","reason":"x","confidence":1}', 'another field'],
