@@ -1,5 +1,7 @@
 import type { CommandClass } from './classes.js';
 import type { Inquiry } from './inquiry.js';
+import { kindOf } from './path-kinds.js';
+import { resolvePath } from './paths.js';
 import type { Assignment } from './simple-command.js';
 import type { Subject } from './subject.js';
 
@@ -157,10 +159,22 @@ export function judgeAssignments(subject: Subject, assignments: readonly Assignm
 
 function judgeAssignment(subject: Subject, { name, value, isPrefix }: Assignment): void {
   if (value !== undefined && COMMAND_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
+  if (value !== undefined && TEMPORARY_PLACE.test(name)) judgeTemporaryPlace(subject, name, value);
   const rule = ruleOf(name, subject.inquiry);
   if (!rule) return;
   if (value !== undefined && rule.harmless?.test(value) === true) return;
   subject.findBeside(rule.class, `${name} ${rule.what}`);
   if (!isPrefix) subject.inquiry.noteNamesChange();
   if (value !== undefined && SHELL_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
+}
+
+/** Variables that name the directory of temporary files. */
+const TEMPORARY_PLACE = /^(?:TMPDIR|TMP|TEMP|TEMPDIR)$/;
+
+/** Temporary files go anywhere that is no place of the system's: another disk, for instance. */
+function judgeTemporaryPlace(subject: Subject, name: string, value: string): void {
+  const { inquiry, scope } = subject;
+  const kinds = resolvePath(value, scope.directories).map((path) => kindOf(path, inquiry.facts));
+  if (kinds.some((kind) => kind === 'system' || kind === 'startup' || kind === 'protected'))
+    subject.findBeside('persistence', `${name} has temporary files written where the system's are: ${value}`);
 }

@@ -6,8 +6,8 @@ export type Stdin =
   /** `isCertain` when nothing in it is filled in when it runs. */
   | { readonly kind: 'text'; readonly text: string; readonly isCertain: boolean }
   | { readonly kind: 'file'; readonly file: Argument }
-  /** Output of another command that is not known before it runs. */
-  | { readonly kind: 'unknown'; readonly what: string };
+  /** Output of another command that is not known before it runs; `names` stand for those of files, where it is such. */
+  | { readonly kind: 'unknown'; readonly what: string; readonly names?: readonly Argument[] | undefined };
 
 /** A variable that is set. */
 export interface Assignment {

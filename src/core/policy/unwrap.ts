@@ -28,6 +28,9 @@ export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec,
     });
     words = parsed.operands[0] && stopsAtOperand ? [parsed.operands[0], ...parsed.rest] : [];
     if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return;
+    const [first] = words;
+    const isOwn = spec.writesSkipped === true && skipped < (spec.skips ?? 0);
+    if (isOwn && first && !/^\d+$/.test(first.shape)) subject.write(first);
     hasText = judgeOptions(subject, label, parsed.options, words) || hasText;
     for (const { name, value } of parsed.options) if (spec.changesDirectory?.includes(name) === true) target = value;
   }
@@ -135,7 +138,7 @@ function runInner(
     return;
   }
   const own = args.slice(0, args.length - words.length);
-  const added = spec.addsWords === true ? addWords(words, own) : words;
+  const added = spec.addsWords === true ? addWords(words, own, subject) : words;
   const [name] = added;
   if (name?.value === undefined) {
     subject.findUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
@@ -144,16 +147,26 @@ function runInner(
 }
 
 /** `xargs` puts words in the place of its mark, or at the end; `own` are its arguments without the command. */
-function addWords(words: readonly Argument[], own: readonly Argument[]): readonly Argument[] {
+function addWords(words: readonly Argument[], own: readonly Argument[], { command }: Subject): readonly Argument[] {
   const marks = own.flatMap(({ shape }, index) => {
     const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
     if (attached === undefined) return [];
     return [attached === '' ? (shape === '-I' ? (own[index + 1]?.shape ?? '{}') : '{}') : attached];
   });
   const [mark] = marks;
-  if (mark === undefined || mark === '') return [...words, unknownArgument('…')];
+  if (mark === undefined || mark === '') {
+    const { stdin } = command;
+    const names =
+      stdin?.kind === 'unknown' && EDITORS.has(words[0]?.value ?? '') && !readsFile(own) ? stdin.names : undefined;
+    return [...words, ...(names ?? [unknownArgument('…')])];
+  }
   return words.map((word) => {
     if (!word.shape.includes(mark)) return word;
     return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
   });
 }
+
+/** Programs that change files as a script says: for these it counts which files they are given. */
+const EDITORS = new Set(['sed', 'perl']);
+
+const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

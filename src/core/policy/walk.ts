@@ -9,13 +9,14 @@ import {
   type SyntaxNode,
 } from 'unbash';
 
-import { literal, toArguments } from './argument.js';
+import { type Argument, literal, toArguments } from './argument.js';
 import { judgeExpansion } from './expansions.js';
 import type { Directory } from './facts.js';
 import { isForkBomb } from './fork-bomb.js';
 import { directoriesAfter, eitherOf } from './directories.js';
 import type { Inquiry } from './inquiry.js';
 import { POLICY_LIMITS } from './limits.js';
+import { listedNames } from './listed-names.js';
 import { isOwnName } from './own-names.js';
 import { outputOf, readCommand, readRedirects } from './read-command.js';
 import type { Scope, SimpleCommand, Stdin } from './simple-command.js';
@@ -168,7 +169,10 @@ export class Walk {
       if (commands.length === 1) flow.directories = own.directories;
       const text = judged && outputOf(judged, this.#inquiry);
       const what = judged?.name === undefined ? 'another command' : judged.name.text;
-      stdin = text === undefined ? { kind: 'unknown', what } : { kind: 'text', text, isCertain: true };
+      stdin =
+        text === undefined
+          ? { kind: 'unknown', what, names: judged && namesOf(judged, this.#inquiry) }
+          : { kind: 'text', text, isCertain: true };
     }
   }
 
@@ -209,3 +213,10 @@ export class Walk {
 
 /** How far behind a command its operator is looked for, in characters. */
 const LOOK_AHEAD = 80;
+
+/** Stands for the files whose names a command prints, where it is known which those may be. */
+function namesOf({ name, args, redirects }: SimpleCommand, inquiry: Inquiry): readonly Argument[] | undefined {
+  const program = name?.value;
+  if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return undefined;
+  return listedNames(program, args);
+}

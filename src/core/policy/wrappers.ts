@@ -9,6 +9,8 @@ export interface WrapperSpec {
   readonly options?: Readonly<Record<string, OptionSpec>>;
   /** Operands before the command. */
   readonly skips?: number;
+  /** Of these, names of files that it makes; numbers are descriptors. */
+  readonly writesSkipped?: boolean;
   /** `NAME=value` may stand before the command. */
   readonly takesVariables?: boolean;
   /** The words are joined and read by a shell. */
@@ -172,6 +174,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   perf: { class: 'execute', skips: 1 },
   flock: {
     skips: 1,
+    writesSkipped: true,
     options: { ...each('-c --command', { value: 'shell' }), ...valued('-w -E --timeout --conflict-exit-code') },
   },
   script: {
@@ -230,6 +233,8 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'bun x': npmExec,
   'npm explore': { class: 'execute', skips: 1 },
   'cmake -E': { class: 'execute' },
+  // Of `cmake -E`.
+  chdir: { skips: 1, isElsewhere: true },
   npx: { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package') } },
   ...each('bunx pnpx uvx', { class: 'network', options: valued('--from --with -p') }),
 };

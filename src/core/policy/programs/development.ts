@@ -24,6 +24,8 @@ const things: ProgramSpec = {
   },
 };
 
+const stops: ProgramSpec = { class: 'destructive', reason: 'stops what runs in containers', ...text };
+
 const containerRun: ProgramSpec = {
   class: 'execute',
   ...text,
@@ -38,7 +40,12 @@ const containerRun: ProgramSpec = {
       reason: 'lets a container change files here',
       value: 'text',
     }),
-    ...each('--net --network', { value: 'text' }),
+    ...each('--net --network', {
+      class: 'privilege',
+      reason: 'takes a container’s walls down',
+      value: 'text',
+      harmless: /^(?!host$|container:|ns:)/,
+    }),
     ...valued(
       '-e -p -w -u -h -m --env --publish --workdir --user --name --entrypoint --env-file --label -l --memory --cpus',
     ),
@@ -51,6 +58,7 @@ const compose: ProgramSpec = {
   subcommands: {
     ...each('ps logs config images top ls', show),
     ...each('down rm kill', { class: 'destructive', ...text }),
+    ...each('stop restart pause', stops),
     push: publish,
   },
 };
@@ -168,6 +176,7 @@ export const DEVELOPMENT: ProgramTable = {
       ...each('ps ls list images logs inspect version info top stats port diff history search events', show),
       ...each('run create', containerRun),
       ...each('rm rmi prune kill', { class: 'destructive', ...text }),
+      ...each('stop restart pause', stops),
       ...each('image volume network builder buildx manifest context system', { ...things, ...run }),
       ...each('swarm service stack secret config node plugin trust checkpoint machine', things),
       ...each('pull', fetch),

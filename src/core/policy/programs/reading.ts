@@ -1,7 +1,17 @@
 import { judgeFd } from '../special/find.js';
+import { tailOf } from '../options.js';
+import type { Subject } from '../subject.js';
 import { each, type ProgramTable, valued } from './spec.js';
 
 const pager = { value: 'shell', class: 'execute' } as const;
+
+/** `man -H` and `--html` take the command of a browser only where it is attached. */
+function judgeMan(subject: Subject): void {
+  for (const arg of subject.args) {
+    const [before] = /^(?:--html=|-[adfhkKtuVwWl]*H)(?=.)/.exec(arg.shape) ?? [];
+    if (before !== undefined) subject.runText(tailOf(arg, before.length), 'what man -H runs');
+  }
+}
 
 /** Programs that look at things, and what turns some of them into more. */
 export const READING: ProgramTable = {
@@ -25,6 +35,7 @@ export const READING: ProgramTable = {
     class: 'read',
     operands: 'text',
     options: { ...each('-P --pager', pager), ...each('-H --html', { class: 'execute' }), '-C': { value: 'code' } },
+    judge: judgeMan,
   },
   ...each('bat batcat delta', {
     class: 'read',

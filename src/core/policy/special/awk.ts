@@ -1,6 +1,6 @@
-import { literal } from '../argument.js';
+import { type Argument, literal } from '../argument.js';
 import { POLICY_LIMITS } from '../limits.js';
-import { parseArguments } from '../options.js';
+import { parseArguments, tailOf } from '../options.js';
 import { each, valued } from '../programs/spec.js';
 import { isInputName } from '../shells.js';
 import type { Subject } from '../subject.js';
@@ -21,7 +21,8 @@ const OUTPUT = /(\bprintf?\b(?:[^;}\n">|]|"(?:\\.|[^"\\\n])*")*)>{1,2}\s*"([\w./
 
 /** `awk`: text processing, as long as its program only prints. */
 export function judgeAwk(subject: Subject): void {
-  const { options, operands, doubtful } = parseArguments(subject.args, { options: OPTIONS });
+  const args = subject.args.filter(({ shape }) => !DUMPS.test(shape));
+  const { options, operands, doubtful } = parseArguments(args, { options: OPTIONS });
   const sources = options.filter(({ name }) => name === '-e' || name === '--source').map(({ value }) => value);
   const files = options.filter(({ spec }) => spec?.value === 'read');
   const hasProgram = sources.length > 0 || files.length > 0;
@@ -51,6 +52,18 @@ export function judgeAwk(subject: Subject): void {
       .replaceAll(/(^|[~(,!&|{;\s])\/(?:\\.|[^/\\\n])+\//g, '$1');
     if (BEYOND_PRINTING.test(code)) subject.find('obfuscated', 'awk runs commands or writes files');
   }
+  judgeDumps(subject, operands[0]);
   for (const file of hasProgram ? operands : operands.slice(1)) subject.read(file);
   for (const argument of doubtful) if (argument.maySplit) subject.findUnknown(argument, 'an option of awk');
+}
+
+/** Options by which gawk writes its program or variables to a file, whose name is attached. */
+const DUMPS = /^(?:--(?:du|pre|pro)[\w-]*=|-[bcCghIkMnNOPrsStV]*[dop])(?=.)/;
+
+function judgeDumps(subject: Subject, firstOperand: Argument | undefined): void {
+  for (const arg of subject.args) {
+    if (arg === firstOperand || arg.shape === '--') return;
+    const [before] = DUMPS.exec(arg.shape) ?? [];
+    if (before !== undefined) subject.write(tailOf(arg, before.length));
+  }
 }

@@ -1,3 +1,4 @@
+import type { Argument } from '../argument.js';
 import { parseArguments } from '../options.js';
 import { isCritical, kindOf, mayBeCritical } from '../path-kinds.js';
 import { resolvePath } from '../paths.js';
@@ -21,6 +22,10 @@ export function judgeChmod(subject: Subject): void {
   if (label === 'chmod' && mode?.value !== undefined && SET_ID.test(mode.value)) {
     subject.find('privilege', 'chmod lets a program run with the rights of its owner');
   }
+  for (const { name, value } of label === 'chmod' ? options : []) {
+    if (name === '--reference' && !isOwn(subject, value))
+      subject.find('privilege', 'chmod gives the mode of another file, which may be that of a program with rights');
+  }
   for (const file of hasMode ? operands.slice(1) : operands) {
     const { facts } = subject.inquiry;
     for (const path of file.value === undefined ? [] : resolvePath(file.value, subject.scope.directories)) {
@@ -32,4 +37,10 @@ export function judgeChmod(subject: Subject): void {
     }
     subject.write(file);
   }
+}
+
+/** Whether a file is one of the workspace: what has rights there was given them by somebody. */
+function isOwn({ inquiry, scope }: Subject, file: Argument | undefined): boolean {
+  if (file?.value === undefined) return false;
+  return resolvePath(file.value, scope.directories).every((path) => kindOf(path, inquiry.facts) === 'workspace');
 }

@@ -1,5 +1,7 @@
 import type { Argument } from '../argument.js';
 import { parseArguments, tailOf } from '../options.js';
+import { kindOf } from '../path-kinds.js';
+import { resolvePath } from '../paths.js';
 import { valued } from '../programs/spec.js';
 import type { Subject } from '../subject.js';
 
@@ -18,11 +20,22 @@ export function judgeGit(subject: Subject): void {
     }
     if (!shape.startsWith('-')) return;
     const attached = /^(?:-c|--config-env=?)(.+)$/s.exec(shape)?.[1];
+    const [place] = /^--(?:git-dir|work-tree)(?==|$)/.exec(shape) ?? [];
+    if (place !== undefined && arg)
+      judgePlace(subject, place, shape === place ? args[index + 1] : tailOf(arg, place.length + 1));
     const isSetting = shape === '-c' || shape === '--config-env';
     const setting = isSetting ? args[index + 1]?.shape : attached;
     if (setting !== undefined) judgeSetting(subject, setting);
     if (isSetting || ['-C', '--git-dir', '--work-tree', '--namespace', '--exec-path'].includes(shape)) index += 1;
   }
+}
+
+/** Another repository has settings of its own, and another tree is what is changed. */
+function judgePlace(subject: Subject, option: string, value: Argument | undefined): void {
+  const { inquiry, scope } = subject;
+  const paths = value?.value === undefined ? [undefined] : resolvePath(value.value, scope.directories);
+  if (paths.every((path) => kindOf(path, inquiry.facts) === 'workspace')) return;
+  subject.find('obfuscated', `git ${option} has it use a place with other settings: ${value?.text ?? ''}`);
 }
 
 function judgeSetting(subject: Subject, setting: string): void {
