@@ -1,7 +1,7 @@
 import type { Command, EndReason } from './command.js';
 import type { Watched } from './limits/watched.js';
 import type { OneShotProcess } from './one-shot-process.js';
-import { bytesWrittenBy } from './process-table.js';
+import { bytesWrittenSoFar } from './process-table.js';
 
 /** Told of a one-shot that takes its time. */
 export type OnLingering = (watched: Watched) => void;
@@ -35,7 +35,7 @@ export function beginWithLimits(command: Command, process: OneShotProcess): void
   const { group } = process;
   // Of one that is just being started not every mechanism can tell what it has used, which is nothing.
   const cpuAtStart = process.pid === undefined ? 0 : group.cpuMs();
-  const now = () => (process.root ? bytesWrittenBy(process.root.main) : undefined);
+  const now = () => (process.root ? bytesWrittenSoFar(process.root.main) : undefined);
   command.meter.begin({ group, cpuAtStart, limits: command.spec.resourceLimits ?? {}, written: { atStart: 0, now } });
   const setLimits = () => {
     if (command.spec.resourceLimits) group.setLimits(command.spec.resourceLimits);

@@ -87,7 +87,13 @@ export const listPids = (): number[] =>
 export const listProcesses = (): ProcessEntry[] => listPids().flatMap((pid) => readProcess(pid) ?? []);
 
 /** Bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when that is not told. */
-export const bytesWrittenBy = (pid: number): number => bytesWrittenIn(readProc(pid, 'io') ?? '');
+export const bytesWrittenBy = (pid: number): number => bytesWrittenSoFar(pid) ?? 0;
+
+/** The same; undefined when that is not told, of a process that has ended for instance. */
+export function bytesWrittenSoFar(pid: number): number | undefined {
+  const text = readProc(pid, 'io');
+  return text === undefined ? undefined : bytesWrittenIn(text);
+}
 
 /** The same out of the text of /proc/PID/io. */
 export const bytesWrittenIn = (text: string): number => Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);

@@ -1,26 +1,43 @@
 import { appendFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import type { Reporter, TestCase } from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node';
 
 /** How much of an error is kept, in characters: what was expected and where, not a whole diff. */
 const MAX_ERROR_LENGTH = 600;
 
 /**
  * Appends each failed test, with its errors, to the file that TEST_FAILURES_FILE names: `scripts/test` shows them last. One that
- * passed when it was repeated is among them: it is to be mended too.
+ * passed when it was repeated is among them: it is to be mended too. So is what fails around tests: a file, what is done before and
+ * after its tests, or what nobody has waited for.
  */
 export default class FailureReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
-    const file = process.env['TEST_FAILURES_FILE'];
     const { state, errors = [] } = test.result();
     const isUnsteady = test.diagnostic()?.flaky === true;
-    if (file === undefined || (state !== 'failed' && !isUnsteady)) return;
-    const reasons = errors.map(({ message, stacks }) => {
-      const place = stacks?.find((frame) => frame.file.includes('/test/'));
-      const shown = stripVTControlCharacters(message).slice(0, MAX_ERROR_LENGTH);
-      return `${shown}${place ? ` (line ${place.line})` : ''}`.replaceAll(/^/gm, '    ');
-    });
-    const title = `  ${isUnsteady ? 'passed when repeated: ' : ''}${test.module.relativeModuleId}: ${test.fullName}`;
-    appendFileSync(file, `${title}\n${reasons.join('\n')}\n`);
+    if (state !== 'failed' && !isUnsteady) return;
+    append(`${isUnsteady ? 'passed when repeated: ' : ''}${test.module.relativeModuleId}: ${test.fullName}`, errors);
   }
+
+  onTestSuiteResult(suite: TestSuite): void {
+    append(`${suite.module.relativeModuleId}: around the tests of ${suite.fullName}`, suite.errors());
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    append(`${module.relativeModuleId}: the file`, module.errors());
+  }
+
+  onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    append('an error that no test has waited for', unhandled);
+  }
+}
+
+function append(title: string, errors: readonly SerializedError[]): void {
+  const file = process.env['TEST_FAILURES_FILE'];
+  if (file === undefined || errors.length === 0) return;
+  const reasons = errors.map(({ message, stacks }) => {
+    const place = stacks?.find((frame) => frame.file.includes('/test/'));
+    const shown = stripVTControlCharacters(message).slice(0, MAX_ERROR_LENGTH);
+    return `${shown}${place ? ` (line ${place.line})` : ''}`.replaceAll(/^/gm, '    ');
+  });
+  appendFileSync(file, `  ${title}\n${reasons.join('\n')}\n`);
 }

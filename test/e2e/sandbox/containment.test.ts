@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -58,15 +59,14 @@ const HIDDEN: readonly (readonly [title: string, command: string])[] = [
 ];
 
 describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile, place, user }) => {
+  /** A directory that is not there; the daemon makes it, for its user alone. */
+  const missing = `/var/tmp/shell-adapter-test-missing-${process.pid}-${randomUUID()}`;
   let daemon: TestDaemon;
   let client: WireClient;
   let run: Runner;
 
   beforeAll(async () => {
-    const options = {
-      settings: { sandbox: { profile, require: true } },
-      env: { TMPDIR: '/var/tmp/no-such-directory' },
-    };
+    const options = { settings: { sandbox: { profile, require: true } }, env: { TMPDIR: missing } };
     if (user === 'nobody') ({ daemon, client } = await startAsNobody(options));
     else {
       daemon = await startSandboxed(options);
@@ -81,6 +81,7 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile,
   afterAll(async () => {
     await client[Symbol.asyncDispose]();
     await daemon[Symbol.asyncDispose]();
+    rmSync(missing, { recursive: true, force: true });
   });
 
   it.each(FORBIDDEN)('cannot %s', async (_, command) => {
