@@ -35,8 +35,19 @@ export function beginWithLimits(command: Command, process: OneShotProcess): void
   const { group } = process;
   // Of one that is just being started not every mechanism can tell what it has used, which is nothing.
   const cpuAtStart = process.pid === undefined ? 0 : group.cpuMs();
-  const now = () => (process.root ? bytesWrittenSoFar(process.root.main) : undefined);
-  command.meter.begin({ group, cpuAtStart, limits: command.spec.resourceLimits ?? {}, written: { atStart: 0, now } });
+  const written = {
+    get pid() {
+      return process.root?.main;
+    },
+    atStart: 0,
+    now: () => (process.root ? bytesWrittenSoFar(process.root.main) : undefined),
+  };
+  command.meter.begin({
+    group,
+    cpuAtStart,
+    limits: command.spec.resourceLimits ?? {},
+    written,
+  });
   const setLimits = () => {
     if (command.spec.resourceLimits) group.setLimits(command.spec.resourceLimits);
   };

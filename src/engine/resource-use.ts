@@ -52,7 +52,15 @@ export interface Measured {
   /** What holds for the command. */
   readonly limits: Limits;
   /** Bytes written by its shell or program and the children that has waited for: a cheap look, where it is worth one. */
-  readonly written?: { readonly atStart: number; now(): number | undefined } | undefined;
+  readonly written?: Writer | undefined;
+}
+
+/** The process that waits for what a command starts, and takes over what that has written. */
+export interface Writer {
+  /** The shell, or the program without a session; undefined before that runs. */
+  readonly pid: number | undefined;
+  readonly atStart: number;
+  now(): number | undefined;
 }
 
 /** Measures what a command uses: CPU time from its start, the rest from the first look at it. */
@@ -96,10 +104,9 @@ export class UseMeter {
     return this.#earlierPids;
   }
 
-  /** Bytes that its shell or program has written since it began; undefined where that is not asked for. */
-  get ownWrittenBytes(): number | undefined {
-    const now = this.#written?.now();
-    return now === undefined ? undefined : Math.max(0, now - (this.#written?.atStart ?? now));
+  /** Its shell or program, and what that had written before; undefined where that is not asked for. */
+  get writer(): Pick<Writer, 'pid' | 'atStart'> | undefined {
+    return this.#written;
   }
 
   /** The limits that it has exceeded, as far as is known at its end. */
@@ -165,8 +172,9 @@ export class UseMeter {
 
   /** Of a command that nobody has looked at. */
   #noteOwnBytes(): void {
-    const bytes = this.ownWrittenBytes;
-    if (this.#group === undefined || bytes === undefined) return;
+    const now = this.#written?.now();
+    if (!this.#group || !this.#written || now === undefined) return;
+    const bytes = now - this.#written.atStart;
     const { disk_mb: limitMb = Infinity } = this.#limits;
     // The shell may have waited for a background process meanwhile, whose bytes were seen before.
     const sample = bytes > limitMb * MB ? this.#group.sampleNow() : undefined;

@@ -79,7 +79,7 @@ export function beginWithin(sessionLimits: Limits, { meter, spec }: Command, she
   const { group } = shell;
   const limits = spec.resourceLimits ? stricterLimits(sessionLimits, spec.resourceLimits) : sessionLimits;
   const atStart = limits.disk_mb === undefined ? undefined : shell.writtenBytes;
-  const written = atStart === undefined ? undefined : { atStart, now: () => shell.writtenBytes };
+  const written = atStart === undefined ? undefined : { pid: shell.pid, atStart, now: () => shell.writtenBytes };
   meter.begin({ group, cpuAtStart: group.cpuMs(), limits, written });
   if (spec.resourceLimits) group.setLimits(limits);
 }

@@ -111,12 +111,10 @@ export class ResourceWatch {
   look(snapshot: ProcessSnapshot, freeBytes: number | undefined): boolean {
     const { watched } = this;
     if (this.#group !== watched.group) this.#beginAnew();
-    // Before the others are read: what the shell takes over from one of them meanwhile must not be counted twice.
-    const ownBytes = watched.running?.meter.ownWrittenBytes ?? 0;
     const sample = this.#group.sample(snapshot);
     watched.numbers.note(sample.pids);
     const { running } = watched;
-    this.#setBaselines(sample, running, ownBytes, snapshot);
+    this.#setBaselines(sample, running);
     this.#window.push(performance.now(), sample.cpuMs);
     running?.meter.note(sample, this.#commandSince?.writtenBytes ?? sample.writtenBytes);
     const kernel = this.#group.takeKernelActions();
@@ -140,14 +138,10 @@ export class ResourceWatch {
     this.#offenders.forget();
   }
 
-  /** @param ownBytes what the shell has written for the running command, as far as that is known */
-  #setBaselines(sample: GroupSample, running: Command | undefined, ownBytes: number, snapshot: ProcessSnapshot): void {
+  #setBaselines(sample: GroupSample, running: Command | undefined): void {
     if (!this.#since) {
-      // Nothing ran before the command: what others than the shell have written, they have written for it.
-      const others = sample.pids.filter((pid) => !this.watched.own.includes(pid));
-      const theirs = others.reduce((sum, pid) => sum + snapshot.writtenBy(pid), 0);
       const cpuMs = running?.meter.cpuAtStart ?? sample.cpuMs;
-      this.#since = { cpuMs, writtenBytes: Math.max(0, sample.writtenBytes - theirs - ownBytes) };
+      this.#since = { cpuMs, writtenBytes: this.#writtenBefore(sample, running) };
       if (running) this.#window.push(performance.now() - running.ageMs, cpuMs);
     }
     if (running && running !== this.#command) {
@@ -156,6 +150,17 @@ export class ResourceWatch {
       const writtenBytes = this.#last?.writtenBytes ?? this.#since.writtenBytes;
       this.#commandSince = { cpuMs: running.meter.cpuAtStart ?? sample.cpuMs, writtenBytes };
     }
+  }
+
+  /**
+   * Bytes written before the command began, when nothing ran: what others than the shell have written, and the shell since, they
+   * have written for it. All figures are of one look: a moment later the shell may have taken over what another has written.
+   */
+  #writtenBefore({ writtenBytes }: GroupSample, running: Command | undefined): number {
+    const group = this.#group;
+    const { pid, atStart = 0 } = running?.meter.writer ?? {};
+    const itsOwn = pid === undefined ? 0 : Math.max(0, group.seenWrittenBy(pid) - atStart);
+    return Math.max(0, writtenBytes - group.seenWrittenBeyond(this.watched.own) - itsOwn);
   }
 
   /** What of the session's limits, and the command's own, is near. */

@@ -81,7 +81,8 @@ describe.each(MECHANISMS)('bytes written by commands that end soon, with $title'
       const results = await Promise.all(commands.map((command) => client.run(command)));
       for (const [number, { resource_usage: usage }] of results.entries()) {
         if (number % 2 !== 0) expect([null, 0]).toContain(usage.written_bytes);
-        else if (usage.written_bytes) expectAll(usage.written_bytes);
+        // Of those that end in the same moment it is known what was seen of them.
+        else expect(usage.written_bytes ?? 0).toBeLessThan(8.1 * MB);
       }
     });
 

@@ -22,6 +22,16 @@ export class InheritedCounter {
     return this.#total;
   }
 
+  /** What a process had when it was last seen; 0 for one that was not there. */
+  seenOf(pid: number): number {
+    return this.#known.get(pid)?.value ?? 0;
+  }
+
+  /** What all but these had when they were last seen. */
+  seenBeyond(pids: readonly number[]): number {
+    return [...this.#known.values()].reduce((sum, { pid, value }) => (pids.includes(pid) ? sum : sum + value), 0);
+  }
+
   /**
    * Takes all processes as they are now; gives the total.
    * @param reaper the one of them that waits for those whose parents have ended, if one does

@@ -80,6 +80,14 @@ export class ControlGroup implements ProcessGroup {
     return this.#written.total;
   }
 
+  seenWrittenBy(pid: number): number {
+    return this.#written.seenOf(pid);
+  }
+
+  seenWrittenBeyond(pids: readonly number[]): number {
+    return this.#written.seenBeyond(pids);
+  }
+
   members(): readonly number[] {
     return readMembers(this.#controls.directories.at(-1) ?? '');
   }

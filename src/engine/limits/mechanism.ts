@@ -43,6 +43,10 @@ export interface ProcessGroup extends Disposable {
   cpuMs(): number | undefined;
   /** Bytes written that were seen so far, without another look. */
   readonly seenWrittenBytes: number;
+  /** How much of that was a process's, with the children that it had waited for. */
+  seenWrittenBy(pid: number): number;
+  /** How much of that was that of others than these, and than what is there for the sake of the group. */
+  seenWrittenBeyond(pids: readonly number[]): number;
   /** Processes that belong to the group, as far as the mechanism knows by itself. */
   members(): readonly number[];
   /** @param snapshot of its mechanism */

@@ -81,6 +81,14 @@ export class ObservedGroup implements ProcessGroup {
     return this.#written.total;
   }
 
+  seenWrittenBy(pid: number): number {
+    return this.#written.seenOf(pid);
+  }
+
+  seenWrittenBeyond(pids: readonly number[]): number {
+    return this.#written.seenBeyond([...pids, ...this.#options.membership.frameOf(this.#root)]);
+  }
+
   members(): readonly number[] {
     return this.#options.membership.now(this.#known, this.#root);
   }

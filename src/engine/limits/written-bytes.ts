@@ -33,6 +33,16 @@ export class WrittenBytes {
     return this.#counter.total;
   }
 
+  /** What one had when it was last read; see InheritedCounter. */
+  seenOf(pid: number): number {
+    return this.#counter.seenOf(pid);
+  }
+
+  /** What all but these had then, those too that have ended and were not waited for. */
+  seenBeyond(pids: readonly number[]): number {
+    return this.#counter.seenBeyond(pids);
+  }
+
   /**
    * Takes the members as they are now, parents before their children; gives the bytes written so far.
    * @param cpuMs CPU time that they have used so far
