@@ -75,6 +75,8 @@ export class ResourceWatch {
   #last: GroupSample | undefined;
   #findings: readonly Finding[] = [];
   #earlierFindings: readonly Finding[] = [];
+  /** A command was ended for a limit since the last look, and has left others running. */
+  #hasEndedForLimit = false;
   #pauseMs: number | undefined;
   /** The shell alone exceeds a limit: it is looked at until that was seen to. */
   #mustGoOn = false;
@@ -125,7 +127,10 @@ export class ResourceWatch {
     const begin = performance.now();
     this.#act(sample, running, kernel, snapshot);
     this.actedMs = performance.now() - begin;
-    return running !== undefined || this.#hasRest(sample) || this.#mustGoOn;
+    const goesOn = running !== undefined || this.#hasRest(sample) || this.#mustGoOn;
+    // Counts begin anew with what begins next, though nobody looks at it before it has ended.
+    if (!goesOn) this.#since = this.#last = undefined;
+    return goesOn;
   }
 
   /** The shell was replaced, and its processes are others. */
@@ -134,11 +139,19 @@ export class ResourceWatch {
     this.#since = undefined;
     this.#commandSince = undefined;
     this.#last = undefined;
+    this.#hasEndedForLimit = false;
     this.#window.clear();
     this.#offenders.forget();
   }
 
   #setBaselines(sample: GroupSample, running: Command | undefined): void {
+    // What a command uses until it has ended for its limit is no fault of what earlier ones have left.
+    const isEnding = running?.endReason?.breach !== undefined;
+    if (this.#hasEndedForLimit || isEnding) {
+      this.#hasEndedForLimit = false;
+      const ofNext = isEnding ? 0 : this.#bytesOfShell(running);
+      this.#since = { cpuMs: sample.cpuMs, writtenBytes: sample.writtenBytes - ofNext };
+    }
     if (!this.#since) {
       const cpuMs = running?.meter.cpuAtStart ?? sample.cpuMs;
       this.#since = { cpuMs, writtenBytes: this.#writtenBefore(sample, running) };
@@ -157,10 +170,14 @@ export class ResourceWatch {
    * have written for it. All figures are of one look: a moment later the shell may have taken over what another has written.
    */
   #writtenBefore({ writtenBytes }: GroupSample, running: Command | undefined): number {
-    const group = this.#group;
+    const theirs = this.#group.seenWrittenBeyond(this.watched.own);
+    return Math.max(0, writtenBytes - theirs - this.#bytesOfShell(running));
+  }
+
+  /** What the shell has written for the command, as far as it is known when that began. */
+  #bytesOfShell(running: Command | undefined): number {
     const { pid, atStart = 0 } = running?.meter.writer ?? {};
-    const itsOwn = pid === undefined ? 0 : Math.max(0, group.seenWrittenBy(pid) - atStart);
-    return Math.max(0, writtenBytes - group.seenWrittenBeyond(this.watched.own) - itsOwn);
+    return pid === undefined ? 0 : Math.max(0, this.#group.seenWrittenBy(pid) - atStart);
   }
 
   /** What of the session's limits, and the command's own, is near. */
@@ -194,6 +211,10 @@ export class ResourceWatch {
       const isAlone = this.#group.members().every((pid) => this.watched.own.includes(pid));
       // With the next command counts begin anew, even if it begins before the next look.
       if (isAlone) this.#since = this.#last = undefined;
+      else if (breach) {
+        this.#last = undefined;
+        this.#hasEndedForLimit = true;
+      }
     });
   }
 
