@@ -5,7 +5,7 @@ import { ConfigurationError } from '../config/problems.js';
 import type { PolicyFacts } from '../core/policy/facts.js';
 import { compileRule } from '../core/policy/rules.js';
 import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
-import { type GateSettings } from '../services/gate.js';
+import type { GateSettings } from '../services/gate-options.js';
 
 /**
  * What the gate goes by.

@@ -257,44 +257,46 @@ describe('with a gate', () => {
   });
 
   describe('J11: input', () => {
-    it.each([
-      ['bash --norc', 'rm -rf kept\n', 'echo fine\nexit\n'],
-      ['sleep 0.2; sh', 'rm -rf kept\n', 'exit\n'],
-    ])('for %j is judged as a command', async (command, bad, good) => {
-      const session_id = await client.openSession();
-      const running = client.run(command, session_id, { cwd: daemon.workspace, background: false });
-      await client.until(() => undefined, 50).catch(() => undefined);
-      const stopped = await client.request('send_input', { session_id, data: bad });
-      expect(stopped).toMatchObject({ status: 'confirmation_required', accepted_bytes: 0 });
-      await client.event('awaiting_input', (event) => event.session_id === session_id);
-      expect(await client.request('send_input', { session_id, data: good })).toMatchObject({
-        accepted_bytes: good.length,
-      });
-      expect(await running).toMatchObject({ status: 'completed' });
-      expect(existsSync(inWorkspace('kept'))).toBe(true);
+    it.each(['bash --norc', 'sleep 0.2; sh', 'python3 -q'])(
+      'into %j is asked about when it starts',
+      async (command) => {
+        const session_id = await client.openSession();
+        expect(await client.run(command, session_id)).toMatchObject({
+          status: 'confirmation_required',
+          class: 'interactive',
+        });
+      },
+    );
+
+    it('into a program that a rule allows passes unjudged', async () => {
+      const rules = [{ action: 'allow', program: 'bash' }];
+      await using lenient = await TestDaemon.start({ settings: { confirmation: { mode: 'self', rules } } });
+      await using user = await WireClient.connect(lenient.url);
+      const session_id = await user.openSession();
+      const running = user.run('bash --norc', session_id, { cwd: lenient.workspace });
+      await user.event('awaiting_input');
+      const data = 'touch gone; rm gone; exit 4\n';
+      expect(await user.request('send_input', { session_id, data })).toEqual({ accepted_bytes: data.length });
+      expect(await running).toMatchObject({ exit_code: 4 });
     });
 
-    it('in pieces is judged as the line that it becomes', async () => {
+    it('in pieces, into a shell that was started later, is judged as the line that it becomes', async () => {
+      writeFileSync(inWorkspace('inner'), 'bash --norc\n');
       const session_id = await client.openSession();
-      const running = client.run('bash --norc', session_id, { cwd: daemon.workspace });
+      const running = client.run('sh ./inner', session_id, { cwd: daemon.workspace, tty: true });
       await client.event('awaiting_input', (event) => event.session_id === session_id);
-      const type = (data: string) => client.request('send_input', { session_id, data });
+      const type = (data: string, eof = false) => client.request('send_input', { session_id, data, eof });
       const [first, second] = await Promise.all([type('r'), type('m kept\n')]);
       expect([first.status, second.status]).toEqual([undefined, 'confirmation_required']);
+      // The end of input hands the line over as well.
+      expect((await type('m kept\x04')).status).toBe('confirmation_required');
+      expect((await type('m kept')).status).toBeUndefined();
+      expect((await type('', true)).status).toBe('confirmation_required');
       expect((await type('\x03')).error).toBeUndefined();
-      await type('exit\n');
+      expect((await type('rm -rf /\n')).error?.code).toBe('COMMAND_DENIED');
+      expect((await type('exit\n')).error).toBeUndefined();
       await running;
       expect(existsSync(inWorkspace('kept'))).toBe(true);
-    });
-
-    it('for an interpreter is code, which nobody can judge', async () => {
-      const session_id = await client.openSession();
-      const running = client.run('python3 -q', session_id);
-      await client.event('awaiting_input', (event) => event.session_id === session_id);
-      const answer = await client.request('send_input', { session_id, data: 'import os\n' });
-      expect(answer).toMatchObject({ status: 'confirmation_required', class: 'obfuscated' });
-      await client.request('send_input', { session_id, data: '', eof: true });
-      await running;
     });
 
     it('for a question is an answer', async () => {
@@ -342,5 +344,44 @@ describe('the configuration of the gate', () => {
     expect((await client.run('curl http://127.0.0.1:1')).error?.code).toBe('COMMAND_DENIED');
     await reload('', /was read again/);
     expect((await client.run('curl http://127.0.0.1:1')).error).toBeUndefined();
+  });
+});
+
+describe.each(['bash', 'zsh', 'sh'] as const)('a text that %s cannot parse', (shell) => {
+  let daemon: TestDaemon;
+  let client: WireClient;
+  useDaemon((started) => ({ daemon, client } = started), {
+    settings: { adapter: { shell }, confirmation: { mode: 'self', preset: 'balanced' } },
+  });
+  const TEXTS = [
+    'echo "abc',
+    'if true',
+    'echo )',
+    'touch marker; rm -rf marker; fi',
+    'touch marker\nrm -rf marker\nfi',
+  ];
+
+  it.each(TEXTS)("ends with the shell's own message, and nothing of it runs: %j", async (command) => {
+    const { session_id } = await client.request('open_session', {});
+    for (const place of [{}, { session_id }]) {
+      const result = await client.request('execute_command', { command, ...place });
+      expect(result).toMatchObject({ status: 'completed', stdout: '', exit_code: shell === 'zsh' ? 1 : 2 });
+      expect(result.stderr).toMatch(/syntax|parse error|unexpected|unmatched|unterminated/i);
+      expect(result.warnings).toEqual([
+        { code: 'SYNTAX_ERROR', message: expect.stringContaining('cannot parse') as string },
+      ]);
+    }
+    expect(existsSync(join(daemon.workspace, 'marker'))).toBe(false);
+    expect(await check(client, { command, session_id })).toBe('allow read');
+    // The session goes on.
+    expect(await client.run('echo on', session_id)).toMatchObject({ stdout: 'on\n', exit_code: 0 });
+  });
+
+  it('is still confirmed when only the policy cannot parse it, and denied when it is a catastrophe', async () => {
+    const { session_id } = await client.request('open_session', {});
+    const { status } = await client.request('execute_command', { command: 'rm -rf build', session_id });
+    expect(status).toBe('confirmation_required');
+    const { error } = await client.request('execute_command', { command: 'rm -rf /; if', session_id });
+    expect(error?.code).toBe('COMMAND_DENIED');
   });
 });

@@ -6,6 +6,7 @@
  * - `write` changes files in the workspace or in a scratch directory.
  * - `execute` runs a program of which no more is known: a build, a test, a script.
  * - `network` speaks to other machines.
+ * - `interactive` executes what is typed while it runs, which cannot be judged: a shell, an interpreter, an editor.
  * - `destructive` deletes, overwrites what is not the workspace's, or ends what others have started.
  * - `privilege` acts as another user, or on the machine as a whole.
  * - `persistence` changes what runs later: start-up files, schedules, services, hooks, the system's own files.
@@ -17,6 +18,7 @@ export const COMMAND_CLASSES = [
   'write',
   'execute',
   'network',
+  'interactive',
   'destructive',
   'privilege',
   'persistence',

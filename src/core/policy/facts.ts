@@ -1,6 +1,17 @@
 /** Where a command would run. Undefined stands for a directory that is not known. */
 export type Directory = string | undefined;
 
+/** How a command is connected to a terminal on which something can be typed. */
+export interface TypingFacts {
+  /** Its standard input is the terminal. */
+  readonly input: boolean;
+  /** It is on the terminal with its output too, so that full-screen programs work. */
+  readonly screen: boolean;
+}
+
+/** Nothing can be typed into the command. */
+const NO_TYPING: TypingFacts = { input: false, screen: false };
+
 /** What is known of the place where a command would run. Everything in it is plain data: the engine asks nobody. */
 export interface PolicyFacts {
   /** The shell that would read the text. */
@@ -27,6 +38,8 @@ export interface PolicyFacts {
   readonly isPathChanged: boolean;
   /** Aliases and functions of the session are not known: a bare name may be anything that was defined there. */
   readonly areNamesUnknown: boolean;
+  /** Whether something can be typed while the command runs. */
+  readonly typing: TypingFacts;
 }
 
 /** Directories that every user may write to. */
@@ -47,6 +60,7 @@ export function factsOfFreshShell(workspace: string, given: Partial<PolicyFacts>
     isOneShot: false,
     isPathChanged: false,
     areNamesUnknown: false,
+    typing: NO_TYPING,
     ...given,
   };
 }

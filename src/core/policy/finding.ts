@@ -1,4 +1,5 @@
 import type { CommandClass } from './classes.js';
+import type { TypedLanguage } from './typing-programs.js';
 
 /** One thing that a command does. */
 export interface Finding {
@@ -29,4 +30,8 @@ export interface JudgedCommand {
   /** It may name further paths. */
   readonly hasUnknownPaths: boolean;
   readonly findings: readonly Finding[];
+  /** Its standard input is something else than the terminal. */
+  readonly isFed?: boolean;
+  /** How it executes what is typed while it runs; undefined when it does not. */
+  readonly typed?: TypedLanguage | undefined;
 }

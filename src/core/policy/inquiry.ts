@@ -18,6 +18,8 @@ export interface Inquiry {
   note(commandClass: CommandClass, reason: string): void;
   /** Takes note of what cannot be undone, and belongs to no single command. */
   noteCatastrophe(reason: string): void;
+  /** The parser cannot read the text, or a part of it. */
+  noteUnparsable(message: string): void;
   /** Counts a node of syntax; false when there are too many. */
   spendNode(): boolean;
   /** The text defines a function. */

@@ -24,6 +24,8 @@ export interface PolicyRequest {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Text that the command is given as its input. */
   readonly stdin?: string | undefined;
+  /** Whether its input comes while it runs: nobody knows it beforehand. (Named as in `execute_command`.) */
+  readonly stdin_stream?: boolean | undefined;
 }
 
 /** What a request does. */
@@ -34,6 +36,8 @@ export interface Inspection {
   readonly notes: readonly Finding[];
   /** Names may mean something else in the session when it has run. */
   readonly changesNames: boolean;
+  /** The parser cannot read the text, or a part of it: its shell may refuse it as well. */
+  readonly isUnparsable: boolean;
 }
 
 /** Words with which the shell's grammar begins: an alias of that name changes what a text means to the parser. */
@@ -55,6 +59,7 @@ class Inspector implements Inquiry, Inspection {
   readonly notes: Finding[] = [];
   readonly written = new WrittenFiles();
   changesNames = false;
+  isUnparsable = false;
   isExhausted = false;
   readonly #aliases: Map<string, string>;
   readonly #functions: Map<string, string>;
@@ -68,12 +73,12 @@ class Inspector implements Inquiry, Inspection {
     this.#functions = new Map(facts.functions);
   }
 
-  run({ command, args, env = {}, stdin }: PolicyRequest): void {
+  run(request: PolicyRequest): void {
+    const { command, args, env = {} } = request;
     const { home, directories } = this.facts;
     const lookup: VariableLookup = (name) =>
       name === 'HOME' && home !== undefined && env['HOME'] === undefined ? { value: home, isSample: false } : undefined;
-    const given: Stdin | undefined =
-      stdin === undefined || stdin === '' ? undefined : { kind: 'text', text: stdin, isCertain: true };
+    const given = stdinOf(request);
     const scope: Scope = { depth: 0, nesting: 0, directories, stdin: given, lookup, expanding: [] };
     this.#judgeEnvironment(env, scope);
     const alias = KEYWORDS.find((word) => this.#aliases.has(word));
@@ -127,6 +132,11 @@ class Inspector implements Inquiry, Inspection {
     const shown = shorten(reason.replaceAll(UNKNOWN, '…'));
     if (this.notes.some((known) => known.reason === shown) || this.notes.length >= POLICY_LIMITS.maxReasons) return;
     this.notes.push({ class: commandClass, reason: shown, isOfProgram: false });
+  }
+
+  noteUnparsable(message: string): void {
+    this.isUnparsable = true;
+    this.note('obfuscated', `the text cannot be parsed: ${message}`);
   }
 
   noteCatastrophe(reason: string): void {
@@ -184,6 +194,13 @@ class Inspector implements Inquiry, Inspection {
     if (!this.isExhausted) this.notes.push({ class: 'obfuscated', reason, isOfProgram: false });
     this.isExhausted = true;
   }
+}
+
+/** What a request gives its commands as their standard input. */
+function stdinOf({ stdin = '', stdin_stream: isStreamed = false }: PolicyRequest): Stdin | undefined {
+  if (isStreamed)
+    return { kind: 'unknown', what: 'a streamed standard input, which the policy cannot see', isOfClient: true };
+  return stdin === '' ? undefined : { kind: 'text', text: stdin, isCertain: true };
 }
 
 /** A command that is being judged. */

@@ -31,7 +31,10 @@ export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry
   if (name && program === undefined) {
     subject.findUnknown(name, 'the program');
     inquiry.noteNamesChange();
-  } else if (name && program !== undefined) judgeNamed(subject, name.value ?? '', program);
+  } else if (name && program !== undefined) {
+    judgeNamed(subject, name.value ?? '', program);
+    subject.findTyping();
+  }
   return subject.conclude();
 }
 

@@ -1,6 +1,7 @@
 import type { Argument } from './argument.js';
 import { rankOf } from './classes.js';
-import { parseArguments } from './options.js';
+import { judgeSource } from './inline-source.js';
+import { isExecuted, parseArguments } from './options.js';
 import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './programs/spec.js';
 import { subcommandsIn } from './subcommands.js';
 import type { Subject } from './subject.js';
@@ -80,6 +81,9 @@ function judgeValue(subject: Subject, role: ValueRole, value: Argument, label: s
     case 'shell':
       subject.runText(value, `what ${label} runs`);
       return;
+    case 'source':
+      judgeSource(subject, value.value, label);
+      return;
     case 'code':
       subject.find('obfuscated', `${label} runs code that cannot be judged`);
       return;
@@ -99,8 +103,8 @@ function judgeOperands(subject: Subject, role: OperandRole, operands: readonly A
 
 /** Whether an argument that is not known could be an option with which the command does more than without. */
 function mayTurnBad(options: Readonly<Record<string, OptionSpec>>, { maySplit }: Argument): boolean {
-  return Object.values(options).some(({ class: commandClass, value }) => {
-    const isGrave = commandClass !== undefined && rankOf(commandClass) >= rankOf('destructive');
-    return isGrave || value === 'shell' || value === 'code' || (maySplit && value === 'write');
+  return Object.values(options).some((option) => {
+    const isGrave = option.class !== undefined && rankOf(option.class) >= rankOf('destructive');
+    return isGrave || isExecuted(option) || (maySplit && option.value === 'write');
   });
 }

@@ -93,7 +93,11 @@ const lookUp = (options: ReadingRules['options'], name: string): OptionSpec | un
   Object.hasOwn(options, name) ? options[name] : undefined;
 
 const weigh = (spec: OptionSpec | undefined): number =>
-  (spec?.class ? 2 : 0) + (spec?.value === 'shell' || spec?.value === 'code' ? 4 : spec?.value === 'write' ? 1 : 0);
+  (spec?.class ? 2 : 0) + (spec !== undefined && isExecuted(spec) ? 4 : spec?.value === 'write' ? 1 : 0);
+
+/** Whether the value of an option is executed in any way. */
+export const isExecuted = ({ value }: OptionSpec): boolean =>
+  value === 'shell' || value === 'source' || value === 'code';
 
 /** The end of an argument, as one of its own. */
 export function tailOf(arg: Argument, from: number): Argument {

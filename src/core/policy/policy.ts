@@ -1,10 +1,11 @@
 import { type CommandClass, type PolicyAction, rankOf, stricter } from './classes.js';
 import type { PolicyFacts } from './facts.js';
 import type { Finding, JudgedCommand } from './finding.js';
-import { inspect, type PolicyRequest } from './inspect.js';
+import { inspect, type Inspection, type PolicyRequest } from './inspect.js';
 import { POLICY_LIMITS } from './limits.js';
 import type { ClassActions } from './presets.js';
 import type { PolicyRule } from './rules.js';
+import type { TypedLanguage } from './typing-programs.js';
 
 /** What decides over commands. */
 export interface Policy {
@@ -36,11 +37,39 @@ export interface PolicyVerdict {
   readonly causes: readonly ConfirmationCause[];
   /** Names may mean something else in the session when it has run. */
   readonly changesNames: boolean;
+  /** The parser cannot read the text, or a part of it: its shell may refuse it as well. */
+  readonly isUnparsable: boolean;
+  /** A program in it executes what is typed while it runs. */
+  readonly takesTyping: boolean;
 }
 
 /** Decides over a request. Never throws. */
-export function decide(policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict {
-  const { commands, notes, changesNames } = inspect(request, facts);
+export const decide = (policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict =>
+  decideInspected(policy, request, inspect(request, facts));
+
+/** What is said of a program that executes what is typed. */
+export interface TypingVerdict extends PolicyVerdict {
+  readonly language: TypedLanguage;
+}
+
+/**
+ * Decides whether a program that runs already may get typed input. What it does otherwise is not judged again.
+ * @returns undefined when it does not execute what is typed
+ */
+export function decideTyping(policy: Policy, request: PolicyRequest, facts: PolicyFacts): TypingVerdict | undefined {
+  const commands = inspect(request, facts).commands.flatMap((command) =>
+    command.typed ? [{ ...command, findings: command.findings.filter((each) => each.class === 'interactive') }] : [],
+  );
+  if (commands.length === 0) return undefined;
+  const language = commands.every(({ typed }) => typed === 'shell') ? 'shell' : 'code';
+  return {
+    ...decideInspected(policy, request, { commands, notes: [], changesNames: false, isUnparsable: false }),
+    language,
+  };
+}
+
+function decideInspected(policy: Policy, request: PolicyRequest, inspection: Inspection): PolicyVerdict {
+  const { commands, notes, changesNames, isUnparsable } = inspection;
   const judged = commands.map((command) => decideCommand(policy, command));
   const whole = combine([...notes.map((note) => weigh(policy, note)), ...matchText(policy, request)]);
   const all = [whole, ...judged];
@@ -53,6 +82,8 @@ export function decide(policy: Policy, request: PolicyRequest, facts: PolicyFact
     commands: judged,
     causes: [...new Set(all.flatMap(({ causes }) => causes))],
     changesNames,
+    isUnparsable,
+    takesTyping: commands.some(({ typed }) => typed !== undefined),
   };
 }
 

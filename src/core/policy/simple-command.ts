@@ -6,8 +6,16 @@ export type Stdin =
   /** `isCertain` when nothing in it is filled in when it runs. */
   | { readonly kind: 'text'; readonly text: string; readonly isCertain: boolean }
   | { readonly kind: 'file'; readonly file: Argument }
-  /** Output of another command that is not known before it runs; `names` stand for those of files, where it is such. */
-  | { readonly kind: 'unknown'; readonly what: string; readonly names?: readonly Argument[] | undefined };
+  /**
+   * What is not known before it runs: mostly the output of another command; `names` stand for those of files, where it is such.
+   * `isOfClient` when the client itself sends it: it is no data of this machine.
+   */
+  | {
+      readonly kind: 'unknown';
+      readonly what: string;
+      readonly names?: readonly Argument[] | undefined;
+      readonly isOfClient?: true;
+    };
 
 /** A variable that is set. */
 export interface Assignment {

@@ -5,6 +5,8 @@ import type { Inquiry } from './inquiry.js';
 import { POLICY_LIMITS } from './limits.js';
 import { isCritical, isRawDevice, isSecret, kindOf, mayBeCritical, mayBeSecret, type PathKind } from './path-kinds.js';
 import { baseName, isWithin, resolvePath } from './paths.js';
+import { typedLanguage } from './typed-input.js';
+import type { TypedLanguage } from './typing-programs.js';
 import { TEMPORARY } from './variables.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
 
@@ -43,6 +45,7 @@ export class Subject {
   readonly #reasons = new Set<string>();
   readonly #paths = new Set<string>();
   #hasUnknownPaths = false;
+  #typed: TypedLanguage | undefined;
 
   constructor(command: SimpleCommand, scope: Scope, inquiry: Inquiry, program?: string) {
     this.command = command;
@@ -73,6 +76,16 @@ export class Subject {
   /** Adds what cannot be undone. */
   findCatastrophe(reason: string): void {
     this.#add({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
+  }
+
+  /** Adds that it executes what is typed, if it does. */
+  findTyping(): void {
+    const { program, command, args, inquiry } = this;
+    if (program === undefined) return;
+    const call = { program, args: args.map(({ value }) => value), stdin: command.stdin };
+    this.#typed = typedLanguage(call, inquiry.facts.typing);
+    const name = baseName(command.name?.value ?? program);
+    if (this.#typed) this.find('interactive', `${name} takes typed input that the policy cannot judge`);
   }
 
   /** Says of an argument that it cannot be told. */
@@ -171,6 +184,8 @@ export class Subject {
       paths: [...this.#paths],
       hasUnknownPaths: this.#hasUnknownPaths,
       findings: this.#findings.length > 0 ? this.#findings : [NOTHING],
+      isFed: this.command.stdin !== undefined,
+      typed: this.#typed,
     };
   }
 

@@ -2,9 +2,13 @@ import { type Argument, UNKNOWN, unknownArgument } from './argument.js';
 import { judgeAssignments } from './assignments.js';
 import { resolvePath } from './paths.js';
 import { type ParsedArguments, parseArguments, tailOf } from './options.js';
-import type { Assignment, Scope } from './simple-command.js';
+import type { Assignment, Scope, Stdin } from './simple-command.js';
 import { shorten, type Subject } from './subject.js';
 import type { WrapperSpec } from './wrappers.js';
+
+/** Whether the client has sent the input itself, so that it gives away nothing of this machine. */
+const isOfClient = (stdin: Stdin): boolean =>
+  stdin.kind === 'text' || (stdin.kind === 'unknown' && stdin.isOfClient === true);
 
 /** Programs take other names than shells do, such as `BASH_FUNC_ls%%`. */
 const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
@@ -13,7 +17,7 @@ const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
 export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec, args = subject.args): void {
   if (spec.class) subject.find(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
   const { stdin } = subject.command;
-  if (spec.sendsInput === true && stdin && stdin.kind !== 'text') {
+  if (spec.sendsInput === true && stdin && !isOfClient(stdin)) {
     subject.find('exfiltration', `${label} sends its input to another machine`);
   }
   let words = args;
@@ -57,6 +61,8 @@ function judgeBare(
   if (label === 'exec' && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
     subject.findBeside('obfuscated', 'gives all that follows in this shell other input');
   if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
+  if (sendsInput === true && stdin?.kind === 'unknown' && stdin.isOfClient === true)
+    subject.findBeside('obfuscated', `${label} runs what it is given by ${stdin.what}`);
   if (bare === undefined && args.length > 0) subject.find('execute', `${label} runs a program`);
   else if (bare && bare !== 'read') subject.find(bare, `${label} runs what it is given`);
 }

@@ -135,7 +135,7 @@ export class Walk {
 
   #reportErrors({ errors }: ParsedScript): void {
     const [first] = errors ?? [];
-    if (first) this.#inquiry.note('obfuscated', `the text cannot be parsed: ${first.message}`);
+    if (first) this.#inquiry.noteUnparsable(first.message);
   }
 
   /** What is expanded has a shell of its own, and changes nothing of this one's directory. */

@@ -28,6 +28,7 @@ function makeGate(
   const gate = new CommandGate({
     settings: () => ({ isEnforced, policy: { actions: PRESETS[preset], rules: [] } }),
     facts: { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
+    syntax: { refusal: () => Promise.resolve(undefined) },
     audit: { record: (event) => recorded.push(event) },
     log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
   });
@@ -93,7 +94,7 @@ describe('the gate', () => {
   it('lets everything in when it is not enforced, and remembers that it did not look', () => {
     const { gate, forget } = makeGate(undefined, false);
     expect(gate.admit({ command: 'rm -rf /' }, session('a'), CALLER)).toBeUndefined();
-    expect(gate.admitInput(session('a'), 'rm -rf /\n', LOCAL_PRINCIPAL)).toBeUndefined();
+    expect(gate.admitInput(session('a'), { data: 'rm -rf /\n' }, LOCAL_PRINCIPAL)).toBeUndefined();
     expect(forget).toHaveBeenCalledOnce();
   });
 

@@ -19,7 +19,7 @@ function snapshotOf(rows: readonly Row[]): ProcessSnapshot {
     of: (pids) => [...pids].flatMap((pid) => entries.find((entry) => entry.pid === pid) ?? []),
     writtenBy: (pid) => rows.find(([number]) => number === pid)?.[4] ?? 0,
     heldBytes: () => 0,
-    tagOf: () => undefined,
+    originOf: () => undefined,
   };
 }
 

@@ -7,6 +7,7 @@ import { parseArguments } from '../options.js';
 import { judgeTextEditing } from '../special/perl.js';
 import { DESCRIPTOR, isInputName } from '../shells.js';
 import { judgeFetchedScript } from '../run-file.js';
+import { isWholeText, judgeSource } from '../inline-source.js';
 
 /** Judges an interpreter by its input: code that nobody has seen, if it is given there. */
 const judgeInput =
@@ -18,7 +19,9 @@ const judgeInput =
     const head = subject.args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
     // php: what follows `--` is for the script, and that is its input.
     const script = label === 'php' && head?.shape === '--' ? undefined : operands[0];
-    const hasCode = given.some(({ spec }) => spec?.value === 'code' || spec?.value === 'text');
+    const hasCode = given.some(
+      ({ spec }) => spec?.value === 'source' || spec?.value === 'code' || spec?.value === 'text',
+    );
     const module = given.find(({ name }) => name === '-m')?.value;
     if (module) judgeModule(subject, module);
     if (script?.isProcess === true) subject.find('obfuscated', `${label} runs what another command prints`);
@@ -28,7 +31,8 @@ const judgeInput =
     else if (script?.value === undefined && script) subject.findUnknown(script, `the script that ${label} runs`);
     else if (stdin && !hasCode && (!script || isInputName(script.value))) {
       if (stdin.kind === 'file') return;
-      subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
+      if (isWholeText(stdin)) subject.find('execute', `${label} runs the code on its input`);
+      else subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
     } else if (script) judgeFetchedScript(subject, script);
   };
 
@@ -66,12 +70,28 @@ export function judgeRun(subject: Subject): void {
   }
 }
 
-/** An interpreter with the options by which it takes code, takes a value, or names a module. */
-function interpreter(code: string, values = '', modules = ''): ProgramSpec {
+/** Options of an interpreter by the role of their values, names separated by blanks. */
+interface InterpreterOptions {
+  /** Take a whole program. */
+  readonly source?: string;
+  /** Load, or execute in another way, what they are given. */
+  readonly code?: string;
+  /** Take a value of no consequence, or name a module. */
+  readonly values?: string;
+}
+
+/** `deno eval`: its first operand is the program. */
+function judgeEvaluation(subject: Subject): void {
+  const operands = subject.args.slice(1).filter(({ shape }) => !shape.startsWith('-'));
+  judgeSource(subject, operands[0]?.value, 'deno eval');
+}
+
+/** An interpreter: what it runs is a script, a program in its arguments, or its input. */
+function interpreter({ source, code, values }: InterpreterOptions): ProgramSpec {
   const options: Readonly<Record<string, OptionSpec>> = {
-    ...(values && valued(values)),
-    ...(modules && each(modules, { value: 'text' })),
-    ...(code && each(code, { value: 'code' })),
+    ...(values !== undefined && valued(values)),
+    ...(code !== undefined && each(code, { value: 'code' })),
+    ...(source !== undefined && each(source, { value: 'source' })),
   };
   return { class: 'execute', operands: 'text', options, judge: judgeInput(options) };
 }
@@ -80,7 +100,10 @@ function interpreter(code: string, values = '', modules = ''): ProgramSpec {
 const LOOKING =
   /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/;
 
-const PERL = interpreter('-e -E -M -m -x -n -p -i -d', '-I');
+const PERL = interpreter({ source: '-e -E', code: '-M -m -x -n -p -i -d', values: '-I' });
+
+/** Node.js, and what takes the options of Node.js. */
+const NODE = { source: '-e -p --eval --print', code: '-r --require --import' } as const;
 
 /** Interpreters and editors: programs that run code of their own languages. */
 export const INTERPRETERS: ProgramTable = {
@@ -92,10 +115,10 @@ export const INTERPRETERS: ProgramTable = {
     options: each('-c --create -e --extract', { class: 'write' }),
   }),
   'http.server': { class: 'execute', operands: 'text', judge: judgeServer },
-  ...each('python pypy ipython', interpreter('-c', '-W -X', '-m')),
+  ...each('python pypy ipython', interpreter({ source: '-c', values: '-W -X -m' })),
   ...each(
     'node nodejs',
-    interpreter('-e -p --eval --print -r --require --import --loader --experimental-loader', '-C --conditions'),
+    interpreter({ ...NODE, code: `${NODE.code} --loader --experimental-loader`, values: '-C --conditions' }),
   ),
   ...each('deno', {
     class: 'execute',
@@ -103,11 +126,11 @@ export const INTERPRETERS: ProgramTable = {
     judge: judgeRun,
     options: each('--eval --preload', { value: 'code' }),
     subcommands: {
-      eval: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' },
+      eval: { class: 'execute', operands: 'text', judge: judgeEvaluation },
       repl: { class: 'execute', operands: 'text', options: each('--eval --eval-file', { value: 'code' }) },
     },
   }),
-  ...each('tsx ts-node', interpreter('-e -p --eval --print -r --require --import')),
+  ...each('tsx ts-node', interpreter(NODE)),
   // Of -l, -0, -C and -F a value is attached, or there is none: what follows may be -e.
   perl: {
     class: 'read',
@@ -116,18 +139,18 @@ export const INTERPRETERS: ProgramTable = {
       if (!judgeTextEditing(subject)) judgeProgram(subject, PERL, 'perl');
     },
   },
-  ruby: interpreter('-e -r -n -p -i', '-I -C -E -F'),
-  php: interpreter('-r -B -R -E -a -d', '-c -S -t -f'),
-  m4: interpreter(''),
-  ...each('lua luajit', interpreter('-e -l')),
-  ...each('tclsh wish expect', interpreter('-c')),
+  ruby: interpreter({ source: '-e', code: '-r -n -p -i', values: '-I -C -E -F' }),
+  php: interpreter({ source: '-r -B -R -E', code: '-a -d', values: '-c -S -t -f' }),
+  m4: interpreter({}),
+  ...each('lua luajit', interpreter({ source: '-e', code: '-l' })),
+  ...each('tclsh wish expect', interpreter({ source: '-c' })),
   ...each(
     'ocaml raku crystal nim clj kotlinc csi gp maxima sage',
-    interpreter('-e -eval --eval -c e eval --batch-string'),
+    interpreter({ source: '-e -eval --eval -c e eval --batch-string' }),
   ),
   ...each(
     'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave',
-    interpreter('-e -E --eval -eval -g -c'),
+    interpreter({ source: '-e -E --eval -eval -g -c' }),
   ),
   ...each('awk gawk mawk nawk original-awk', { class: 'read', operands: 'text', judge: judgeAwk }),
   ...each('vi vim nvim view ex rvim gvim vimdiff', {

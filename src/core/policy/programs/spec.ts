@@ -2,10 +2,11 @@ import type { CommandClass } from '../classes.js';
 import type { Subject } from '../subject.js';
 
 /**
- * What the value of an option is: text of no consequence, a file that is read or written, text for a shell, or code that
- * nobody here understands.
+ * What the value of an option is: plain text, a file that is read or written, text for a shell, `source`: a whole program in
+ * the interpreter's own language, or `code`: anything else that is executed (a module to load, a program to start, an expression
+ * inside another program).
  */
-export type ValueRole = 'text' | 'read' | 'write' | 'shell' | 'code';
+export type ValueRole = 'text' | 'read' | 'write' | 'shell' | 'source' | 'code';
 
 /** What an option does. */
 export interface OptionSpec {

@@ -124,7 +124,8 @@ export function judgeSender(subject: Subject): void {
   const { stdin } = subject.command;
   const label = subject.program ?? 'it';
   const isEmpty = stdin?.kind === 'file' && stdin.file.value === '/dev/null';
-  if (!isEmpty && (stdin?.kind === 'file' || stdin?.kind === 'unknown')) {
+  const isOfClient = stdin?.kind === 'unknown' && stdin.isOfClient === true;
+  if (!isEmpty && !isOfClient && (stdin?.kind === 'file' || stdin?.kind === 'unknown')) {
     subject.find(
       'exfiltration',
       `${label} sends ${stdin.kind === 'file' ? stdin.file.text : `what ${stdin.what} prints`}`,

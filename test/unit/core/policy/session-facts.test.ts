@@ -108,7 +108,7 @@ describe('what is given with a command', () => {
     ['a harmless variable changes nothing', { command: 'ls', env: { LANG: 'C' } }, 'allow read'],
     ['another HOME makes ~ unknown', { command: 'echo x > ~/y', env: { HOME: '/etc' } }, 'confirm obfuscated'],
     ['input for a shell is text', { command: 'bash', stdin: 'rm x' }, 'confirm destructive'],
-    ['input for an interpreter is code', { command: 'python3', stdin: 'x' }, 'confirm obfuscated'],
+    ['input for an interpreter is its program', { command: 'python3', stdin: 'x' }, 'allow execute'],
     ['input for a filter is data', { command: 'sort', stdin: 'rm x' }, 'allow read'],
     ['input reaches what is in a group', { command: '{ cat; bash; }', stdin: 'rm x' }, 'confirm destructive'],
   ])('%s', (_what, request, outcome) => {
