@@ -44,7 +44,7 @@ async function idleShare() {
 
 /** Starts a session's worth of processes in a group; some are busy, so that what they use changes. */
 async function startSession(mechanism, number) {
-  const group = mechanism.createGroup(`bench-${process.pid}.${number}`);
+  const group = mechanism.createGroup(`bench-${process.pid}.${number}`, mechanism.namespace !== undefined);
   const text = `read _; sh -c 'while :; do sleep 0.1; done' & for i in $(seq ${PROCESSES - 3}); do sleep 300 & done; echo; wait`;
   const [file, ...args] = mechanism.namespace?.wrap({ command: ['sh', '-c', text], cwd: '/' }) ?? ['sh', '-c', text];
   const shell = spawn(file, args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,13 +1,16 @@
+import type { Beginning } from './beginning.js';
 import type { Command } from './command.js';
 import type { CommandRun } from './command-run.js';
 import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
+import { descendsFrom, findNewProcesses } from './new-processes.js';
 import { isAlive, isBeforeExec, type ProcessEntry } from './process-table.js';
-import { findSessionProcesses, type ReportedProcess } from './process-tree.js';
+import type { ReportedProcess } from './process-tree.js';
 import type { ShellProcess } from './shell-process.js';
 
 /**
  * What the commands of a session have left running. Processes are only looked for when there is a sign of new ones: the
- * shell's `$!` has changed, or somebody still holds a command's pipes.
+ * shell's `$!` has changed, some process still holds the command's pipes, or one of the session was started during the
+ * command and still runs.
  */
 export class BackgroundJobs {
   #lastPid = 0;
@@ -15,17 +18,36 @@ export class BackgroundJobs {
   /** Commands that have ended, while background jobs hold their pipes. */
   readonly #talking = new Map<Command, CommandRun>();
 
-  /** Whether a report shows that there may be new ones. */
-  hasNew(backgroundPid: number, isHeld: boolean): boolean {
+  /**
+   * Whether a command may have left new ones.
+   * @param backgroundPid `$!` at its end
+   * @param isHeld whether some process holds its pipes
+   */
+  hasNew(
+    { beginning, shell }: Pick<CommandRun, 'beginning' | 'shell'>,
+    backgroundPid: number,
+    isHeld: boolean,
+  ): boolean {
     const hasNewPid = backgroundPid !== this.#lastPid;
     this.#lastPid = backgroundPid;
-    return hasNewPid || isHeld;
+    return hasNewPid || isHeld || this.#hasLeft(shell, beginning);
+  }
+
+  /** What known ones have started meanwhile is added to them: it need not be waited for. */
+  #hasLeft(shell: ShellProcess, beginning: Beginning): boolean {
+    const found = findNewProcesses(shell, beginning);
+    if (found.length === 0) return false;
+    const known = new Set(this.#known.filter(isAlive).map(({ pid }) => pid));
+    const others = found.filter(({ pid }) => !known.has(pid));
+    if (!others.every((entry) => descendsFrom(entry, known))) return true;
+    this.#known.push(...others);
+    return false;
   }
 
   /** Looks for them. */
   async look(shell: ShellProcess, isHeld: boolean): Promise<void> {
     this.#known = await findLeftProcesses({
-      find: () => findSessionProcesses(shell),
+      scope: shell,
       mustBeThere: isHeld,
       isAppearing: (entry) => isBeforeExec(entry, shell.pid),
     });

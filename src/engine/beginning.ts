@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 
-import { type ProcessEntry, TICKS_PER_SECOND, ticksNow } from './process-table.js';
-import { readSmallDescriptor } from './small-file.js';
+import { listPids, type ProcessEntry, TICKS_PER_SECOND, ticksNow } from './process-table.js';
+import { readSmallDescriptor, readSmallFile } from './small-file.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 
@@ -43,14 +43,57 @@ export class NewProcesses {
   }
 }
 
+/** More processes than any machine starts in a millisecond. */
+const MAX_FORKS_PER_MS = 20;
+
+/** Process numbers that were given away since some moment. */
+export interface GivenPids {
+  /** How many; Infinity when that cannot be told, because they may have been used up and begun anew. */
+  readonly count: number;
+  /** The newest; undefined where the kernel does not tell. */
+  readonly newest: number | undefined;
+  readonly includes: (pid: number) => boolean;
+  /** All of them, in the order of their giving. */
+  readonly list: () => number[];
+}
+
+/** The process numbers that were given away since a beginning, threads' included: a cheap look, which finds none mostly. */
+export function pidsGivenSince({ at, newestPid: before }: Beginning): GivenPids {
+  const newest = newestPid();
+  if (newest !== undefined && newest === before) return { count: 0, newest, includes: () => false, list: () => [] };
+  const isSure = (performance.now() - at) * MAX_FORKS_PER_MS < maxPid();
+  if (newest === undefined || before === undefined || !isSure) {
+    return { count: Infinity, newest, includes: () => true, list: listPids };
+  }
+  const distance = (to: number) => (to > before ? to - before : to - before + maxPid());
+  const count = distance(newest);
+  return {
+    count,
+    newest,
+    includes: (pid) => pid !== before && distance(pid) <= count,
+    list: () => Array.from({ length: count }, (_, index) => (before + index + 1) % maxPid()),
+  };
+}
+
+/** Process numbers are below this, proc(5): the smallest there is where the kernel does not tell. */
+function maxPid(): number {
+  knownMaxPid ??= Number(readSmallFile('/proc/sys/kernel/pid_max') ?? DEFAULT_MAX_PID);
+  return knownMaxPid;
+}
+
+const DEFAULT_MAX_PID = 32_768;
+let knownMaxPid: number | undefined;
+
 function wasGivenAfter(pid: number, other: number): boolean {
   const distance = pid - other;
   return distance > 0 ? distance <= MAX_DISTANCE : distance < -MAX_DISTANCE;
 }
 
-/** proc(5), ns_last_pid. */
+/** proc(5), ns_last_pid, or else the last field of loadavg. */
 function newestPid(): number | undefined {
-  return descriptor === null ? undefined : Number(readSmallDescriptor(descriptor));
+  if (descriptor !== null) return Number(readSmallDescriptor(descriptor));
+  const last = loadDescriptor === null ? undefined : readSmallDescriptor(loadDescriptor).trimEnd().split(' ').at(-1);
+  return last === undefined ? undefined : Number(last);
 }
 
 function openOrNull(path: string): number | null {
@@ -63,3 +106,5 @@ function openOrNull(path: string): number | null {
 
 /** Open for good: it is read with every command. Null where the kernel is built without it (CONFIG_CHECKPOINT_RESTORE). */
 const descriptor = openOrNull('/proc/sys/kernel/ns_last_pid');
+/** Likewise, for such kernels: slower to read. */
+const loadDescriptor = descriptor === null ? openOrNull('/proc/loadavg') : null;

@@ -10,6 +10,12 @@ export interface QueueListener {
   onNotStarted(command: Command, error: unknown): void;
 }
 
+/** The pipes of a command: at once, or when they are made. */
+function takePipes({ spec: { stdinPipe } }: Command, shell: ShellProcess): Slot | Promise<Slot> {
+  if (!stdinPipe || stdinPipe.isMade) return shell.takeSlot();
+  return stdinPipe.make().then(() => shell.takeSlot());
+}
+
 /** The commands of a session that wait for their turn. */
 export class CommandQueue {
   readonly #waiting: Command[] = [];
@@ -59,7 +65,7 @@ export class CommandQueue {
   take(shell: ShellProcess, start: (command: Command, slot: Slot) => void): void {
     const [command] = this.#waiting;
     if (!command || this.#makingSlot) return;
-    const slot = shell.takeSlot();
+    const slot = takePipes(command, shell);
     if (slot instanceof Promise) {
       this.#makingSlot = this.#awaitSlot(command, shell, slot);
       return;

@@ -87,6 +87,16 @@ export class CommandRun {
     return this.#options.slot;
   }
 
+  /** The shell that it runs in. */
+  get shell(): ShellProcess {
+    return this.#options.shell;
+  }
+
+  /** When it began: before the shell was told. */
+  get beginning(): Beginning {
+    return this.#options.beginning;
+  }
+
   /** What could not be ended; known once `settle` has resolved. */
   get survivors(): readonly ProcessEntry[] {
     return this.#survivors;

@@ -11,6 +11,7 @@ import type { ReportedProcess } from './process-tree.js';
 import { type Breach, type Kill, peakOf, type ResourceUse, UseMeter } from './resource-use.js';
 import { quote } from './shells/shell.js';
 import type { SpoolBudget } from './spool.js';
+import type { StdinPipe } from './stdin-pipe.js';
 
 /** What is to be run, after every check. */
 export interface CommandSpec {
@@ -21,6 +22,8 @@ export interface CommandSpec {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly stdin?: string | undefined;
+  /** Standard input that is fed while the command runs, in place of `stdin`. */
+  readonly stdinPipe?: StdinPipe | undefined;
   readonly timeoutMs: number;
   readonly noOutputTimeoutMs?: number | undefined;
   /** Of a one-shot: how long it may go on when nobody can write to its stdout any more; undefined for as long as it likes. */
@@ -213,6 +216,7 @@ export class Command {
     if (this.#outcome) return;
     this.stdout.end();
     this.stderr.end();
+    this.spec.stdinPipe?.close();
     this.meter.end();
     const reason = this.#endReason ?? this.#reasonBySignal(end.exitCode);
     const isTimedOut = reason?.status === 'timed_out';

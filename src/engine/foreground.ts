@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
@@ -44,18 +45,57 @@ export interface ForegroundProgram {
   readonly name: string;
   /** Its arguments, its own name first; empty when they are not told. */
   readonly args: readonly string[];
+  /** Its standard input is a terminal. Also true when that cannot be seen. */
+  readonly readsTerminal: boolean;
 }
 
+/** The programs that may read what is typed. */
+export interface TerminalReaders {
+  /** Those in the foreground. */
+  readonly foreground: readonly ForegroundProgram[];
+  /** Those that have started them, and read the terminal after them. */
+  readonly behind: readonly ForegroundProgram[];
+}
+
+const NO_READERS: TerminalReaders = { foreground: [], behind: [] };
+
 /**
- * The programs in the foreground of a shell's terminal.
+ * The programs that may read what is typed on a shell's terminal.
  * @param hasDriver whether the shell is still what it was started as: then it is none of them
  */
-export function programsInForeground(shellPid: number, hasDriver: boolean): readonly ForegroundProgram[] {
+export function terminalReaders(shellPid: number, hasDriver: boolean): TerminalReaders {
   const shell = readProcess(shellPid);
-  if (!shell || shell.foregroundGroup <= 0 || (shell.foregroundGroup === shell.group && hasDriver)) return [];
-  return listProcesses()
-    .filter(({ group }) => group === shell.foregroundGroup)
-    .map(({ pid, name }) => ({ name, args: argumentsOf(pid) }));
+  if (!shell || shell.foregroundGroup <= 0 || (shell.foregroundGroup === shell.group && hasDriver)) return NO_READERS;
+  const all = new Map(listProcesses().map((entry) => [entry.pid, entry]));
+  const foreground = [...all.values()].filter(({ group }) => group === shell.foregroundGroup);
+  const behind = new Map<number, ProcessEntry>();
+  for (const member of foreground) {
+    let parent = all.get(member.parent);
+    while (parent && parent.pid !== shellPid && parent.session === shell.session && !behind.has(parent.pid)) {
+      if (parent.group !== shell.foregroundGroup) behind.set(parent.pid, parent);
+      parent = all.get(parent.parent);
+    }
+  }
+  return { foreground: foreground.map(describe), behind: [...behind.values()].map(describe) };
+}
+
+const describe = ({ pid, name }: ProcessEntry): ForegroundProgram => ({
+  name,
+  args: argumentsOf(pid),
+  readsTerminal: readsTerminal(pid),
+});
+
+/** Major number of memory devices such as /dev/null (linux/major.h). */
+const MEMORY_DEVICES = 1;
+
+function readsTerminal(pid: number): boolean {
+  try {
+    const input = statSync(`/proc/${pid}/fd/0`);
+    return input.isCharacterDevice() && ((input.rdev >> 8) & 0xfff) !== MEMORY_DEVICES;
+  } catch (error) {
+    // ENOENT: it has closed its standard input, or has ended. EACCES: it belongs to another user.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
 }
 
 /** Who got a signal, and whether it had any effect: a program may have ended by itself at that moment. */

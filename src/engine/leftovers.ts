@@ -1,7 +1,9 @@
 import type { ProcessGroup } from './limits/mechanism.js';
 import { PendingWork } from './pending-work.js';
+import type { ProcessStarter } from './process-starter.js';
 import { plainRoot } from './process-root.js';
-import { endProcesses, findSessionProcesses, findTaggedWith, sendSignal } from './process-tree.js';
+import { endProcesses, findMarkedOnly, findSessionProcesses, findTaggedWith, sendSignal } from './process-tree.js';
+import type { RuntimeDirectory } from './runtime-directory.js';
 
 /** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
 const SWEEP_AFTER_MS = 400;
@@ -16,21 +18,28 @@ export interface EndedOneShot {
   readonly group: ProcessGroup;
 }
 
+/** What leftovers are ended with. */
+export interface LeftoversOptions {
+  /** Names the daemon's own part of the processes' tags. */
+  readonly runtime: Pick<RuntimeDirectory, 'instance'>;
+  /** Programs that are no shells have its mark. */
+  readonly starter: Pick<ProcessStarter, 'tag'>;
+  /** Time between SIGTERM and SIGKILL. */
+  readonly killGraceMs: number;
+}
+
 /** Ends what one-shots have left behind. */
 export class Leftovers implements AsyncDisposable {
-  readonly #instance: string;
-  readonly #killGraceMs: number;
+  readonly #options: LeftoversOptions;
+  readonly #isIdle: () => boolean;
   readonly #tags: string[] = [];
   readonly #ending = new PendingWork();
   #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param instance the daemon's own part of the processes' tags
-   * @param killGraceMs time between SIGTERM and SIGKILL
-   */
-  constructor(instance: string, killGraceMs: number) {
-    this.#instance = instance;
-    this.#killGraceMs = killGraceMs;
+  /** @param isIdle whether no one-shot runs */
+  constructor(options: LeftoversOptions, isIdle: () => boolean) {
+    this.#options = options;
+    this.#isIdle = isIdle;
   }
 
   /**
@@ -68,13 +77,16 @@ export class Leftovers implements AsyncDisposable {
 
   async #endNow({ pid, tag, group }: EndedOneShot): Promise<void> {
     const root = pid === undefined ? undefined : plainRoot(pid);
-    await endProcesses(() => findSessionProcesses({ root, tag, group }), this.#killGraceMs, { group });
+    await endProcesses(() => findSessionProcesses({ root, tag, group }), this.#options.killGraceMs, { group });
     group[Symbol.dispose]();
   }
 
   async #sweep(): Promise<void> {
     const tags = new Set(this.#tags.splice(0));
     if (tags.size === 0) return;
-    await endProcesses(() => findTaggedWith(this.#instance, tags), this.#killGraceMs);
+    const { runtime, starter, killGraceMs } = this.#options;
+    await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
+    // Which program has left these cannot be told: so they end when none runs.
+    if (this.#isIdle()) await endProcesses(() => findMarkedOnly(starter.tag), killGraceMs);
   }
 }

@@ -1,6 +1,13 @@
 import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from './command.js';
 import type { ProcessEnd } from './process-starter.js';
 
+/** For a result that lists background processes: unlike a session, a one-shot ends them. */
+export const BACKGROUND_ENDED: Warning = {
+  code: 'BACKGROUND_ENDED',
+  message:
+    'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.',
+};
+
 /** The end of a one-shot, as results tell it. */
 export function commandEnd(end: ProcessEnd, command: Command): CommandEnd {
   if (end.kind === 'failed') return failedStart(command, end);

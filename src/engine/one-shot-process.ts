@@ -5,11 +5,14 @@ import type { ProcessGroup } from './limits/mechanism.js';
 import { makeFirstVictim } from './limits/oom-score.js';
 import type { PipeSet } from './pipe-sets.js';
 import { frameOf, plainRoot, type ProcessRoot, sandboxRoot } from './process-root.js';
+import type { SessionScope } from './process-tree.js';
 import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
 import type { StartMessage } from './starter/messages.js';
 import { shownCommandLine, TAG_VARIABLE } from './process-table.js';
+import { MARK_VARIABLE, markOf } from './session-mark.js';
 import { ShownNumbers } from './shown-numbers.js';
 import type { Launcher } from './sandbox/launcher.js';
+import { placeStdin, StdinPipe } from './stdin-pipe.js';
 
 /** What a process without a session is started with. */
 export interface OneShotProgram {
@@ -19,12 +22,14 @@ export interface OneShotProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Marks its processes; without the part of the command, which is always 0. */
   readonly tag: string;
-  /** Text for standard input; /dev/null without. */
-  readonly stdin?: string | undefined;
+  /** Text for standard input, or a pipe that is fed while it runs; /dev/null without. */
+  readonly stdin?: string | StdinPipe | undefined;
   readonly group: ProcessGroup;
   /** Whether it waits on descriptor 3 for its request. */
   readonly takesRequest: boolean;
   readonly profile: SandboxProfile;
+  /** Whether there is any limit on what it may use. */
+  readonly isLimited: boolean;
 }
 
 /** Text that a pre-started shell evaluates. */
@@ -48,15 +53,16 @@ export class OneShotProcess {
   #sandboxRoot: ProcessRoot | undefined;
 
   constructor(starter: ProcessStarter, launcher: Launcher, program: OneShotProgram, pipes: PipeSet) {
-    const { file, args, tag, takesRequest, profile, group } = program;
+    const { file, args, tag, takesRequest, group } = program;
     this.tag = tag;
     this.group = group;
-    this.isIsolated = launcher.isolates(profile);
+    this.isIsolated = launcher.isolates(program);
     this.pipes = pipes;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program);
     this.#process = starter.start({ ...message, entrances: group.entrances, exits: group.exits });
     void this.#process.started.then(() => {
+      if (program.stdin instanceof StdinPipe) program.stdin.noteOpened();
       if (this.pid === undefined) return;
       makeFirstVictim(this.pid);
       void group.begin(this.pid, true);
@@ -74,6 +80,12 @@ export class OneShotProcess {
     if (pid === undefined || this.hasEnded) return undefined;
     if (this.isIsolated) this.#sandboxRoot ??= sandboxRoot(pid);
     return this.#sandboxRoot ?? plainRoot(pid);
+  }
+
+  /** Where its processes are found. Once the first of them has ended, its session (setsid(2)) still has that one's number. */
+  get scope(): SessionScope {
+    const { root, pid, tag, group } = this;
+    return { tag, group, root: root ?? (pid === undefined ? undefined : plainRoot(pid)) };
   }
 
   /** Of a sandbox: why it did not get as far as the command, as bubblewrap says. Empty when it did. */
@@ -108,10 +120,11 @@ export class OneShotProcess {
     return this.#process.ended;
   }
 
-  /** Puts text for standard input into a file; gives its path. */
-  writeStdin(text: string): string {
-    const path = `${this.pipes.path}.in`;
-    writeFileSync(path, text, { mode: 0o600 });
+  /** Puts standard input where the process can open it; gives the path. Undefined without any. */
+  placeStdin(stdin: string | StdinPipe | undefined): string | undefined {
+    if (stdin === undefined) return undefined;
+    const path = stdinPath(this.pipes);
+    placeStdin(path, stdin);
     return path;
   }
 
@@ -128,7 +141,7 @@ export class OneShotProcess {
 
   /** Removes the files of the command; the pipes stay for the next. */
   removeFiles(): void {
-    rmSync(`${this.pipes.path}.in`, { force: true });
+    rmSync(stdinPath(this.pipes), { force: true });
   }
 
   #plainly({
@@ -145,21 +158,29 @@ export class OneShotProcess {
       file,
       args,
       cwd,
-      env: { ...env, [TAG_VARIABLE]: `${tag}.0` },
-      stdin: stdin === undefined ? null : this.writeStdin(stdin),
+      env: { ...env, ...signsOf(tag, takesRequest) },
+      stdin: this.#openStdin(stdin) ?? null,
       stdout: out.path,
       stderr: err.path,
       request: takesRequest ? requestPipe(this.pipes) : null,
     };
   }
 
+  /** The starter opens it, for all programs: it must not wait for a pipe. */
+  #openStdin(stdin: string | StdinPipe | undefined): string | undefined {
+    if (!(stdin instanceof StdinPipe)) return this.placeStdin(stdin);
+    const path = stdinPath(this.pipes);
+    stdin.offerOpenAt(path);
+    return path;
+  }
+
   /** The pipes are opened inside: bubblewrap itself, which ends a moment after its program, must not hold them. */
   #sandboxed(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'entrances' | 'exits'> {
-    const { file, args, cwd, env, tag, stdin, takesRequest, profile } = program;
+    const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited } = program;
     const { directory, out, err } = this.pipes;
-    const input = stdin === undefined ? '/dev/null' : this.writeStdin(stdin);
+    const input = this.placeStdin(stdin) ?? '/dev/null';
     const descriptors = [input, out.path, err.path, ...(takesRequest ? [requestPipe(this.pipes)] : [])];
-    const launch = { profile, command: [file, ...args], env, directory, cwd, descriptors };
+    const launch = { profile, isLimited, command: [file, ...args], env, directory, cwd, descriptors };
     const [launcherFile = file, ...launcherArgs] = launcher.wrap(launch);
     const stderr = complaintFile(this.pipes);
     writeFileSync(stderr, '', { mode: 0o600 });
@@ -167,7 +188,7 @@ export class OneShotProcess {
       file: launcherFile,
       args: launcherArgs,
       cwd: '/',
-      env: { ...env, [TAG_VARIABLE]: `${tag}.0` },
+      env: { ...env, ...signsOf(tag, takesRequest) },
       stdin: null,
       stdout: '/dev/null',
       stderr,
@@ -176,6 +197,13 @@ export class OneShotProcess {
   }
 }
 
+/** Variables by which its processes are known. A shell takes the mark over; nothing else could. */
+const signsOf = (tag: string, isShell: boolean): Record<string, string> => ({
+  [TAG_VARIABLE]: `${tag}.0`,
+  ...(isShell && { [MARK_VARIABLE]: markOf(tag) }),
+});
+
+const stdinPath = (pipes: PipeSet): string => `${pipes.path}.in`;
 const requestPipe = (pipes: PipeSet): string => `${pipes.path}.req`;
 const complaintFile = (pipes: PipeSet): string => `${pipes.path}.bwrap`;
 

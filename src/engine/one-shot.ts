@@ -1,16 +1,18 @@
+import { hasLimits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { SignalName } from '../core/protocol/fields.js';
-import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { SandboxStanding } from '../core/sandbox/standing.js';
-import { type Command, type CommandEnd, type EndReason, graceFor, type Warning } from './command.js';
+import { type Beginning, beginNow } from './beginning.js';
+import { type Command, type EndReason, graceFor } from './command.js';
 import { listenUntilClosed } from './closed-output.js';
 import { beginWithLimits, type OnLingering, watchOneShot } from './one-shot-watch.js';
 import { noteKernelActions } from './session-watch.js';
 import type { LimitMechanism, ProcessGroup } from './limits/mechanism.js';
 import { findLeftProcesses, lineOf, reportLeftProcesses } from './left-processes.js';
 import { Leftovers } from './leftovers.js';
+import { findNewProcesses } from './new-processes.js';
 import { OneShotProcess, type OneShotProgram, requestFile } from './one-shot-process.js';
-import { commandEnd, failedStart } from './one-shot-end.js';
+import { BACKGROUND_ENDED, commandEnd, failedStart } from './one-shot-end.js';
 import { PipeFeed } from './pipe-feed.js';
 import { isThere, type PipeSet, PipeSets } from './pipe-sets.js';
 import type { ProcessEnd, ProcessStarter } from './process-starter.js';
@@ -46,15 +48,21 @@ export interface OneShotOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly killGraceMs: number;
+  /** Whether the configuration, as it is now, limits what every command may use. */
+  readonly isLimited: () => boolean;
   /** Shells to start ahead of need, each used once. */
   readonly prewarm: number;
   readonly log: Log;
 }
 
+/** What makes one process fit in the place of another. */
+type OneShotKind = Pick<OneShotProgram, 'profile' | 'isLimited'>;
+
 /** A one-shot command in flight. */
 interface Flight {
   readonly command: Command;
   readonly process: OneShotProcess;
+  readonly beginning: Beginning;
   readonly feeds: readonly PipeFeed[];
   readonly timers: NodeJS.Timeout[];
   termination: Promise<unknown> | undefined;
@@ -74,12 +82,17 @@ export class OneShotRunner implements AsyncDisposable {
   constructor(options: OneShotOptions) {
     this.#options = options;
     this.#pipes = new PipeSets(options.runtime);
-    this.#leftovers = new Leftovers(options.runtime.instance, options.killGraceMs);
+    this.#leftovers = new Leftovers(options, () => this.#flights.size === 0);
   }
 
   /** How it stands with the sandbox of its commands. */
   get sandbox(): SandboxStanding {
     return this.#options.launcher.standing;
+  }
+
+  /** The shell that runs the texts. */
+  get shell(): InstalledShell {
+    return this.#options.shell;
   }
 
   /** Commands in flight. */
@@ -100,10 +113,12 @@ export class OneShotRunner implements AsyncDisposable {
    * @param onLingering told when it has not ended within a moment
    */
   async run(command: Command, onLingering: OnLingering = () => undefined): Promise<void> {
-    command.start();
     try {
+      if (command.spec.stdinPipe) await command.spec.stdinPipe.make();
+      command.start();
+      const beginning = beginNow();
       const process = command.spec.args ? await this.#startProgram(command) : await this.#startText(command);
-      this.#follow(command, process, onLingering);
+      this.#follow({ command, process, beginning }, onLingering);
     } catch (error) {
       command.finish(failedStart(command, error as NodeJS.ErrnoException));
     }
@@ -159,21 +174,20 @@ export class OneShotRunner implements AsyncDisposable {
 
   async #fill(): Promise<void> {
     while (!this.#isClosed && this.#warm.length < this.#options.prewarm) {
-      this.#warm.push(this.#startShell(await this.#pipes.take(), this.#standardProfile));
+      this.#warm.push(this.#startShell(await this.#pipes.take(), this.#standardKind));
     }
   }
 
   async #startProgram(command: Command): Promise<OneShotProcess> {
     const { spec } = command;
-    const { cwd, env } = this.#options;
     const process = this.#launch(await this.#pipes.take(), {
       file: spec.command,
       args: spec.args ?? [],
-      cwd: spec.cwd ?? cwd,
-      env: { ...env, ...spec.env },
-      stdin: spec.stdin,
+      cwd: spec.cwd ?? this.#options.cwd,
+      env: { ...this.#options.env, ...spec.env },
+      stdin: spec.stdin ?? spec.stdinPipe,
       takesRequest: false,
-      profile: spec.sandbox ?? this.#standardProfile,
+      ...this.#kindOf(command),
     });
     beginWithLimits(command, process);
     return process;
@@ -181,12 +195,11 @@ export class OneShotRunner implements AsyncDisposable {
 
   async #startText(command: Command): Promise<OneShotProcess> {
     const { spec } = command;
-    const profile = spec.sandbox ?? this.#standardProfile;
-    const warm = profile === this.#standardProfile ? this.#takeWarm() : undefined;
-    const process = warm ?? this.#startShell(await this.#pipes.take(), profile);
+    const kind = this.#kindOf(command);
+    const process = this.#takeWarm(kind) ?? this.#startShell(await this.#pipes.take(), kind);
     beginWithLimits(command, process);
     try {
-      const stdinFile = spec.stdin === undefined ? undefined : process.writeStdin(spec.stdin);
+      const stdinFile = process.placeStdin(spec.stdin ?? spec.stdinPipe);
       process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
     } catch (error) {
       this.#dismiss(process);
@@ -207,19 +220,23 @@ export class OneShotRunner implements AsyncDisposable {
     });
   }
 
-  #takeWarm(): OneShotProcess | undefined {
+  #takeWarm(kind: OneShotKind): OneShotProcess | undefined {
+    const standard = this.#standardKind;
+    const isIsolated = this.#options.launcher.isolates(kind);
+    if (kind.profile !== standard.profile || isIsolated !== this.#options.launcher.isolates(standard)) return undefined;
     for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
-      if (!process.hasEnded && isThere(process.pipes)) return process;
+      // Since it was started the configuration may have got limits, or lost them.
+      if (process.isIsolated === isIsolated && !process.hasEnded && isThere(process.pipes)) return process;
       this.#dismiss(process);
     }
     return undefined;
   }
 
-  #startShell(pipes: PipeSet, profile: SandboxProfile): OneShotProcess {
+  #startShell(pipes: PipeSet, kind: OneShotKind): OneShotProcess {
     const { shell, cwd, env: base } = this.#options;
     const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
     const env = { ...base, ...extra };
-    return this.#launch(pipes, { file: shell.path, args, cwd, env, takesRequest: true, profile });
+    return this.#launch(pipes, { file: shell.path, args, cwd, env, takesRequest: true, ...kind });
   }
 
   #launch(pipes: PipeSet, program: Omit<OneShotProgram, 'tag' | 'group'>): OneShotProcess {
@@ -227,7 +244,7 @@ export class OneShotRunner implements AsyncDisposable {
     const tag = `${runtime.instance}.${randomBytes(6).toString('hex')}`;
     let group: ProcessGroup | undefined;
     try {
-      group = mechanism.createGroup(tag);
+      group = mechanism.createGroup(tag, launcher.isolates(program));
       return new OneShotProcess(starter, launcher, { ...program, tag, group }, pipes);
     } catch (error) {
       group?.[Symbol.dispose]();
@@ -246,14 +263,20 @@ export class OneShotRunner implements AsyncDisposable {
     });
   }
 
-  /** Of commands that ask for none. */
-  get #standardProfile(): SandboxProfile {
-    return this.sandbox.profile;
+  /** Of commands that ask for nothing. */
+  get #standardKind(): OneShotKind {
+    return { profile: this.sandbox.profile, isLimited: this.#options.isLimited() };
+  }
+
+  #kindOf({ spec }: Command): OneShotKind {
+    const { profile, isLimited } = this.#standardKind;
+    return { profile: spec.sandbox ?? profile, isLimited: isLimited || hasLimits(spec.resourceLimits ?? {}) };
   }
 
   // --- in flight ----------------------------------------------------------------------------------------------------
 
-  #follow(command: Command, process: OneShotProcess, onLingering: OnLingering): void {
+  #follow(started: Pick<Flight, 'command' | 'process' | 'beginning'>, onLingering: OnLingering): void {
+    const { command, process } = started;
     const { spec } = command;
     const timeOut = () => {
       this.terminate(command, { status: 'timed_out', killedBy: 'timeout' });
@@ -280,7 +303,7 @@ export class OneShotRunner implements AsyncDisposable {
       setTimeout(() => setImmediate(listen), STREAM_AFTER_MS),
       ...(quiet ? [quiet] : []),
     ];
-    const flight: Flight = { command, process, feeds: [stdout, stderr], timers, termination: undefined };
+    const flight: Flight = { ...started, feeds: [stdout, stderr], timers, termination: undefined };
     this.#flights.set(command, flight);
     void process.ended.then((end) => this.#land(flight, end));
   }
@@ -312,16 +335,23 @@ export class OneShotRunner implements AsyncDisposable {
     }
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
     const isGone = process.isIsolated;
-    const left = isHeld && !isGone ? await this.#findLeft(process) : [];
+    const hasLeft = !isGone && (isHeld || findNewProcesses(process.scope, flight.beginning).length > 0);
+    const left = hasLeft ? await this.#findLeft(process, isHeld) : [];
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
     if (isGone) command.stderr.write(process.complaint);
     command.finish({
       ...how,
       survivors: reportProcesses(survivors),
-      ...this.#reportLeft(left, process, isHeld && isGone, [...(how.warnings ?? []), ...kept]),
+      backgroundProcesses: reportLeftProcesses(left, { line: process.shellLine, name: this.#options.shell.shell.name }),
+      // In a sandbox they have ended with it before they could be looked at.
+      warnings: [
+        ...(how.warnings ?? []),
+        ...kept,
+        ...(left.length > 0 || (isHeld && isGone) ? [BACKGROUND_ENDED] : []),
+      ],
     });
-    if (command.spec.stdin !== undefined) process.removeFiles();
+    if (command.spec.stdin !== undefined || command.spec.stdinPipe) process.removeFiles();
     this.#leftovers.end(process);
     this.#releasePipes(process.pipes);
     if (!this.#refillTimer) return;
@@ -338,34 +368,18 @@ export class OneShotRunner implements AsyncDisposable {
     }, PIPE_RETRY_MS).unref();
   }
 
-  #findLeft(process: OneShotProcess): Promise<ProcessEntry[]> {
+  #findLeft(process: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
     return findLeftProcesses({
-      find: () => this.#find(process),
-      mustBeThere: true,
+      scope: process.scope,
+      mustBeThere: isHeld,
       isAppearing: ({ pid }) => lineOf(pid) === process.shellLine,
     });
   }
 
-  /** @param wereThere whether there were some in a sandbox, which has ended with them before they could be looked at */
-  #reportLeft(
-    left: readonly ProcessEntry[],
-    { shellLine }: OneShotProcess,
-    wereThere: boolean,
-    warnings: readonly Warning[],
-  ): Partial<CommandEnd> {
-    if (left.length === 0 && !wereThere) return { warnings };
-    const message =
-      'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.';
-    return {
-      backgroundProcesses: reportLeftProcesses(left, { line: shellLine, name: this.#options.shell.shell.name }),
-      warnings: [...warnings, { code: 'BACKGROUND_ENDED', message }],
-    };
-  }
-
   #find(process: OneShotProcess): ProcessEntry[] {
-    const { root, tag, group } = process;
+    const { root } = process;
     const main = root && readProcess(root.main);
-    const others = findSessionProcesses({ tag, root, group });
+    const others = findSessionProcesses(process.scope);
     return main && isAlive(main) ? [main, ...others] : others;
   }
 }

@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 import type { Log } from '../core/log.js';
 import { Deferred } from './deferred.js';
 import { TAG_VARIABLE } from './process-table.js';
+import { markOf } from './session-mark.js';
 import { LineReader, type StarterReport, type StartMessage } from './starter/messages.js';
+
+/**
+ * Starts the starter with a mark: what programs leave that have cleared their environment is known to come from here. A
+ * shell is needed to set it; dash and BusyBox have `-w`, bash has `-x`.
+ */
+const WITH_MARK = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/null; shift; exec "$@"';
 
 const MAIN = fileURLToPath(new URL('./starter/main.js', import.meta.url));
 
@@ -51,7 +58,8 @@ export class StartedProcess {
 
 /** Starts processes by way of a small process of its own, so that the daemon itself need not fork. */
 export class ProcessStarter implements AsyncDisposable {
-  readonly #tag: string;
+  /** Marks it, and what programs leave that have cleared their environment. */
+  readonly tag: string;
   readonly #log: Log;
   readonly #processes = new Map<number, StartedProcess>();
   #child: ChildProcessByStdio<Writable, Readable, null> | undefined;
@@ -60,7 +68,7 @@ export class ProcessStarter implements AsyncDisposable {
 
   /** @param tag marks the starter itself, for the sweep after a daemon that was killed */
   constructor(tag: string, log: Log) {
-    this.#tag = tag;
+    this.tag = tag;
     this.#log = log;
   }
 
@@ -89,9 +97,9 @@ export class ProcessStarter implements AsyncDisposable {
 
   #running(): ChildProcessByStdio<Writable, Readable, null> {
     if (this.#child) return this.#child;
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn('/bin/sh', ['-c', WITH_MARK, 'sh', markOf(this.tag), process.execPath, MAIN], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { [TAG_VARIABLE]: `${this.#tag}.0` },
+      env: { [TAG_VARIABLE]: `${this.tag}.0` },
     });
     this.#child = child;
     const lines = new LineReader((line) => {

@@ -191,6 +191,12 @@ export function exitSignal(pid: number): number {
   return Number(fields[EXIT_CODE_FIELD] ?? 0) & 0x7f;
 }
 
+/** Whether a number is that of a thread that is not the first of its process: /proc/NUMBER is there for it too. */
+export function isThread(number: number): boolean {
+  const process = /^Tgid:\s*(\d+)$/m.exec(readProc(number, 'status') ?? '')?.[1];
+  return process !== undefined && process !== String(number);
+}
+
 /** Whether this very process still runs: not another one under its number, not a zombie. */
 export function isAlive(process: Pick<ProcessEntry, 'pid' | 'startTicks'>): boolean {
   const now = readProcess(process.pid);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Beginning, startedSince } from './beginning.js';
 import type { ProcessRoot } from './process-root.js';
 import { commandLine, isAlive, listProcesses, type ProcessEntry, readProcess, readTag } from './process-table.js';
+import { isOriginIn, isOriginOf, markOf, readOrigin } from './session-mark.js';
 import { shownNumber } from './shown-numbers.js';
 
 /** How often the end of signalled processes is looked for. */
@@ -21,12 +22,24 @@ export interface ReportedProcess {
 /** Finds the processes of one session, command or daemon, anew at each call. */
 export type ProcessFinder = () => ProcessEntry[];
 
-/** Describes processes for a report: those of a sandbox by the numbers that they have in it. */
-export function reportProcesses(entries: readonly ProcessEntry[], root?: ProcessRoot): ReportedProcess[] {
-  return entries.map((entry) => ({ pid: shownNumber(entry.pid, root), command: commandLine(entry) }));
-}
+/** A shell that runs a driver of the adapter: the driver's text says nothing about what the shell does. */
+const DRIVEN_SHELL = /^(?:\S*\/)?([\w.-]+) .*(?:\bread -r __sa\b|\/shells\/drivers\/driver\.)/;
 
-const isRunning = (entry: ProcessEntry): boolean => entry.state !== 'Z' && entry.state !== 'X';
+/** A command line as it is reported: of a driven shell only its name. */
+const reportedCommand = (line: string): string => DRIVEN_SHELL.exec(line)?.[1] ?? line;
+
+/** Describes a process for a report: one of a sandbox by the pid that it has there. */
+export const reportProcess = (entry: ProcessEntry, root?: ProcessRoot): ReportedProcess => ({
+  pid: shownNumber(entry.pid, root),
+  command: reportedCommand(commandLine(entry)),
+});
+
+/** Describes processes for a report: those of a sandbox by the numbers that they have in it. */
+export const reportProcesses = (entries: readonly ProcessEntry[], root?: ProcessRoot): ReportedProcess[] =>
+  entries.map((entry) => reportProcess(entry, root));
+
+/** Whether a process has not ended. */
+export const isRunning = (entry: ProcessEntry): boolean => entry.state !== 'Z' && entry.state !== 'X';
 
 /** Adds to `members` everything that descends from them. */
 function addDescendants(members: Set<number>, table: readonly ProcessEntry[]): void {
@@ -39,6 +52,8 @@ function addDescendants(members: Set<number>, table: readonly ProcessEntry[]): v
 
 /** Processes that are known to belong together, whatever they show of themselves. */
 interface KnownMembers {
+  /** Whether `members` is complete and cheap. */
+  readonly isKeptByKernel: boolean;
   members(): readonly number[];
   /** Lets none of them start another process, or lets them again. */
   holdForks(isHeld: boolean): void;
@@ -70,14 +85,15 @@ export interface SessionScope {
 
 /**
  * Everything that a session has started and that still runs, its shell left out: what belongs to its group, what carries
- * its tag, whatever session or parent it has moved to, what descends from the shell, and what is on its terminal.
+ * its tag or its mark, whatever session or parent it has moved to, what descends from the shell, and what is on its terminal.
  */
 export function findSessionProcesses({ tag, root, group }: SessionScope): ProcessEntry[] {
   const { table, known } = lookAt(group);
   const own = new Set(root?.own);
   const members = new Set([...known, ...own]);
+  const isWithin = isOriginIn(tag);
   for (const entry of table) {
-    if (entry.session === root?.leader || `${readTag(entry.pid) ?? ''}.`.startsWith(`${tag}.`)) members.add(entry.pid);
+    if (entry.session === root?.leader || isWithin(readOrigin(entry.pid))) members.add(entry.pid);
   }
   addDescendants(members, table);
   return table.filter((entry) => members.has(entry.pid) && !own.has(entry.pid) && entry.pid !== process.pid);
@@ -95,28 +111,32 @@ export interface CommandScope {
 
 /**
  * What one command has started and that still runs: what carries its tag, subshells forked from the shell since it
- * began, in a sandbox orphans without a tag, what descends from these, and what shares a process group with them.
+ * began, in a sandbox orphans without a tag, what has the session's mark and no tag and has begun since, what descends from
+ * these, and what shares a process group with them.
  */
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   const isYounger = startedSince(scope.beginning);
   const { table, known } = lookAt(scope.group);
   const { main, reaper, own } = scope.root;
   const shellTag = readTag(main);
+  const mark = markOf(scope.tag.slice(0, scope.tag.lastIndexOf('.')));
   const members = new Set<number>();
+  const marked = new Set(known);
   for (const entry of table) {
-    const tag = readTag(entry.pid);
-    const isSubshell = entry.parent === main && tag === shellTag;
-    const isUntaggedOrphan = entry.parent === reaper && tag === undefined;
-    if (tag === scope.tag || ((isSubshell || isUntaggedOrphan) && isYounger(entry))) members.add(entry.pid);
+    const origin = readOrigin(entry.pid);
+    const isSubshell = entry.parent === main && origin === shellTag;
+    const isUntaggedOrphan = entry.parent === reaper && (origin === undefined || origin === mark);
+    if (origin === scope.tag || ((isSubshell || isUntaggedOrphan) && isYounger(entry))) members.add(entry.pid);
+    if (origin === mark) marked.add(entry.pid);
   }
-  for (const pid of findUntagged(scope.root, known, table, isYounger)) members.add(pid);
+  for (const pid of findUntagged(scope.root, marked, table, isYounger)) members.add(pid);
   addDescendants(members, table);
   const groups = new Set(table.filter(({ pid }) => members.has(pid)).map(({ group }) => group));
   for (const { pid, group } of table) if (own.includes(pid)) groups.delete(group);
   return table.filter(({ pid, group }) => !own.includes(pid) && (members.has(pid) || groups.has(group)));
 }
 
-/** Members of the session's group that have begun with the command, and do not come of anything older than it. */
+/** Members of the session without a tag of their own that have begun with the command, and descend from nothing older. */
 function findUntagged(
   root: ProcessRoot,
   known: ReadonlySet<number>,
@@ -130,23 +150,34 @@ function findUntagged(
 }
 
 /**
- * Every process that this run of a daemon has started, by its tag.
+ * Every process that this run of a daemon has started, by its tag or mark.
  * @param members of the daemon's control groups
  */
 export function findInstanceProcesses(instance: string, members: readonly number[] = []): ProcessEntry[] {
   const known = new Set(members);
+  const isOurs = isOriginOf(instance);
   return listProcesses().filter((entry) => {
-    const isOurs = isRunning(entry) && entry.pid !== process.pid;
-    return isOurs && (known.has(entry.pid) || readTag(entry.pid)?.startsWith(`${instance}.`) === true);
+    const isOther = isRunning(entry) && entry.pid !== process.pid;
+    return isOther && (known.has(entry.pid) || isOurs(readOrigin(entry.pid)));
   });
 }
 
-/** The processes of several sessions or one-shots at once, by their tags. */
+/** The processes of several one-shots at once, by their tags and marks. */
 export function findTaggedWith(instance: string, tags: ReadonlySet<string>): ProcessEntry[] {
+  const marks = new Set([...tags].map(markOf));
   return findInstanceProcesses(instance).filter((entry) => {
-    const tag = readTag(entry.pid) ?? '';
-    return tags.has(tag.slice(0, tag.lastIndexOf('.')));
+    const origin = readOrigin(entry.pid) ?? '';
+    return marks.has(origin) || tags.has(origin.slice(0, origin.lastIndexOf('.')));
   });
+}
+
+/**
+ * What has a mark and no tag: processes that have cleared their environment.
+ * @param tag `instance.session` that the mark belongs to
+ */
+export function findMarkedOnly(tag: string): ProcessEntry[] {
+  const mark = markOf(tag);
+  return listProcesses().filter((entry) => isRunning(entry) && readOrigin(entry.pid) === mark);
 }
 
 /** Signals these very processes, never another that has got one's number. Gives those that were there. */

@@ -15,7 +15,7 @@ import {
 } from './command.js';
 import { beginWithin, noteKernelActions, watchSession } from './session-watch.js';
 import type { ShellProcess } from './shell-process.js';
-import { type ForegroundProgram, programsInForeground } from './foreground.js';
+import { type TerminalReaders, terminalReaders } from './foreground.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from './process-tree.js';
 import { describeLoss, notStarted, tellsLoss } from './shell-loss.js';
 import type { Kill } from './resource-use.js';
@@ -134,9 +134,9 @@ export class Session {
     return this.isIdle ? this.#seat.savedState : undefined;
   }
 
-  /** The programs that would read what is typed now; none when the shell itself would. */
-  foregroundPrograms(): readonly ForegroundProgram[] {
-    return programsInForeground(this.pid, this.#seat.shell.hasDriver);
+  /** The programs that may read what is typed now; none when the shell itself would. */
+  terminalReaders(): TerminalReaders {
+    return terminalReaders(this.pid, this.#seat.shell.hasDriver);
   }
 
   /** Runs the command when those before it have ended. */
@@ -305,7 +305,7 @@ export class Session {
     const settle = () => {
       this.#settle(run, report.exitCode, this.#unrun().sessionState, []);
     };
-    if (this.#jobs.hasNew(report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
+    if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
     settle();
     return undefined;
   }

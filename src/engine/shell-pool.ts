@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
+import { hasLimits, type Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/log.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import type { SandboxStanding } from '../core/sandbox/standing.js';
@@ -25,6 +26,9 @@ const REFILL_AFTER_MS = 5;
 const DEFAULT_COLS = 200;
 const DEFAULT_ROWS = 50;
 
+/** What makes one shell fit in the place of another. */
+type ShellKind = Pick<ShellProcessOptions, 'installed' | 'profile' | 'isLimited'>;
+
 /** What every shell of the daemon starts with. */
 export interface ShellPoolOptions {
   readonly runtime: RuntimeDirectory;
@@ -34,6 +38,8 @@ export interface ShellPoolOptions {
   readonly mechanism: LimitMechanism;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Whether the configuration, as it is now, limits what every session may use. */
+  readonly isLimited: () => boolean;
   /** Shells to keep ready. */
   readonly size: number;
   readonly launcher: Launcher;
@@ -79,18 +85,21 @@ export class ShellPool implements AsyncDisposable {
   }
 
   /**
-   * Gives a shell that waits for its first command, started ahead of need if it is of the default kind and profile.
+   * Gives a shell that waits for its first command, started ahead of need if it is of the kind that is kept ready.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
-  async take(installed: InstalledShell, profile: SandboxProfile): Promise<ShellProcess> {
-    if (installed.path === this.#options.defaultShell.path && profile === this.sandbox.profile) {
+  async take(installed: InstalledShell, profile: SandboxProfile, limits: Limits): Promise<ShellProcess> {
+    const kind = { installed, profile, isLimited: hasLimits(limits) || this.#options.isLimited() };
+    if (this.#isKeptReady(kind)) {
       for (let shell = this.#warm.shift(); shell; shell = this.#warm.shift()) {
         this.#refillSoon();
-        if (!shell.terminal.hasExited && shell.hasItsFiles) return shell;
+        // Since it was started the configuration may have got limits, or lost them.
+        const isFit = shell.isIsolated === this.#options.launcher.isolates(kind);
+        if (isFit && !shell.terminal.hasExited && shell.hasItsFiles) return shell;
         void this.#dismiss(shell);
       }
     }
-    const shell = await this.#startAtLast(installed, profile);
+    const shell = await this.#startAtLast(kind);
     this.#refillSoon();
     return shell;
   }
@@ -141,9 +150,8 @@ export class ShellPool implements AsyncDisposable {
   }
 
   async #try(): Promise<void> {
-    const { defaultShell, size } = this.#options;
-    const shell = await this.#start(defaultShell, this.sandbox.profile);
-    if (!this.#isClosed && this.#warm.length < size) this.#warm.push(shell);
+    const shell = await this.#start(this.#standardKind);
+    if (!this.#isClosed && this.#warm.length < this.#options.size) this.#warm.push(shell);
     else await this.#dismiss(shell);
   }
 
@@ -161,30 +169,42 @@ export class ShellPool implements AsyncDisposable {
 
   async #refill(): Promise<void> {
     while (!this.#isClosed && this.#warm.length < this.#options.size) {
-      this.#warm.push(await this.#start(this.#options.defaultShell, this.sandbox.profile));
+      this.#warm.push(await this.#start(this.#standardKind));
     }
+  }
+
+  /** What sessions get that ask for nothing. */
+  get #standardKind(): ShellKind {
+    const { defaultShell, isLimited } = this.#options;
+    return { installed: defaultShell, profile: this.sandbox.profile, isLimited: isLimited() };
+  }
+
+  #isKeptReady(kind: ShellKind): boolean {
+    const standard = this.#standardKind;
+    const { launcher } = this.#options;
+    return (
+      kind.installed.path === standard.installed.path &&
+      kind.profile === standard.profile &&
+      launcher.isolates(kind) === launcher.isolates(standard)
+    );
   }
 
   /** Starts a shell, and another one if it does not come up. */
-  async #startAtLast(installed: InstalledShell, profile: SandboxProfile): Promise<ShellProcess> {
+  async #startAtLast(kind: ShellKind): Promise<ShellProcess> {
     const [first, second] = START_TIMEOUTS_MS;
     try {
-      return await this.#start(installed, profile, first);
+      return await this.#start(kind, first);
     } catch (error) {
       if (!(error instanceof ShellLate)) throw error;
       this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
-      return this.#start(installed, profile, second);
+      return this.#start(kind, second);
     }
   }
 
-  async #start(
-    installed: InstalledShell,
-    profile: SandboxProfile,
-    timeoutMs: number = START_TIMEOUTS_MS[1],
-  ): Promise<ShellProcess> {
-    const isDefault = installed.path === this.#options.defaultShell.path && profile === this.sandbox.profile;
+  async #start(kind: ShellKind, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
+    const isDefault = this.#isKeptReady(kind);
     try {
-      const shell = await this.#startOne(installed, profile, timeoutMs);
+      const shell = await this.#startOne(kind, timeoutMs);
       if (isDefault) this.#hasStarted = true;
       return shell;
     } catch (error) {
@@ -193,16 +213,16 @@ export class ShellPool implements AsyncDisposable {
     }
   }
 
-  async #startOne(installed: InstalledShell, profile: SandboxProfile, timeoutMs: number): Promise<ShellProcess> {
+  async #startOne(kind: ShellKind, timeoutMs: number): Promise<ShellProcess> {
     const { cwd, env, launcher } = this.#options;
     const directory = await this.#takeDirectory();
     const size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
-    const shell = this.#make({ installed, directory, cwd, env, ...size, launcher, profile });
+    const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher });
     this.#starting.add(shell);
     try {
       await withTimeout(shell.ready, timeoutMs, () => {
         const { state, waitsIn } = whereabouts(shell.pid);
-        return `${installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
+        return `${kind.installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
       });
       // It waits for its first command now: nothing is forked meanwhile that would be missed.
       await shell.group.begin(shell.root.leader, false);
@@ -217,7 +237,7 @@ export class ShellPool implements AsyncDisposable {
 
   #make(options: Omit<ShellProcessOptions, 'tag' | 'group'>): ShellProcess {
     const tag = `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
-    const group = this.#options.mechanism.createGroup(tag);
+    const group = this.#options.mechanism.createGroup(tag, options.launcher.isolates(options));
     try {
       return new ShellProcess({ ...options, tag, group });
     } catch (error) {

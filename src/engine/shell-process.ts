@@ -13,9 +13,11 @@ import { bytesWrittenIn, holdsDescriptorOf, pathInside, TAG_VARIABLE } from './p
 import type { Launcher } from './sandbox/launcher.js';
 import type { InstalledShell } from './shells/list.js';
 import { DRIVER_FILES } from './shells/shell.js';
+import { MARK_VARIABLE, markOf } from './session-mark.js';
 import type { ShellRequest } from './shell-request.js';
 import { readSmallDescriptor } from './small-file.js';
 import { readReports, type ShellReport } from './shell-reports.js';
+import { placeStdin } from './stdin-pipe.js';
 import { firstSlotFifos, showsReading, type Slot, slotName, Slots, writeText } from './slots.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 
@@ -47,6 +49,8 @@ export interface ShellProcessOptions {
   readonly rows: number;
   readonly launcher: Launcher;
   readonly profile: SandboxProfile;
+  /** Whether there is any limit on what it may use. */
+  readonly isLimited: boolean;
 }
 
 /** FIFOs that a shell's directory needs before the shell starts. */
@@ -61,13 +65,14 @@ export class ShellProcess {
   readonly tag: string;
   readonly group: ProcessGroup;
   readonly profile: SandboxProfile;
+  /** Whether it has process ids of its own, in a sandbox or a mere namespace. */
+  readonly isIsolated: boolean;
   readonly terminal: Terminal;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
   readonly ready: Promise<void>;
   readonly #requests: number | undefined;
   readonly #reports: Socket | undefined;
   readonly #slots: Slots;
-  readonly #isIsolated: boolean;
   #listener: ShellListener | undefined;
   #root: ProcessRoot;
   /** Open file of what it has written; undefined until that is asked for. */
@@ -83,7 +88,7 @@ export class ShellProcess {
     const { installed, directory, tag, group, profile } = options;
     this.installed = installed;
     this.profile = profile;
-    this.#isIsolated = options.launcher.isolates(profile);
+    this.isIsolated = options.launcher.isolates(options);
     this.directory = directory;
     this.tag = tag;
     this.group = group;
@@ -186,7 +191,7 @@ export class ShellProcess {
     const { slot, surroundings, stdin } = request;
     const path = join(this.directory, slot.name);
     let mode = stdin === undefined ? (request.isOnTerminal ? 't' : 'o') : request.isOnTerminal ? 'u' : 'i';
-    if (stdin !== undefined) writeFileSync(`${path}.in`, stdin, { mode: 0o600 });
+    if (stdin !== undefined) placeStdin(`${path}.in`, stdin);
     if (surroundings) {
       writeFileSync(`${path}.pre`, surroundings.before, { mode: 0o600 });
       writeFileSync(`${path}.post`, surroundings.after, { mode: 0o600 });
@@ -254,12 +259,13 @@ export class ShellProcess {
   }
 
   #startTerminal(options: ShellProcessOptions): Terminal {
-    const { installed, directory, tag, cwd, env, cols, rows, launcher, profile } = options;
-    const invocation = installed.shell.session(directory, launcher.isolates(profile));
+    const { installed, directory, tag, cwd, env, cols, rows, launcher, profile, isLimited } = options;
+    const invocation = installed.shell.session(directory, this.isIsolated);
     const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
-    const launch = { profile, command, env, directory, ownFiles: DRIVER_FILES, cwd };
+    const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd };
     const [file = installed.path, ...args] = launcher.wrap(launch);
-    const program = { file, args, cwd, env: { ...env, ...invocation.env, [TAG_VARIABLE]: tag }, cols, rows };
+    const signs = { [TAG_VARIABLE]: tag, [MARK_VARIABLE]: markOf(tag) };
+    const program = { file, args, cwd, env: { ...env, ...invocation.env, ...signs }, cols, rows };
     const onData = (chunk: Buffer) => {
       if (this.#listener) this.#listener.onTerminalData(chunk);
       else this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-MAX_COMPLAINT);
@@ -274,7 +280,7 @@ export class ShellProcess {
   }
 
   #comeUp(): void {
-    if (this.#isIsolated) this.#root = sandboxRoot(this.terminal.pid) ?? this.#root;
+    if (this.isIsolated) this.#root = sandboxRoot(this.terminal.pid) ?? this.#root;
     this.#settleReady();
   }
 

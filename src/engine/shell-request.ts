@@ -1,6 +1,7 @@
 import type { Command } from './command.js';
 import type { Shell, SurroundingText } from './shells/shell.js';
 import type { Slot } from './slots.js';
+import type { StdinPipe } from './stdin-pipe.js';
 
 /** Terminal of a command that has one to itself. */
 const TTY_TERM = 'xterm-256color';
@@ -11,14 +12,14 @@ export interface ShellRequest {
   readonly text: string;
   /** Counts the session's commands; part of their processes' tag. */
   readonly number: number;
-  readonly stdin?: string | undefined;
+  readonly stdin?: string | StdinPipe | undefined;
   readonly isOnTerminal: boolean;
   readonly surroundings?: SurroundingText | undefined;
 }
 
 /** What the driver needs to know of a command. */
 export function requestFor(command: Command, shell: Shell, slot: Slot, number: number): ShellRequest {
-  const { tty, env: own, cwd, stdin } = command.spec;
+  const { tty, env: own, cwd, stdinPipe, stdin = stdinPipe } = command.spec;
   const env = tty ? { TERM: TTY_TERM, ...own } : own;
   const surroundings = env || cwd !== undefined ? shell.surround({ env, cwd }) : undefined;
   return { slot, text: command.shellText, number, stdin, isOnTerminal: tty, surroundings };

@@ -86,7 +86,7 @@ export class ShellSeat {
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY
    */
   static async open(options: ShellSeatOptions, setting: ShellSetting, listener: ShellListener): Promise<ShellSeat> {
-    const shell = await options.pool.take(options.installed, options.sandbox);
+    const shell = await options.pool.take(options.installed, options.sandbox, options.limits);
     const seat = new ShellSeat(options, listener, shell);
     try {
       await seat.#setUp(setting, false);
@@ -223,12 +223,13 @@ export class ShellSeat {
   }
 
   async #take(): Promise<ShellProcess> {
+    const { pool, installed, sandbox, limits, log } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#options.pool.take(this.#options.installed, this.#options.sandbox);
+        return await pool.take(installed, sandbox, limits);
       } catch (error) {
         if (attempt === START_ATTEMPTS) throw error;
-        this.#options.log.warn('a shell could not be started; trying again', { error: String(error) });
+        log.warn('a shell could not be started; trying again', { error: String(error) });
         await sleep(START_PAUSE_MS);
       }
     }

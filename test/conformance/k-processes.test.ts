@@ -58,7 +58,7 @@ const processes: Trap[] = [
   {
     id: 'K33',
     title: 'coprocesses, one after the other and left running',
-    probe: (word) => run(`echo ${word}`, { stdout: `${word}\n`, background: 'any' }),
+    probe: (word) => run(`echo ${word}`, { stdout: `${word}\n`, background: 'some' }),
     steps: [
       run('coproc A { cat; }; echo a >&${A[1]}; read -r x <&${A[0]}; echo $x', {
         stdout: 'a\n',
@@ -73,14 +73,14 @@ const processes: Trap[] = [
   {
     id: 'K34',
     title: 'process substitutions left running',
-    probe: (word) => run(`echo ${word}`, { stdout: `${word}\n`, background: 'any' }),
+    probe: (word) => run(`echo ${word}`, { stdout: `${word}\n`, background: 'some' }),
     steps: [
-      run(({ sleep }) => `echo x > >(cat >/dev/null; ${sleep}); echo on`, { stdout: 'on\n', background: 'any' }),
+      run(({ sleep }) => `echo x > >(cat >/dev/null; ${sleep}); echo on`, { stdout: 'on\n', background: 'some' }),
       run(({ sleep }) => `exec {p}< <(echo first; ${sleep}); read -r x <&$p; echo $x`, {
         stdout: 'first\n',
         background: 'some',
       }),
-      run('exec {p}<&-; echo on', { stdout: 'on\n', background: 'any' }),
+      run('exec {p}<&-; echo on', { stdout: 'on\n', background: 'some' }),
     ],
   },
   {

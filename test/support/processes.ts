@@ -84,11 +84,13 @@ export function descendantsOf(ancestor: number): FoundProcess[] {
 const commandOf = (pid: number): string => readProc(pid, 'cmdline').replaceAll('\0', ' ').trim();
 
 /** Every running process that carries a daemon's tag, whatever its parent. */
-export function taggedProcesses(instance: string): FoundProcess[] {
-  return allPids()
-    .filter((pid) => readProc(pid, 'environ').includes(`SHELL_ADAPTER_TAG=${instance}.`) && isRunning(pid))
+export const taggedProcesses = (instance: string): FoundProcess[] => processesWith(`SHELL_ADAPTER_TAG=${instance}.`);
+
+/** Every running process whose environment contains a text; in /proc a NUL follows each variable. */
+export const processesWith = (text: string): FoundProcess[] =>
+  allPids()
+    .filter((pid) => readProc(pid, 'environ').includes(text) && isRunning(pid))
     .map((pid) => ({ pid, command: commandOf(pid) }));
-}
 
 /** Directories in which daemons of a user, this one by default, keep their FIFOs. */
 export function runtimeParents({ uid }: { readonly uid: number } = userInfo()): string[] {

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -38,6 +39,20 @@ export function makeTree(root: string, spec: TreeSpec): void {
     }
   }
   for (const [path, mode] of modes) chmodSync(bytes(path), mode);
+}
+
+/**
+ * Removes a file or a whole tree, if it is there. Only root may empty a directory without write permission: each gets it first.
+ * @param path bytes for names that are not UTF-8
+ */
+export function removeTree(path: string | Buffer): void {
+  const unlock = (at: Buffer) => {
+    if (lstatSync(at, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+    chmodSync(at, 0o700);
+    for (const name of readdirSync(at, 'buffer')) unlock(Buffer.concat([at, Buffer.from('/'), name]));
+  };
+  unlock(Buffer.from(path));
+  rmSync(path, { recursive: true, force: true });
 }
 
 /** Everything below a directory: path to kind, permissions and content. Names are bytes (latin1). */

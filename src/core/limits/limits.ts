@@ -25,6 +25,9 @@ export type LimitMechanismName = (typeof LIMIT_MECHANISM_NAMES)[number];
 /** Limits in the units of their names; what is left out is not limited. */
 export type Limits = Readonly<Partial<Record<LimitName, number | undefined>>>;
 
+/** Whether there is any limit. */
+export const hasLimits = (limits: Limits): boolean => LIMIT_NAMES.some((name) => limits[name] !== undefined);
+
 /** One MB of the limits, in bytes. */
 export const MB = 1024 * 1024;
 

@@ -32,6 +32,7 @@ export interface Controls {
 
 /** Processes that the kernel keeps together in a control group. */
 export class ControlGroup implements ProcessGroup {
+  readonly isKeptByKernel = true;
   readonly entrances: readonly string[];
   readonly exits: readonly string[];
   readonly #controls: Controls;

@@ -25,6 +25,8 @@ export interface KernelActions {
 
 /** The processes of one shell or one-shot command: their shell and everything that comes of it. */
 export interface ProcessGroup extends Disposable {
+  /** Whether `members` is complete and cheap, because the kernel keeps the list. */
+  readonly isKeptByKernel: boolean;
   /**
    * Files that a thread writes "0" to in order to enter the group, so that what it forks is born there; none where
    * belonging to the group is only observed.
@@ -70,14 +72,19 @@ export interface TotalUsage {
 /** One way to keep limits. */
 export interface LimitMechanism extends Disposable {
   readonly name: LimitMechanismName;
+  /** By what processes without any limit are kept together: `name`, but for namespaces that only limits ask for. */
+  readonly nameWithoutLimits: LimitMechanismName;
   /** Whether the kernel itself keeps the limits on memory and processes: they are then never exceeded. */
   readonly isEnforced: boolean;
   /** Directories that are to be removed when the daemon could not do so itself. */
   readonly directories: readonly string[];
-  /** What its processes have to be started in; without, they need not be started in anything. */
+  /** What processes have to be started in, unless they have no limit and it is for limits only; without, in nothing. */
   readonly namespace?: PidNamespace;
-  /** @param tag of the group's processes, `instance.session` */
-  createGroup(tag: string): ProcessGroup;
+  /**
+   * @param tag of the group's processes, `instance.session`
+   * @param isInNamespace whether they are in a namespace of process ids, a sandbox's included. Default: no
+   */
+  createGroup(tag: string, isInNamespace?: boolean): ProcessGroup;
   /** Looks at what all its groups need; others get the event loop in between. */
   look(): Promise<ProcessSnapshot>;
   totals(): Promise<TotalUsage>;

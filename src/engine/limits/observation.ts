@@ -6,6 +6,7 @@ import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 /** Keeps limits by looking: what all mechanisms have in common that the kernel does not help with. */
 export abstract class Observation implements LimitMechanism {
   abstract readonly name: LimitMechanismName;
+  abstract readonly nameWithoutLimits: LimitMechanismName;
   readonly isEnforced = false;
   readonly directories = [];
   protected readonly reader: UsageReader;
@@ -15,9 +16,9 @@ export abstract class Observation implements LimitMechanism {
     this.reader = reader;
   }
 
-  createGroup(tag: string): ProcessGroup {
+  createGroup(tag: string, isInNamespace = false): ProcessGroup {
     const group: ObservedGroup = new ObservedGroup({
-      membership: this.membershipOf(tag),
+      membership: this.membershipOf(tag, isInNamespace),
       reader: this.reader,
       onDispose: () => this.#groups.delete(group),
     });
@@ -42,6 +43,9 @@ export abstract class Observation implements LimitMechanism {
     this.#groups.clear();
   }
 
-  /** @param tag of the group's processes, `instance.session` */
-  protected abstract membershipOf(tag: string): Membership;
+  /**
+   * @param tag of the group's processes, `instance.session`
+   * @param isInNamespace whether the group's processes are in a namespace of their own
+   */
+  protected abstract membershipOf(tag: string, isInNamespace: boolean): Membership;
 }

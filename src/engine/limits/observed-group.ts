@@ -42,6 +42,7 @@ export interface ObservedGroupOptions {
 
 /** Processes that belong together because somebody looks at them: the kernel bounds nothing. */
 export class ObservedGroup implements ProcessGroup {
+  readonly isKeptByKernel = false;
   readonly entrances = [];
   readonly exits = [];
   readonly #options: ObservedGroupOptions;

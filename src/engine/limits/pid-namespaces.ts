@@ -1,24 +1,32 @@
+import type { LimitMechanismName } from '../../core/limits/limits.js';
 import { type ProcessRoot, sandboxRoot } from '../process-root.js';
 import { readProcess } from '../process-table.js';
 import type { PidNamespace } from '../sandbox/pid-namespace.js';
 import { type Membership, type Root, stillThere } from './observed-group.js';
+import { observedMembers } from './observed-members.js';
 import { Observation } from './observation.js';
 import { descendantsIn, type UsageReader } from './process-snapshot.js';
 
 /**
  * Keeps limits by looking, at processes that are in a namespace of their own: all of them descend from its first one,
- * whatever they do, and end with it (pid_namespaces(7)).
+ * whatever they do, and end with it (pid_namespaces(7)). What is started outside of one is looked at as by `Polling`.
  */
 export class PidNamespaces extends Observation {
   readonly name = 'pid_namespace';
+  readonly nameWithoutLimits: LimitMechanismName;
   readonly namespace: PidNamespace;
 
   constructor(reader: UsageReader, namespace: PidNamespace) {
     super(reader);
     this.namespace = namespace;
+    this.nameWithoutLimits = namespace.isForLimitsOnly ? 'polling' : 'pid_namespace';
   }
 
-  protected membershipOf(): Membership {
+  protected membershipOf(tag: string, isInNamespace: boolean): Membership {
+    return isInNamespace ? this.#namespaceMembers() : observedMembers(this.reader, tag);
+  }
+
+  #namespaceMembers(): Membership {
     // Looked for until it is there; then it stays the same as long as the namespace does.
     let own: ProcessRoot | undefined;
     const ownOf = ({ pid }: Root) => (own ??= sandboxRoot(pid));

@@ -111,7 +111,7 @@ class PsSnapshot implements ProcessSnapshot {
     return entries.reduce((sum, { residentPages }) => sum + residentPages, 0) * PAGE_BYTES;
   }
 
-  tagOf(): undefined {
+  originOf(): undefined {
     return undefined;
   }
 }

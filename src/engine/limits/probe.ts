@@ -41,7 +41,7 @@ function make(name: LimitMechanismName, { instance, path }: MechanismOptions, is
     case 'cgroup1':
       return new ControlGroups1(instance);
     case 'pid_namespace':
-      return new PidNamespaces(new ProcReader(), PidNamespace.find(path));
+      return new PidNamespaces(new ProcReader(), PidNamespace.find(path, !isWanted));
     case 'polling':
       return new Polling(hasProc() ? new ProcReader() : new PidusageReader());
   }
@@ -57,7 +57,8 @@ function makeWanted(name: LimitMechanismName, options: MechanismOptions): LimitM
 }
 
 /**
- * Takes the best mechanism that works, by trying, or the wanted one.
+ * Takes the best mechanism that works, by trying, or the wanted one. Namespaces that nobody has asked for by name are used
+ * for processes with limits only: inside, the other processes of the machine cannot be seen.
  * @throws AdapterError when the wanted one does not work
  */
 export function chooseMechanism(wanted: LimitMechanismName | 'auto', options: MechanismOptions): ChosenMechanism {

@@ -5,10 +5,10 @@ import {
   listPids,
   type ProcessEntry,
   readProcess,
-  readTag,
   TICKS_PER_SECOND,
   ticksNow,
 } from '../process-table.js';
+import { readOrigin } from '../session-mark.js';
 import { heldBytesOf } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 import { Slices } from './slices.js';
@@ -21,7 +21,7 @@ const REFRESH_LOOKS = 8;
 /** What is remembered of a process from one look to the next. */
 interface Remembered {
   readonly startTicks: number;
-  readonly tag?: { readonly value: string | undefined };
+  readonly origin?: { readonly value: string | undefined };
   readonly written?: { readonly cpuTicks: number; readonly bytes: number };
 }
 
@@ -70,16 +70,16 @@ export class ProcReader implements UsageReader {
   }
 
   /**
-   * The tag of a process; undefined for a foreign one.
+   * The tag or mark of a process; undefined for a foreign one.
    * @param nowTicks the time, in clock ticks since boot: to ask for it costs a file
    */
-  tagOf(entry: ProcessEntry, nowTicks: number): string | undefined {
+  originOf(entry: ProcessEntry, nowTicks: number): string | undefined {
     const { pid, startTicks } = entry;
     const known = this.#rememberedOf(entry);
     const isYoung = nowTicks - startTicks < YOUNG_TICKS;
-    if (known?.tag && (known.tag.value !== undefined || !isYoung)) return known.tag.value;
-    const value = readTag(pid);
-    this.#memory.set(pid, { ...known, startTicks, tag: { value } });
+    if (known?.origin && (known.origin.value !== undefined || !isYoung)) return known.origin.value;
+    const value = readOrigin(pid);
+    this.#memory.set(pid, { ...known, startTicks, origin: { value } });
     return value;
   }
 
@@ -145,9 +145,9 @@ class ProcSnapshot implements ProcessSnapshot {
     return heldBytesOf(entries);
   }
 
-  tagOf(entry: ProcessEntry): string | undefined {
+  originOf(entry: ProcessEntry): string | undefined {
     this.#nowTicks ??= ticksNow();
-    return this.#reader.tagOf(entry, this.#nowTicks);
+    return this.#reader.originOf(entry, this.#nowTicks);
   }
 
   #read(pid: number, mustBeNew: boolean): number {

@@ -17,8 +17,8 @@ export interface ProcessSnapshot {
   writtenBy(pid: number, mustBeNew?: boolean): number;
   /** Memory of processes, in bytes, what they share with each other counted once: an exact look, and a slow one. */
   heldBytes(entries: readonly ProcessEntry[]): number;
-  /** The tag that a process has, or had when it was first seen: programs can change what they show. */
-  tagOf(entry: ProcessEntry): string | undefined;
+  /** The tag or mark that a process has, or had when it was first seen: programs can change what they show. */
+  originOf(entry: ProcessEntry): string | undefined;
 }
 
 /** Where figures of processes come from. */

@@ -50,17 +50,23 @@ export class Launcher {
     return this.#hasSharedNetwork;
   }
 
-  /** Whether programs with this profile have process ids of their own, and all that they start ends with them. */
-  isolates(profile: SandboxProfile): boolean {
-    return profile !== 'none' || this.#namespace !== undefined;
+  /** Whether such programs have process ids of their own, and all that they start ends with them. */
+  isolates({ profile, isLimited }: Pick<Launch, 'profile' | 'isLimited'>): boolean {
+    return profile !== 'none' || this.#namespaceFor(isLimited) !== undefined;
   }
 
   /** The command line that starts a program under its profile. */
   wrap(launch: Launch): readonly string[] {
     const { profile } = launch;
-    if (profile === 'none' || !this.#sandbox) return this.#namespace?.wrap(launch) ?? launch.command;
+    if (profile === 'none' || !this.#sandbox) {
+      return this.#namespaceFor(launch.isLimited)?.wrap(launch) ?? launch.command;
+    }
     this.#hasSharedNetwork ||= profile === 'workspace';
     return this.#sandbox.wrap({ ...launch, profile });
+  }
+
+  #namespaceFor(isLimited: boolean): PidNamespace | undefined {
+    return isLimited || this.#namespace?.isForLimitsOnly === false ? this.#namespace : undefined;
   }
 }
 

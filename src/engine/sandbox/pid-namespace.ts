@@ -17,19 +17,23 @@ const ARGUMENTS = ['--dev-bind', '/', '/', '--proc', '/proc', '--unshare-pid', '
 
 /** Starts programs in a namespace of process ids each: what they start, and whatever becomes of it, ends with them. */
 export class PidNamespace {
+  /** Whether only processes with limits are to be started in one. */
+  readonly isForLimitsOnly: boolean;
   readonly #program: string;
 
   /** @param program path of bubblewrap */
-  private constructor(program: string) {
+  private constructor(program: string, isForLimitsOnly: boolean) {
     this.#program = program;
+    this.isForLimitsOnly = isForLimitsOnly;
   }
 
   /**
    * Tries whether such namespaces can be made.
    * @param path where bubblewrap is looked for
+   * @param isForLimitsOnly whether processes without limits are started outside
    * @throws Error that says why not
    */
-  static find(path: string): PidNamespace {
+  static find(path: string, isForLimitsOnly: boolean): PidNamespace {
     const program = findProgram('bwrap', path);
     if (program === undefined) throw new Error('bubblewrap (bwrap) is not installed, or not on PATH');
     // Whoever is the third process of its namespace is in one: after bubblewrap's own first, the shell is the second.
@@ -37,7 +41,7 @@ export class PidNamespace {
     const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: TRIAL_MS, cwd: '/' });
     if (error) throw new Error(`bubblewrap could not be run: ${error.message}`, { cause: error });
     if (status !== 0) throw new Error(stderr.trim() || `bubblewrap made no namespace (it ended with ${status})`);
-    return new PidNamespace(program);
+    return new PidNamespace(program, isForLimitsOnly);
   }
 
   /** The command line that starts a program in one. */

@@ -36,6 +36,8 @@ export interface SandboxOptions {
 /** A program that is to be started, in a sandbox or not. */
 export interface Launch {
   readonly profile: SandboxProfile;
+  /** Whether there is any limit on what it may use. */
+  readonly isLimited: boolean;
   /** Program, with its arguments. */
   readonly command: readonly string[];
   /** The environment that it is started with. */
@@ -54,7 +56,7 @@ export interface Launch {
 }
 
 /** A program that is to be started in a sandbox. */
-export type SandboxLaunch = Launch & { readonly profile: RealProfile };
+export type SandboxLaunch = Omit<Launch, 'isLimited'> & { readonly profile: RealProfile };
 
 /** Makes sandboxes with bubblewrap. */
 export class Sandbox {

@@ -7,6 +7,7 @@ const DRIVER = fileURLToPath(new URL('./drivers/driver.bash', import.meta.url));
 
 /** Waits for its request and runs it as `bash -c` would. */
 const ONE_SHOT = [
+  'ulimit -S -x "$__SA_MARK" 2>/dev/null; unset __SA_MARK',
   'builtin read -r __sa <&3 || exit 0',
   'exec 3<&-',
   '[[ $__sa == go ]] || exit 0',
@@ -42,6 +43,7 @@ export const bash: Shell = {
     env: { __SA_DIR: directory },
   }),
   oneShot: (requestFile) => ({ args: ['--noprofile', '--norc', '-c', ONE_SHOT, 'bash', requestFile], env: {} }),
+  parseOnly: (text) => ['--noprofile', '--norc', '-O', 'extglob', '-n', '-c', text],
   request: (request) => `>${fixedRequest(request)}`,
   commandFile: (text) => text,
   surround: ({ cwd, env = {} }) => {

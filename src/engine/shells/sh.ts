@@ -7,7 +7,15 @@ import { surroundByPrefix } from './surround.js';
 const DRIVER = fileURLToPath(new URL('./drivers/driver.sh', import.meta.url));
 
 /** Waits for its request and runs it as `sh -c` would. */
-const ONE_SHOT = 'read -r __sa <&3 || exit 0; exec 3<&-; [ "$__sa" = go ] || exit 0; __sa=$1; shift; . "$__sa"';
+const ONE_SHOT = [
+  'ulimit -S -w "$__SA_MARK" 2>/dev/null; unset __SA_MARK',
+  'read -r __sa <&3 || exit 0',
+  'exec 3<&-',
+  '[ "$__sa" = go ] || exit 0',
+  '__sa=$1',
+  'shift',
+  '. "$__sa"',
+].join('; ');
 
 /** Where the command's input and outputs lead. The shell's own stand on the terminal, except for its input. */
 const REDIRECTIONS: Readonly<Record<string, string>> = {
@@ -70,6 +78,7 @@ export const sh: Shell = {
     env: { __SA_DIR: directory },
   }),
   oneShot: (requestFile) => ({ args: ['-c', ONE_SHOT, 'sh', requestFile], env: {} }),
+  parseOnly: (text) => ['-n', '-c', text],
   request: requestLine,
   commandFile,
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'command cd' }),

@@ -45,13 +45,18 @@ export interface Shell {
   readonly programs: readonly string[];
   /** Gives the version as the shell's `--version` (or what stands for it) prints it; arguments to run. */
   readonly versionArgs: readonly string[];
-  /** Starts an interactive shell that runs the driver. `directory` holds its FIFOs. */
+  /** Starts an interactive shell that runs the driver, and takes over the mark in `__SA_MARK`. `directory` holds its FIFOs. */
   session(directory: string, isSandboxed: boolean): ShellInvocation;
   /**
    * Starts a shell that waits for a line on descriptor 3. At `go` it evaluates the text in `requestFile`, at anything
-   * else, or the descriptor's end, it exits.
+   * else, or the descriptor's end, it exits. It takes over the mark in `__SA_MARK` first.
    */
   oneShot(requestFile: string): ShellInvocation;
+  /**
+   * Arguments with which the shell parses a text and executes nothing of it (set -n). Syntax that only an option allows is accepted:
+   * a session may have set it.
+   */
+  parseOnly(text: string): readonly string[];
   /**
    * Descriptor on which the driver waits for requests. While a command runs it is closed, or leads elsewhere: as long as
    * it leads to the requests, the command has not begun, or the shell has left it.

@@ -64,6 +64,7 @@ export class ShellBench implements AsyncDisposable {
       mechanism: this.#mechanism,
       cwd: this.root,
       env,
+      isLimited: () => false,
       size: 0,
       launcher,
       log: QUIET,

@@ -84,7 +84,7 @@ describe('process trees', () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SLOW_LOOK_MS);
       return [shell.pid!, sleeper.pid];
     };
-    const group = { members, holdForks: () => undefined };
+    const group = { members, holdForks: () => undefined, isKeptByKernel: true };
     const find = () => findCommandProcesses({ tag: `${tag}.1`, root: plainRoot(shell.pid!), beginning, group });
     expect(find().map(({ pid }) => pid)).toEqual([sleeper.pid]);
     expect(await endProcesses(find, 0)).toEqual([]);
@@ -99,7 +99,7 @@ describe('process trees', () => {
       late ??= spawn('sleep', [ORPHAN_SECONDS], { detached: true, stdio: 'ignore', env: {} });
       return [shell.pid!, late.pid!];
     };
-    const group = { members, holdForks: () => undefined };
+    const group = { members, holdForks: () => undefined, isKeptByKernel: true };
     const find = () => findSessionProcesses({ tag, root: plainRoot(shell.pid!), group });
     expect(find().map(({ pid }) => pid)).toEqual([late!.pid]);
     expect(await endProcesses(find, 0)).toEqual([]);

@@ -24,7 +24,9 @@ unset __sa_fd
 # 71 is EX_OSERR of sysexits.h: the limit of open files may be too low for these numbers.
 exec 100<"$__SA_DIR/cmd" 101>"$__SA_DIR/ctl" || exit 71
 __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
-unset __SA_DIR
+# The mark of the session, which all processes inherit: see session-mark.ts.
+ulimit -S -x "$__SA_MARK" 2>/dev/null
+unset __SA_DIR __SA_MARK
 : >|"$__sa_dir/modes"
 __sa_in='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases=''
 

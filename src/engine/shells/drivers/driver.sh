@@ -13,8 +13,10 @@
 
 PS1='' PS2='' PS4='+ '
 __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
+# The mark of the session, which all processes inherit: see session-mark.ts.
+ulimit -S -w "$__SA_MARK" 2>/dev/null || :
 # Bash, which has started this shell, leaves `_`.
-unset __SA_DIR _
+unset __SA_DIR __SA_MARK _
 __sa_mode='' __sa_slot='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_set='' __sa_env='' __sa_post='' __sa_int='' __sa_state=0
 
 # The alias `exit` ends the command, not the session: it notes the code, then unwinds as Ctrl-C does, from any depth. A

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Job, JobOf, JobResults, StoreOptions } from '../../../../src/engine/checkpoints/job.js';
 import { runJob } from '../../../../src/engine/checkpoints/worker/run-job.js';
 import { findProgram } from '../../../../src/engine/shells/list.js';
-import { describeTree, makeTree, type TreeSpec } from '../../../support/tree.js';
+import { describeTree, makeTree, removeTree, type TreeSpec } from '../../../support/tree.js';
 
 const MIB = 1024 * 1024;
 
@@ -93,6 +93,6 @@ export class CheckpointBench implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    removeTree(this.folder);
   }
 }

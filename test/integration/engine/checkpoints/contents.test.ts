@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { makeTree, type TreeSpec } from '../../../support/tree.js';
+import { makeTree, removeTree, type TreeSpec } from '../../../support/tree.js';
 import { CheckpointBench } from './bench.js';
 
 const noise = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 7919) % 251));
@@ -107,20 +107,20 @@ const DAMAGES: readonly (readonly [what: string, damage: (workspace: string) => 
     'everything in it was removed',
     (workspace) => {
       for (const name of readdirSync(Buffer.from(workspace), 'buffer')) {
-        rmSync(Buffer.concat([Buffer.from(`${workspace}/`), name]), { recursive: true });
+        removeTree(Buffer.concat([Buffer.from(`${workspace}/`), name]));
       }
     },
   ],
   [
     'it was removed itself',
     (workspace) => {
-      rmSync(workspace, { recursive: true });
+      removeTree(workspace);
     },
   ],
   [
     'everything in it was replaced',
     (workspace) => {
-      rmSync(workspace, { recursive: true });
+      removeTree(workspace);
       makeTree(workspace, {
         a: { link: '/tmp' },
         'b/c.txt/x': '',

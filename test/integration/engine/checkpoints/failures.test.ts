@@ -25,7 +25,7 @@ import { readSavedTree } from '../../../../src/engine/checkpoints/saved-tree.js'
 import { type Snapshot, takeSnapshot } from '../../../../src/engine/checkpoints/snapshot.js';
 import { CAN_SET_OWNERS, StagingDirectory } from '../../../../src/engine/checkpoints/staging.js';
 import { StatCache } from '../../../../src/engine/checkpoints/stat-cache.js';
-import { makeTree } from '../../../support/tree.js';
+import { makeTree, removeTree } from '../../../support/tree.js';
 import { canMount, Tmpfs } from '../../../support/tmpfs.js';
 import { CheckpointBench } from './bench.js';
 
@@ -373,7 +373,7 @@ describe('old checkpoints', () => {
     const { id } = await bench.save();
     damage(bench.workspace);
     await bench.diff(id);
-    rmSync(bench.workspace, { recursive: true });
+    removeTree(bench.workspace);
     mkdirSync(bench.workspace);
     await bench.diff(id);
     bench.limit({ maxStoreBytes: 1 });

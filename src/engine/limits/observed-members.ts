@@ -1,0 +1,29 @@
+import { isOriginIn } from '../session-mark.js';
+import type { ProcessEntry } from '../process-table.js';
+import { type Membership, stillThere } from './observed-group.js';
+import { descendantsIn, type UsageReader } from './process-snapshot.js';
+
+/**
+ * The processes of a session, found by looking: those with its tag or mark, on its terminal, or descended from a member.
+ * Once seen, a process stays a member wherever it moves.
+ * @param tag `instance.session`
+ */
+export function observedMembers(reader: UsageReader, tag: string): Membership {
+  const isWithin = isOriginIn(tag);
+  return {
+    find: (snapshot, known, root) => {
+      // Asked for each process of the machine and each group: what costs least comes first.
+      const isMember = (entry: ProcessEntry) =>
+        entry.session === root?.pid ||
+        known.get(entry.pid)?.startTicks === entry.startTicks ||
+        isWithin(snapshot.originOf(entry)) ||
+        stillThere(root, entry) === entry.pid;
+      const seeds: number[] = [];
+      for (const entry of snapshot.all()) if (isMember(entry)) seeds.push(entry.pid);
+      return snapshot.of(descendantsIn(snapshot, seeds));
+    },
+    frameOf: () => [],
+    waiterOf: (root) => root.pid,
+    now: (known) => [...known.values()].filter((entry) => reader.isAlive(entry)).map(({ pid }) => pid),
+  };
+}

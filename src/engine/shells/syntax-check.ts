@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+
+import type { InstalledShell } from './list.js';
+
+/** Parsing takes a few milliseconds; a check that takes longer than this counts as passed. */
+const TIMEOUT_MS = 2000;
+/** Longest text that fits into one argument on Linux (MAX_ARG_STRLEN is 128 KiB), in bytes. */
+const MAX_TEXT_BYTES = 100 * 1024;
+
+/**
+ * Whether a shell refuses a text for its syntax. The text is parsed and not executed. False in case of doubt: the text is too long,
+ * or the shell cannot be started.
+ */
+export function refusesSyntax({ shell, path }: InstalledShell, text: string): Promise<boolean> {
+  if (text.includes('\0') || Buffer.byteLength(text) > MAX_TEXT_BYTES) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    // No start-up file is named: the environment is empty.
+    const child = execFile(path, shell.parseOnly(text), { env: {}, cwd: '/', timeout: TIMEOUT_MS }, (error) => {
+      // A code is a string where the shell was not started, and null where it was killed.
+      resolve(typeof error?.code === 'number' && error.code > 0);
+    });
+    child.stdin?.end();
+  });
+}
