@@ -48,6 +48,7 @@ export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv, derived: Derived)
     maxTimeoutMs: toMs(llm.max_timeout),
     concurrency: llm.concurrency,
     queueLimit: llm.queue_limit,
+    repeatWindowMs: llm.repeat_window * UNIT_MS.seconds,
     shellProviders: Object.fromEntries(
       Object.entries(llm.shell_providers).map(([name, written]) => [name, toShellProvider(written)]),
     ),
@@ -79,6 +80,8 @@ function toShellProvider(written: WrittenShellProvider): ShellProviderSettings {
     output,
     promptStyle: written.prompt_style,
     maxPromptBytes: written.max_prompt_bytes,
+    access: written.access,
+    accessArgs: written.access_args,
     concurrency,
     env: Object.fromEntries(Object.entries(written.env).map(([name, value]) => [name, new Secret(value)])),
   };

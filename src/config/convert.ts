@@ -42,7 +42,7 @@ export function toConfiguration(checked: CheckedConfiguration, context: Conversi
     file: context.file,
     adapter,
     checkpoints: toCheckpoints(checked.checkpoints),
-    logging: toLogging(checked.logging, context),
+    logging: toLogging(checked.logging, adapter.stateDirectory, context),
     socketio: toSocketio(checked.socketio, context),
     auth: {
       mode: checked.auth.mode,
@@ -142,11 +142,18 @@ function toAudit(
   return { enabled, filePath, isFileChosen: file !== undefined, maxFileBytes, backups };
 }
 
-function toLogging(logging: CheckedConfiguration['logging'], context: ConversionContext): LoggingConfiguration {
-  const base = context.baseOf(['logging', 'log_file_path']);
+function toLogging(
+  logging: CheckedConfiguration['logging'],
+  stateDirectory: string,
+  context: ConversionContext,
+): LoggingConfiguration {
+  const { log_file_path: file } = logging;
   return {
     level: logging.logging_level,
-    filePath: resolvePath(logging.log_file_path ?? 'logs/shell_adapter.log', base, context.env),
+    filePath:
+      file === undefined
+        ? join(stateDirectory, 'shell_adapter.log')
+        : resolvePath(file, context.baseOf(['logging', 'log_file_path']), context.env),
     format: logging.log_format,
     maxFileBytes: logging.max_log_size,
     backupCount: logging.backup_count,

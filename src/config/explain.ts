@@ -20,7 +20,11 @@ export function explainIssue(
 ): readonly SchemaProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      return { path: [...issue.path, key], part: 'key', message: explainUnknownKey(issue.path, key, settings) };
+      return {
+        path: [...issue.path, key],
+        part: 'key',
+        message: explainUnknownKey(issue.path, key, { settings, tree }),
+      };
     });
   }
   if (issue.code === 'invalid_key') {
@@ -37,7 +41,16 @@ function explainFound(value: unknown, sentence: string): string {
   return `; got ${describeValue(value)}${isQuoted ? ', write it without quotes' : ''}`;
 }
 
-function explainUnknownKey(section: readonly PropertyKey[], key: string, settings: readonly Setting[]): string {
+function explainUnknownKey(
+  section: readonly PropertyKey[],
+  key: string,
+  { settings, tree }: { readonly settings: readonly Setting[]; readonly tree: unknown },
+): string {
+  const inner = section.length === 0 ? sectionsIn(valueAt(tree, [key]), settings) : [];
+  if (inner.length > 0) {
+    const sections = inner.map(quote).join(', ');
+    return `unknown key; ${sections} in it ${inner.length === 1 ? 'belongs' : 'belong'} to the top level of the file: remove this line, and the indentation below it`;
+  }
   const keys = listKeys(settings, section);
   const nearest = findNearest(key, keys);
   if (nearest !== undefined) return `unknown key; did you mean ${quote(nearest)}?`;
@@ -45,6 +58,12 @@ function explainUnknownKey(section: readonly PropertyKey[], key: string, setting
   if (elsewhere) return `unknown key; did you mean ${quote(formatPath(elsewhere.path))}?`;
   const place = section.length === 0 ? 'The sections are' : `The keys of ${formatPath(section)} are`;
   return `unknown key. ${place} ${keys.join(', ')}`;
+}
+
+/** The keys of a value that are sections of the configuration. */
+function sectionsIn(value: unknown, settings: readonly Setting[]): string[] {
+  const sections = listKeys(settings, []);
+  return isMapping(value) ? Object.keys(value).filter((key) => sections.includes(key)) : [];
 }
 
 function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {

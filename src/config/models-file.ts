@@ -4,7 +4,9 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 
 import { AGENT_FILE_MODES, type ModelRegistry, type ModelSettings, NORMALIZERS } from '../core/llm/models.js';
-import { DRIVER_NAMES } from '../core/llm/settings.js';
+import { accessProblem } from '../core/llm/access.js';
+import { ACCESS_MODES } from '../core/llm/access-mode.js';
+import { DRIVER_NAMES, type LlmSettings } from '../core/llm/settings.js';
 import type { Configuration } from './configuration.js';
 import { expandVariables, hasVariables } from './expand.js';
 import { UNIT_MS } from './fields.js';
@@ -19,6 +21,8 @@ const text = (what: string) => z.string({ error: `must be ${what}` }).min(1, { e
 const flag = z.boolean({ error: 'must be true or false' });
 const timeError = 'must be a number of seconds above 0';
 
+type ShellProviders = LlmSettings['shellProviders'];
+
 /** One model, in the words of the file. */
 const writtenModel = z.strictObject(
   {
@@ -30,6 +34,7 @@ const writtenModel = z.strictObject(
     model: text('the name of a model').optional(),
     timeout: z.number({ error: timeError }).gt(0, { error: timeError }).lte(2_147_483, { error: timeError }).optional(),
     normalizer: choice(NORMALIZERS).default('auto'),
+    access: choice(ACCESS_MODES).optional(),
   },
   { error: 'must be an object with driver and repoPath' },
 );
@@ -43,12 +48,11 @@ const modelsSchema = z.record(z.string().min(1), writtenModel, { error: 'must be
 export function withModels(configuration: Configuration, env: NodeJS.ProcessEnv): Configuration {
   const { llm } = configuration;
   if (llm.modelsFile === undefined) return configuration;
-  const drivers = [...new Set([...Object.keys(llm.shellProviders), ...DRIVER_NAMES])];
-  return { ...configuration, llm: { ...llm, models: readModels(llm.modelsFile, drivers, env) } };
+  return { ...configuration, llm: { ...llm, models: readModels(llm.modelsFile, llm.shellProviders, env) } };
 }
 
 /** JSON is YAML, so faults have their lines here too. */
-function readModels(file: string, drivers: readonly string[], env: NodeJS.ProcessEnv): ModelRegistry {
+function readModels(file: string, providers: ShellProviders, env: NodeJS.ProcessEnv): ModelRegistry {
   const yaml = parseYamlFile(readText(file), (value) =>
     hasVariables(value) ? expandVariablesOf(value, env) : { value },
   );
@@ -63,10 +67,9 @@ function readModels(file: string, drivers: readonly string[], env: NodeJS.Proces
     for (const name of names)
       problems.push(problemAt(yaml, file, name === undefined ? path : [...path, name], name, message));
   }
-  for (const [name, { driver }] of Object.entries(parsed.data ?? {})) {
-    if (drivers.includes(driver)) continue;
-    const message = `there is no shell provider ${JSON.stringify(driver)}; there are ${drivers.join(', ')}`;
-    problems.push(problemAt(yaml, file, [name, 'driver'], undefined, message));
+  for (const [name, model] of Object.entries(parsed.data ?? {})) {
+    const problem = driverProblem(model, providers);
+    if (problem) problems.push(problemAt(yaml, file, [name, problem.key], undefined, problem.message));
   }
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems);
   const base = dirname(file);
@@ -76,11 +79,27 @@ function readModels(file: string, drivers: readonly string[], env: NodeJS.Proces
       {
         ...rest,
         model: rest.model,
+        access: rest.access,
         repoPath: resolve(base, repoPath),
         timeoutMs: timeout === undefined ? undefined : Math.max(1, Math.round(timeout * UNIT_MS.seconds)),
       },
     ]),
   );
+}
+
+/** What is wrong between a model and its shell provider. */
+function driverProblem(
+  { driver, access }: z.output<typeof writtenModel>,
+  providers: ShellProviders,
+): { readonly key: 'driver' | 'access'; readonly message: string } | undefined {
+  const names = [...new Set([...Object.keys(providers), ...DRIVER_NAMES])];
+  if (!names.includes(driver)) {
+    const message = `there is no shell provider ${JSON.stringify(driver)}; there are ${names.join(', ')}`;
+    return { key: 'driver', message };
+  }
+  const settings = Object.hasOwn(providers, driver) ? providers[driver] : undefined;
+  const message = access && accessProblem(driver, settings, access);
+  return message === undefined ? undefined : { key: 'access', message };
 }
 
 function expandVariablesOf(value: string, env: NodeJS.ProcessEnv): { value: unknown } | { problem: string } {

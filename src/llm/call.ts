@@ -1,4 +1,6 @@
+import type { AnswerFormat } from '../core/llm/answer-format.js';
 import type { LlmMessage } from '../core/llm/messages.js';
+import type { AccessMode } from '../core/llm/access-mode.js';
 import type { LlmUsage } from '../core/llm/usage.js';
 import type { ResourceUse } from '../engine/resource-use.js';
 
@@ -11,6 +13,12 @@ export interface LlmQuestion {
   readonly cwd: string;
   /** Whether the messages have the repository's AGENTS.md: a tool need not read it again. */
   readonly hasAgentFile?: boolean;
+  /** Undefined for text. */
+  readonly format?: AnswerFormat | undefined;
+  /** What a tool may do; undefined for what its provider says. */
+  readonly access?: AccessMode | undefined;
+  /** Whether a tool may only read, whatever its provider says. */
+  readonly isReadOnly?: boolean;
   /** Time the answer may take; undefined for the provider's own. */
   readonly timeoutMs: number | undefined;
   /** Called with each piece of the answer as it comes. */

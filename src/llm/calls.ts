@@ -8,7 +8,7 @@ import type { Answer, Request } from '../core/protocol/requests.js';
 import { randomBytes } from '../engine/random.js';
 import type { Caller, EventSink } from '../services/audience.js';
 import { renderUse } from '../services/rendered-limits.js';
-import type { LlmPort } from '../services/llm-port.js';
+import type { LlmCallOptions, LlmPort } from '../services/llm-port.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
 import type { CallMeter } from './call-meter.js';
 import type { HttpProviders } from './http-providers.js';
@@ -38,6 +38,9 @@ interface ActiveCall {
   readonly ended: Promise<unknown>;
 }
 
+/** What goes with a call beside its request. */
+type CallExtra = Partial<Pick<LlmQuestion, 'onChunk' | 'isReadOnly'>>;
+
 /** Finds who answers, asks one after another, and ends what nobody waits for any more. */
 export class LlmCalls implements LlmPort {
   readonly #options: LlmCallsOptions;
@@ -48,16 +51,18 @@ export class LlmCalls implements LlmPort {
     this.#options = options;
   }
 
-  call(request: LlmRequest, caller: Caller): Promise<Answer<'llm_call'>> {
-    return this.#start(request, caller, () => undefined);
+  call(request: LlmRequest, caller: Caller, options?: LlmCallOptions): Promise<Answer<'llm_call'>> {
+    return this.#start(request, caller, () => options);
   }
 
   async stream(request: LlmRequest, caller: Caller): Promise<Answer<'llm_stream'>> {
     let index = 0;
-    const answer = await this.#start(request, caller, (callId) => (content) => {
-      caller.sink?.send('llm_chunk', { call_id: callId, index, content });
-      index += 1;
-    });
+    const answer = await this.#start(request, caller, (callId) => ({
+      onChunk: (content) => {
+        caller.sink?.send('llm_chunk', { call_id: callId, index, content });
+        index += 1;
+      },
+    }));
     return { ...answer, chunk_count: index };
   }
 
@@ -112,13 +117,13 @@ export class LlmCalls implements LlmPort {
   async #start(
     request: LlmRequest,
     { principal, sink }: Caller,
-    listenerFor: (callId: string) => LlmQuestion['onChunk'],
+    extraFor: (callId: string) => CallExtra | undefined,
   ): Promise<Answer<'llm_call'>> {
     const startedAt = performance.now();
     const id = this.#claimId(request.call_id, principal);
     const controller = new AbortController();
     const { signal } = controller;
-    const answering = this.#answer(request, { onChunk: listenerFor(id), signal });
+    const answering = this.#answer(request, { onChunk: undefined, ...extraFor(id), signal });
     const call: ActiveCall = { id, owner: principal, sink, controller, ended: answering.catch(() => undefined) };
     this.#active.add(call);
     try {
@@ -143,14 +148,14 @@ export class LlmCalls implements LlmPort {
   }
 
   async #answer(
-    { messages, model, timeout, cwd, ...wish }: LlmRequest,
-    { onChunk, signal }: Pick<LlmQuestion, 'onChunk' | 'signal'>,
+    { messages, model, timeout_ms, cwd, ...wish }: LlmRequest,
+    extra: Pick<LlmQuestion, 'onChunk' | 'isReadOnly' | 'signal'>,
   ): Promise<LlmReply & { readonly candidate: Candidate }> {
     assertQuestion(messages);
-    const timeoutMs = this.#readTimeout(timeout);
+    const timeoutMs = this.#checkTimeout(timeout_ms);
     const directory = workingDirectory(cwd, this.#options.workspace);
     const candidates = resolveProviders(wish, this.#choice);
-    const question = { messages, model, cwd: directory, timeoutMs, onChunk, signal };
+    const question = { ...extra, messages, model, cwd: directory, timeoutMs };
     return await this.#askInTurn(candidates, question);
   }
 
@@ -191,14 +196,12 @@ export class LlmCalls implements LlmPort {
     return shellProvider === null ? settings().timeoutMs : catalogue.timeoutMsOf(shellProvider);
   }
 
-  #readTimeout(seconds: number | undefined): number | undefined {
-    if (seconds === undefined) return undefined;
-    const { maxTimeoutMs } = this.#options.settings();
-    const ms = Math.ceil(seconds * 1000);
-    if (ms <= maxTimeoutMs) return ms;
-    const max = maxTimeoutMs / 1000;
-    throw new AdapterError('INVALID_REQUEST', `timeout: ${seconds} s is more than llm.max_timeout allows (${max} s)`, {
-      details: { field: 'timeout', max },
+  /** @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows */
+  #checkTimeout(ms: number | undefined): number | undefined {
+    const { maxTimeoutMs: max } = this.#options.settings();
+    if (ms === undefined || ms <= max) return ms;
+    throw new AdapterError('INVALID_REQUEST', `timeout_ms: ${ms} is more than llm.max_timeout allows (${max} ms)`, {
+      details: { field: 'timeout_ms', max },
     });
   }
 }

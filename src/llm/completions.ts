@@ -3,13 +3,15 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
+import type { AnswerFormat } from '../core/llm/answer-format.js';
 import { llmError } from '../core/llm/failure.js';
 import { lastBlock } from '../core/llm/last-block.js';
 import type { ModelRegistry, ModelSettings } from '../core/llm/models.js';
 import { taskPrompt } from '../core/llm/task-prompt.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import type { ChatRequest } from '../core/openai/chat-request.js';
-import { unknownModel } from '../core/openai/failure.js';
+import { type CompletionRequest, invalid } from '../core/openai/completion-request.js';
+import { hasRun, unknownModel } from '../core/openai/failure.js';
+import { FailureMemory } from '../core/openai/failure-memory.js';
 import { type OutputLimits, OutputWindow } from '../core/output/output-window.js';
 import type { Worktree, Worktrees } from '../engine/worktrees.js';
 import type {
@@ -28,6 +30,9 @@ import type { ShellCatalogue } from './shell-catalogue.js';
 /** What a tool that has printed nothing has said, for clients that cannot do without an answer. */
 const NO_OUTPUT = 'No output from CLI.';
 
+/** How much of an answer that is none is told. */
+const MAX_DETAIL_CHARACTERS = 4096;
+
 /** What completions are made of. */
 export interface CompletionsOptions {
   /** Undefined without a file of models: then every tool is a model of its own name, in the workspace. */
@@ -39,6 +44,8 @@ export interface CompletionsOptions {
   readonly secrets: SecretMask;
   /** How much of a patch is told. */
   readonly output: () => OutputLimits;
+  /** How soon after a failure the same request is a repetition of it; 0 for never. */
+  readonly repeatWindowMs: () => number;
 }
 
 /** Answers in the name of models: a tool in a repository, told what the repository says to agents. */
@@ -46,9 +53,11 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   readonly #options: CompletionsOptions;
   readonly #closing = new AbortController();
   readonly #active = new Set<Promise<unknown>>();
+  readonly #failures: FailureMemory<AdapterError>;
 
   constructor(options: CompletionsOptions) {
     this.#options = options;
+    this.#failures = new FailureMemory(options.repeatWindowMs);
   }
 
   models(): readonly ListedModel[] {
@@ -61,7 +70,22 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   }
 
   /** @throws AdapterError INVALID_REQUEST, BAD_DIRECTORY, LLM_…, SHUTTING_DOWN */
-  async complete(request: ChatRequest, listener: CompletionListener): Promise<Completion> {
+  async complete(request: CompletionRequest, listener: CompletionListener): Promise<Completion> {
+    const { repeatKey } = listener;
+    const failure = repeatKey === undefined ? undefined : this.#failures.recall(repeatKey, performance.now());
+    if (failure) throw repeated(failure);
+    try {
+      const completion = await this.#run(request, listener);
+      if (repeatKey !== undefined) this.#failures.forget(repeatKey);
+      return completion;
+    } catch (error) {
+      const isRemembered = repeatKey !== undefined && error instanceof AdapterError && hasRun(error.details ?? {});
+      if (isRemembered && !listener.signal.aborted) this.#failures.remember(repeatKey, error, performance.now());
+      throw error;
+    }
+  }
+
+  async #run(request: CompletionRequest, listener: CompletionListener): Promise<Completion> {
     const answering = this.#answer(request, listener);
     const settled = answering.catch(() => undefined);
     this.#active.add(settled);
@@ -80,9 +104,10 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     await Promise.all(this.#active);
   }
 
-  async #answer(request: ChatRequest, { signal, onChunk }: CompletionListener): Promise<Completion> {
+  async #answer(request: CompletionRequest, { signal, onChunk }: CompletionListener): Promise<Completion> {
     const model = this.#find(request.model);
     assertQuestion(request.messages);
+    this.#assertFormat(request, model);
     const directory = existingDirectory(model.repoPath);
     const isIsolated = request.worktree ?? model.worktree;
     if (request.reportsChanges && !isIsolated) {
@@ -90,29 +115,48 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     }
     const instructions = await this.#instructionsOf(model, directory);
     await using worktree = isIsolated ? await this.#options.worktrees.make(directory) : undefined;
+    // Of a text it is known at its end which part is the answer; of JSON, what a tool says on its way is no part.
+    const isHeldBack = model.normalizer === 'last_block' || request.format !== undefined;
     const ending = AbortSignal.any([signal, this.#closing.signal]);
     const reply = await this.#ask(model, {
       messages: [{ role: 'user', content: taskPrompt(instructions, request.messages) }],
       model: model.model,
+      access: model.access,
       cwd: worktree?.path ?? directory,
       hasAgentFile: instructions !== undefined,
       timeoutMs: model.timeoutMs ?? this.#options.catalogue.timeoutMsOf(model.driver),
-      // Of a text it is known at its end which part is the answer.
-      onChunk: model.normalizer === 'last_block' ? undefined : onChunk,
+      format: request.format,
+      onChunk: isHeldBack ? undefined : onChunk,
       signal: ending,
     });
-    const content = normalize(reply, model, onChunk !== undefined);
-    if (model.normalizer === 'last_block') onChunk?.(this.#options.secrets.text(content));
+    const content = request.format ? asJson(reply, model) : normalize(reply, model, onChunk !== undefined);
+    if (isHeldBack) onChunk?.(this.#options.secrets.text(content));
     const report = worktree && request.reportsChanges ? await this.#report(worktree) : undefined;
     return { content, usage: reply.usage, worktree: report };
   }
 
-  /** A tool that has nothing to say has an answer too. */
+  /** @throws AdapterError INVALID_REQUEST when the model's tool cannot be held to the format */
+  #assertFormat({ model, format }: CompletionRequest, { driver }: ModelSettings): void {
+    if (!format || this.#takes(format, driver)) return;
+    const able = this.models().filter((listed) => this.#takes(format, listed.driver));
+    const what = format.isAnyObject ? 'json_object' : 'json_schema';
+    const models = able.map(({ id }) => id).join(', ') || 'none';
+    const why = `${model} cannot be held to ${what}, because its tool ${driver} has no option for it`;
+    throw invalid(format.field, `${why}; models that can: ${models}`);
+  }
+
+  #takes({ isAnyObject }: AnswerFormat, driver: string): boolean {
+    const { structured } = this.#options.catalogue.find(driver).driver;
+    return structured !== undefined && (structured.takesAnyObject || !isAnyObject);
+  }
+
+  /** A tool that has nothing to say has an answer too, unless it has to be JSON. */
   async #ask({ driver }: ModelSettings, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
     try {
       return await this.#options.providers.ask({ provider: 'shell', shellProvider: driver }, question);
     } catch (error) {
-      if (!(error instanceof AdapterError) || error.code !== 'LLM_EMPTY') throw error;
+      const isSilence = error instanceof AdapterError && error.code === 'LLM_EMPTY';
+      if (!isSilence || question.format) throw error;
       question.onChunk?.(NO_OUTPUT);
       return { content: NO_OUTPUT, usage: undefined, model: null, session: null, isText: true };
     }
@@ -153,10 +197,27 @@ function normalize({ content, isText }: LlmReply, { normalizer, driver }: ModelS
   if (!isText || normalizer === 'full') return content;
   if (normalizer === 'structured') {
     const message = `${driver} has not marked its answer: its output is no JSON that its driver knows`;
-    throw llmError('failed', message, { detail: content });
+    throw llmError('failed', message, { detail: content, exit_code: 0 });
   }
   return normalizer === 'auto' && isStreamed ? content : lastBlock(content);
 }
+
+/** @throws AdapterError LLM_FAILED for an answer that is no JSON: a tool may leave the schema aside */
+function asJson({ content }: LlmReply, { driver }: ModelSettings): string {
+  try {
+    JSON.parse(content);
+    return content;
+  } catch (cause) {
+    const message = `${driver} was held to a JSON Schema and has answered something else than JSON`;
+    throw llmError('failed', message, { detail: content.slice(0, MAX_DETAIL_CHARACTERS), exit_code: 0 }, cause);
+  }
+}
+
+const repeated = (failure: AdapterError): AdapterError =>
+  new AdapterError(failure.code, failure.message, {
+    details: { ...failure.details, is_repeated: true },
+    cause: failure,
+  });
 
 const modelOfTool = (driver: string, repoPath: string): ModelSettings => ({
   driver,
@@ -165,6 +226,7 @@ const modelOfTool = (driver: string, repoPath: string): ModelSettings => ({
   agentFileMode: 'auto',
   worktree: false,
   model: undefined,
+  access: undefined,
   timeoutMs: undefined,
   normalizer: 'auto',
 });
@@ -176,6 +238,3 @@ function existingDirectory(path: string): string {
     details: { directory: path },
   });
 }
-
-const invalid = (field: string, why: string): AdapterError =>
-  new AdapterError('INVALID_REQUEST', `${field}: ${why}`, { details: { field } });

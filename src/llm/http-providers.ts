@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai';
 
 import { AdapterError } from '../core/errors.js';
 import { explainUnreadable, NoCompletionError, readCompletion, readCompletionEvent } from '../core/llm/completion.js';
-import { classifyFailure, type FailureKind, llmError, maskSecrets } from '../core/llm/failure.js';
+import { kindOfError, llmError, maskSecrets } from '../core/llm/failure.js';
 import {
   HTTP_PROVIDERS,
   type HttpProviderName,
@@ -84,8 +84,10 @@ export class HttpProviders {
       return llmError('unavailable', `${name} is not reached: ${detail}`, { ...details, detail }, error);
     }
     const status = error instanceof APIError ? ((error.status as number | undefined) ?? null) : null;
+    const code = error instanceof APIError ? (error.code ?? error.type) : undefined;
+    const kind = kindOfError({ status: status ?? undefined, code }) ?? 'failed';
     const hint = error instanceof NoCompletionError ? ` (is llm.${name}.base_url right?)` : '';
-    return llmError(kindOf(status, detail), `${name} failed: ${detail}${hint}`, { ...details, status, detail }, error);
+    return llmError(kind, `${name} failed: ${detail}${hint}`, { ...details, status, detail }, error);
   }
 }
 
@@ -129,19 +131,6 @@ async function stream(
   if (!isFinished) throw new NoCompletionError('a stream that ends without a finish_reason, before the answer does');
   return { content: content.trim(), usage, model, session: null, isText: false };
 }
-
-/** What a status means; of a request that was refused the text tells more. */
-const STATUS_KINDS: Readonly<Record<number, FailureKind>> = {
-  401: 'auth',
-  403: 'auth',
-  404: 'model',
-  408: 'timeout',
-  413: 'prompt_too_large',
-  429: 'rate_limited',
-};
-
-const kindOf = (status: number | null, text: string): FailureKind =>
-  (status === null ? undefined : STATUS_KINDS[status]) ?? (status === 400 ? classifyFailure(text) : 'failed');
 
 /** With the reason behind it, where there is one: "Connection error." alone helps nobody. */
 function messageOf(error: unknown): string {

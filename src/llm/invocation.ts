@@ -2,6 +2,7 @@ import { AdapterError } from '../core/errors.js';
 import { llmError } from '../core/llm/failure.js';
 import { composePrompt, type LlmMessage } from '../core/llm/messages.js';
 import type { ShellProviderSettings } from '../core/llm/settings.js';
+import { accessGrant } from './access.js';
 import type { LlmQuestion } from './call.js';
 import { type CliDriver, flagged, type PromptLimit } from './drivers/driver.js';
 
@@ -29,27 +30,37 @@ export interface Invocation {
   readonly stdin: string | undefined;
   /** Content of the file; undefined for none. */
   readonly inputFile: string | undefined;
+  /** The JSON Schema, for arguments with `{schema_file}`; undefined for none. */
+  readonly schemaFile?: string | undefined;
 }
+
+/** What of a question decides how a tool is called. */
+type InvocationQuestion = Pick<LlmQuestion, 'messages' | 'model' | 'hasAgentFile' | 'access' | 'isReadOnly' | 'format'>;
 
 /**
  * How a tool is called.
  * @throws AdapterError LLM_PROMPT_TOO_LARGE, LLM_MODEL_NOT_FOUND
  */
-export function invocationOf(
-  provider: ShellProvider,
-  question: Pick<LlmQuestion, 'messages' | 'model' | 'hasAgentFile'>,
-): Invocation {
+export function invocationOf(provider: ShellProvider, question: InvocationQuestion): Invocation {
   const { driver, settings } = provider;
   const systemArgs = settings.systemFlag === undefined ? driver.systemArgs : flagged(settings.systemFlag);
   const { prompt, system } = compose(question.messages, provider, systemArgs !== undefined);
   checkSize(provider, prompt);
+  const schema = question.format && JSON.stringify(question.format.schema);
   const args = [
     ...(settings.args ?? argsFor(driver, prompt)),
+    ...accessGrant(provider, question).args,
     ...modelArgs(provider, question.model),
     ...(system === undefined ? [] : (systemArgs?.(system) ?? [])),
+    ...(schema === undefined ? [] : (driver.structured?.args(schema) ?? [])),
     // Arguments of the configuration may be for another version of the tool.
     ...(question.hasAgentFile === true && settings.args === undefined ? (driver.agentFileArgs ?? []) : []),
   ];
+  return { ...placePrompt(provider, args, prompt), schemaFile: schema };
+}
+
+/** Puts the prompt into a file, into an argument, or on standard input. */
+function placePrompt({ driver, settings }: ShellProvider, args: readonly string[], prompt: string): Invocation {
   if (settings.stdinMode === 'file') return { args, stdin: undefined, inputFile: prompt };
   const flag = settings.promptFlag ?? (driver.promptBy === 'argument' ? 'positional' : undefined);
   // Without standard input as a way out, the limit of the driver has seen to the size.

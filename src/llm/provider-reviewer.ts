@@ -42,6 +42,8 @@ export class ProviderReviewer implements Reviewer {
       const { content } = await this.#llm.call(
         { provider, shell_provider, model, messages: [...messages], call_id },
         REVIEWER,
+        // The command under review may try to talk the model into doing something.
+        { isReadOnly: true },
       );
       const verdict = readReview(content);
       if (!verdict) throw new Error('its answer is not one JSON object with verdict and reason');

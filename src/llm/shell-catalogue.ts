@@ -39,6 +39,8 @@ export const UNCHANGED: ShellProviderSettings = {
   output: 'auto',
   promptStyle: undefined,
   maxPromptBytes: undefined,
+  access: undefined,
+  accessArgs: {},
   concurrency: undefined,
   env: {},
 };
@@ -79,11 +81,18 @@ export class ShellCatalogue {
     return this.find(name).settings.timeoutMs ?? this.#settings().timeoutMs;
   }
 
-  /** Its own variables: what the configuration says wins, then what the daemon has, then what keeps the tool quiet. */
-  environmentOf({ driver, settings }: ShellProvider): Record<string, string> {
+  /**
+   * Its own variables, the strongest last: what keeps the tool quiet, what the daemon has, what grants or denies access, and
+   * what the configuration says.
+   * @param access variables of the access mode
+   */
+  environmentOf(
+    { driver, settings }: ShellProvider,
+    access: Readonly<Record<string, string>> = {},
+  ): Record<string, string> {
     const own = Object.entries(settings.env).map(([name, secret]) => [name, secret.reveal()] as const);
     const inherited = this.#settings().variables.pick([...COMMON_VARIABLES, ...driver.variables]);
-    return { ...driver.env, ...inherited, ...Object.fromEntries(own) };
+    return { ...driver.env, ...inherited, ...access, ...Object.fromEntries(own) };
   }
 
   /** @throws AdapterError PROVIDER_NOT_FOUND */

@@ -10,8 +10,10 @@ import { killOf } from '../engine/command.js';
 import type { Breach } from '../engine/resource-use.js';
 import type { Scratch, ScratchDirectory } from '../engine/scratch.js';
 import { renderKill, renderUse } from '../services/rendered-limits.js';
+import { accessGrant } from './access.js';
 import type { LlmQuestion, LlmReply } from './call.js';
 import type { CliRunEnd, CliRunner } from './cli-runner.js';
+import { SCHEMA_FILE } from './drivers/driver.js';
 import { INPUT_FILE, type Invocation, invocationOf, type ShellProvider } from './invocation.js';
 import { type OutputReader, outputReader } from './output-reader.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
@@ -80,12 +82,13 @@ export class ShellProviders {
     question: LlmQuestion & { readonly timeoutMs: number },
   ): Promise<LlmReply> {
     const { driver, settings } = provider;
+    const access = accessGrant(provider, question).env;
     const reader = outputReader(driver, settings.output, settings.args !== undefined);
     const end = await this.#options.runner.run({
       file,
       args: await placeInput(invocation, directory),
       cwd: question.cwd,
-      env: { ...this.#options.catalogue.environmentOf(provider), TMPDIR: directory.path },
+      env: { ...this.#options.catalogue.environmentOf(provider, access), TMPDIR: directory.path },
       stdin: invocation.stdin,
       timeoutMs: question.timeoutMs,
       idleTimeoutMs: settings.idleTimeoutMs,
@@ -100,9 +103,9 @@ export class ShellProviders {
 
   #conclude(provider: ShellProvider, { answer, noise, isText }: OutputReader, end: CliRunEnd): LlmReply {
     if (end.cause === 'shutdown') throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
-    const { failure, isFinished, text } = answer;
+    const { failure, failureKind, isFinished, text } = answer;
     const { exitKinds } = provider.driver;
-    const verdict = judgeRun({ ...end, failure, isFinished, isText, text, noise, exitKinds });
+    const verdict = judgeRun({ ...end, failure, failureKind, isFinished, isText, text, noise, exitKinds });
     if (!verdict.ok) throw this.#failureOf(provider, verdict, end);
     return {
       content: verdict.content,
@@ -151,10 +154,20 @@ const limitOf = ({ resource, limit }: Breach): string =>
 /** What of a tool's words is told to clients. */
 const MAX_DETAIL_CHARACTERS = 4096;
 
-/** Puts the prompt into a file, where it is wanted there; gives the arguments with its path. */
-async function placeInput({ args, inputFile }: Invocation, { path }: ScratchDirectory): Promise<readonly string[]> {
-  if (inputFile === undefined) return args;
-  const file = join(path, 'prompt.txt');
-  await writeFile(file, inputFile, { mode: 0o600 });
-  return args.map((arg) => arg.replaceAll(INPUT_FILE, file));
+/** Writes the prompt and the JSON Schema into files, where the arguments want them there; gives the arguments with their paths. */
+async function placeInput(
+  { args, inputFile, schemaFile }: Invocation,
+  { path }: ScratchDirectory,
+): Promise<readonly string[]> {
+  const files = [
+    { placeholder: INPUT_FILE, file: join(path, 'prompt.txt'), content: inputFile },
+    { placeholder: SCHEMA_FILE, file: join(path, 'schema.json'), content: schemaFile },
+  ];
+  let placed = args;
+  for (const { placeholder, file, content } of files) {
+    if (content === undefined || !placed.some((arg) => arg.includes(placeholder))) continue;
+    await writeFile(file, content, { mode: 0o600 });
+    placed = placed.map((arg) => arg.replaceAll(placeholder, file));
+  }
+  return placed;
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
+import { ACCESS_MODES } from '../../src/core/llm/access-mode.js';
 import { DRIVER_NAMES } from '../../src/core/llm/settings.js';
 import { judgeRun } from '../../src/core/llm/verdict.js';
+import { accessGrant } from '../../src/llm/access.js';
 import { DRIVERS } from '../../src/llm/drivers/list.js';
 import { invocationOf, type ShellProvider } from '../../src/llm/invocation.js';
 import { type OutputReader, outputReader } from '../../src/llm/output-reader.js';
@@ -33,6 +35,7 @@ describe.each(DRIVER_NAMES)('%s', (name) => {
       cause: 'exit',
       exitCode,
       failure: answer.failure,
+      failureKind: answer.failureKind,
       isFinished: answer.isFinished,
       isText,
       text: answer.text,
@@ -60,8 +63,24 @@ describe.each(DRIVER_NAMES)('%s', (name) => {
 
   it.each(['', 'default', 'unknown'])('is told no model for %j', (model) => {
     const { args } = invocationOf(provider, { messages: HELLO, model });
-    expect(args.slice(0, driver.args.length)).toEqual(driver.args);
-    expect(args.length).toBe(driver.args.length + (driver.promptBy === 'argument' ? 1 : 0));
+    const plain = [...driver.args, ...expected.access.read];
+    expect(args.slice(0, plain.length)).toEqual(plain);
+    expect(args.length).toBe(plain.length + (driver.promptBy === 'argument' ? 1 : 0));
+  });
+
+  it.each(ACCESS_MODES)('is told that it may %s, by its configuration or for one question', (access) => {
+    const asked = { messages: HELLO, model: undefined };
+    const configured = invocationOf({ ...provider, settings: shellSettings({ access }) }, asked).args;
+    expect(configured).toEqual(invocationOf(provider, { ...asked, access }).args);
+    const { length } = driver.args;
+    expect(configured.slice(length, length + expected.access[access].length)).toEqual(expected.access[access]);
+  });
+
+  it('may only read when the question says so, whatever its configuration grants', () => {
+    const asked = { messages: HELLO, model: undefined };
+    const granted = { ...provider, settings: shellSettings({ access: 'full' }) };
+    expect(invocationOf(granted, { ...asked, isReadOnly: true }).args).toEqual(invocationOf(provider, asked).args);
+    expect(accessGrant(granted, { isReadOnly: true })).toEqual(accessGrant(provider, {}));
   });
 
   it('takes a prompt as large as it may be, and no larger one', () => {
@@ -209,5 +228,69 @@ describe('other forms of the tools’ output', () => {
     expect(reading.answer.failure).toBeUndefined();
     expect(reading.answer.text).toBe('last');
     expect(chunks.join('')).toBe('first\n\nlast');
+  });
+});
+
+describe('the kind of a failure comes from the tool’s structured error', () => {
+  const claudeResult = { type: 'result', subtype: 'success', is_error: true };
+  const quoted = (code: number, status: string) =>
+    `[API Error: ${JSON.stringify({ error: { code, message: 'the service’s words', status } })}]`;
+
+  it.each([
+    ['claude', [{ ...claudeResult, api_error_status: 429, result: 'no' }], 'rate_limited'],
+    ['claude', [{ ...claudeResult, api_error_status: 404, result: 'no' }], 'model'],
+    [
+      'claude',
+      [
+        { type: 'assistant', error: 'authentication_failed', message: { content: [] } },
+        { ...claudeResult, api_error_status: null, result: 'Not logged in' },
+      ],
+      'auth',
+    ],
+    ['claude', [{ ...claudeResult, result: 'your quota of 429 files' }], undefined],
+    ['qwen', [{ type: 'result', is_error: false, result: '[API Error: 429 Too many]' }], 'rate_limited'],
+    ['qwen', [{ type: 'result', is_error: true, error: { message: 'rate limit 429' } }], undefined],
+    [
+      'gemini',
+      [{ type: 'result', status: 'error', error: { message: quoted(429, 'RESOURCE_EXHAUSTED') } }],
+      'rate_limited',
+    ],
+    ['gemini', [{ response: '', error: { type: 'Error', message: 'quota' } }], undefined],
+    ['codex', [{ type: 'turn.failed', error: { message: 'unexpected status 401 Unauthorized: x' } }], 'auth'],
+    [
+      'codex',
+      [{ type: 'turn.failed', error: { message: 'exceeded retry limit, last status: 429 Too Many Requests' } }],
+      'rate_limited',
+    ],
+    [
+      'codex',
+      [{ type: 'turn.failed', error: { message: '{"error":{"message":"m","code":"context_length_exceeded"}}' } }],
+      'prompt_too_large',
+    ],
+    ['codex', [{ type: 'turn.failed', error: { message: 'line 429 of the quota' } }], undefined],
+    [
+      'opencode',
+      [{ type: 'error', error: { name: 'APIError', data: { message: 'm', statusCode: 429 } } }],
+      'rate_limited',
+    ],
+    ['opencode', [{ type: 'error', error: { name: 'ProviderAuthError', data: { message: 'm' } } }], 'auth'],
+    ['opencode', [{ type: 'error', error: { name: 'UnknownError', data: { message: '401' } } }], undefined],
+  ] as const)('%s: %j is %s', (name, events, kind) => {
+    const reading = outputReader(DRIVERS[name], 'auto', false);
+    read(reading, events.map((event) => `${JSON.stringify(event)}\n`).join(''), 1000);
+    expect(reading.answer.failure).toBeDefined();
+    expect(reading.answer.failureKind).toBe(kind);
+  });
+
+  it('an error that is overcome leaves no trace', () => {
+    const reading = outputReader(DRIVERS.claude, 'auto', false);
+    const events = [
+      { type: 'assistant', error: 'rate_limit', message: { content: [] } },
+      { type: 'assistant', message: { content: [] } },
+      { type: 'result', is_error: false, result: 'answer' },
+    ];
+    read(reading, events.map((event) => `${JSON.stringify(event)}\n`).join(''), 1000);
+    expect(reading.answer.failureKind).toBeUndefined();
+    expect(reading.answer.text).toBe('answer');
   });
 });

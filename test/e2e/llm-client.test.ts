@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AdapterClient, connect } from '../../src/client.js';
 import { TestDaemon } from '../support/daemon.js';
 import { CliProcess, runCli } from './cli-support.js';
-import { behaving, expectNothingLeft, samplePath, sleepers } from './llm-support.js';
+import { behaving, expectNothingLeft, samplePath, sleepers, uniqueSleep } from './llm-support.js';
 
-const SLEEP = 7101;
+const SLEEP = uniqueSleep(7201);
 
 let daemon: TestDaemon;
 let client: AdapterClient;
@@ -118,7 +118,7 @@ describe('shell-adapter llm', () => {
     const { code, stdout } = await llm(['--list']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^shell +upper +yes +\/.*fake-cli\.sh$/m);
-    expect(stdout).toMatch(/^Without --provider: upper$/m);
+    expect(stdout).toMatch(/^Used without --provider, in this order: upper$/m);
     expect(JSON.parse((await llm(['--list', '--json'])).stdout)).toHaveProperty('providers');
   });
 

@@ -4,9 +4,9 @@ import { TestDaemon } from '../support/daemon.js';
 import { ask } from '../support/http.js';
 import { readSamples } from '../support/prometheus.js';
 import { WireClient } from '../support/wire.js';
-import { behaving, expectNothingLeft, sleepers } from './llm-support.js';
+import { behaving, expectNothingLeft, sleepers, uniqueSleep } from './llm-support.js';
 
-const CROWD = { auto: 7101, polling: 7102 };
+const CROWD = { auto: uniqueSleep(7101), polling: uniqueSleep(7102) };
 const messages = [{ role: 'user' as const, content: 'hello' }];
 
 describe.each(['auto', 'polling'] as const)('limits on what a run of a tool uses (%s)', (mechanism) => {
@@ -42,7 +42,7 @@ describe.each(['auto', 'polling'] as const)('limits on what a run of a tool uses
     await daemon[Symbol.asyncDispose]();
   });
 
-  const call = (name: string) => client.request('llm_call', { shell_provider: name, messages, timeout: 30 });
+  const call = (name: string) => client.request('llm_call', { shell_provider: name, messages, timeout_ms: 30_000 });
 
   it.each([
     ['memory', 'memory', 'memory_mb', 100],

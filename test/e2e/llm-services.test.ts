@@ -86,7 +86,7 @@ describe.each(SERVICES)('%s', (provider) => {
   });
 
   it.each(['fake-hang', 'fake-hangmid'])('runs into its time-out with %s, and hangs up', async (model) => {
-    const { error } = await client.request('llm_stream', { provider, model, messages: MESSAGES, timeout: 0.3 });
+    const { error } = await client.request('llm_stream', { provider, model, messages: MESSAGES, timeout_ms: 300 });
     expect(error?.code).toBe('LLM_TIMEOUT');
     await vi.waitFor(() => {
       expect(service.seen.at(-1)?.hasGone()).toBe(true);

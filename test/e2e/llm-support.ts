@@ -19,6 +19,12 @@ export const samplePath = (name: string): string => fixture(`samples/${name}.jso
 /** A shell provider of the configuration that behaves so. */
 export const behaving = (...args: readonly (string | number)[]) => ({ command: FAKE_CLI, args: args.map(String) });
 
+/**
+ * A time for `sleep` that no other test run uses, in seconds: other runs on the same machine, and other test files, look for their own.
+ * @param seconds whole seconds, at least 1000 so that the process never ends by itself
+ */
+export const uniqueSleep = (seconds: number): number => Number(`${seconds}.${process.pid}1`);
+
 /** Runs whose `sleep` has this argument, which no other test uses. */
 export const sleepers = (seconds: number): number[] =>
   readdirSync('/proc')

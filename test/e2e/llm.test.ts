@@ -7,20 +7,20 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RequestInput } from '../../src/core/protocol/requests.js';
 import { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
-import { behaving, expectNothingLeft, samplePath, scratchOf, sleepers } from './llm-support.js';
+import { behaving, expectNothingLeft, samplePath, scratchOf, sleepers, uniqueSleep } from './llm-support.js';
 
 const USER = (content: string) => [{ role: 'user' as const, content }];
 
-/** Each waits for other sleepers, so that tests do not see each other's. */
+/** One duration per tool, so that tests do not see each other's processes. */
 const SLEEP = {
-  silent: 7001,
-  stubborn: 7002,
-  forking: 7003,
-  leaving: 7004,
-  lingering: 7005,
-  gone: 7006,
-  queue: 7007,
-  stop: 7008,
+  silent: uniqueSleep(7001),
+  stubborn: uniqueSleep(7002),
+  forking: uniqueSleep(7003),
+  leaving: uniqueSleep(7004),
+  lingering: uniqueSleep(7005),
+  gone: uniqueSleep(7006),
+  queue: uniqueSleep(7007),
+  stop: uniqueSleep(7008),
 };
 
 const PROVIDERS = {
@@ -96,7 +96,11 @@ afterAll(async () => {
   });
 });
 
-const call = (shellProvider: keyof typeof PROVIDERS, options: Partial<RequestInput<'llm_call'>> = {}) =>
+/** `timeout` is the former name of `timeout_ms`, in seconds: the daemon takes it, and the types no longer have it. */
+const call = (
+  shellProvider: keyof typeof PROVIDERS,
+  options: Partial<RequestInput<'llm_call'>> & { readonly timeout?: number } = {},
+) =>
   client.request('llm_call', { provider: 'shell', shell_provider: shellProvider, messages: USER('hello'), ...options });
 
 const stream = (shellProvider: keyof typeof PROVIDERS, options: Partial<RequestInput<'llm_stream'>> = {}) =>
@@ -239,8 +243,8 @@ describe('a call that fails', () => {
   it.each([
     ['failing', 'LLM_FAILED', { exit_code: 3, detail: 'it broke' }],
     ['killed', 'LLM_FAILED', { exit_code: 137, detail: 'half' }],
-    ['unauthorized', 'LLM_AUTH', { exit_code: 1, detail: 'Not logged in · Please run /login' }],
-    ['limited', 'LLM_RATE_LIMITED', { exit_code: 144 }],
+    ['unauthorized', 'LLM_FAILED', { exit_code: 1, detail: 'Not logged in · Please run /login' }],
+    ['limited', 'LLM_FAILED', { exit_code: 144 }],
     ['qwen_error', 'LLM_AUTH', { exit_code: 0 }],
     ['empty', 'LLM_EMPTY', {}],
     ['flood', 'LLM_FAILED', {}],
@@ -264,10 +268,11 @@ describe('a call that fails', () => {
 
   it.each([
     ['impatient', {}, 'ran into its time-out'],
-    ['silent', { timeout: 0.3 }, 'ran into its time-out'],
+
+    ['silent', { timeout_ms: 300 }, 'ran into its time-out'],
     ['idle', {}, 'printed nothing for too long'],
-    ['stubborn', { timeout: 0.3 }, 'ran into its time-out'],
-    ['forking', { timeout: 0.3 }, 'ran into its time-out'],
+    ['stubborn', { timeout_ms: 300 }, 'ran into its time-out'],
+    ['forking', { timeout_ms: 300 }, 'ran into its time-out'],
   ] as const)('%s runs into its time-out, and nothing of it is left', async (name, options, what) => {
     const { error } = await call(name, options);
     expect(error).toMatchObject({ code: 'LLM_TIMEOUT', message: expect.stringContaining(what) as string });
@@ -295,8 +300,15 @@ describe('bad input', () => {
     ['a tool of a name like __proto__', { shell_provider: '__proto__' }, { code: 'PROVIDER_NOT_FOUND' }],
     ['a tool of a service', { provider: 'openai' }, { code: 'INVALID_REQUEST', details: { field: 'shell_provider' } }],
     ['a model for a tool that takes none', { model: 'x' }, { code: 'LLM_MODEL_NOT_FOUND' }],
-    ['no time', { timeout: 0 }, invalid('timeout')],
-    ['too much time', { timeout: 61 }, { code: 'INVALID_REQUEST', details: { field: 'timeout', max: 60 } }],
+    ['no time', { timeout: 0 }, invalid('timeout_ms')],
+    ['too much time', { timeout: 61 }, { code: 'INVALID_REQUEST', details: { field: 'timeout_ms', max: 60_000 } }],
+    [
+      'too many milliseconds',
+      { timeout_ms: 60_001 },
+      { code: 'INVALID_REQUEST', details: { field: 'timeout_ms', max: 60_000 } },
+    ],
+    ['half a millisecond', { timeout_ms: 0.5 }, invalid('timeout_ms')],
+    ['a time under both names', { timeout_ms: 1000, timeout: 1 }, invalid('timeout')],
     ['an id with blanks', { call_id: 'a b' }, invalid('call_id')],
     ['a field too many', { temperature: 1 }, invalid('temperature')],
   ])('%s', async (_title, changes, error) => {
@@ -421,15 +433,15 @@ describe('cancellation', () => {
 
 describe('several calls of one tool', () => {
   it('wait for each other, and not all of them', async () => {
-    const running = call('queue', { call_id: 'first', timeout: 20 });
+    const running = call('queue', { call_id: 'first', timeout_ms: 20_000 });
     await vi.waitFor(() => {
       expect(sleepers(SLEEP.queue)).toHaveLength(1);
     });
-    const waiting = call('queue', { call_id: 'second', timeout: 20 });
+    const waiting = call('queue', { call_id: 'second', timeout_ms: 20_000 });
     expect((await call('queue')).error).toMatchObject({ code: 'LLM_RATE_LIMITED' });
     await client.request('cancel_llm', { call_id: 'second' });
     expect((await waiting).error?.code).toBe('LLM_CANCELLED');
-    expect((await call('queue', { timeout: 0.2 })).error).toMatchObject({
+    expect((await call('queue', { timeout_ms: 200 })).error).toMatchObject({
       code: 'LLM_TIMEOUT',
       message: expect.stringContaining('busy') as string,
     });

@@ -4,10 +4,14 @@ export interface ServiceEvent {
   readonly data: string;
 }
 
-/** A request for a tool, with the tool's own name for its command. */
+/** A call of a tool that a model asks for. */
 export interface ToolCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** By which its result refers to it. @default the same for every call */
+  readonly id?: string;
+  /** Group that the tool belongs to, in OpenAI's responses. */
+  readonly namespace?: string;
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -17,7 +21,8 @@ export interface Dialect {
   modelOf(path: string, body: Body): string;
   isStreamed(path: string, body: Body): boolean;
   hasToolResult(text: string): boolean;
-  toolCall(body: Body, command: string): ToolCall | undefined;
+  /** The names of the tools that are offered to the model. */
+  toolNames(body: Body): readonly unknown[];
   error(status: number, message: string): unknown;
   whole(model: string, text: string, tool: ToolCall | undefined): unknown;
   events(model: string, pieces: readonly string[], tool: ToolCall | undefined): readonly ServiceEvent[];
@@ -37,8 +42,38 @@ const event = (data: unknown, name?: string): ServiceEvent => ({
   data: typeof data === 'string' ? data : JSON.stringify(data),
 });
 
+/** What a model wants: a shell command to be run, a file to be written, or to give its answer as structured output. */
+export type ToolWish =
+  | { readonly command: string }
+  | { readonly file: string; readonly content: string }
+  | { readonly answer: Readonly<Record<string, unknown>> };
+
+/** Names of the tools by which models give structured output. */
+const ANSWER_TOOLS = ['StructuredOutput', 'structured_output'];
+
 /** Names under which tools offer the model to run commands, and what they call the command. */
 const SHELL_TOOLS = ['Bash', 'bash', 'run_shell_command', 'exec_command', 'shell', 'shell_command'];
+
+/** Names under which tools offer the model to write files, each with its arguments. */
+const WRITE_TOOLS: Readonly<Record<string, (file: string, content: string) => ToolCall['args']>> = {
+  Write: (file, content) => ({ file_path: file, content }),
+  write_file: (file, content) => ({ file_path: file, content }),
+  write: (file, content) => ({ filePath: file, content }),
+  edit: (file, content) => ({ file_path: file, old_string: '', new_string: content }),
+};
+
+/** A call of one of the tools that are offered; undefined when none of them can do it. */
+export function toolCallFor(names: readonly unknown[], wish: ToolWish): ToolCall | undefined {
+  if ('command' in wish) return shellCall(names, wish.command);
+  if ('answer' in wish) {
+    const name = ANSWER_TOOLS.find((candidate) => names.includes(candidate));
+    return name === undefined ? undefined : { name, args: wish.answer };
+  }
+  const name = Object.keys(WRITE_TOOLS).find((candidate) => names.includes(candidate));
+  const args = name === undefined ? undefined : WRITE_TOOLS[name]?.(wish.file, wish.content);
+  if (name !== undefined && args !== undefined) return { name, args };
+  return shellCall(names, `printf %s '${wish.content}' > '${wish.file}'`);
+}
 
 function shellCall(names: readonly unknown[], command: string): ToolCall | undefined {
   const name = SHELL_TOOLS.find((candidate) => names.includes(candidate));
@@ -63,22 +98,22 @@ const anthropic: Dialect = {
   modelOf: modelIn,
   isStreamed: streamIn,
   hasToolResult: (text) => text.includes('"tool_result"'),
-  toolCall: (body, command) =>
-    shellCall(
-      toolsOf(body).map(({ name }) => name),
-      command,
-    ),
+  toolNames: (body) => toolsOf(body).map(({ name }) => name),
   error: (status, message) => {
     const type = status === 401 ? 'authentication_error' : status === 429 ? 'rate_limit_error' : 'api_error';
     return { type: 'error', error: { type, message } };
   },
   whole: (model, text, tool) => ({
     ...claudeMessage(model, tool),
-    content: tool ? [{ type: 'tool_use', id: 'toolu_1', name: tool.name, input: tool.args }] : [{ type: 'text', text }],
+    content: tool
+      ? [{ type: 'tool_use', id: tool.id ?? 'toolu_1', name: tool.name, input: tool.args }]
+      : [{ type: 'text', text }],
     usage: claudeUsage,
   }),
   events: (model, pieces, tool) => {
-    const block = tool ? { type: 'tool_use', id: 'toolu_1', name: tool.name, input: {} } : { type: 'text', text: '' };
+    const block = tool
+      ? { type: 'tool_use', id: tool.id ?? 'toolu_1', name: tool.name, input: {} }
+      : { type: 'text', text: '' };
     const deltas = tool
       ? [{ type: 'input_json_delta', partial_json: JSON.stringify(tool.args) }]
       : pieces.map((text) => ({ type: 'text_delta', text }));
@@ -122,11 +157,7 @@ const chat: Dialect = {
   modelOf: modelIn,
   isStreamed: streamIn,
   hasToolResult: (text) => text.includes('"role":"tool"'),
-  toolCall: (body, command) =>
-    shellCall(
-      toolsOf(body).map((tool) => (tool['function'] as Body | undefined)?.['name']),
-      command,
-    ),
+  toolNames: (body) => toolsOf(body).map((tool) => (tool['function'] as Body | undefined)?.['name']),
   error: openAiError,
   whole: (model, content) => ({
     ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, usage: chatUsage },
@@ -142,7 +173,7 @@ const chat: Dialect = {
       tool_calls: [
         {
           index: 0,
-          id: 'call_1',
+          id: tool.id ?? 'call_1',
           type: 'function',
           function: { name: tool.name, arguments: JSON.stringify(tool.args) },
         },
@@ -170,11 +201,7 @@ const responses: Dialect = {
   modelOf: modelIn,
   isStreamed: streamIn,
   hasToolResult: (text) => text.includes('function_call_output'),
-  toolCall: (body, command) =>
-    shellCall(
-      toolsOf(body).map(({ name }) => name),
-      command,
-    ),
+  toolNames: (body) => toolsOf(body).map(({ name }) => name),
   error: openAiError,
   whole: (model, text, tool) => codexResponse(model, codexItem(text, tool)),
   events: (model, pieces, tool) => {
@@ -196,8 +223,9 @@ const responses: Dialect = {
 const codexItem = (text: string, tool: ToolCall | undefined) =>
   tool
     ? {
-        ...{ type: 'function_call', id: 'item_1', call_id: 'call_1', status: 'completed' },
+        ...{ type: 'function_call', id: 'item_1', call_id: tool.id ?? 'call_1', status: 'completed' },
         ...{ name: tool.name, arguments: JSON.stringify(tool.args) },
+        ...(tool.namespace !== undefined && { namespace: tool.namespace }),
       }
     : {
         ...{ type: 'message', id: 'item_1', role: 'assistant', status: 'completed' },
@@ -220,24 +248,25 @@ const geminiUsage = {
 const gemini: Dialect = {
   modelOf: (path) => /models\/([^/:]+):/.exec(path)?.[1] ?? '',
   isStreamed: (path) => path.includes(':stream'),
-  hasToolResult: (text) => text.includes('functionResponse'),
-  toolCall: (body, command) => {
-    const names = toolsOf(body).flatMap((tool) => (tool['functionDeclarations'] ?? []) as Body[]);
-    return shellCall(
-      names.map(({ name }) => name),
-      command,
-    );
-  },
+  hasToolResult: (text) => text.includes('"functionResponse":'),
+  toolNames: (body) =>
+    toolsOf(body)
+      .flatMap((tool) => (tool['functionDeclarations'] ?? []) as Body[])
+      .map(({ name }) => name),
   error: (code, message) => {
     const status = code === 401 ? 'UNAUTHENTICATED' : code === 429 ? 'RESOURCE_EXHAUSTED' : 'INTERNAL';
     return { error: { code, message, status } };
   },
-  whole: (model, text, tool) => geminiPart(model, tool ? { functionCall: tool } : { text }, true),
+  whole: (model, text, tool) => geminiPart(model, tool ? geminiCall(tool) : { text }, true),
   events: (model, pieces, tool) =>
     tool
-      ? [event(geminiPart(model, { functionCall: tool }, true))]
+      ? [event(geminiPart(model, geminiCall(tool), true))]
       : pieces.map((text, index) => event(geminiPart(model, { text }, index === pieces.length - 1))),
 };
+
+const geminiCall = ({ name, args, id }: ToolCall) => ({
+  functionCall: { name, args, ...(id !== undefined && { id }) },
+});
 
 const geminiPart = (modelVersion: string, part: unknown, isLast: boolean) => ({
   candidates: [{ content: { role: 'model', parts: [part] }, index: 0, ...(isLast && { finishReason: 'STOP' }) }],

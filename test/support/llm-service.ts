@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { type Dialect, dialectOf } from './llm-dialects.js';
+import { type Conversation, conversationOf } from './llm-conversation.js';
+import { type Dialect, dialectOf, type ToolCall, toolCallFor, type ToolWish } from './llm-dialects.js';
 
 /** A request as it came. */
 export interface SeenRequest {
@@ -25,12 +26,14 @@ const CHUNKS = 4;
 /**
  * A service on the loopback that speaks the protocols of Anthropic (messages), OpenAI (chat completions, responses) and
  * Gemini (generateContent), as JSON and as events. The end of the model's name says how it behaves: `ok`, `multi`, `empty`,
- * `error-STATUS`, `hang`, `hangmid` (a piece, then nothing), `tool` (asks for a shell command first).
+ * `error-STATUS`, `hang`, `hangmid` (a piece, then nothing), `tool` (asks for `toolWish` first).
  */
 export class LlmService implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
-  /** Shell command that `tool` asks for. */
-  toolCommand = 'true';
+  /** Decides on every turn instead of the model's name: a call of a tool, or the text that ends the conversation. */
+  script: ((conversation: Conversation) => ToolCall | string) | undefined;
+  /** What `tool` asks for, given the text of the request. */
+  toolWish: (text: string) => ToolWish = () => ({ command: 'true' });
   readonly #server: Server;
 
   private constructor() {
@@ -79,6 +82,12 @@ export class LlmService implements AsyncDisposable {
     request: { readonly path: string; readonly body: Record<string, unknown>; readonly text: string },
     response: ServerResponse,
   ): Promise<void> {
+    const turn = this.script?.(conversationOf(request.body));
+    if (turn !== undefined) {
+      const tool = typeof turn === 'string' ? undefined : turn;
+      await send(response, dialect, { ...request, model }, { tool, text: typeof turn === 'string' ? turn : '' });
+      return;
+    }
     const [, mode = 'ok', status = ''] = /(ok|multi|empty|error|hangmid|hang|tool)(?:-(\d+))?$/.exec(model) ?? [];
     if (mode === 'hang') return;
     if (mode === 'error') {
@@ -86,21 +95,34 @@ export class LlmService implements AsyncDisposable {
       return;
     }
     const isTool = mode === 'tool' && !dialect.hasToolResult(request.text);
-    const tool = isTool ? dialect.toolCall(request.body, this.toolCommand) : undefined;
-    const answer = mode === 'empty' ? '' : mode === 'multi' ? SERVICE_PARAGRAPHS : SERVICE_ANSWER;
-    if (!dialect.isStreamed(request.path, request.body)) {
-      sendJson(response, 200, dialect.whole(model, answer, tool));
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const events = dialect.events(model, piecesOf(answer), tool);
-    for (const [index, { name, data }] of events.entries()) {
-      if (mode === 'hangmid' && index >= events.length / 2) return;
-      response.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    response.end();
+    const wish = this.toolWish(request.text);
+    const tool = isTool ? toolCallFor(dialect.toolNames(request.body), wish) : undefined;
+    const said = mode === 'tool' && 'answer' in wish ? JSON.stringify(wish.answer) : SERVICE_ANSWER;
+    const text = mode === 'empty' ? '' : mode === 'multi' ? SERVICE_PARAGRAPHS : said;
+    await send(response, dialect, { ...request, model }, { tool, text, isCut: mode === 'hangmid' });
   }
+}
+
+/** Sends an answer as the request asks for it: as JSON, or as events. */
+async function send(
+  response: ServerResponse,
+  dialect: Dialect,
+  { model, path, body }: { readonly model: string; readonly path: string; readonly body: Record<string, unknown> },
+  answer: { readonly tool: ToolCall | undefined; readonly text: string; readonly isCut?: boolean },
+): Promise<void> {
+  const { tool, text, isCut = false } = answer;
+  if (!dialect.isStreamed(path, body)) {
+    sendJson(response, 200, dialect.whole(model, text, tool));
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const events = dialect.events(model, piecesOf(text), tool);
+  for (const [index, { name, data }] of events.entries()) {
+    if (isCut && index >= events.length / 2) return;
+    response.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  response.end();
 }
 
 function piecesOf(text: string): string[] {

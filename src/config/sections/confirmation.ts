@@ -39,6 +39,7 @@ const CLASS_TEXTS: Readonly<Record<CommandClass, string>> = {
   write: 'Commands that change files in the workspace or in /tmp',
   execute: 'Commands that run a program of which no more is known',
   network: 'Commands that speak to other machines',
+  interactive: 'Commands that execute what is typed while they run: shells, interpreters, editors',
   destructive: 'Commands that delete, or overwrite what is not in the workspace',
   privilege: 'Commands that act as another user, or on the machine as a whole',
   persistence: 'Commands that change what runs later, or the system’s files',

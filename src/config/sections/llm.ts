@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { accessProblem } from '../../core/llm/access.js';
+import { ACCESS_MODES } from '../../core/llm/access-mode.js';
 import { DRIVER_NAMES, LLM_PROVIDERS, OUTPUT_MODES, PROMPT_STYLES } from '../../core/llm/settings.js';
 import { count, duration, ownLimit, path, UNIT_MS } from '../fields.js';
 
@@ -26,6 +28,8 @@ const urlError = 'must be a URL such as http://127.0.0.1:11434';
 
 const commandError = 'must be the name of a program on PATH, or an absolute path';
 
+const argumentList = z.array(z.string({ error: textError }), { error: 'must be a list of texts' });
+
 const shellProvider = z
   .strictObject(
     {
@@ -33,7 +37,7 @@ const shellProvider = z
       command: text
         .refine((value) => !value.includes('/') || value.startsWith('/'), { error: commandError })
         .optional(),
-      args: z.array(z.string({ error: textError }), { error: 'must be a list of texts' }).optional(),
+      args: argumentList.optional(),
       prompt_flag: text.optional(),
       model_flag: text.optional(),
       system_flag: text.optional(),
@@ -48,6 +52,10 @@ const shellProvider = z
         .min(1, { error: sizeError })
         .max(MAX_PROMPT_BYTES, { error: sizeError })
         .optional(),
+      access: choice(ACCESS_MODES).optional(),
+      access_args: z
+        .strictObject({ read: argumentList.optional(), write: argumentList.optional(), full: argumentList.optional() })
+        .default({}),
       concurrency: z.int({ error: runsError }).min(1, { error: runsError }).max(64, { error: runsError }).optional(),
       env: z
         .record(
@@ -144,6 +152,11 @@ export const llmSection = z
     max_timeout: duration('seconds', 3600, 'The longest time-out that a request may ask for.'),
     concurrency: count({ unit: 'runs', min: 1, max: 64 }, 2, 'Runs of one tool at a time; each takes up to 600 MB.'),
     queue_limit: count({ unit: 'calls', min: 0, max: 10_000 }, 16, 'Calls that may wait for one tool.'),
+    repeat_window: count(
+      { unit: 'seconds', min: 0, max: 60 },
+      5,
+      'How soon after a failed run the same request to the HTTP endpoint is taken for a repetition, which runs nothing.',
+    ),
     cpu_percent_limit: ownLimit(
       'cpu_percent_limit',
       'How much CPU a run may use, on the average over adapter.cpu_window.',
@@ -178,4 +191,9 @@ export const llmSection = z
       const message = `is no shell provider; there are ${known.join(', ')}`;
       context.addIssue({ code: 'custom', path: ['fallback', index], message });
     });
+    for (const [name, { driver, access, access_args: accessArgs }] of Object.entries(configured)) {
+      const message = access && accessProblem(name, { driver, accessArgs }, access);
+      if (message !== undefined)
+        context.addIssue({ code: 'custom', path: ['shell_providers', name, 'access'], message });
+    }
   });

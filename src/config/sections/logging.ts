@@ -21,7 +21,7 @@ export const loggingSection = z.strictObject({
     .pipe(z.enum(LOG_LEVELS, { error: levelError }))
     .default('INFO')
     .describe('The least grave records that are written: DEBUG, INFO, WARNING, ERROR or CRITICAL. Default: INFO.'),
-  log_file_path: path('logs/shell_adapter.log', 'The log file; its folder is created.'),
+  log_file_path: path('shell_adapter.log in state_directory', 'The log file; its folder is created.'),
   log_format: z
     .string({ error: "must be a format in Python's style" })
     .transform(readLogFormat)

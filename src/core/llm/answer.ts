@@ -1,3 +1,4 @@
+import type { FailureKind } from './failure.js';
 import type { LlmUsage } from './usage.js';
 
 /** Between two messages of one answer, where they are streamed one after the other. */
@@ -12,10 +13,13 @@ export class Answer {
   /** The tool's own name for the conversation, by which it can be resumed. */
   session: string | undefined;
   model: string | undefined;
+  /** What the last event said about an error that may still be overcome. It counts only if the tool then fails. */
+  failureHint: FailureKind | undefined;
   #chunks: string[] = [];
   #message = '';
   #final: string | undefined;
   #failure: string | undefined;
+  #failureKind: FailureKind | undefined;
   #hasStreamed = false;
   #isBetween = false;
   #isFinished = false;
@@ -28,6 +32,11 @@ export class Answer {
   /** What the tool says has gone wrong. */
   get failure(): string | undefined {
     return this.#failure;
+  }
+
+  /** What the tool's structured error means; undefined when the tool does not say. */
+  get failureKind(): FailureKind | undefined {
+    return this.#failure === undefined ? undefined : (this.#failureKind ?? this.failureHint);
   }
 
   /** Whether something was streamed. */
@@ -80,10 +89,14 @@ export class Answer {
     this.#final = text;
   }
 
-  /** The tool has failed, and says why. The first reason counts. */
-  fail(why: string): void {
+  /**
+   * The tool has failed, and says why. The first reason counts.
+   * @param kind what the structured part of its error means; undefined when it has none
+   */
+  fail(why: string, kind?: FailureKind): void {
     this.#isFinished = true;
     this.#failure ??= why;
+    this.#failureKind ??= kind;
   }
 
   /** What is to be streamed since the last time. */

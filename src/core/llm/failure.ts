@@ -37,20 +37,46 @@ const PASSED_ON: ReadonlySet<ErrorCode> = new Set([
 export const isPassedOn = (error: unknown): error is AdapterError =>
   error instanceof AdapterError && PASSED_ON.has(error.code);
 
-/** What tools print when they fail, by what it means. The first that fits counts. */
-const PATTERNS: readonly (readonly [FailureKind, RegExp])[] = [
-  ['rate_limited', /\b429\b|rate.?limit|quota|resource.?exhausted|too many requests|usage limit|overloaded/i],
-  [
-    'auth',
-    /\b40[13]\b|not logged in|log ?in\b|unauthori[sz]ed|unauthenticated|authenticat|api.?key|credential|no auth|auth method/i,
-  ],
-  ['prompt_too_large', /prompt is too long|context.?length|context.?window|too large|maximum length|too many tokens/i],
-  ['model', /model.{0,80}(not found|not exist|not supported|unknown|invalid)|selected model|(unknown|invalid) model/i],
-];
+/** What an HTTP status of a model's service means. 529 is Anthropic's for an overloaded service. */
+const STATUS_KINDS: ReadonlyMap<number, FailureKind> = new Map([
+  [401, 'auth'],
+  [403, 'auth'],
+  [404, 'model'],
+  [408, 'timeout'],
+  [413, 'prompt_too_large'],
+  [429, 'rate_limited'],
+  [529, 'rate_limited'],
+]);
 
-/** What the text of a failure means. */
-export const classifyFailure = (text: string): FailureKind =>
-  PATTERNS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'failed';
+/** Error codes of services and tools, which are fixed strings in a field of their own. */
+const CODE_KINDS: ReadonlyMap<string, FailureKind> = new Map([
+  ['authentication_error', 'auth'],
+  ['authentication_failed', 'auth'],
+  ['invalid_api_key', 'auth'],
+  ['permission_error', 'auth'],
+  ['UNAUTHENTICATED', 'auth'],
+  ['PERMISSION_DENIED', 'auth'],
+  ['ProviderAuthError', 'auth'],
+  ['rate_limit', 'rate_limited'],
+  ['rate_limit_error', 'rate_limited'],
+  ['rate_limit_exceeded', 'rate_limited'],
+  ['insufficient_quota', 'rate_limited'],
+  ['overloaded_error', 'rate_limited'],
+  ['RESOURCE_EXHAUSTED', 'rate_limited'],
+  ['context_length_exceeded', 'prompt_too_large'],
+  ['ContextOverflowError', 'prompt_too_large'],
+  ['model_not_found', 'model'],
+]);
+
+/** The structured part of an error: an HTTP status, an error code, or both. */
+export interface StructuredError {
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+}
+
+/** What a structured error means; undefined when neither its code nor its status says. The code is the more specific one. */
+export const kindOfError = ({ status, code }: StructuredError): FailureKind | undefined =>
+  CODE_KINDS.get(code ?? '') ?? STATUS_KINDS.get(status ?? 0);
 
 /** Shapes of keys and tokens, wherever they come from. */
 const KEY_SHAPES = [

@@ -1,3 +1,5 @@
+import type { AccessMode } from './access-mode.js';
+
 /** How a repository's instructions for agents get to the tool. `auto`: by the tool itself, if it reads AGENTS.md. */
 export const AGENT_FILE_MODES = ['prepend', 'native', 'auto'] as const;
 type AgentFileMode = (typeof AGENT_FILE_MODES)[number];
@@ -22,6 +24,8 @@ export interface ModelSettings {
   readonly worktree: boolean;
   /** The model that the tool is told; undefined for its own choice. */
   readonly model: string | undefined;
+  /** What the tool may do; undefined for what its shell provider says. */
+  readonly access: AccessMode | undefined;
   /** Undefined for that of the shell provider. */
   readonly timeoutMs: number | undefined;
   readonly normalizer: Normalizer;

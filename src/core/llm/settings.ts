@@ -1,3 +1,4 @@
+import type { AccessMode } from './access-mode.js';
 import type { Limits } from '../limits/limits.js';
 import type { ModelRegistry } from './models.js';
 import type { Secret } from '../secret.js';
@@ -43,6 +44,10 @@ export interface ShellProviderSettings {
   readonly output: OutputMode;
   readonly promptStyle: PromptStyle | undefined;
   readonly maxPromptBytes: number | undefined;
+  /** Undefined: `read` with the driver's arguments, and whatever configured arguments ask for. */
+  readonly access: AccessMode | undefined;
+  /** Arguments that grant an access mode, instead of those of the driver. */
+  readonly accessArgs: Readonly<Partial<Record<AccessMode, readonly string[] | undefined>>>;
   /** Runs at a time. */
   readonly concurrency: number | undefined;
   readonly env: Readonly<Record<string, Secret>>;
@@ -73,6 +78,8 @@ export interface LlmSettings {
   /** Runs of one tool at a time, and calls that may wait for it. */
   readonly concurrency: number;
   readonly queueLimit: number;
+  /** How soon after a failure the same request to the HTTP endpoint is a repetition, which runs nothing; 0 for never. */
+  readonly repeatWindowMs: number;
   /** Of the processes of each run together. */
   readonly limits: Limits;
   readonly shellProviders: Readonly<Record<string, ShellProviderSettings>>;

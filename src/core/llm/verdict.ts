@@ -1,4 +1,4 @@
-import { classifyFailure, type FailureKind } from './failure.js';
+import type { FailureKind } from './failure.js';
 
 /**
  * Why a run ended: by itself, or what it was ended for. `finished`: it had said that it was done, and stayed; `closed`: it had closed its
@@ -14,6 +14,8 @@ export interface RunFacts {
   readonly exitCode: number;
   /** What the tool itself says has gone wrong. */
   readonly failure: string | undefined;
+  /** What the tool's structured error means; undefined when it does not say. */
+  readonly failureKind: FailureKind | undefined;
   /** Whether the tool has said that it is done. */
   readonly isFinished: boolean;
   /** Whether the answer is what it has printed: then it never says so. */
@@ -43,15 +45,14 @@ export function judgeRun(facts: RunFacts): RunVerdict {
   if (cause === 'cancelled' || cause === 'shutdown') return bad('cancelled', 'was cancelled');
   if (cause === 'flood') return bad('failed', 'printed more than an answer can be');
   if (cause === 'limit' && !isFinished) return bad('limit', 'exceeded a limit and was ended');
-  if (failure !== undefined) return bad(kindOf(facts, failure), 'failed');
+  if (failure !== undefined) return bad(kindOf(facts), 'failed');
   if (isFinished && content !== '') return { ok: true, content };
   if (cause === 'timeout') return bad('timeout', 'ran into its time-out');
   if (cause === 'idle') return bad('timeout', 'printed nothing for too long');
   if (exitCode !== 0 && cause === 'exit') {
-    const kind = kindOf(facts, detail);
     return {
       ok: false,
-      kind,
+      kind: kindOf(facts),
       what: `failed with exit code ${exitCode}`,
       detail: withErrors(detail, facts.stderr.trim()),
     };
@@ -69,9 +70,6 @@ const MAX_TOLD = 2000;
 const withErrors = (told: string, errors: string): string =>
   errors === '' || told.includes(errors) ? told : `${told.slice(-MAX_TOLD)}\n${errors.slice(-MAX_TOLD)}`;
 
-function kindOf({ exitKinds, exitCode, stderr }: RunFacts, text: string): FailureKind {
-  const known = exitKinds[exitCode];
-  if (known !== undefined) return known;
-  const kind = classifyFailure(text);
-  return kind === 'failed' ? classifyFailure(stderr) : kind;
-}
+/** Text is never searched for words: any tool may print "429" or "quota" for reasons of its own. */
+const kindOf = ({ exitKinds, exitCode, failureKind }: RunFacts): FailureKind =>
+  failureKind ?? exitKinds[exitCode] ?? 'failed';

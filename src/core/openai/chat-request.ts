@@ -1,10 +1,19 @@
 import { z } from 'zod';
 
-import { AdapterError } from '../errors.js';
 import type { LlmMessage } from '../llm/messages.js';
-
-const flag = z.boolean('must be true or false').nullish();
-const text = z.string().refine((value) => !value.includes('\0'), 'must be a text without NUL');
+import {
+  ANY_OBJECT,
+  assertNoToolNeeded,
+  commonFields,
+  type CompletionRequest,
+  flag,
+  invalid,
+  jsonSchema,
+  parseBody,
+  type RequestedFormat,
+  text,
+  unknownFields,
+} from './completion-request.js';
 
 const textPart = z.object({ type: z.literal('text'), text });
 /** What a model has said instead of an answer is part of the conversation too. */
@@ -33,56 +42,51 @@ const message = z.object({
   refusal: text.nullish(),
 });
 
+const responseFormat = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('text') }),
+    z.object({ type: z.literal('json_object') }),
+    z.object({ type: z.literal('json_schema'), json_schema: z.object({ schema: jsonSchema }) }),
+  ],
+  'must be of the type text, json_object or json_schema',
+);
+
 /**
  * The body of `POST /v1/chat/completions`, as far as it means something here.
  * Source: https://platform.openai.com/docs/api-reference/chat/create
  */
 const chatRequest = z.object({
-  model: z.string('must be the name of a model; GET /v1/models lists them'),
+  ...commonFields,
   messages: z.array(message, 'must be a list of messages').min(1, 'there is no message'),
-  stream: flag,
   stream_options: z.object({ include_usage: flag }, 'must be an object').nullish(),
   n: z.literal(1, 'only one choice can be had').nullish(),
-  /** Ours: whether the run gets a worktree of its own. */
-  worktree: flag,
-  /** Ours: whether the answer says what the run has changed in its worktree. */
-  worktree_changes: flag,
+  response_format: responseFormat.nullish(),
 });
 
-/** What is asked. */
-export interface ChatRequest {
-  readonly model: string;
-  readonly messages: readonly LlmMessage[];
-  readonly isStreamed: boolean;
-  readonly includesUsage: boolean;
-  /** Undefined for what the model's entry says. */
-  readonly worktree: boolean | undefined;
-  readonly reportsChanges: boolean;
-  /** Fields that mean something to OpenAI and nothing here. */
-  readonly ignored: readonly string[];
+/** @throws AdapterError INVALID_REQUEST, `details.field` says where */
+export function parseChatRequest(body: unknown): CompletionRequest {
+  const parsed = parseBody(chatRequest, body);
+  assertNoToolNeeded(body);
+  return {
+    model: parsed.model,
+    messages: parsed.messages.map(toMessage),
+    isStreamed: parsed.stream === true,
+    includesUsage: parsed.stream_options?.include_usage === true,
+    format: toFormat(parsed.response_format ?? undefined),
+    worktree: parsed.worktree ?? undefined,
+    reportsChanges: parsed.worktree_changes === true,
+    ignored: unknownFields(body, chatRequest),
+  };
 }
 
-/** @throws AdapterError INVALID_REQUEST, `details.field` says where */
-export function parseChatRequest(body: unknown): ChatRequest {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalid('', 'the body must be a JSON object, of the content type application/json');
-  }
-  const parsed = chatRequest.safeParse(body);
-  if (!parsed.success) {
-    const [{ path, message: why } = { path: [], message: 'it cannot be read' }] = parsed.error.issues;
-    throw invalid(path.join('.'), why);
-  }
-  const { model, messages, stream, stream_options: streamOptions, worktree, worktree_changes } = parsed.data;
-  const known = Object.keys(chatRequest.shape);
-  return {
-    model,
-    messages: messages.map(toMessage),
-    isStreamed: stream === true,
-    includesUsage: streamOptions?.include_usage === true,
-    worktree: worktree ?? undefined,
-    reportsChanges: worktree_changes === true,
-    ignored: Object.keys(body).filter((name) => !known.includes(name)),
-  };
+const FORMAT_FIELD = 'response_format';
+
+function toFormat(format: z.output<typeof responseFormat> | undefined): RequestedFormat | undefined {
+  if (format?.type === 'json_object') return { ...ANY_OBJECT, field: FORMAT_FIELD };
+  return format?.type === 'json_schema'
+    ? { schema: format.json_schema.schema, isAnyObject: false, field: FORMAT_FIELD }
+    : undefined;
 }
 
 const ROLES: Readonly<Record<z.output<typeof message>['role'], LlmMessage['role']>> = {
@@ -105,6 +109,3 @@ function toMessage({ role, content, refusal }: z.output<typeof message>, index: 
   });
   return { role: ROLES[role], content: texts.join('\n') };
 }
-
-const invalid = (field: string, why: string): AdapterError =>
-  new AdapterError('INVALID_REQUEST', field === '' ? why : `${field}: ${why}`, { details: { field } });

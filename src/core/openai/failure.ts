@@ -1,20 +1,21 @@
 import { AdapterError, type ErrorCode, type ErrorDetails } from '../errors.js';
 
+/** The error object of OpenAI's API. */
+export interface OpenAiError {
+  readonly message: string;
+  readonly type: string;
+  readonly code: string;
+  readonly param: string | null;
+  /** What the tool said, or what more is known. */
+  readonly detail?: string;
+}
+
 /** An error as clients of OpenAI's API take it. */
 export interface OpenAiFailure {
   readonly status: number;
   /** After so many seconds it may go better; undefined when the same request should not simply be made again. */
   readonly retryAfterSeconds: number | undefined;
-  readonly body: {
-    readonly error: {
-      readonly message: string;
-      readonly type: string;
-      readonly code: string;
-      readonly param: string | null;
-      /** What the tool said, or what more is known. */
-      readonly detail?: string;
-    };
-  };
+  readonly body: { readonly error: OpenAiError };
 }
 
 /** The error of a request for a model that there is not. @param models those that there are */
@@ -79,7 +80,10 @@ export function openAiFailure({ code, message, details = {} }: AdapterError): Op
 }
 
 /** Whether a tool has run, and not only waited for its turn: another run may do again what this one has done. */
-const hasRun = (details: ErrorDetails): boolean => 'exit_code' in details;
+export const hasRun = (details: ErrorDetails): boolean => 'exit_code' in details;
+
+/** Whether nothing was run, because the same request has just failed. */
+export const isRepeated = ({ details }: AdapterError): boolean => details?.['is_repeated'] === true;
 
 const typeOf = (status: number): string =>
   status === 429 ? 'rate_limit_error' : status < 500 ? 'invalid_request_error' : 'server_error';

@@ -1,6 +1,8 @@
 import type { Answer } from '../../core/llm/answer.js';
 import { type JsonObject, listOf, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
+import { kindOfError } from '../../core/llm/failure.js';
 import { usageOf } from '../../core/llm/usage.js';
+import { readServiceError } from './service-error.js';
 
 /*
  * The events that claude prints with `--output-format stream-json` (or json: the last of them), and with small differences
@@ -14,6 +16,7 @@ export function readClaudeEvent(event: JsonObject, answer: Answer): void {
   if (event['parent_tool_use_id'] !== undefined && event['parent_tool_use_id'] !== null) return;
   if (event['type'] === 'stream_event') readDelta(objectOf(event['event']), answer);
   else if (event['type'] === 'system') answer.model ??= textOf(event['model']);
+  else if (event['type'] === 'assistant') answer.failureHint = kindOfError({ code: textOf(event['error']) });
   else if (event['type'] === 'result') readResult(event, answer);
 }
 
@@ -38,7 +41,9 @@ function readResult(event: JsonObject, answer: Answer): void {
   const cached = numberOf(usage['cache_read_input_tokens']);
   const input = numberOf(usage['input_tokens']);
   if (input !== undefined) answer.usage = readUsage(event, usage, input, cached);
-  const text = textOf(event['result']);
+  // With a JSON Schema the answer is an object; what the model has said beside it does not count.
+  const structured = event['structured_output'];
+  const text = structured === undefined ? textOf(event['result']) : JSON.stringify(structured);
   if (event['is_error'] !== true && text !== undefined) {
     answer.finish(text);
     return;
@@ -47,7 +52,8 @@ function readResult(event: JsonObject, answer: Answer): void {
   const message = textOf(objectOf(event['error'])['message']);
   const status = numberOf(event['api_error_status']);
   const why = [text, message, ...errors].find(Boolean) ?? `it ended with ${textOf(event['subtype']) ?? 'no text'}`;
-  answer.fail(status === undefined || why.includes(String(status)) ? why : `${why} (status ${status})`);
+  const kind = kindOfError({ status }) ?? readServiceError(why).kind;
+  answer.fail(status === undefined || why.includes(String(status)) ? why : `${why} (status ${status})`, kind);
 }
 
 function readUsage(event: JsonObject, usage: JsonObject, input: number, cached: number | undefined): Answer['usage'] {

@@ -7,11 +7,19 @@ export const claude: CliDriver = {
   binaries: ['claude'],
   // Without --verbose, stream-json is refused.
   args: ['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+  access: {
+    // Without a terminal it refuses whatever it would have to ask about.
+    read: { args: [] },
+    write: { args: ['--permission-mode', 'acceptEdits'] },
+    // For root it refuses this mode unless it is told that somebody has decided so.
+    full: { args: ['--permission-mode', 'bypassPermissions'], env: { IS_SANDBOX: '1' } },
+  },
   promptBy: 'stdin',
   promptStyle: 'labelled',
   promptLimit: { max: 10 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('--model'),
   systemArgs: flagged('--append-system-prompt'),
+  structured: { args: flagged('--json-schema'), takesAnyObject: true },
   agentFileArgs: undefined,
   env: {
     DISABLE_AUTOUPDATER: '1',

@@ -1,19 +1,27 @@
 import type { Answer } from '../../core/llm/answer.js';
 import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
 import { usageOf } from '../../core/llm/usage.js';
-import { type CliDriver, flagged } from './driver.js';
+import { type CliDriver, flagged, SCHEMA_FILE } from './driver.js';
+import { readServiceError } from './service-error.js';
 
 /** OpenAI Codex. It prints whole messages, never pieces of them. */
 export const codex: CliDriver = {
   name: 'codex',
   binaries: ['codex'],
-  args: ['exec', '--json', '--color', 'never', '--skip-git-repo-check', '-s', 'read-only', '-'],
+  args: ['exec', '--json', '--color', 'never', '--skip-git-repo-check', '-'],
+  access: {
+    read: { args: ['-s', 'read-only'] },
+    write: { args: ['-s', 'workspace-write'] },
+    full: { args: ['-s', 'danger-full-access'] },
+  },
   promptBy: 'stdin',
   promptStyle: 'labelled',
   promptLimit: { max: 1024 * 1024, unit: 'characters' },
   modelArgs: flagged('-m'),
   // The value is TOML, whose quoted texts are those of JSON.
   systemArgs: (text) => ['-c', `developer_instructions=${JSON.stringify(text)}`],
+  // OpenAI's service takes no schema that leaves the fields open.
+  structured: { args: () => ['--output-schema', SCHEMA_FILE], takesAnyObject: false },
   agentFileArgs: ['-c', 'project_doc_max_bytes=0'],
   env: {},
   variables: ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*'],
@@ -31,7 +39,8 @@ function readEvent(event: JsonObject, answer: Answer): void {
     answer.usage = readUsage(objectOf(event['usage']));
     answer.finish();
   } else if (event['type'] === 'turn.failed') {
-    answer.fail(readMessage(objectOf(event['error'])['message']));
+    const { message, kind } = readServiceError(textOf(objectOf(event['error'])['message']) ?? 'the turn failed');
+    answer.fail(message, kind);
   }
 }
 
@@ -43,14 +52,3 @@ const readUsage = (usage: JsonObject): Answer['usage'] =>
     cached: numberOf(usage['cached_input_tokens']),
     reasoning: numberOf(usage['reasoning_output_tokens']),
   });
-
-/** The message of a failure may be the JSON that the service has sent. */
-function readMessage(message: unknown): string {
-  const text = textOf(message) ?? 'the turn failed';
-  try {
-    return textOf(objectOf(objectOf(JSON.parse(text))['error'])['message']) ?? text;
-  } catch {
-    // A SyntaxError: it is a message.
-    return text;
-  }
-}

@@ -9,12 +9,19 @@ export const cursorAgent: CliDriver = {
   binaries: ['cursor-agent', 'agent'],
   // The default of the output format has changed from version to version.
   args: ['-p', '--output-format', 'stream-json'],
+  // With -p alone it may write and run commands.
+  access: {
+    read: { args: ['--mode', 'ask'] },
+    write: { args: ['--force', '--sandbox', 'enabled'] },
+    full: { args: ['--force', '--sandbox', 'disabled'] },
+  },
   // Of standard input its documentation says nothing.
   promptBy: 'argument',
   promptStyle: 'labelled',
   promptLimit: { max: 100_000, unit: 'bytes' },
   modelArgs: flagged('--model'),
   systemArgs: undefined,
+  structured: undefined,
   // Nothing keeps it from reading the file.
   agentFileArgs: [],
   env: {},

@@ -2,6 +2,7 @@ import type { Answer } from '../../core/llm/answer.js';
 import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
 import { usageOf } from '../../core/llm/usage.js';
 import { type CliDriver, flagged } from './driver.js';
+import { readServiceError } from './service-error.js';
 
 /** Gemini CLI. Without a terminal it offers the model no tools that change anything. */
 export const gemini: CliDriver = {
@@ -10,12 +11,18 @@ export const gemini: CliDriver = {
   args: ['-o', 'stream-json'],
   // Its events repeat the prompt, and when it ends it drops what the pipe has not taken yet: the answer, if whoever reads is late.
   largePrompt: { aboveBytes: 16 * 1024, args: ['-o', 'json'] },
+  access: {
+    read: { args: [] },
+    write: { args: ['--approval-mode', 'auto_edit'] },
+    full: { args: ['--approval-mode', 'yolo'] },
+  },
   promptBy: 'stdin',
   promptStyle: 'labelled',
   // It cuts what is longer, and answers nothing.
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: undefined,
+  structured: undefined,
   agentFileArgs: undefined,
   env: {
     // A directory that it does not know is refused otherwise.
@@ -47,14 +54,14 @@ function readResult(event: JsonObject, answer: Answer): void {
     const completion = numberOf(stats['output_tokens']) ?? 0;
     answer.usage = usageOf({ prompt, completion, cached: numberOf(stats['cached']) });
   }
-  if (event['status'] === 'error') answer.fail(readError(event));
+  if (event['status'] === 'error') failWith(event, answer);
   else answer.finish();
 }
 
 /** What `-o json` prints: one object, with an error beside the response at times. */
 function readDocument(event: JsonObject, answer: Answer): void {
   if (event['error'] !== undefined) {
-    answer.fail(readError(event));
+    failWith(event, answer);
     return;
   }
   const text = textOf(event['response']);
@@ -70,7 +77,10 @@ function readDocument(event: JsonObject, answer: Answer): void {
   answer.finish(text);
 }
 
-function readError(event: JsonObject): string {
+/** The document's `code` is the exit code; a service's own error stands as JSON in the message. */
+function failWith(event: JsonObject, answer: Answer): void {
   const error = objectOf(event['error']);
-  return [textOf(error['type']), textOf(error['message'])].filter(Boolean).join(': ') || 'it ended with an error';
+  const { message, kind } = readServiceError(textOf(error['message']) ?? '');
+  const why = [textOf(error['type']), message].filter(Boolean).join(': ');
+  answer.fail(why || 'it ended with an error', kind);
 }

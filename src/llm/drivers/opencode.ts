@@ -1,10 +1,17 @@
 import type { Answer } from '../../core/llm/answer.js';
+import { kindOfError } from '../../core/llm/failure.js';
 import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
 import { type LlmUsage, usageOf } from '../../core/llm/usage.js';
 import { type CliDriver, flagged } from './driver.js';
 
-/** Its own default lets the model run commands, and a rule that asks would wait for ever: nobody is there to answer. */
-const NO_TOOLS_THAT_CHANGE = JSON.stringify({ permission: { edit: 'deny', bash: 'deny', webfetch: 'deny' } });
+/**
+ * Its own default lets the model run commands. A permission that is neither allowed nor denied would make it wait for an answer
+ * for ever.
+ */
+const permissions = (edit: 'allow' | 'deny', rest: 'allow' | 'deny') => {
+  const permission = { edit, bash: rest, webfetch: rest, external_directory: rest, doom_loop: rest };
+  return { args: [], env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ permission }) } };
+};
 
 /** OpenCode. It prints whole messages, and is slow to start. Models are `provider/model`. */
 export const opencode: CliDriver = {
@@ -12,17 +19,22 @@ export const opencode: CliDriver = {
   binaries: ['opencode'],
   // Without a title it asks a model for one.
   args: ['run', '--format', 'json', '--title', 'llm_call'],
+  access: {
+    read: permissions('deny', 'deny'),
+    write: permissions('allow', 'deny'),
+    full: permissions('allow', 'allow'),
+  },
   promptBy: 'stdin',
   promptStyle: 'labelled',
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: undefined,
+  structured: undefined,
   // Nothing keeps it from reading the file.
   agentFileArgs: [],
   env: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-    OPENCODE_CONFIG_CONTENT: NO_TOOLS_THAT_CHANGE,
   },
   // It speaks with every service there is.
   variables: ['OPENCODE_*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*', 'GOOGLE_*', 'GITHUB_TOKEN', 'OPENROUTER_API_KEY'],
@@ -45,7 +57,8 @@ function readEvent(event: JsonObject, answer: Answer): void {
     const data = objectOf(error['data']);
     const status = numberOf(data['statusCode']);
     const why = textOf(data['message']) ?? textOf(error['name']) ?? 'it ended with an error';
-    answer.fail(status === undefined ? why : `${why} (status ${status})`);
+    const kind = kindOfError({ status, code: textOf(error['name']) });
+    answer.fail(status === undefined ? why : `${why} (status ${status})`, kind);
   }
 }
 

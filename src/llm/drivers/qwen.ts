@@ -11,12 +11,18 @@ export const qwen: CliDriver = {
   name: 'qwen',
   binaries: ['qwen'],
   args: ['-o', 'stream-json', '--include-partial-messages'],
+  access: {
+    read: { args: [] },
+    write: { args: ['--approval-mode', 'auto-edit'] },
+    full: { args: ['--approval-mode', 'yolo'] },
+  },
   promptBy: 'stdin',
   promptStyle: 'labelled',
   // It cuts what is longer, and hangs.
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: flagged('--append-system-prompt'),
+  structured: { args: flagged('--json-schema'), takesAnyObject: true },
   agentFileArgs: ['--bare'],
   env: { QWEN_CODE_NO_RELAUNCH: 'true' },
   variables: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_*'],

@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { assertPermitted } from '../../core/access/permissions.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { ChunkFrame, completion } from '../../core/openai/chat-answer.js';
-import { type ChatRequest, parseChatRequest } from '../../core/openai/chat-request.js';
-import { openAiFailure, unknownModel } from '../../core/openai/failure.js';
+import { ChatEncoding } from '../../core/openai/chat-encoding.js';
+import { parseChatRequest } from '../../core/openai/chat-request.js';
+import type { CompletionRequest } from '../../core/openai/completion-request.js';
+import type { AnswerEncoding, EncodedAnswer } from '../../core/openai/encoding.js';
+import { isRepeated, openAiFailure, unknownModel } from '../../core/openai/failure.js';
+import { ResponsesEncoding } from '../../core/openai/responses-encoding.js';
+import { parseResponsesRequest } from '../../core/openai/responses-request.js';
 import type { Grant } from '../../services/access/access.js';
 import type { Caller } from '../../services/audience.js';
 import type { Completion, CompletionListener } from '../../services/completions-port.js';
@@ -29,7 +35,7 @@ interface Admitted extends Pick<Grant, 'ended'> {
 }
 
 /**
- * OpenAI's API: chat completions by the command-line tools of this machine, and the list of the models. Answers and errors are in the
+ * OpenAI's API: chat completions and responses by the command-line tools of this machine, and the list of the models. Answers and errors are in the
  * form that OpenAI's clients take. What has run may have changed something, so clients are told not to repeat a request by
  * themselves, unless nothing has run.
  */
@@ -42,9 +48,11 @@ export class OpenAiEndpoint {
 
   /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
-    routes.post('/v1/chat/completions', { bodyLimit: MAX_BODY_BYTES, errorHandler: this.#onError }, (request, reply) =>
-      this.#complete(request, reply),
-    );
+    for (const api of APIS) {
+      routes.post(api.path, { bodyLimit: MAX_BODY_BYTES, errorHandler: this.#onError }, (request, reply) =>
+        this.#complete(api, request, reply),
+      );
+    }
     routes.get('/v1/models', { errorHandler: this.#onError }, async (request) => {
       await this.#admit(request);
       return { object: 'list', data: this.#models() };
@@ -74,7 +82,7 @@ export class OpenAiEndpoint {
   }
 
   /** Has a model answer. What comes of it is recorded, and secrets in it are masked. */
-  async #ask(asked: ChatRequest, caller: Caller, listener: CompletionListener): Promise<Completion> {
+  async #ask(asked: CompletionRequest, caller: Caller, listener: CompletionListener): Promise<Completion> {
     const { completions, requestAudit, secrets } = this.#options.services;
     try {
       const answer = await completions.complete(asked, listener);
@@ -111,35 +119,34 @@ export class OpenAiEndpoint {
     return reply.code(404).header('x-should-retry', 'false').send(openAiFailure(error).body);
   }
 
-  async #complete(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async #complete(api: Api, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { caller, ended } = await this.#admit(request);
-    const asked = parseChatRequest(request.body);
+    const asked = api.parse(request.body);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');
-    const frame = { id: `cmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000), model: asked.model };
-    const gone = goneSignal(request, reply, ended);
-    const ask = (onChunk: CompletionListener['onChunk']) => this.#ask(asked, caller, { signal: gone, onChunk });
-    if (asked.isStreamed) return this.#stream(ask, new ChunkFrame(frame, asked.includesUsage), reply);
-    const answer = await ask(undefined);
-    return reply.send(completion(frame, answer.content, answer.usage, extraOf(answer)));
+    const encoding = api.encoding(asked);
+    const signal = goneSignal(request, reply, ended);
+    const repeatKey = repeatKeyOf(request, caller);
+    const ask: Ask = (onChunk) => this.#ask(asked, caller, { signal, onChunk, repeatKey });
+    if (asked.isStreamed) return this.#stream(ask, encoding, reply);
+    return reply.send(encoding.whole(encoded(await ask(undefined))));
   }
 
   /** What fails before there is anything of an answer is an answer of its own, with a status; after that it ends the stream. */
-  async #stream(
-    ask: (onChunk: (text: string) => void) => Promise<Completion>,
-    chunks: ChunkFrame,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> {
+  async #stream(ask: Ask, encoding: AnswerEncoding, reply: FastifyReply): Promise<FastifyReply> {
     const { secrets } = this.#options.services;
     const stream = new EventStream();
+    const send = (events: readonly object[]) => {
+      for (const event of events) stream.send(event);
+    };
     const onChunk = (text: string) => {
-      if (!stream.hasBegun) stream.send(chunks.begin());
-      stream.send(chunks.content(text));
+      if (!stream.hasBegun) send(encoding.begin());
+      send(encoding.piece(text));
     };
     const ended = ask(onChunk).then((answer) => {
       if (!stream.hasBegun) onChunk(answer.content);
-      for (const chunk of chunks.end(answer.usage, extraOf(answer))) stream.send(chunk);
-      stream.end();
+      send(encoding.end(encoded(answer)));
+      stream.end(encoding.hasDoneMark);
     });
     try {
       await Promise.race([stream.begun, ended]);
@@ -147,9 +154,10 @@ export class OpenAiEndpoint {
       stream.destroy();
       throw error;
     }
-    if (!stream.hasBegun) stream.send(chunks.begin());
+    if (!stream.hasBegun) send(encoding.begin());
     ended.catch((error: unknown) => {
-      stream.fail(secrets.value(openAiFailure(this.#known(error)).body));
+      send(encoding.fail(secrets.value(openAiFailure(this.#known(error)).body.error)));
+      stream.end(false);
     });
     return reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(stream.body);
   }
@@ -159,7 +167,9 @@ export class OpenAiEndpoint {
     _request: FastifyRequest,
     reply: FastifyReply,
   ): void => {
-    const { status, body, retryAfterSeconds } = openAiFailure(this.#known(error));
+    const known = this.#known(error);
+    const { status, body, retryAfterSeconds } = openAiFailure(known);
+    if (isRepeated(known)) reply.header('x-retry-suppressed', 'true');
     if (retryAfterSeconds === undefined) reply.header('x-should-retry', 'false');
     else reply.header('retry-after', String(retryAfterSeconds));
     reply.header('cache-control', 'no-store').code(status).send(this.#options.services.secrets.value(body));
@@ -174,8 +184,48 @@ export class OpenAiEndpoint {
     if (statusCode === 415) return new AdapterError('INVALID_REQUEST', 'the content type must be application/json');
     if (statusCode !== undefined && statusCode < 500) return new AdapterError('INVALID_REQUEST', message);
     this.#options.log.error('a request failed unexpectedly', { error: stack ?? String(error) });
-    return new AdapterError('INTERNAL', 'a fault in the adapter; the log has the details');
+    return new AdapterError('INTERNAL', 'internal error; the log has the details');
   }
 }
 
-const extraOf = ({ worktree }: Completion): object => (worktree ? { worktree } : {});
+type Ask = (onChunk: CompletionListener['onChunk']) => Promise<Completion>;
+
+const encoded = ({ content, usage, worktree }: Completion): EncodedAnswer => ({
+  content,
+  usage,
+  extra: worktree ? { worktree } : {},
+});
+
+/** One of OpenAI's two ways to ask for a completion. */
+interface Api {
+  readonly path: string;
+  readonly parse: (body: unknown) => CompletionRequest;
+  readonly encoding: (asked: CompletionRequest) => AnswerEncoding;
+}
+
+const frameOf = (prefix: string, { model }: CompletionRequest) => ({
+  id: `${prefix}${crypto.randomUUID()}`,
+  created: Math.floor(Date.now() / 1000),
+  model,
+});
+
+const APIS: readonly Api[] = [
+  {
+    path: '/v1/chat/completions',
+    parse: parseChatRequest,
+    encoding: (asked) => new ChatEncoding(frameOf('cmpl-', asked), asked.includesUsage),
+  },
+  {
+    path: '/v1/responses',
+    parse: parseResponsesRequest,
+    encoding: (asked) => new ResponsesEncoding(frameOf('', asked)),
+  },
+];
+
+/** The same for the same request of the same principal; undefined when the client wants a run in any case. */
+function repeatKeyOf({ routeOptions, headers, body }: FastifyRequest, { principal }: Caller): string | undefined {
+  if (/\bno-cache\b/.test(headers['cache-control'] ?? '')) return undefined;
+  return createHash('sha256')
+    .update(JSON.stringify([principal.id, routeOptions.url, body]))
+    .digest('base64');
+}

@@ -34,23 +34,19 @@ export class EventStream {
     return this.#hasBegun;
   }
 
+  /** Sends an event, by its name if it has a `type`. */
   send(event: object): void {
     if (this.#stream.writableEnded || this.#stream.destroyed) return;
-    this.#stream.write(`data: ${JSON.stringify(event)}\n\n`);
+    const name = 'type' in event && typeof event.type === 'string' ? `event: ${event.type}\n` : '';
+    this.#stream.write(`${name}data: ${JSON.stringify(event)}\n\n`);
     this.#hasBegun = true;
     this.#begin();
   }
 
-  /** All was said. */
-  end(): void {
+  /** Nothing more comes. @param mark whether `[DONE]` says so; without it, nobody takes a stream that failed for a whole one */
+  end(mark: boolean): void {
     this.#stopTimers();
-    this.#stream.end('data: [DONE]\n\n');
-  }
-
-  /** Ends with an error: without `[DONE]`, so that nobody takes what came for everything. */
-  fail(body: object): void {
-    this.send(body);
-    this.#stopTimers();
+    if (mark) this.#stream.write('data: [DONE]\n\n');
     this.#stream.end();
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import type { AccessMode } from '../../../src/core/llm/access-mode.js';
 import type { DriverName } from '../../../src/core/llm/settings.js';
 import type { LlmUsage } from '../../../src/core/llm/usage.js';
 
@@ -7,6 +8,8 @@ import type { LlmUsage } from '../../../src/core/llm/usage.js';
 export interface DriverExpectations {
   /** How it is called with the model `m-1` and the system prompt `S`. */
   readonly args: readonly string[];
+  /** What is added to its arguments for each access mode. */
+  readonly access: Readonly<Record<AccessMode, readonly string[]>>;
   /** Of a good run. */
   readonly usage: LlmUsage | undefined;
   /** Pieces in which the answer comes. */
@@ -26,6 +29,11 @@ export const EXPECTATIONS: Readonly<Record<DriverName, DriverExpectations>> = {
       ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
       ...['--model', 'm-1', '--append-system-prompt', 'S'],
     ],
+    access: {
+      read: [],
+      write: ['--permission-mode', 'acceptEdits'],
+      full: ['--permission-mode', 'bypassPermissions'],
+    },
     usage: { ...counts, prompt_tokens: 144, total_tokens: 166, cost_usd: 0.0008906000000000001 },
     chunks: 4,
     failedWith: 1,
@@ -33,13 +41,22 @@ export const EXPECTATIONS: Readonly<Record<DriverName, DriverExpectations>> = {
   },
   gemini: {
     args: ['-o', 'stream-json', '-m', 'm-1'],
+    access: { read: [], write: ['--approval-mode', 'auto_edit'], full: ['--approval-mode', 'yolo'] },
     usage: counts,
     chunks: 4,
     failedWith: 145,
     largest: 8 * MIB,
   },
   'cursor-agent': {
-    args: ['-p', '--output-format', 'stream-json', '--model', 'm-1', 'SYSTEM: S\n\nUSER: hello'],
+    args: [
+      ...['-p', '--output-format', 'stream-json', '--mode', 'ask'],
+      ...['--model', 'm-1', 'SYSTEM: S\n\nUSER: hello'],
+    ],
+    access: {
+      read: ['--mode', 'ask'],
+      write: ['--force', '--sandbox', 'enabled'],
+      full: ['--force', '--sandbox', 'disabled'],
+    },
     usage: undefined,
     chunks: 1,
     failedWith: undefined,
@@ -47,6 +64,8 @@ export const EXPECTATIONS: Readonly<Record<DriverName, DriverExpectations>> = {
   },
   opencode: {
     args: ['run', '--format', 'json', '--title', 'llm_call', '-m', 'm-1'],
+    // By its configuration in a variable.
+    access: { read: [], write: [], full: [] },
     usage: { ...counts, reasoning_tokens: 5, cost_usd: 0 },
     chunks: 1,
     failedWith: 1,
@@ -54,9 +73,10 @@ export const EXPECTATIONS: Readonly<Record<DriverName, DriverExpectations>> = {
   },
   codex: {
     args: [
-      ...['exec', '--json', '--color', 'never', '--skip-git-repo-check', '-s', 'read-only', '-'],
+      ...['exec', '--json', '--color', 'never', '--skip-git-repo-check', '-', '-s', 'read-only'],
       ...['-m', 'm-1', '-c', 'developer_instructions="S"'],
     ],
+    access: { read: ['-s', 'read-only'], write: ['-s', 'workspace-write'], full: ['-s', 'danger-full-access'] },
     usage: { ...counts, reasoning_tokens: 5 },
     chunks: 1,
     failedWith: 1,
@@ -64,6 +84,7 @@ export const EXPECTATIONS: Readonly<Record<DriverName, DriverExpectations>> = {
   },
   qwen: {
     args: ['-o', 'stream-json', '--include-partial-messages', '-m', 'm-1', '--append-system-prompt', 'S'],
+    access: { read: [], write: ['--approval-mode', 'auto-edit'], full: ['--approval-mode', 'yolo'] },
     // It asks the model a second time, behind the scenes.
     usage: { prompt_tokens: 222, completion_tokens: 44, total_tokens: 266, cached_tokens: 66 },
     chunks: 4,

@@ -93,7 +93,7 @@ describe('POST /v1/chat/completions', () => {
     expect(await contentOf('codex-full')).toContain(
       '|-c|project_doc_max_bytes=0|Answer in one word.\n\n--- USER TASK ---\nhello',
     );
-    expect(await contentOf('codex-auto')).toMatch(/\|-\|-m\|gpt-x\|hello$/);
+    expect(await contentOf('codex-auto')).toMatch(/\|-s\|read-only\|-m\|gpt-x\|hello$/);
   });
 
   it('of plain text the last paragraph is the answer, unless the model says all of it', async () => {

@@ -12,10 +12,24 @@ import { ask, ToolStage } from './support.js';
 
 const sh = (script: string) => ({ command: 'sh', args: ['-c', script] });
 
+/** What Claude Code prints without a login, abridged. */
+const LOGGED_OUT = [
+  { type: 'assistant', error: 'authentication_failed', message: { content: [] } },
+  { type: 'result', subtype: 'success', is_error: true, result: 'Not logged in · Please run /login' },
+];
+/** What codex prints when its service refuses more requests. */
+const TOO_MANY = {
+  type: 'turn.failed',
+  error: { message: 'exceeded retry limit, last status: 429 Too Many Requests' },
+};
+
 const stage = new ToolStage();
 
 beforeAll(async () => {
-  stage.tool('claude', `cat >/dev/null; echo 'Not logged in · Please run /login'; exit 1`);
+  stage.tool(
+    'claude',
+    `cat >/dev/null; cat <<'END'\n${LOGGED_OUT.map((event) => JSON.stringify(event)).join('\n')}\nEND\nexit 1`,
+  );
   stage.tool('codex', 'cat >/dev/null');
   mkdirSync(join(stage.folder, 'plain'));
   mkdirSync(join(stage.repo, 'odd/AGENTS.md'), { recursive: true });
@@ -27,6 +41,9 @@ beforeAll(async () => {
         broken: { driver: 'broken' },
         silent: { driver: 'codex' },
         limited: { driver: 'limited' },
+        parser: { driver: 'parser' },
+        quota: { driver: 'quota' },
+        tar: { driver: 'tar' },
         loggedOut: { driver: 'claude' },
         late: { driver: 'sleeper', timeout: 0.3 },
         missing: { driver: 'opencode-not-there' },
@@ -43,7 +60,13 @@ beforeAll(async () => {
     {
       shell_providers: {
         broken: sh(`cat >/dev/null; echo run >> ${stage.folder}/runs; echo half; echo "it hurts" >&2; exit 3`),
-        limited: sh(`cat >/dev/null; echo run >> ${stage.folder}/limited-runs; echo 'Error 429: quota' >&2; exit 1`),
+        limited: {
+          driver: 'codex',
+          ...sh(`cat >/dev/null; echo run >> ${stage.folder}/limited-runs; echo '${JSON.stringify(TOO_MANY)}'; exit 1`),
+        },
+        parser: sh('cat >/dev/null; echo "Error: parse error at line 429" >&2; exit 3'),
+        quota: sh('cat >/dev/null; echo "disk quota exceeded" >&2; exit 1'),
+        tar: sh('cat >/dev/null; echo "tar: file too large" >&2; exit 2'),
         sleeper: sh('cat >/dev/null; setsid sleep 300 & sleep 300'),
         'opencode-not-there': { command: 'opencode-not-there' },
         torn: sh('cat >/dev/null; echo some; sleep 0.2; exit 1'),
@@ -70,6 +93,16 @@ describe('what fails is an error as OpenAI’s clients take it', () => {
   it.each([
     ['an unknown model', 'nope', 400, 'model_not_found', /^400 Unknown model$/, /there is no model "nope"; there are /],
     ['a tool that fails', 'broken', 500, 'llm_failed', /^500 CLI failed$/, /^half\nit hurts$/],
+    [
+      'a line number in plain text',
+      'parser',
+      500,
+      'llm_failed',
+      /^500 CLI failed$/,
+      /^Error: parse error at line 429$/,
+    ],
+    ['a full disk', 'quota', 500, 'llm_failed', /^500 CLI failed$/, /^disk quota exceeded$/],
+    ['a large file', 'tar', 500, 'llm_failed', /^500 CLI failed$/, /^tar: file too large$/],
     ['a tool that is not logged in', 'loggedOut', 500, 'llm_auth', /^500 CLI failed$/, /Not logged in/],
     ['a tool that takes too long', 'late', 504, 'llm_timeout', /^504 CLI timed out$/, /time-out/],
     ['a tool that is not there', 'missing', 503, 'llm_unavailable', /^503 CLI not available$/, /not installed/],
@@ -149,14 +182,14 @@ describe('what fails is an error as OpenAI’s clients take it', () => {
 
   it('is not tried again by itself: a run may have changed something', async () => {
     const before = stage.read('runs').length;
-    await failureOf(create('broken'));
+    await failureOf(create('broken', 'a prompt of its own'));
     expect(stage.read('runs').length - before).toBe('run\n'.length);
   });
 
   it('not when its service has had too many requests either', async () => {
     const error = await failureOf(create('limited'));
     expect(error).toMatchObject({ status: 429, code: 'llm_rate_limited', type: 'rate_limit_error' });
-    expect((error.error as { detail?: string }).detail).toContain('429: quota');
+    expect((error.error as { detail?: string }).detail).toContain('429 Too Many');
     expect(error.headers?.get('retry-after')).toBeNull();
     expect(error.headers?.get('x-should-retry')).toBe('false');
     expect(stage.read('limited-runs')).toBe('run\n');

@@ -11,6 +11,11 @@ describe('an unknown key', () => {
     ['adapter:\n  maxSessions: 5\n', '2:3 adapter.maxSessions: unknown key; did you mean "max_sessions"?'],
     ['adapter: { prewarm: { oneshots: 1 } }', '1:23 adapter.prewarm.oneshots: unknown key; did you mean "one_shots"?'],
     ['adapter: { port: 1 }', '1:12 adapter.port: unknown key; did you mean "socketio.port"?'],
+    ['adapter: { workspace_dir: /x }', '1:12 adapter.workspace_dir: unknown key; did you mean "workspace_directory"?'],
+    [
+      'settings:\n  llm:\n    shell_providers: {}\n',
+      '1:1 settings: unknown key; "llm" in it belongs to the top level of the file: remove this line, and the indentation below it',
+    ],
     ['sockeito: {}', '1:1 sockeito: unknown key; did you mean "socketio"?'],
     [
       'zebra: 1',

@@ -43,6 +43,20 @@ describe('llm.shell_providers', () => {
     expect(mine).toMatchObject({ command: '/usr/local/bin/my-llm', timeoutMs: 600_000, driver: undefined });
   });
 
+  it('takes access of drivers, and of other tools with their arguments', () => {
+    const { llm } = load(`llm:
+  shell_providers:
+    claude: { access: write }
+    mine: { access: full, access_args: { full: ['--yes'] } }
+    other: { driver: codex, access: full }
+`);
+    expect(llm.shellProviders).toMatchObject({
+      claude: { access: 'write', accessArgs: {} },
+      mine: { access: 'full', accessArgs: { full: ['--yes'] } },
+      other: { access: 'full' },
+    });
+  });
+
   it('names a variable that is not set', () => {
     expect(problemsOf(SAMPLE)).toEqual([expect.stringContaining('needs the environment variable ANTHROPIC_API_KEY')]);
   });
@@ -68,6 +82,13 @@ describe('llm.shell_providers', () => {
     ],
     ['llm: { shell_providers: { a: { timeout: 0 } } }', 'must be a number of seconds above 0'],
     ['llm: { shell_providers: { a: { env: { "A B": x } } } }', 'is not the name of a variable'],
+    ['llm: { shell_providers: { a: { access: all } } }', 'must be one of read, write, full'],
+    ['llm: { shell_providers: { a: { access: write } } }', 'a.access: write cannot be granted to a: no driver knows'],
+    [
+      'llm: { shell_providers: { a: { access: full, access_args: { write: [-w] } } } }',
+      'for example access_args: { full: ["--some-option"] }',
+    ],
+    ['llm: { shell_providers: { a: { access_args: { wirte: [-w] } } } }', 'access_args.wirte: unknown key'],
     ['llm: { fallback: [claude, nobody] }', 'is no shell provider; there are claude'],
     ['llm: { provider: bard }', 'must be one of auto, shell, ollama'],
     ['llm: { openai: { base_url: "ftp://x" } }', 'must be a URL'],

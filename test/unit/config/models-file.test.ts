@@ -40,7 +40,7 @@ describe('models.json', () => {
         timeout: 1.5,
         normalizer: 'full',
       },
-      c: { driver: 'qwen', repoPath: 'below' },
+      c: { driver: 'qwen', repoPath: 'below', access: 'write' },
     };
     expect(models(JSON.stringify(written))).toEqual({
       a: {
@@ -50,6 +50,7 @@ describe('models.json', () => {
         agentFileMode: 'prepend',
         worktree: false,
         model: undefined,
+        access: undefined,
         timeoutMs: undefined,
         normalizer: 'auto',
       },
@@ -60,10 +61,11 @@ describe('models.json', () => {
         agentFileMode: 'auto',
         worktree: true,
         model: 'm',
+        access: undefined,
         timeoutMs: 1500,
         normalizer: 'full',
       },
-      c: expect.objectContaining({ repoPath: join(folder, 'below') }) as unknown,
+      c: expect.objectContaining({ repoPath: join(folder, 'below'), access: 'write' }) as unknown,
     });
   });
 
@@ -92,6 +94,16 @@ describe('models.json', () => {
       'a time that is none',
       '{ "a": { "driver": "codex", "repoPath": "/", "timeout": 0 } }',
       'a.timeout: must be a number of seconds above 0',
+    ],
+    [
+      'access that is none',
+      '{ "a": { "driver": "codex", "repoPath": "/", "access": "all" } }',
+      'a.access: must be one of read, write, full',
+    ],
+    [
+      'access of a tool that cannot be told',
+      '{ "a": { "driver": "mine", "repoPath": "/",\n "access": "write" } }',
+      'models.json:2:12: a.access: write cannot be granted to mine: no driver knows its options; write them into llm.shell_providers.mine',
     ],
     ['an unset variable', '{ "a": { "driver": "codex", "repoPath": "${NOT_SET}" } }', 'NOT_SET'],
     ['a name twice', '{ "a": {}, "a": {} }', 'twice'],

@@ -7,12 +7,15 @@ const KEYS = ['port', 'host', 'max_sessions', 'session_max_lifetime', 'shell'];
 describe('the nearest name', () => {
   it.each([
     ['prt', 'port'],
-    ['hots', undefined],
+    ['hots', 'host'],
+    ['hot', 'host'],
     ['hosts', 'host'],
     ['max-sessions', 'max_sessions'],
     ['maxSessions', 'max_sessions'],
     ['MAX_SESSION', 'max_sessions'],
     ['session_max_lifetme', 'session_max_lifetime'],
+    ['session_max', 'session_max_lifetime'],
+    ['she', 'shell'],
     ['xyz', undefined],
     ['', undefined],
   ])('to %j is %j', (written, expected) => {
@@ -27,6 +30,7 @@ describe('the edit distance', () => {
     ['', 'abc', 3],
     ['kitten', 'sitting', 3],
     ['flaw', 'lawn', 2],
+    ['exce', 'exec', 1],
   ])('of %j and %j is %i', (a, b, expected) => {
     expect(editDistance(a, b)).toBe(expected);
   });

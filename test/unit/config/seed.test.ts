@@ -73,9 +73,9 @@ describe('the shipped configuration', () => {
     expect({ ...shipped, file: undefined }).toEqual({ ...none, confirmation });
   });
 
-  it('listens on port 8087 and logs to logs/shell_adapter.log', () => {
-    const { socketio, logging } = loadConfiguration({ file, env: BARE_ENV, cwd: CWD });
+  it('listens on port 8087 and logs into the state directory, outside the workspace', () => {
+    const { adapter, socketio, logging } = loadConfiguration({ file, env: BARE_ENV, cwd: CWD });
     expect(socketio.port).toBe(8087);
-    expect(logging.filePath).toBe(join(PROJECT, 'logs/shell_adapter.log'));
+    expect(logging.filePath).toBe(join(adapter.stateDirectory, 'shell_adapter.log'));
   });
 });

@@ -64,6 +64,19 @@ describe('a tool of the configuration', () => {
     expect(stdin).toBe('hello');
   });
 
+  it('is given access by its own arguments', () => {
+    const accessArgs = { read: ['--look'], write: ['--edit'] };
+    expect(invoke({ args: ['-x'], accessArgs }).args).toEqual(['-x', '--look']);
+    expect(invoke({ args: ['-x'], accessArgs, access: 'write' }).args).toEqual(['-x', '--edit']);
+  });
+
+  it('has configured arguments extended by those of the driver only if access is configured too', () => {
+    expect(invoke({ args: ['-p'] }, 'hello', claude).args).toEqual(['-p']);
+    expect(invoke({ args: ['-p'], access: 'write' }, 'hello', claude).args).toEqual([
+      ...['-p', '--permission-mode', 'acceptEdits'],
+    ]);
+  });
+
   it('bounds the prompt', () => {
     expect(() => invoke({ maxPromptBytes: 4 }, 'ÄÄÄ')).toThrow(
       expect.objectContaining({

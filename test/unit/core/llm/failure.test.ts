@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 
 import { AdapterError } from '../../../../src/core/errors.js';
-import { classifyFailure, isPassedOn, llmError, maskSecrets } from '../../../../src/core/llm/failure.js';
+import { isPassedOn, kindOfError, llmError, maskSecrets } from '../../../../src/core/llm/failure.js';
 
-describe('classifyFailure', () => {
+describe('kindOfError', () => {
   it.each([
-    ['Not logged in · Please run /login', 'auth'],
-    ['Failed to authenticate. API Error: 401 invalid x-api-key', 'auth'],
-    ['Invalid auth method selected.', 'auth'],
-    ['unexpected status 403 Forbidden', 'auth'],
-    ['[API Error: 429 quota exceeded]', 'rate_limited'],
-    ['RESOURCE_EXHAUSTED', 'rate_limited'],
-    ["You've hit your usage limit", 'rate_limited'],
-    ["There's an issue with the selected model (x). It may not exist", 'model'],
-    ['The model `gpt-0` does not exist', 'model'],
-    ['prompt is too long: 250000 tokens > 200000 maximum', 'prompt_too_large'],
-    ["This model's maximum context length is 8192 tokens", 'prompt_too_large'],
-    ['Segmentation fault', 'failed'],
-    ['', 'failed'],
-  ])('%j: %s', (text, kind) => {
-    expect(classifyFailure(text)).toBe(kind);
+    [{ status: 401 }, 'auth'],
+    [{ status: 403 }, 'auth'],
+    [{ status: 404 }, 'model'],
+    [{ status: 413 }, 'prompt_too_large'],
+    [{ status: 429 }, 'rate_limited'],
+    [{ status: 529 }, 'rate_limited'],
+    [{ status: 400, code: 'context_length_exceeded' }, 'prompt_too_large'],
+    [{ status: 400, code: 'model_not_found' }, 'model'],
+    [{ code: 'authentication_failed' }, 'auth'],
+    [{ code: 'RESOURCE_EXHAUSTED' }, 'rate_limited'],
+    [{ status: 500 }, undefined],
+    [{ status: 400, code: 'the quota of 429 is exceeded' }, undefined],
+    [{}, undefined],
+  ] as const)('%j: %s', (error, kind) => {
+    expect(kindOfError(error)).toBe(kind);
   });
 });
 

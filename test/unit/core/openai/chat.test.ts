@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
 import { AdapterError, type ErrorCode } from '../../../../src/core/errors.js';
-import { ChunkFrame, completion } from '../../../../src/core/openai/chat-answer.js';
+import { ChatEncoding } from '../../../../src/core/openai/chat-encoding.js';
 import { parseChatRequest } from '../../../../src/core/openai/chat-request.js';
+import type { LlmUsage } from '../../../../src/core/llm/usage.js';
 import { openAiFailure } from '../../../../src/core/openai/failure.js';
 
 const FRAME = { id: 'i', created: 1, model: 'm' };
+const SCHEMA = { type: 'object', properties: { a: { type: 'number' } } };
 const ASKED = { model: 'm', messages: [{ role: 'user', content: 'a' }] };
 
 describe('a chat request', () => {
@@ -22,6 +24,28 @@ describe('a chat request', () => {
       { isStreamed: true, includesUsage: true },
     ],
     ['other parameters', { ...ASKED, temperature: 0, tools: [] }, { ignored: ['temperature', 'tools'] }],
+    ['text', { ...ASKED, response_format: { type: 'text' } }, { format: undefined }],
+    [
+      'a JSON object',
+      { ...ASKED, response_format: { type: 'json_object' } },
+      { format: { schema: { type: 'object' }, isAnyObject: true } },
+    ],
+    [
+      'a JSON Schema',
+      { ...ASKED, response_format: { type: 'json_schema', json_schema: { name: 'n', strict: true, schema: SCHEMA } } },
+      { format: { schema: SCHEMA, isAnyObject: false } },
+    ],
+    [
+      'tools that need not be called',
+      { ...ASKED, tools: [{}], tool_choice: 'auto' },
+      { ignored: ['tools', 'tool_choice'] },
+    ],
+    ['tools that must not be called', { ...ASKED, tools: [{}], tool_choice: 'none' }, {}],
+    [
+      'allowed tools that need not be called',
+      { ...ASKED, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } } },
+      {},
+    ],
     ['a worktree', { ...ASKED, worktree: false, worktree_changes: true }, { worktree: false, reportsChanges: true }],
     [
       'every role',
@@ -94,6 +118,17 @@ describe('a chat request', () => {
     [{ ...ASKED, messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages.0.content.0.type'],
     [{ ...ASKED, messages: [{ role: 'assistant', content: [{ type: 'refusal' }] }] }, 'messages.0.content.0.type'],
     [{ ...ASKED, worktree: 'yes' }, 'worktree'],
+    [{ ...ASKED, tool_choice: 'required' }, 'tool_choice'],
+    [{ ...ASKED, tool_choice: { type: 'function', function: { name: 'f' } } }, 'tool_choice'],
+    [{ ...ASKED, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required' } } }, 'tool_choice'],
+    [{ ...ASKED, function_call: { name: 'f' } }, 'function_call'],
+    [{ ...ASKED, response_format: 'json' }, 'response_format'],
+    [{ ...ASKED, response_format: { type: 'yaml' } }, 'response_format.type'],
+    [{ ...ASKED, response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
+    [
+      { ...ASKED, response_format: { type: 'json_schema', json_schema: { schema: { x: 'y'.repeat(100_000) } } } },
+      'response_format.json_schema.schema',
+    ],
   ])('%j is refused', (body, field) => {
     expect(() => parseChatRequest(body)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', details: { field } }) as Error,
@@ -102,9 +137,12 @@ describe('a chat request', () => {
 });
 
 describe('an answer', () => {
+  const content = 'a';
+  const whole = (usage: LlmUsage | undefined) => new ChatEncoding(FRAME, false).whole({ content, usage, extra: {} });
+
   it('has no usage unless it was told', () => {
-    expect(completion(FRAME, 'a', undefined, {})).not.toHaveProperty('usage');
-    expect(completion(FRAME, 'a', { prompt_tokens: 1, completion_tokens: 2, reasoning_tokens: 1 }, {})).toMatchObject({
+    expect(whole(undefined)).not.toHaveProperty('usage');
+    expect(whole({ prompt_tokens: 1, completion_tokens: 2, reasoning_tokens: 1 })).toMatchObject({
       usage: {
         prompt_tokens: 1,
         completion_tokens: 2,
@@ -115,17 +153,18 @@ describe('an answer', () => {
   });
 
   it('streamed, has a last chunk without choices only for what belongs there', () => {
-    expect(new ChunkFrame(FRAME, false).end({ prompt_tokens: 1 }, {})).toHaveLength(1);
-    expect(new ChunkFrame(FRAME, true).end(undefined, {})).toHaveLength(1);
-    expect(new ChunkFrame(FRAME, false).end(undefined, { worktree: {} })[1]).toMatchObject({
+    const usage = { prompt_tokens: 1 };
+    expect(new ChatEncoding(FRAME, false).end({ usage, extra: {} })).toHaveLength(1);
+    expect(new ChatEncoding(FRAME, true).end({ usage: undefined, extra: {} })).toHaveLength(1);
+    expect(new ChatEncoding(FRAME, false).end({ usage, extra: { worktree: {} } })[1]).toMatchObject({
       choices: [],
       worktree: {},
     });
-    expect(new ChunkFrame(FRAME, true).end({ prompt_tokens: 1 }, {})[1]).toMatchObject({
+    expect(new ChatEncoding(FRAME, true).end({ usage, extra: {} })[1]).toMatchObject({
       choices: [],
       usage: { prompt_tokens: 1 },
     });
-    expect(new ChunkFrame(FRAME, true).content('a')).toMatchObject({ usage: null });
+    expect(new ChatEncoding(FRAME, true).piece('a')).toMatchObject([{ usage: null }]);
   });
 });
 

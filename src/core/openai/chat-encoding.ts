@@ -1,14 +1,16 @@
 import type { LlmUsage } from '../llm/usage.js';
+import type { AnswerEncoding, EncodedAnswer } from './encoding.js';
+import type { OpenAiError } from './failure.js';
 
 /** What every object of one answer has in common. */
-export interface AnswerFrame {
+interface ChatFrame {
   readonly id: string;
   /** In seconds since 1970. */
   readonly created: number;
   readonly model: string;
 }
 
-/** Tokens in the words of OpenAI. */
+/** Tokens in the words of the API; what is unknown is left out. */
 const toUsage = ({
   prompt_tokens = 0,
   completion_tokens = 0,
@@ -23,48 +25,46 @@ const toUsage = ({
   ...(reasoning_tokens !== undefined && { completion_tokens_details: { reasoning_tokens } }),
 });
 
-/** A whole answer. Usage that nobody has told is left out. */
-export const completion = (
-  { id, created, model }: AnswerFrame,
-  content: string,
-  usage: LlmUsage | undefined,
-  extra: object,
-): object => ({
-  id,
-  object: 'chat.completion',
-  created,
-  model,
-  choices: [{ index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' }],
-  ...(usage && { usage: toUsage(usage) }),
-  ...extra,
-});
-
-/** Makes the chunks of a streamed answer. */
-export class ChunkFrame {
-  readonly #frame: AnswerFrame;
+/**
+ * An answer as a chat completion, whole or in chunks.
+ * Source: https://platform.openai.com/docs/api-reference/chat
+ */
+export class ChatEncoding implements AnswerEncoding {
+  readonly hasDoneMark = true;
+  readonly #frame: ChatFrame;
   readonly #includesUsage: boolean;
 
-  constructor(frame: AnswerFrame, includesUsage: boolean) {
+  constructor(frame: ChatFrame, includesUsage: boolean) {
     this.#frame = frame;
     this.#includesUsage = includesUsage;
   }
 
-  /** The first one. */
-  begin(): object {
-    return this.#chunk({ role: 'assistant', content: '' }, null);
+  whole({ content, usage, extra }: EncodedAnswer): object {
+    const { id, created, model } = this.#frame;
+    const choice = { index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' };
+    const frame = { id, object: 'chat.completion', created, model };
+    return { ...frame, choices: [choice], ...(usage && { usage: toUsage(usage) }), ...extra };
   }
 
-  content(content: string): object {
-    return this.#chunk({ content }, null);
+  begin(): readonly object[] {
+    return [this.#chunk({ role: 'assistant', content: '' }, null)];
   }
 
-  /** The last ones. Clients fail without a `finish_reason`, and without `choices`. */
-  end(usage: LlmUsage | undefined, extra: object): readonly object[] {
+  piece(content: string): readonly object[] {
+    return [this.#chunk({ content }, null)];
+  }
+
+  /** Clients fail without a `finish_reason`, and without `choices`. */
+  end({ usage, extra }: Omit<EncodedAnswer, 'content'>): readonly object[] {
     const stop = this.#chunk({}, 'stop');
     const hasExtra = Object.keys(extra).length > 0;
     const figures = this.#includesUsage && usage ? { usage: toUsage(usage) } : {};
     if (!hasExtra && Object.keys(figures).length === 0) return [stop];
     return [stop, { ...this.#base(), choices: [], ...figures, ...extra }];
+  }
+
+  fail(error: OpenAiError): readonly object[] {
+    return [{ error }];
   }
 
   #chunk(delta: object, finish: 'stop' | null): object {

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+
+import { AdapterError } from '../errors.js';
+import type { AnswerFormat } from '../llm/answer-format.js';
+import { type JsonObject, objectOf, textOf } from '../llm/json-events.js';
+import type { LlmMessage } from '../llm/messages.js';
+
+/** The form of the answer, as a request asks for it. */
+export interface RequestedFormat extends AnswerFormat {
+  /** Where the request does, for messages. */
+  readonly field: string;
+}
+
+/** A request for a completion, whichever of OpenAI's two APIs it came by. */
+export interface CompletionRequest {
+  readonly model: string;
+  readonly messages: readonly LlmMessage[];
+  readonly isStreamed: boolean;
+  /** Whether a stream of chat completions ends with the usage. */
+  readonly includesUsage: boolean;
+  /** Undefined for text. */
+  readonly format: RequestedFormat | undefined;
+  /** Undefined for what the model's entry says. */
+  readonly worktree: boolean | undefined;
+  /** Whether the answer says what the run has changed in its worktree. */
+  readonly reportsChanges: boolean;
+  /** Fields that mean something to OpenAI and nothing here. */
+  readonly ignored: readonly string[];
+}
+
+/** True, false, null or absent. */
+export const flag = z.boolean('must be true or false').nullish();
+
+/** A text as tools can take it. */
+export const text = z.string().refine((value) => !value.includes('\0'), 'must be a text without NUL');
+
+/** The fields that both APIs have in common; `worktree` and `worktree_changes` are ours. */
+export const commonFields = {
+  model: z.string('must be the name of a model; GET /v1/models lists them'),
+  stream: flag,
+  /** Whether the run gets a worktree of its own. */
+  worktree: flag,
+  /** Whether the answer says what the run has changed in its worktree. */
+  worktree_changes: flag,
+};
+
+/** Largest JSON Schema, in bytes: some tools take it as one argument, of which Linux bounds the size. */
+const MAX_SCHEMA_BYTES = 100_000;
+
+/** A JSON Schema of a request. */
+export const jsonSchema = z
+  .record(z.string(), z.unknown(), 'must be a JSON Schema')
+  .refine(
+    (schema) => new TextEncoder().encode(JSON.stringify(schema)).length <= MAX_SCHEMA_BYTES,
+    `must have at most ${MAX_SCHEMA_BYTES} bytes`,
+  );
+
+/** `json_object`: any object will do. */
+export const ANY_OBJECT: AnswerFormat = { schema: { type: 'object' }, isAnyObject: true };
+
+/**
+ * Reads a body.
+ * @throws AdapterError INVALID_REQUEST, `details.field` says where
+ */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalid('', 'the body must be a JSON object, of the content type application/json');
+  }
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [{ path, message } = { path: [], message: 'it cannot be read' }] = parsed.error.issues;
+  throw invalid(path.join('.'), message);
+}
+
+/** Names of fields that a schema does not know. */
+export const unknownFields = (body: unknown, schema: z.ZodObject): readonly string[] =>
+  Object.keys(objectOf(body)).filter((name) => !Object.hasOwn(schema.shape, name));
+
+/**
+ * Refuses a request that cannot be answered without calling a tool of the client. With `tool_choice: "auto"` a model is free to
+ * answer in words, and these always do.
+ * @throws AdapterError INVALID_REQUEST
+ */
+export function assertNoToolNeeded(body: unknown): void {
+  const fields = objectOf(body);
+  for (const field of ['tool_choice', 'function_call']) {
+    if (!needsTool(fields[field])) continue;
+    const instead = 'for an answer in a given form use a json_schema response format';
+    throw invalid(field, `the models here run tools of their own and cannot call those of a request; ${instead}`);
+  }
+}
+
+function needsTool(choice: unknown): boolean {
+  if (choice === undefined || choice === null || choice === 'auto' || choice === 'none') return false;
+  const { type, mode, allowed_tools: allowed }: JsonObject = objectOf(choice);
+  if (type !== 'allowed_tools') return true;
+  return (textOf(mode) ?? textOf(objectOf(allowed)['mode'])) === 'required';
+}
+
+/** The error of a request that cannot be answered. @param field dotted path; empty for the whole body */
+export const invalid = (field: string, why: string): AdapterError =>
+  new AdapterError('INVALID_REQUEST', field === '' ? why : `${field}: ${why}`, { details: { field } });

@@ -1,0 +1,46 @@
+import { type FailureKind, kindOfError, type StructuredError } from '../../core/llm/failure.js';
+import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
+
+/**
+ * Fixed beginnings of the error messages that codex and qwen put into their error events, each with the HTTP status of the
+ * service. Taken from codex 0.169 and qwen 0.15.
+ */
+const STATUS_PREFIX = /^(?:\[API Error: |unexpected status |exceeded retry limit, last status: )(\d{3})\b/;
+
+/** A service's own JSON as it stands in a message: alone, or as gemini writes it. */
+const QUOTED_JSON = /^(?:\[API Error: )?(\{[\s\S]*\})\]?$/;
+
+/** An error message of a tool's event, taken apart. */
+export interface ServiceError {
+  /** The service's own message where the event quotes its JSON, otherwise the message as it is. */
+  readonly message: string;
+  /** Undefined when neither a status nor a code is given. */
+  readonly kind: FailureKind | undefined;
+}
+
+/** Reads the message of an error event: gemini and codex quote the service's JSON, codex and qwen begin with its status. */
+export function readServiceError(message: string): ServiceError {
+  const quoted = parseObject(QUOTED_JSON.exec(message)?.[1]);
+  if (quoted) {
+    const error = objectOf(quoted['error']);
+    return { message: textOf(error['message']) ?? message, kind: kindOfError(structureOf(error)) };
+  }
+  const status = Number(STATUS_PREFIX.exec(message)?.[1] ?? 0);
+  return { message, kind: kindOfError({ status }) };
+}
+
+/** OpenAI's services give `code` and `type` as text; Google's give the HTTP status as `code` and a name as `status`. */
+function structureOf(error: JsonObject): StructuredError {
+  const code = textOf(error['code']) ?? textOf(error['status']) ?? textOf(error['type']);
+  return { status: numberOf(error['code']) ?? numberOf(error['status']), code };
+}
+
+function parseObject(json: string | undefined): JsonObject | undefined {
+  if (json === undefined) return undefined;
+  try {
+    return objectOf(JSON.parse(json));
+  } catch {
+    // A SyntaxError: the message only looks like JSON.
+    return undefined;
+  }
+}
