@@ -1,5 +1,5 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 import { MAIN } from '../e2e/cli-support.js';
 
@@ -21,6 +21,23 @@ export interface ToolResult {
   readonly answer: Record<string, unknown>;
 }
 
+/** How a client is made. */
+export interface McpClientOptions {
+  readonly token?: string | undefined;
+  /** @default 'all' */
+  readonly tools?: 'core' | 'run' | 'all';
+  /** Further flags of `shell-adapter mcp`, or parameters of the address of `/mcp`. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Token of the operator who sits at the client. */
+  readonly operatorToken?: string | undefined;
+  /** Current directory of `shell-adapter mcp`; @default '/', which leaves commands in the workspace */
+  readonly cwd?: string;
+  /** What the client says it can do. */
+  readonly capabilities?: ClientCapabilities;
+  /** Prepares the client before it connects: handlers for what the server asks. */
+  readonly prepare?: (client: Client) => void;
+}
+
 /** The official client, connected to a daemon. */
 export class McpClient implements AsyncDisposable {
   readonly client: Client;
@@ -29,15 +46,38 @@ export class McpClient implements AsyncDisposable {
     this.client = client;
   }
 
-  static async connect(url: string, { over, mode }: McpWay, token?: string): Promise<McpClient> {
-    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  static async connect(
+    url: string,
+    { over, mode }: McpWay,
+    options: McpClientOptions | string = {},
+  ): Promise<McpClient> {
+    const {
+      token,
+      tools = 'all',
+      query = {},
+      operatorToken,
+      cwd,
+      capabilities = {},
+      prepare,
+    } = typeof options === 'string' ? { token: options } : options;
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities });
+    prepare?.(client);
+    const headers = {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(operatorToken !== undefined && { 'x-shell-adapter-operator-token': operatorToken }),
+    };
+    const address = new URL(`/mcp?${new URLSearchParams({ tools, ...query }).toString()}`, url);
+    const flags = Object.entries({ url, tools, ...query, ...(token !== undefined && { token }) });
     await client.connect(
       over === 'http'
-        ? new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } })
+        ? new StreamableHTTPClientTransport(address, { requestInit: { headers } })
         : new StdioClientTransport({
             command: process.execPath,
-            args: [MAIN, 'mcp', '--url', url, ...(token === undefined ? [] : ['--token', token])],
+            args: [MAIN, 'mcp', ...flags.flatMap(([name, value]) => [`--${name}`, value])],
+            cwd: cwd ?? '/',
+            ...(operatorToken !== undefined && {
+              env: { ...getDefaultEnvironment(), SHELL_ADAPTER_OPERATOR_TOKEN: operatorToken },
+            }),
           }),
     );
     return new McpClient(client);

@@ -1,9 +1,10 @@
 import type { ErrorDetails } from '../errors.js';
+import { type CallFacts, confirmationAnswer, nextAfter, nextAfterError } from './next-step.js';
 
-/** What a model reads: one JSON object. */
+/** What a model reads: one JSON object, its small fields first, since clients cut the end of long answers. */
 export type ToolAnswer = Readonly<Record<string, unknown>>;
 
-/** What a model can do nothing with. */
+/** Fields that a model can do nothing with. */
 const NOISE: ReadonlySet<string> = new Set([
   'resource_usage',
   'duration_ms',
@@ -13,7 +14,7 @@ const NOISE: ReadonlySet<string> = new Set([
   'stderr_bytes',
   'next_seq',
 ]);
-/** Values that need no saying: all is as it should be. */
+/** Values that are left out because they are the expected ones. */
 const EXPECTED: Readonly<Record<string, unknown>> = {
   status: 'completed',
   session_state: 'alive',
@@ -28,26 +29,43 @@ const SIZES: Readonly<Record<string, string>> = {
   original_stdout_size: 'stdout_truncated',
   original_stderr_size: 'stderr_truncated',
 };
+/** Fields that may be long go last. */
+const LONG: readonly string[] = ['stdout', 'stderr', 'data', 'patch', 'changes'];
 
 /**
- * What a model gets to read of an answer: all that matters, and nothing that only takes room. Bytes are text: what is not
+ * What a model reads of an answer: how it stands first, then what to do next, then the rest. Bytes become text; what is not
  * UTF-8 in them shows as U+FFFD.
  */
-export function toolAnswer(answer: object): ToolAnswer {
+export function toolAnswer(answer: object, facts: CallFacts): ToolAnswer {
   const fields = answer as Readonly<Record<string, unknown>>;
-  const isTelling = ([name, value]: readonly [string, unknown]): boolean => {
-    if (name === 'exit_code') return true;
-    if (value === null || value === undefined || NOISE.has(name) || isSame(value, EXPECTED[name])) return false;
-    const flag = SIZES[name];
-    if (flag !== undefined) return fields[flag] === true;
-    return name !== 'command_id' || needsCommandId(fields);
+  if (fields['status'] === 'confirmation_required') return { ...confirmationAnswer(fields, facts), ...noteOf(facts) };
+  if (fields['status'] === 'denied') return { status: 'denied', next: nextAfter(fields, facts) };
+  const next = nextAfter(fields, facts);
+  const entries = Object.entries(fields)
+    .filter(([name, value]) => isTelling(name, value, fields))
+    .map(([name, value]) => [name, value instanceof Uint8Array ? new TextDecoder().decode(value) : value] as const);
+  const told = Object.fromEntries(entries);
+  const { status, exit_code, ...others } = told;
+  const isLong = ([name]: readonly [string, unknown]) => LONG.includes(name);
+  return {
+    ...(status !== undefined && { status }),
+    ...('exit_code' in told && { exit_code }),
+    ...(next !== undefined && { next }),
+    ...noteOf(facts),
+    ...Object.fromEntries(Object.entries(others).filter((entry) => !isLong(entry))),
+    ...Object.fromEntries(Object.entries(others).filter(isLong)),
   };
-  return Object.fromEntries(
-    Object.entries(fields)
-      .filter(isTelling)
-      .map(([name, value]) => [name, value instanceof Uint8Array ? new TextDecoder().decode(value) : value]),
-  );
 }
+
+function isTelling(name: string, value: unknown, fields: Readonly<Record<string, unknown>>): boolean {
+  if (name === 'exit_code') return true;
+  if (value === null || value === undefined || NOISE.has(name) || isSame(value, EXPECTED[name])) return false;
+  const flag = SIZES[name];
+  if (flag !== undefined) return fields[flag] === true;
+  return name !== 'command_id' || needsCommandId(fields);
+}
+
+const noteOf = ({ note }: CallFacts) => note !== undefined && { note };
 
 /** What went wrong: the daemon's error, or that of a client which does not reach it. */
 export interface ToolError {
@@ -56,27 +74,19 @@ export interface ToolError {
   readonly details?: ErrorDetails;
 }
 
-/**
- * A failure, as a model gets to read it.
- * @param renamed fields of the request that the tool calls otherwise
- */
-export function toolFailure(
-  { code, message, details = {} }: ToolError,
-  renamed: Readonly<Record<string, string>> = {},
-): ToolAnswer {
-  const { field } = details;
-  const name = typeof field === 'string' ? renamed[field] : undefined;
-  if (name === undefined) return { error: { code, message, ...(Object.keys(details).length > 0 && { details }) } };
-  return { error: { code, message: message.replace(String(field), name), details: { ...details, field: name } } };
+/** Details that the message says already. */
+const SAID: ReadonlySet<string> = new Set(['problems', 'reasons', 'commands', 'action']);
+
+/** A failure, as a model reads it. */
+export function toolFailure({ code, message, details = {} }: ToolError, facts: CallFacts): ToolAnswer {
+  const unsaid = Object.entries(details).filter(([name]) => !SAID.has(name));
+  const error = { code, message, ...(unsaid.length > 0 && { details: Object.fromEntries(unsaid) }) };
+  return { error, next: nextAfterError(code, details, facts), ...noteOf(facts) };
 }
 
-/** Whether more can be done with the command: its output read, its end or its confirmation awaited. */
+/** Whether more can be done with the command: its output read, its end awaited. */
 const needsCommandId = ({ status, stdout_truncated, stderr_truncated }: Readonly<Record<string, unknown>>): boolean =>
-  status === 'running' ||
-  status === 'confirmation_required' ||
-  status === undefined ||
-  stdout_truncated === true ||
-  stderr_truncated === true;
+  status === 'running' || status === undefined || stdout_truncated === true || stderr_truncated === true;
 
 /** Whether two plain values are the same. */
 const isSame = (a: unknown, b: unknown): boolean =>

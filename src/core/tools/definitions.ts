@@ -1,5 +1,5 @@
-import { argumentSchema, type ObjectSchema } from './schema.js';
-import { TOOLS } from './tools.js';
+import type { ObjectSchema } from './schema.js';
+import { TOOL_SETS, type ToolSet, WORKSPACE } from './tools.js';
 
 /** A tool as OpenAI's chat completions take it. */
 export interface OpenAiTool {
@@ -14,16 +14,26 @@ export interface AnthropicTool {
   readonly input_schema: ObjectSchema;
 }
 
-/** Every tool for the `tools` of a chat completion. */
-export const openAiTools = (): readonly OpenAiTool[] =>
-  TOOLS.map((tool) => ({
+/**
+ * The tools for the `tools` of a chat completion.
+ * @param set which of them; @default 'all'
+ */
+export const openAiTools = (set: ToolSet = 'all'): readonly OpenAiTool[] =>
+  TOOL_SETS[set].map((tool) => ({
     type: 'function',
-    function: { name: tool.name, description: tool.description, parameters: argumentSchema(tool) },
+    function: { name: tool.name, description: tool.describe(WORKSPACE), parameters: tool.schema },
   }));
 
-/** Every tool for the `tools` of an Anthropic message. */
-export const anthropicTools = (): readonly AnthropicTool[] =>
-  TOOLS.map((tool) => ({ name: tool.name, description: tool.description, input_schema: argumentSchema(tool) }));
+/**
+ * The tools for the `tools` of an Anthropic message.
+ * @param set which of them; @default 'all'
+ */
+export const anthropicTools = (set: ToolSet = 'all'): readonly AnthropicTool[] =>
+  TOOL_SETS[set].map((tool) => ({
+    name: tool.name,
+    description: tool.describe(WORKSPACE),
+    input_schema: tool.schema,
+  }));
 
 /** The forms that definitions come in. */
 export const TOOL_FORMATS = ['openai', 'anthropic'] as const;
@@ -31,6 +41,6 @@ export const TOOL_FORMATS = ['openai', 'anthropic'] as const;
 /** One of them. */
 export type ToolFormat = (typeof TOOL_FORMATS)[number];
 
-/** The definitions in a form. */
-export const toolDefinitions = (format: ToolFormat): readonly (OpenAiTool | AnthropicTool)[] =>
-  format === 'openai' ? openAiTools() : anthropicTools();
+/** The definitions of a selection of tools, in a form. */
+export const toolDefinitions = (format: ToolFormat, set: ToolSet = 'all'): readonly (OpenAiTool | AnthropicTool)[] =>
+  format === 'openai' ? openAiTools(set) : anthropicTools(set);

@@ -1,7 +1,5 @@
 import { z } from 'zod';
 
-import type { Tool } from './tool.js';
-
 type Json = z.core.util.JSONType;
 
 /** A JSON Schema of an object: draft 2020-12. */
@@ -12,29 +10,39 @@ export interface ObjectSchema {
   [keyword: string]: Json | undefined;
 }
 
-/** The schema of a tool's arguments. Optional fields take `null` too, which no model needs to know. */
-export function argumentSchema({ input }: Tool): ObjectSchema {
-  const schema = z.toJSONSchema(input, { io: 'input' }) as Json;
-  const shown = withoutNull(schema) as ObjectSchema;
-  delete shown['$schema'];
-  return shown;
-}
+/** Keywords that cost a model tokens and tell it nothing: an error names what is wrong when a value breaks one. */
+const UNSHOWN: ReadonlySet<string> = new Set(['$schema', 'pattern', 'propertyNames', 'minLength', 'maxLength']);
 
-/** A schema without the alternative `null`, at any depth. */
-function withoutNull(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(withoutNull);
+/** Numbers from here on are technical ceilings (32-bit timers, safe integers), in the unit of the field. */
+const TECHNICAL_CEILING = 2 ** 31 - 1;
+
+/** The schema of a tool's arguments, for a model: without `null`, which optional fields take too, and without noise. */
+export const argumentSchema = (input: z.ZodObject): ObjectSchema =>
+  shown(z.toJSONSchema(input, { io: 'input' }) as Json) as ObjectSchema;
+
+function shown(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(shown);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { anyOf, type, ...rest } = schema;
-  const shown: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(rest)) shown[key] = withoutNull(value);
-  if (type !== undefined) shown['type'] = withoutNullType(type);
-  if (!Array.isArray(anyOf)) return shown;
-  const others = anyOf.filter((option) => !isNull(option)).map(withoutNull);
+  const fields: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(rest)) if (!isNoise(key, value)) fields[key] = shownOf(key, value);
+  if (type !== undefined) fields['type'] = withoutNullType(type);
+  if (!Array.isArray(anyOf)) return fields;
+  const others = anyOf.filter((option) => !isNull(option)).map(shown);
   const [only] = others;
-  // What is said of the field goes before what is said of its kind.
-  if (others.length === 1) return { ...(only as Record<string, Json>), ...shown };
-  return { ...shown, anyOf: others };
+  // What the field itself says goes before what its kind says.
+  if (others.length === 1) return { ...(only as Record<string, Json>), ...fields };
+  return { ...fields, anyOf: others };
 }
+
+/** Fields of an object may have the name of a keyword. */
+const shownOf = (key: string, value: Json): Json =>
+  key === 'properties' && typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shown(field)]))
+    : shown(value);
+
+const isNoise = (key: string, value: Json): boolean =>
+  UNSHOWN.has(key) || (key === 'maximum' && typeof value === 'number' && value >= TECHNICAL_CEILING);
 
 function withoutNullType(type: Json): Json {
   if (!Array.isArray(type)) return type;

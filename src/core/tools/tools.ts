@@ -1,89 +1,124 @@
 import { z } from 'zod';
 
 import * as field from '../protocol/fields.js';
-import { requests } from '../protocol/requests.js';
+import { requests, typedInput } from '../protocol/requests.js';
 import { defineTool, LOOKS, RUNS, type Tool, toolOf } from './tool.js';
 
-/** How long a `run_command` may take unless told otherwise, in milliseconds. */
+/** How long a `run_command` may take by default, in milliseconds. */
 const RUN_COMMAND_TIMEOUT_MS = 60_000;
 
-/** What a model gets to see of each output, in characters: some 4000 tokens. `read_output` gives the rest. */
+/** What a model sees of each output, in characters: some 4000 tokens. `read_output` gives the rest. */
 const TOOL_OUTPUT = { max_size: 16_000, begin_size: 8000, end_size: 8000 } as const;
 
-/** Most bytes of an output that a model gets at once. */
+/** Most bytes of an output that one `read_output` of a model gives. */
 const MAX_TOOL_READ_BYTES = 16_000;
 
 const { optional } = field;
+const execute = requests.execute_command.input.shape;
+const wait = requests.wait_command.input.shape;
+const confirm = requests.confirm_command.input.shape;
 
-/** Every tool, those first that a model needs most. */
-export const TOOLS: readonly Tool[] = [
+const target = {
+  session_id: optional(field.sessionId).describe('Id of a session; or give command_id'),
+  command_id: optional(field.commandId).describe('Id of a running command'),
+};
+const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
+const environment = field.environmentVariables.describe('Environment variables');
+
+const MAIN_TOOLS: readonly Tool[] = [
   defineTool({
     request: 'execute_command',
     name: 'run_command',
     title: 'Run a command',
-    description:
-      'Runs one command in a fresh environment in the workspace, and gives its exit_code, stdout and stderr. Nothing of it ' +
-      'stays: no directory, no variable, no background process. With `args`, `command` is a program that gets exactly these ' +
-      'arguments, without shell parsing; without, it is shell text. Long outputs come back as their beginning and end.',
+    description: (start) =>
+      `Runs one command in ${start}, in a fresh environment; gives exit_code, stdout and stderr. Nothing of it stays: no ` +
+      'directory, variable or background process. Without `args`, `command` is shell text; with it, a program that gets ' +
+      'exactly these arguments. Of long output, the beginning and the end are given.',
     input: z.strictObject({
-      command: requests.execute_command.input.shape.command,
-      args: requests.execute_command.input.shape.args,
-      timeout: optional(field.timeoutMs).describe(
-        `Most time it may take, in milliseconds; ${RUN_COMMAND_TIMEOUT_MS} by default, or what the daemon allows if that is less. After it everything of it is ended`,
+      command: execute.command,
+      args: optional(z.array(field.textWithoutNul('an argument'))).describe('Arguments, without shell parsing'),
+      timeout_ms: optional(field.timeoutMs).describe(
+        `Time limit in milliseconds, ${RUN_COMMAND_TIMEOUT_MS} by default; then it is killed`,
       ),
-      cwd: requests.execute_command.input.shape.cwd,
-      env: requests.execute_command.input.shape.env,
-      stdin: optional(z.string()).describe('Text on standard input; by default nothing'),
+      cwd: optional(field.directory).describe('Directory to run in'),
+      env: optional(environment),
+      stdin: optional(z.string()).describe('Standard input; empty by default'),
     }),
     hints: RUNS,
-    renamed: { timeout_ms: 'timeout' },
-    toPayload: ({ timeout, ...rest }) => ({
+    isMain: true,
+    toPayload: ({ timeout_ms, ...rest }) => ({
       ...rest,
-      timeout_ms: timeout ?? RUN_COMMAND_TIMEOUT_MS,
+      timeout_ms: timeout_ms ?? RUN_COMMAND_TIMEOUT_MS,
       output: TOOL_OUTPUT,
     }),
   }),
   defineTool({
     request: 'open_session',
     title: 'Open a shell session',
-    description:
-      'Opens a shell that stays: directory, variables, functions and background jobs last from one execute_command to the ' +
-      'next. Gives its session_id. Close it when it is no longer needed.',
-    input: requests.open_session.input.omit({ cols: true, rows: true }),
+    description: (start) =>
+      `Opens a shell in ${start} that stays: directory, variables, functions and background jobs last from one ` +
+      'execute_command to the next. Gives its session_id. Close it with close_session.',
+    input: z.strictObject({
+      cwd: optional(field.directory).describe('Directory to start in'),
+      env: optional(environment),
+      shell: requests.open_session.input.shape.shell,
+      label: requests.open_session.input.shape.label,
+    }),
+    isMain: true,
     toPayload: (args) => args,
   }),
   defineTool({
     request: 'execute_command',
     title: 'Run a command in a session',
     description:
-      'Runs a command in a session (or, without session_id, like run_command). A command that asks for input waits: ' +
-      'send_input types into it. With `background` the answer comes at once, and wait_command gives the result.',
-    input: requests.execute_command.input.omit({ stream: true, output: true, command_id: true }),
+      'Runs a command in a session of open_session. If it asks for input, answer with type_input. With `background` the ' +
+      'answer comes at once, and wait_command gives the result.',
+    input: z.strictObject({
+      command: execute.command,
+      session_id: optional(field.sessionId).describe('Id from open_session; without one, it runs as by run_command'),
+      background: optional(z.boolean()).describe('Answer at once with a command_id'),
+      timeout_ms: optional(field.timeoutMs).describe('Time limit in milliseconds; by default what the daemon allows'),
+      args: optional(z.array(field.textWithoutNul('an argument'))).describe('As in run_command'),
+      cwd: optional(field.directory).describe('Directory for this command alone'),
+      env: optional(environment).describe('Variables for this command alone'),
+      stdin: optional(z.string()).describe('Standard input; by default the terminal'),
+    }),
     hints: RUNS,
+    isMain: true,
     toPayload: (args) => ({ ...args, output: TOOL_OUTPUT }),
   }),
-  toolOf('wait_command', {
+  defineTool({
+    request: 'wait_command',
     title: 'Wait for a command',
-    description:
-      'Waits for a command that runs in the background and gives its result, or what has come so far when `timeout_ms` is over.',
+    description: 'Waits for a command and gives its result, or its output so far when timeout_ms is over.',
+    input: z.strictObject({
+      command_id: wait.command_id,
+      timeout_ms: optional(field.waitMs).describe('How long to wait, in milliseconds; 0 only looks; default: the end'),
+    }),
     hints: LOOKS,
+    toPayload: (args) => args,
   }),
-  toolOf('send_input', {
+  defineTool({
+    request: 'send_input',
+    name: 'type_input',
+    formerNames: ['send_input'],
     title: 'Type into a command',
     description:
-      'Types into the terminal of a running command: answers to its questions, each with a newline at its end.',
+      'Types into the terminal of a command that this server runs: an answer to its question, ending in a newline. "\\u0003" is Ctrl-C.',
+    input: z
+      .strictObject({ ...target, data: typedInput.shape.data, eof: typedInput.shape.eof })
+      .refine(namesATarget, TARGET_MISSING),
     hints: RUNS,
-  }),
-  toolOf('signal_command', {
-    title: 'Signal a command',
-    description: 'Sends a signal to a running command; SIGINT is Ctrl-C.',
-    hints: { destructiveHint: true },
+    toPayload: (args) => args,
   }),
   defineTool({
     request: 'read_output',
     title: 'Read more of an output',
-    description: 'Reads any part of the output of a command, such as the middle that was left out of a result.',
-    input: requests.read_output.input.extend({
+    description: 'Reads any part of the output of a command, such as the middle that a result left out.',
+    input: z.strictObject({
+      command_id: field.commandId,
+      stream: requests.read_output.input.shape.stream,
+      offset: requests.read_output.input.shape.offset,
       length: optional(z.int().min(1).max(MAX_TOOL_READ_BYTES)).describe(
         `In bytes; ${MAX_TOOL_READ_BYTES} by default and at most`,
       ),
@@ -96,25 +131,43 @@ export const TOOLS: readonly Tool[] = [
     description: 'Ends a session and every process in it.',
     hints: { destructiveHint: true },
   }),
+  defineTool({
+    request: 'confirm_command',
+    title: 'Confirm a command',
+    description:
+      'Decides about a command that was answered with confirmation_required: to approve it, make the call that `next` of ' +
+      'that answer gives; the answer is then its result.',
+    input: z.strictObject({
+      confirmation_id: confirm.confirmation_id,
+      decision: z.enum(['approve', 'reject']).describe('Whether it runs'),
+      command_sha256: optional(z.string()).describe('From `next`; needed to approve'),
+      justification: optional(z.string()).describe('Why it should run; needed to approve'),
+    }),
+    hints: RUNS,
+    toPayload: (args) => args,
+  }),
+];
+
+const OTHER_TOOLS: readonly Tool[] = [
+  toolOf('signal_command', {
+    title: 'Signal a command',
+    description: 'Sends a signal to a running command; SIGINT is Ctrl-C.',
+    hints: { destructiveHint: true },
+  }),
   toolOf('list_sessions', { title: 'List sessions', description: 'Lists the open sessions.', hints: LOOKS }),
   toolOf('reset_session', {
     title: 'Reset a session',
-    description:
-      'Ends everything in a session and gives it a fresh shell under the same id: for a session that is broken.',
+    description: 'Ends everything in a session and gives it a fresh shell under the same id, when it is broken.',
     hints: { destructiveHint: true },
   }),
-  toolOf('check_command', {
+  defineTool({
+    request: 'check_command',
     title: 'Check a command',
     description:
       'Says, without running it, whether a command would run, would have to be confirmed, or is denied, and why.',
+    input: requests.check_command.input.omit({ stdin_stream: true }),
     hints: LOOKS,
-  }),
-  toolOf('confirm_command', {
-    title: 'Confirm a command',
-    description:
-      'Has a command run that was answered with the status confirmation_required and `requires: "self"`, or has it not run. To ' +
-      'approve it, give its command_sha256 and a justification; the answer is then its result. Others have to be confirmed by others.',
-    hints: RUNS,
+    toPayload: (args) => args,
   }),
   toolOf('shell_metadata', {
     title: 'Describe the machine',
@@ -123,9 +176,10 @@ export const TOOLS: readonly Tool[] = [
   }),
   toolOf('checkpoint_workspace', {
     title: 'Save the workspace',
-    description: 'Saves everything in the workspace, so that restore_workspace can bring it back.',
+    description: (start) =>
+      `Saves all files in the ${workspaceBeside(start)}, so that restore_workspace can bring them back.`,
   }),
-  toolOf('list_checkpoints', { title: 'List checkpoints', description: 'Lists what was saved.', hints: LOOKS }),
+  toolOf('list_checkpoints', { title: 'List checkpoints', description: 'Lists the saved checkpoints.', hints: LOOKS }),
   defineTool({
     request: 'diff_workspace',
     title: 'Compare with a checkpoint',
@@ -137,17 +191,42 @@ export const TOOLS: readonly Tool[] = [
   toolOf('restore_workspace', {
     title: 'Restore the workspace',
     description:
-      'Brings the workspace, or paths of it, back to what a checkpoint has. What is there now is saved first, so this can be undone.',
+      'Brings the workspace, or paths of it, back to what a checkpoint has. The present files are saved first, so this can be undone.',
     hints: { destructiveHint: true },
   }),
 ];
 
-/** The tool of a name; undefined when there is none. */
-export const findTool = (name: string): Tool | undefined => TOOLS.find((tool) => tool.name === name);
+/** Every tool, those first that a model needs most. */
+export const TOOLS: readonly Tool[] = [...MAIN_TOOLS, ...OTHER_TOOLS];
 
-/** What a model is told about all of them together. */
-export const TOOL_INSTRUCTIONS =
-  'Shell commands on this machine. Use run_command for one command; open_session and execute_command when directory, ' +
-  'variables or background jobs must last. Every answer is JSON. stdout and stderr are exact; a long one is its beginning and ' +
-  'end with a marker between, and read_output gives the rest. exit_code is the true one: 124 after a time-out, 128+n for ' +
-  'signal n. A status of confirmation_required means that the command has not run: follow what the answer says.';
+/** Selections of tools: `run` costs a model the fewest tokens; `core` has all that running commands takes. */
+export const TOOL_SETS = {
+  core: MAIN_TOOLS,
+  run: MAIN_TOOLS.filter(({ name }) => name === 'run_command'),
+  all: TOOLS,
+} as const satisfies Record<string, readonly Tool[]>;
+
+/** Name of a selection of tools. */
+export type ToolSet = keyof typeof TOOL_SETS;
+
+/** The names of the selections. */
+export const TOOL_SET_NAMES = Object.keys(TOOL_SETS) as [ToolSet, ...ToolSet[]];
+
+/** Whether a value is the name of a selection. */
+export const isToolSet = (value: unknown): value is ToolSet => TOOL_SET_NAMES.includes(value as ToolSet);
+
+/** Where commands start when neither the client nor its user has named a directory, as words for a model. */
+export const WORKSPACE = 'the workspace';
+
+/** The tool of a name, or of a former one; undefined when there is none. */
+export const findTool = (name: string, tools: readonly Tool[] = TOOLS): Tool | undefined =>
+  tools.find((tool) => tool.name === name) ?? tools.find(({ formerNames }) => formerNames.includes(name));
+
+/** The workspace is the daemon's: where commands start elsewhere, a model has to know that they differ. */
+function workspaceBeside(start: string): string {
+  return start === WORKSPACE ? 'workspace' : `daemon's workspace (see shell_metadata; ${start} may be outside it)`;
+}
+
+function namesATarget(request: { session_id?: string | undefined; command_id?: string | undefined }): boolean {
+  return request.session_id !== undefined || request.command_id !== undefined;
+}

@@ -8,20 +8,24 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import type { Principal } from '../../core/access/principal.js';
 import type { Log } from '../../core/log.js';
 import type { Grant } from '../../services/access/access.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
 import { grantFor } from '../http/credentials.js';
 import { goneSignal } from '../http/gone-signal.js';
-import { createMcpServer } from './mcp-server.js';
+import { clientOptions, type HttpClientOptions } from './client-options.js';
+import { createCodec, createMcpServer, type OperatorAccess } from './mcp-server.js';
 import { McpSessions } from './sessions.js';
+import { StartDirectory } from './start-directory.js';
+import type { ToolBackend } from './tool-backend.js';
 
 const PATH = '/mcp';
 const SESSION_HEADER = 'mcp-session-id';
 const NO_SUCH_SESSION = { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } } as const;
 
-/** What the endpoint is made of. */
+/** What the endpoint needs. */
 export interface McpEndpointOptions {
   readonly services: Services;
   /** Of the adapter. */
@@ -40,10 +44,11 @@ export class McpEndpoint implements AsyncDisposable {
   readonly #options: McpEndpointOptions;
   readonly #sessions = new McpSessions();
   readonly #modern: McpHttpHandler;
+  readonly #codec = createCodec();
 
   constructor(options: McpEndpointOptions) {
     this.#options = options;
-    this.#modern = createMcpHandler(({ authInfo }) => this.#serverFor(authInfo?.extra?.['grant'] as Grant), {
+    this.#modern = createMcpHandler(({ authInfo }) => this.#serverFor(authInfo?.extra as unknown as Client), {
       onerror: (error) => {
         options.log.warn('an MCP request failed', { error: error.message });
       },
@@ -60,7 +65,8 @@ export class McpEndpoint implements AsyncDisposable {
       errorHandler: answerUnreadable,
       handler: async (request, reply) => {
         const grant = await grantFor(request.raw, this.#options.services.access);
-        reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, grant));
+        const client = { grant, ...clientOptions(request.raw, this.#options.services.access, grant) };
+        reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, client));
         // Otherwise the beginning of a stream waits for its first event: with a client that waits for the beginning.
         if (reply.raw.hasHeader('content-type')) reply.raw.flushHeaders();
         return reply;
@@ -72,34 +78,72 @@ export class McpEndpoint implements AsyncDisposable {
     await Promise.all([this.#sessions[Symbol.asyncDispose](), this.#modern.close()]);
   }
 
-  async #answer(request: FastifyRequest, reply: FastifyReply, grant: Grant): Promise<Response> {
+  async #answer(request: FastifyRequest, reply: FastifyReply, client: Client): Promise<Response> {
     const { body } = request;
+    const { grant } = client;
     const asked = toWebRequest(request, reply, grant);
+    const connection = { body, grant, over: whenOver(request, reply) };
     const sessionId = request.headers[SESSION_HEADER];
     if (typeof sessionId === 'string') {
-      const known = await this.#sessions.continue(sessionId, asked, body, grant);
+      const known = await this.#sessions.continue(sessionId, asked, connection);
       return known ?? Response.json(NO_SUCH_SESSION, { status: 404 });
     }
     if (isInitialize(body) && (await isLegacyRequest(asked, body))) {
-      return this.#sessions.begin(asked, body, grant, () => this.#serverFor(grant));
+      return this.#sessions.begin(asked, connection, (orphaned) => this.#serverFor(client, orphaned));
     }
     const { id: clientId, role } = grant.principal;
-    const authInfo = { token: '', clientId, scopes: [role], extra: { grant } };
+    const authInfo = { token: '', clientId, scopes: [role], extra: { ...client } };
     return this.#modern.fetch(asked, { authInfo, ...(body !== undefined && { parsedBody: body }) });
   }
 
-  #serverFor({ principal }: Grant): McpServer {
-    const { services, version, log } = this.#options;
-    const caller = { principal, sink: undefined, from: 'mcp' };
+  #serverFor({ grant: { principal }, tools, cwd, operator }: Client, orphaned?: () => AbortSignal): McpServer {
     return createMcpServer({
-      backend: { request: (name, payload) => dispatch(services, name, payload, caller, log) },
-      version,
+      backend: this.#backendOf(principal),
+      version: this.#options.version,
       role: principal.role,
+      tools,
+      start: new StartDirectory({ chosen: cwd }),
+      operator: operator && this.#operatorAccess(operator),
+      ...(orphaned && { orphaned }),
     });
+  }
+
+  #operatorAccess(principal: Principal): OperatorAccess {
+    const { access } = this.#options.services;
+    const backend = this.#backendOf(principal);
+    const ended = { error: { code: 'UNAUTHORIZED', message: "the operator's token no longer counts" } };
+    // A session of MCP may outlive the token that it was begun with.
+    return {
+      codec: this.#codec,
+      backend: { request: async (...asked) => (access.counts(principal) ? backend.request(...asked) : ended) },
+    };
+  }
+
+  #backendOf(principal: Principal): ToolBackend {
+    const { services, log } = this.#options;
+    const caller = { principal, sink: undefined, from: 'mcp' };
+    return { request: (name, payload) => dispatch(services, name, payload, caller, log) };
   }
 }
 
-/** What MCP's library does not get to see is answered in its form all the same; all else as on the other routes. */
+/** What came with a request. */
+interface Client extends HttpClientOptions {
+  readonly grant: Grant;
+}
+
+/** Resolves when a request has its whole answer, or its connection has gone. */
+const whenOver = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): Promise<void> =>
+  new Promise((resolve) => {
+    const note = () => {
+      socket.off('close', note);
+      resolve();
+    };
+    raw.once('close', note);
+    socket.once('close', note);
+    if (socket.destroyed) note();
+  });
+
+/** Answers requests that never reach the MCP library in the form of MCP; other errors as on the other routes. */
 function answerUnreadable(
   error: Error & { readonly statusCode?: number },
   _: FastifyRequest,

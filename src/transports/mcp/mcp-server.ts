@@ -1,51 +1,188 @@
-import { McpServer, type ServerContext, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type CallToolResult,
+  type ClientCapabilities,
+  createRequestStateCodec,
+  inputRequired,
+  type InputRequiredResult,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 
 import { PERMISSIONS } from '../../core/access/permissions.js';
 import type { Role } from '../../core/access/roles.js';
-import { argumentSchema } from '../../core/tools/schema.js';
+import { AdapterError } from '../../core/errors.js';
+import { toolFailure } from '../../core/tools/answer.js';
+import { parseArguments } from '../../core/tools/call-arguments.js';
+import { toolInstructions } from '../../core/tools/instructions.js';
 import type { Tool } from '../../core/tools/tool.js';
-import { TOOL_INSTRUCTIONS, TOOLS } from '../../core/tools/tools.js';
-import { callTool, type Progress, type ToolBackend, type ToolOutcome } from './tool-call.js';
+import { findTool, TOOL_SETS, type ToolSet } from '../../core/tools/tools.js';
+import { questionFor, readDecision } from './operator-question.js';
+import type { Progress } from './progress.js';
+import type { StartDirectory } from './start-directory.js';
+import type { ToolBackend } from './tool-backend.js';
+import { type CallContext, callTool, continueWaiting, type ToolOutcome, type WaitingCommand } from './tool-call.js';
 
-/** What an MCP server is made of. */
+/** Asks the person at a client in the name of an operator. */
+export interface OperatorAccess {
+  /** Decides with the operator's own token: the daemon lets nobody confirm as an operator what it has asked for itself. */
+  readonly backend: ToolBackend;
+  /** Seals what a client sends back after it has asked the person. */
+  readonly codec: RequestStateCodec<WaitingCommand>;
+}
+
+/** How an MCP server is made. */
 export interface McpServerOptions {
   readonly backend: ToolBackend;
-  /** Of the adapter. */
+  /** Version of the adapter. */
   readonly version: string;
-  /** Of who is connected: tools that it may not call are not listed. Undefined when it is not known. */
+  /** Of the client's token: tools that it may not call are not listed. Undefined when it is not known. */
   readonly role: Role | undefined;
+  /** Which tools there are. */
+  readonly tools: ToolSet;
+  readonly start: StartDirectory;
+  /** Undefined where no operator's token was given: operators then decide elsewhere. */
+  readonly operator: OperatorAccess | undefined;
+  /** Aborted when the client has had no connection for a while: it ends commands without a session. */
+  readonly orphaned?: () => AbortSignal;
 }
 
-/** An MCP server with the adapter's tools: for one connection, or one exchange. Connecting it to a transport is up to the caller. */
-export function createMcpServer({ backend, version, role }: McpServerOptions): McpServer {
-  const server = new McpServer(
-    { name: 'shell-adapter', title: 'Shell commands', version },
-    { capabilities: { tools: {} }, instructions: TOOL_INSTRUCTIONS },
+/** How long a client may take to answer which roots it has, in milliseconds. */
+const ROOTS_MS = 1000;
+
+/** Key of the question to the person in the requests that a client has to answer. */
+const QUESTION = 'decision';
+
+/** A codec for `OperatorAccess`: its key lives as long as the process. */
+export const createCodec = (): RequestStateCodec<WaitingCommand> =>
+  createRequestStateCodec<WaitingCommand>({ key: crypto.getRandomValues(new Uint8Array(32)) });
+
+/** An MCP server with the adapter's tools, for one connection or one exchange. The caller connects it to a transport. */
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const { version, role, start, operator } = options;
+  const tools = TOOL_SETS[options.tools].filter(
+    ({ request }) => role === undefined || PERMISSIONS[request].includes(role),
   );
-  for (const tool of TOOLS) {
-    if (role !== undefined && !PERMISSIONS[tool.request].includes(role)) continue;
-    const { name, title, description, hints } = tool;
-    server.registerTool(
-      name,
-      { title, description, inputSchema: unparsedArguments(tool), annotations: hints },
-      async (args, { mcpReq }) => {
-        const listener = { signal: mcpReq.signal, onProgress: progressOf(mcpReq) };
-        return render(await callTool(tool, args, backend, listener));
-      },
-    );
-  }
-  return server;
+  const mcp = new McpServer(
+    { name: 'shell-adapter', title: 'Shell commands', version },
+    {
+      capabilities: { tools: {} },
+      instructions: toolInstructions(options.tools, start.words),
+      ...(operator && { requestState: { verify: (state, ctx) => operator.codec.verify(state, ctx) } }),
+    },
+  );
+  // The tools have former names and arguments of other types, which `registerTool` does not know.
+  const { server } = mcp;
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map((tool) => listed(tool, start.words)) }));
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: args } }, ctx) => {
+    const tool = findTool(name, tools);
+    if (!tool) throw unknownTool(name, tools);
+    return call(tool, args, ctx, { server, options, tools });
+  });
+  server.setNotificationHandler('notifications/roots/list_changed', () => {
+    start.forgetRoots();
+  });
+  return mcp;
 }
 
-/** The schema of a tool's arguments for those who ask; the arguments themselves go through as they are, for `callTool` to parse. */
-const unparsedArguments = (tool: Tool): StandardSchemaWithJSON<unknown, unknown> => ({
-  '~standard': {
-    version: 1,
-    vendor: 'shell-adapter',
-    validate: (value) => ({ value }),
-    jsonSchema: { input: () => argumentSchema(tool), output: () => argumentSchema(tool) },
-  },
+/** A tool as clients list it. */
+const listed = (tool: Tool, start: string) => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.describe(start),
+  inputSchema: tool.schema,
+  annotations: tool.hints,
+  // Claude Code loads the others when it searches for them.
+  ...(tool.isMain && { _meta: { 'anthropic/alwaysLoad': true } }),
 });
+
+function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
+  const names = tools.map((tool) => tool.name).join(', ');
+  const elsewhere = findTool(name) ? ' (it is one of the tools of `--tools all`)' : '';
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found${elsewhere}; there are ${names}`);
+}
+
+/** What the calls of one server share. */
+interface Serving {
+  readonly server: McpServer['server'];
+  readonly options: McpServerOptions;
+  readonly tools: readonly Tool[];
+}
+
+async function call(
+  tool: Tool,
+  args: unknown,
+  ctx: ServerContext,
+  serving: Serving,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { backend, start, operator, orphaned } = serving.options;
+  const has = (name: string) => findTool(name, serving.tools) !== undefined;
+  const capabilities = capabilitiesOf(ctx, serving.server);
+  const canAsk = operator !== undefined && canShowForms(capabilities);
+  const listener = { signal: ctx.mcpReq.signal, orphaned: orphaned?.(), onProgress: progressOf(ctx.mcpReq) };
+  const context: CallContext = { backend, start, listener, has, canAsk };
+  try {
+    const given = parseArguments(tool, args);
+    const waiting = operator && ctx.mcpReq.requestState<WaitingCommand>();
+    if (waiting) {
+      const decision = readDecision(ctx.mcpReq.inputResponses?.[QUESTION]);
+      return render(await continueWaiting(tool, waiting, { decision, operator: operator.backend }, context));
+    }
+    if (start.needsRoots && start.concerns(tool, given)) await askRoots(ctx, capabilities, start);
+    const outcome = await callTool(tool, given, context);
+    return 'terms' in outcome ? await ask(tool, outcome, ctx, context, operator) : render(outcome);
+  } catch (error) {
+    if (!(error instanceof AdapterError)) throw error;
+    return render({ isError: true, answer: toolFailure(error.toBody(), { tool: tool.name, payload: {}, has }) });
+  }
+}
+
+/** Has the client put a question to its person; one that is too long waits for another operator. */
+async function ask(
+  tool: Tool,
+  waiting: WaitingCommand,
+  ctx: ServerContext,
+  context: CallContext,
+  operator: OperatorAccess | undefined,
+): Promise<CallToolResult | InputRequiredResult> {
+  if (!operator) throw new AdapterError('INTERNAL', 'a command waits for an operator who cannot be asked here');
+  const question = questionFor(waiting.payload, waiting.terms);
+  if (!question) {
+    return render(await continueWaiting(tool, waiting, { decision: undefined, operator: operator.backend }, context));
+  }
+  return inputRequired({
+    inputRequests: { [QUESTION]: inputRequired.elicit(question) },
+    requestState: await operator.codec.mint(waiting, ctx),
+  });
+}
+
+/** Clients of earlier revisions can be asked for their roots while they wait for an answer; those of 2026-07-28 cannot. */
+async function askRoots(ctx: ServerContext, capabilities: ClientCapabilities, start: StartDirectory): Promise<void> {
+  if (capabilities.roots === undefined || isModern(ctx)) {
+    start.noteRoots(undefined);
+    return;
+  }
+  const asked = ctx.mcpReq.send({ method: 'roots/list' }, { timeout: ROOTS_MS });
+  // A client that offers roots and does not give them has none.
+  start.noteRoots(await asked.catch(() => undefined));
+}
+
+const isModern = ({ mcpReq }: ServerContext): boolean => mcpReq.envelope !== undefined;
+
+/** What the client can do: each request says so since 2026-07-28, the connection's first one before. */
+function capabilitiesOf({ mcpReq }: ServerContext, server: McpServer['server']): ClientCapabilities {
+  // The library has checked it, and has no type for it.
+  const envelope = mcpReq.envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- for clients of earlier revisions there is no other way
+  return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
+}
+
+/** A bare `elicitation: {}` means forms, from before there were other modes. */
+const canShowForms = ({ elicitation }: ClientCapabilities): boolean =>
+  elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
 /** Tells a client how its call gets on, if it has asked for that. */
 function progressOf({ _meta, notify }: ServerContext['mcpReq']): ((progress: Progress) => void) | undefined {
@@ -53,13 +190,13 @@ function progressOf({ _meta, notify }: ServerContext['mcpReq']): ((progress: Pro
   if (progressToken === undefined) return undefined;
   return ({ seconds, message }) => {
     const params = { progressToken, progress: seconds, message };
-    // Whoever has gone needs none.
+    // A client that has gone needs none.
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }
 
-const render = ({ isError, answer }: ToolOutcome) => ({
+/** Text alone: `structuredContent` would double each message, and only tools with an output schema need it. */
+const render = ({ isError, answer }: ToolOutcome): CallToolResult => ({
   content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
-  structuredContent: { ...answer },
   ...(isError && { isError }),
 });

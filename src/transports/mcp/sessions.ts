@@ -9,11 +9,14 @@ import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES } from '../../core/ids.js';
 import { base64Url } from '../../core/output/base64.js';
 import type { Grant } from '../../services/access/access.js';
+import { OpenConnections } from './open-connections.js';
 
 /** Most sessions at once, of all clients together. */
 const MAX_SESSIONS = 256;
 /** A session that was not used for so long may make room for another: clients that were killed end none. */
 const IDLE_MS = 10 * 60_000;
+/** How long a session may be without any connection before its calls are given up, in milliseconds: time to come back. */
+const ORPHAN_MS = 10_000;
 
 interface Session {
   readonly owner: string;
@@ -23,24 +26,41 @@ interface Session {
   lastUsed: number;
   /** Whether several requests came in one message, whose answers come on one stream. */
   hasBatches: boolean;
+  readonly connections: OpenConnections;
+}
+
+/** A request of a client. */
+export interface McpConnection {
+  readonly body: unknown;
+  readonly grant: Grant;
+  /** Resolves when it has its whole answer, or its connection has gone. */
+  readonly over: Promise<void>;
 }
 
 /**
- * The sessions of clients that speak MCP as it was before its revision of 2026-07-28: there a request is cancelled by another one,
- * and both have to meet.
+ * The sessions of clients that speak a revision of MCP before 2026-07-28. There a request is cancelled by another request, so
+ * that both need one server; and a lost connection does not cancel: the client may come back for the answer.
  */
 export class McpSessions implements AsyncDisposable {
   readonly #sessions = new Map<string, Session>();
 
-  /** Begins a session with its first request, which is `initialize`. */
-  async begin(request: Request, body: unknown, grant: Grant, createServer: () => McpServer): Promise<Response> {
+  /**
+   * Begins a session with its first request, which is `initialize`.
+   * @param createServer gets what tells when the session has been without a connection for ten seconds
+   */
+  async begin(
+    request: Request,
+    { body, grant, over }: McpConnection,
+    createServer: (orphaned: () => AbortSignal) => McpServer,
+  ): Promise<Response> {
     this.#makeRoom();
     const id = base64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#end(id),
     });
-    const server = createServer();
+    const connections = new OpenConnections(ORPHAN_MS);
+    const server = createServer(() => connections.orphaned);
     await server.connect(transport);
     const close = () => server.close();
     this.#sessions.set(id, {
@@ -49,17 +69,24 @@ export class McpSessions implements AsyncDisposable {
       close,
       lastUsed: performance.now(),
       hasBatches: false,
+      connections,
     });
+    connections.add(over);
     grant.ended?.addEventListener('abort', () => void this.#end(id), { once: true });
     return transport.handleRequest(request, { parsedBody: body });
   }
 
   /** Answers a request of a session; undefined when the caller has none of that id. */
-  async continue(id: string, request: Request, body: unknown, { principal }: Grant): Promise<Response | undefined> {
+  async continue(
+    id: string,
+    request: Request,
+    { body, grant: { principal }, over }: McpConnection,
+  ): Promise<Response | undefined> {
     const session = this.#sessions.get(id);
     if (session?.owner !== principal.id) return undefined;
     session.lastUsed = performance.now();
     session.hasBatches ||= Array.isArray(body);
+    session.connections.add(over);
     const response = await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
     const cancelled = cancelledBy(body);
     // A cancelled request has no answer, with which the library would end its stream: each would keep a connection.
@@ -83,6 +110,7 @@ export class McpSessions implements AsyncDisposable {
   async #end(id: string): Promise<void> {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
+    session?.connections[Symbol.dispose]();
     await session?.close();
   }
 }

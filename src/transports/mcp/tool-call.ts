@@ -1,31 +1,32 @@
-import { AdapterError } from '../../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
-import { parsePayload } from '../../core/protocol/problems.js';
-import type { RequestName } from '../../core/protocol/requests.js';
 import { terminate } from '../../core/termination.js';
 import { type ToolAnswer, toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
+import type { CallFacts } from '../../core/tools/next-step.js';
 import type { Tool } from '../../core/tools/tool.js';
+import type { OperatorDecision } from './operator-question.js';
+import { type Progress, reportProgress } from './progress.js';
+import type { StartDirectory } from './start-directory.js';
+import type { Reply, ToolBackend } from './tool-backend.js';
 
-/** What has the requests of tools done: the daemon itself, or a client of one. */
-export interface ToolBackend {
-  /** Makes a request; gives its answer or its error. Never rejects. */
-  request(name: RequestName, payload: unknown): Promise<object | { readonly error: ToolError }>;
-}
-
-/** Who waits for a tool. */
-export interface ToolListener {
+/** What waits for the result of a call. */
+interface ToolListener {
   /** Aborted when the answer is no longer wanted. */
   readonly signal: AbortSignal;
-  /** Told now and then how a command gets on; undefined when nobody asks. */
+  /** Aborted when no connection is left that could bring the answer: it ends commands without a session. */
+  readonly orphaned: AbortSignal | undefined;
+  /** Told every second how a command gets on; undefined when the client has not asked for it. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** How a command gets on. */
-export interface Progress {
-  /** Since its start. */
-  readonly seconds: number;
-  /** The last line that it has printed. */
-  readonly message: string;
+/** How the calls of one client are made. */
+export interface CallContext {
+  readonly backend: ToolBackend;
+  readonly start: StartDirectory;
+  readonly listener: ToolListener;
+  /** Names of the tools that the model has. */
+  readonly has: (tool: string) => boolean;
+  /** Whether the person at the client can be asked what an operator has to confirm. */
+  readonly canAsk: boolean;
 }
 
 /** What came of a call. */
@@ -34,91 +35,133 @@ export interface ToolOutcome {
   readonly answer: ToolAnswer;
 }
 
-/** How often progress is told, in milliseconds. */
-const PROGRESS_MS = 1000;
+/** A command that waits for the decision of a person. */
+export interface WaitingCommand {
+  readonly commandId: string;
+  /** The request of the command. */
+  readonly payload: Payload;
+  /** What the daemon says of its confirmation. */
+  readonly terms: Payload;
+}
 
-/** Longest line that is told as progress, in characters. */
-const MAX_MESSAGE = 200;
+type Payload = Readonly<Record<string, unknown>>;
 
-/** Calls a tool. Never rejects: what is wrong with the arguments is an answer that a model can act on. */
-export async function callTool(
-  tool: Tool,
-  args: unknown,
-  backend: ToolBackend,
-  listener: ToolListener,
-): Promise<ToolOutcome> {
-  try {
-    const given = parsePayload(tool.input, tool.name, args);
-    const payload = tool.toPayload(given);
-    const make = (what: object) =>
-      tool.request === 'execute_command' ? runCommand(what, backend, listener) : backend.request(tool.request, what);
-    let reply = await make(payload);
-    const allowed = 'error' in reply ? allowedDefault(tool, given, reply.error) : undefined;
-    if (allowed) reply = await make({ ...payload, ...allowed });
-    if ('error' in reply) return { isError: true, answer: toolFailure(reply.error, tool.renamed) };
-    return { isError: false, answer: toolAnswer(reply) };
-  } catch (error) {
-    if (error instanceof AdapterError) return { isError: true, answer: toolFailure(error.toBody()) };
-    throw error;
+/**
+ * Makes the request of a tool.
+ * @param args as they were parsed
+ * @returns what a model reads, or, where `canAsk`, a command that the person at the client has to decide about
+ */
+export async function callTool(tool: Tool, args: Payload, context: CallContext): Promise<ToolOutcome | WaitingCommand> {
+  const { start, backend } = context;
+  const wanted = tool.toPayload(args);
+  const placed = await start.place(tool, wanted, backend);
+  let payload = placed.payload;
+  let reply = await makeRequest(tool, payload, context);
+  if ('error' in reply && placed.filledIn !== undefined && isAbout(reply.error, placed.filledIn)) {
+    start.noteUnusable(placed.filledIn, reply.error.message);
+    payload = wanted;
+    reply = await makeRequest(tool, payload, context);
   }
+  const allowed = 'error' in reply ? allowedDefault(args, reply.error) : undefined;
+  if (allowed) reply = await makeRequest(tool, { ...payload, ...allowed }, context);
+  if ('terms' in reply) return reply as WaitingCommand;
+  return outcomeOf(reply, { tool: tool.name, payload, has: context.has }, start);
 }
 
-/** What to ask for instead of a default of the tool that is more than the daemon allows; undefined when it was not that. */
-function allowedDefault(
-  { renamed }: Tool,
-  given: Readonly<Record<string, unknown>>,
-  { details: { field, max } = {} }: ToolError,
-): object | undefined {
-  const name = typeof field === 'string' ? renamed[field] : undefined;
-  if (name === undefined || given[name] !== undefined || max === undefined) return undefined;
-  return { [String(field)]: max };
+/**
+ * Goes on with a command after the person at the client was asked: takes the decision in the name of the operator, and waits
+ * for the result. Without a decision the command waits on, until another operator decides or its time is over.
+ */
+export async function continueWaiting(
+  tool: Tool,
+  { commandId, payload, terms }: WaitingCommand,
+  answered: { readonly decision: OperatorDecision | undefined; readonly operator: ToolBackend },
+  context: CallContext,
+): Promise<ToolOutcome> {
+  const { backend, has, start } = context;
+  const facts = { tool: tool.name, payload, has };
+  const { decision, operator } = answered;
+  if (decision) {
+    const { confirmation_id, command_sha256 } = terms;
+    const decided = await operator.request('confirm_command', { confirmation_id, command_sha256, ...decision });
+    if ('error' in decided || decision.decision === 'reject') return outcomeOf(decided, facts, start);
+  }
+  const timeout = payload['background'] === true ? { timeout_ms: 0 } : {};
+  const reply = await watched(commandId, payload, context, () =>
+    backend.request('wait_command', { command_id: commandId, ...timeout }),
+  );
+  return outcomeOf(reply, facts, start);
 }
 
-/** Runs a command under an id of our own, by which it is watched, and ended when nobody wants its result any more. */
-async function runCommand(
-  payload: object,
-  backend: ToolBackend,
-  { signal, onProgress }: ToolListener,
-): Promise<object> {
+function outcomeOf(reply: Reply, facts: CallFacts, start: StartDirectory): ToolOutcome {
+  const notes = start.takeNotes();
+  const told = { ...facts, note: notes.length > 0 ? notes.join('; ') : undefined };
+  if ('error' in reply) return { isError: true, answer: toolFailure(reply.error, told) };
+  return { isError: false, answer: toolAnswer(reply, told) };
+}
+
+const isAbout = ({ code, details }: ToolError, directory: string): boolean =>
+  code === 'BAD_DIRECTORY' && details?.['directory'] === directory;
+
+/** What to ask for instead of a tool's own default that is more than the daemon allows; undefined when it was not that. */
+function allowedDefault(args: Payload, { details: { field, max } = {} }: ToolError): object | undefined {
+  if (field !== 'timeout_ms' || args[field] !== undefined || max === undefined) return undefined;
+  return { [field]: max };
+}
+
+function makeRequest(tool: Tool, payload: Payload, context: CallContext): Promise<Reply> {
+  if (tool.request !== 'execute_command') return context.backend.request(tool.request, payload);
+  // By an id of its own a command can be watched, ended, and found again after a lost connection.
   const command_id = commandIdFrom(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
-  const ended = backend.request('execute_command', { ...payload, command_id });
+  return watched(command_id, payload, context, async () => {
+    const run = context.canAsk ? runAskable : runPlainly;
+    const reply = await run({ ...payload, command_id }, context.backend);
+    return 'error' in reply && reply.error.code === 'CONNECTION_LOST' ? withCommandId(reply.error, command_id) : reply;
+  });
+}
+
+const runPlainly = (payload: Payload, backend: ToolBackend): Promise<Reply> =>
+  backend.request('execute_command', payload);
+
+/** Runs a command so that a confirmation by an operator is an answer, not a wait. */
+async function runAskable(payload: Payload, backend: ToolBackend): Promise<Reply> {
+  const begun = await backend.request('execute_command', { ...payload, background: true });
+  const { status, requires } = begun as Payload;
+  const commandId = String(payload['command_id']);
+  if (status === 'confirmation_required' && requires === 'operator') return { commandId, payload, terms: begun };
+  const isAnswer = 'error' in begun || payload['background'] === true || requires === 'self';
+  return isAnswer ? begun : backend.request('wait_command', { command_id: commandId });
+}
+
+const withCommandId = (error: ToolError, command_id: string): Reply => ({
+  error: { ...error, details: { ...error.details, command_id } },
+});
+
+/** Waits for a command; ends it when the answer is no longer wanted. */
+async function watched(
+  commandId: string,
+  payload: Payload,
+  { backend, listener }: CallContext,
+  run: () => Promise<Reply>,
+): Promise<Reply> {
+  const { signal, orphaned, onProgress } = listener;
+  const ended = run();
+  const isOneShot = payload['session_id'] === undefined;
+  const stops = isOneShot && orphaned ? AbortSignal.any([signal, orphaned]) : signal;
   const end = () => {
     const send = async (name: string) => {
-      const reply = await backend.request('signal_command', { command_id, signal: name });
+      const reply = await backend.request('signal_command', { command_id: commandId, signal: name });
       return !('error' in reply);
     };
     void terminate(send, ended);
   };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
-  const progress = onProgress && reportProgress(command_id, backend, onProgress);
+  if (stops.aborted) end();
+  else stops.addEventListener('abort', end, { once: true });
+  const progress = onProgress && reportProgress(commandId, backend, onProgress);
   try {
     return await ended;
   } finally {
-    signal.removeEventListener('abort', end);
+    stops.removeEventListener('abort', end);
     progress?.[Symbol.dispose]();
   }
-}
-
-/** Tells every second how a command gets on, until it is disposed. */
-function reportProgress(commandId: string, backend: ToolBackend, onProgress: (progress: Progress) => void): Disposable {
-  const startedAt = performance.now();
-  const timer = setInterval(() => {
-    void backend.request('wait_command', { command_id: commandId, timeout_ms: 0 }).then((reply) => {
-      // Its result has gone its way, or it waits for a confirmation.
-      if ('error' in reply || !('stdout' in reply)) return;
-      onProgress({ seconds: (performance.now() - startedAt) / 1000, message: lastLineOf(String(reply.stdout)) });
-    });
-  }, PROGRESS_MS);
-  return {
-    [Symbol.dispose]: () => {
-      clearInterval(timer);
-    },
-  };
-}
-
-/** The last line with something in it, without the characters that do something to a terminal. */
-function lastLineOf(output: string): string {
-  const lines = output.split(/[\r\n]+/).filter((line) => line.trim() !== '');
-  return (lines.at(-1) ?? 'running').replace(/\p{Cc}/gu, '').slice(0, MAX_MESSAGE);
 }

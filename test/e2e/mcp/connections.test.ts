@@ -125,6 +125,30 @@ describe('sessions of MCP', () => {
     });
   });
 
+  it('whose client is gone for ten seconds end its commands without a session, and those alone', async () => {
+    await using daemon = await TestDaemon.start();
+    const client = await McpClient.connect(daemon.url, { over: 'http', mode: 'legacy' });
+    const { session_id } = (await client.call('open_session')).answer;
+    const command = (name: string) => `echo $$ > ${name}.new; mv ${name}.new ${name}; exec sleep 300`;
+    const running = [
+      client.call('run_command', { command: command('alone'), timeout_ms: 200_000 }),
+      client.call('execute_command', { session_id, command: command('held') }),
+    ].map((call) => call.catch(() => 'broken'));
+    const pid = (name: string) => Number(readFileSync(join(daemon.workspace, name), 'utf8'));
+    await eventually(() => {
+      expect([pid('alone'), pid('held')].map(isRunning)).toEqual([true, true]);
+    });
+    const goneAt = performance.now();
+    // As an agent does that is interrupted: it says nothing, and its connections end.
+    await client[Symbol.asyncDispose]();
+    await eventually(() => {
+      expect(isRunning(pid('alone'))).toBe(false);
+    }, 20_000);
+    expect(performance.now() - goneAt).toBeGreaterThan(9000);
+    expect(isRunning(pid('held'))).toBe(true);
+    await Promise.all(running);
+  });
+
   it.each(HTTP_WAYS)('end with their token, and so do the calls that are under way: %s', async (_, way) => {
     await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
     const token = daemon.createToken('agent', 'mine');
@@ -175,15 +199,28 @@ describe('shell-adapter mcp', () => {
     call.child.kill('SIGTERM');
     expect(await call.ended).toMatchObject({ code: 0 });
   });
-
-  it('says where no daemon answers', async () => {
-    const { code, stdout, stderr } = await runCli(['mcp', '--url', 'http://127.0.0.1:1'], { input: '' });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('http://127.0.0.1:1');
-  });
 });
 
 describe('GET /v1/tools', () => {
+  it('is not needed for a list of tools over MCP: ?tools= selects there too', async () => {
+    await using daemon = await TestDaemon.start();
+    for (const [tools, count] of [
+      ['run', 1],
+      ['core', 8],
+      ['all', 17],
+    ] as const) {
+      for (const [, way] of MCP_WAYS) {
+        await using client = await McpClient.connect(daemon.url, way, { tools });
+        expect((await client.client.listTools()).tools).toHaveLength(count);
+      }
+    }
+    for (const query of ['tools=some', 'cwd=relative']) {
+      const wrong = new URL(`/mcp?${query}`, daemon.url);
+      const answer = await ask(wrong, { method: 'POST', headers: JSON_HEADERS, body: INITIALIZE });
+      expect(answer).toMatchObject({ status: 400 });
+    }
+  });
+
   it('gives the tools as OpenAI and Anthropic take them', async () => {
     await using daemon = await TestDaemon.start();
     const get = (query: string) => ask(new URL(`/v1/tools${query}`, daemon.url));
@@ -202,6 +239,9 @@ describe('GET /v1/tools', () => {
       function: { ...run, name: 'run_command', parameters: schema },
     });
     expect(await first('anthropic')).toMatchObject({ ...run, name: 'run_command', input_schema: schema });
+    const core = (await get('?format=openai&tools=run')).body as { tools: unknown[] };
+    expect(core.tools).toHaveLength(1);
+    expect(await get('?tools=some')).toMatchObject({ status: 400, body: { error: { code: 'INVALID_REQUEST' } } });
     expect(await get('?format=xml')).toMatchObject({ status: 400, body: { error: { code: 'INVALID_REQUEST' } } });
     const { stdout } = await runCli(['tools', '--format', 'anthropic']);
     expect({ tools: JSON.parse(stdout) as unknown }).toEqual((await get('?format=anthropic')).body);

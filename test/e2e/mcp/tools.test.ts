@@ -54,14 +54,16 @@ describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
   });
 
   it('run_command ends a command at its time-out, and says so', async () => {
-    const { answer } = await client.call('run_command', { command: 'echo begun; sleep 300', timeout: 300 });
+    const { answer } = await client.call('run_command', { command: 'echo begun; sleep 300', timeout_ms: 300 });
     expect(answer).toEqual({
+      status: 'timed_out',
       exit_code: 124,
+      next: expect.stringContaining('time limit of 300 ms') as string,
+      killed_by: 'timeout',
       stdout: 'begun\n',
       stderr: '',
-      status: 'timed_out',
-      killed_by: 'timeout',
     });
+    expect(Object.keys(answer).slice(0, 3)).toEqual(['status', 'exit_code', 'next']);
   });
 
   it('a session keeps its directory and variables', async () => {
@@ -82,7 +84,10 @@ describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
     expect(begun.answer).toMatchObject({ status: 'running', exit_code: null });
     const { command_id } = begun.answer;
     await eventually(async () => {
-      const typed = await client.call('send_input', { command_id, data: 'Ada\n' });
+      const typed = await client.call(way.mode === 'legacy' ? 'type_input' : 'send_input', {
+        command_id,
+        data: 'Ada\n',
+      });
       expect(typed).toEqual({ isError: false, answer: { accepted_bytes: 4 } });
     });
     const ended = await client.call('wait_command', { command_id });
@@ -97,6 +102,11 @@ describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
     const { command_id } = answer;
     const middle = await client.call('read_output', { command_id, offset: 50_000, length: 12 });
     expect(middle.answer).toMatchObject({ data: '185\n10186\n10', offset: 50_000, size: 108_894 });
+    const [, offset] = /offset=(\d+)/.exec(String(answer['next'])) ?? [];
+    const rest = await client.call('read_output', { command_id, offset, length: '12' });
+    const whole = Array.from({ length: 20_000 }, (__, index) => `${index + 1}\n`).join('');
+    expect(rest.answer).toMatchObject({ data: whole.slice(Number(offset), Number(offset) + 12), eof: false });
+    expect(whole.startsWith(String(answer['stdout']).slice(0, Number(offset)))).toBe(true);
   });
 
   it('tells how a command gets on', async () => {
@@ -132,15 +142,27 @@ describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
   it.each([
     ['run_command', {}, 'INVALID_REQUEST', 'command'],
     ['run_command', { command: 'ls', cmd: 'ls' }, 'INVALID_REQUEST', 'there is no field "cmd"'],
-    ['run_command', { command: 'ls', timeout: 0 }, 'INVALID_REQUEST', 'timeout'],
+    ['run_command', { command: 'ls', timeout: 0 }, 'INVALID_REQUEST', 'timeout_ms'],
     ['run_command', { command: 'ls', cwd: '/nowhere' }, 'BAD_DIRECTORY', '/nowhere'],
     ['execute_command', { session_id: 'session_none', command: 'ls' }, 'SESSION_NOT_FOUND', 'session_none'],
     ['read_output', { command_id: 'none' }, 'COMMAND_NOT_FOUND', 'none'],
   ])('%s %j: %s, for the model to read', async (name, args, code, text) => {
     const { isError, answer } = await client.call(name, args);
     expect(isError).toBe(true);
-    expect(answer).toMatchObject({ error: { code } });
+    expect(answer).toMatchObject({ error: { code }, next: expect.stringMatching(/\w/) as string });
     expect(JSON.stringify(answer)).toContain(JSON.stringify(text).slice(1, -1));
+  });
+
+  it('values of another type are taken where nothing else can be meant', async () => {
+    const args = { command: 'sh', args: '["-c", "echo $V $1", "sh", "x y"]', env: '{"V":"5"}', timeout: '5000' };
+    expect((await client.call('run_command', args)).answer).toEqual({ exit_code: 0, stdout: '5 x y\n', stderr: '' });
+  });
+
+  it('a result goes over the wire once, as text', async () => {
+    const result = await client.client.callTool({ name: 'run_command', arguments: { command: 'seq 1 20000' } });
+    expect(result.structuredContent).toBeUndefined();
+    // Two ends of 8000 characters; each line end is two characters of JSON within JSON.
+    expect(JSON.stringify(result).length).toBeLessThan(26_000);
   });
 
   it('an unknown tool is an error of the protocol', async () => {
@@ -153,13 +175,13 @@ describe.each(MCP_WAYS)('where commands may take less time than run_command give
     await using daemon = await TestDaemon.start({ settings: { adapter: { command_max_lifetime: 30 } } });
     await using client = await McpClient.connect(daemon.url, way);
     expect((await client.call('run_command', { command: 'echo hi' })).answer).toMatchObject({ stdout: 'hi\n' });
-    expect(await client.call('run_command', { command: 'echo hi', timeout: 30_001 })).toEqual({
+    expect(await client.call('run_command', { command: 'echo hi', timeout: 30_001 })).toMatchObject({
       isError: true,
       answer: {
         error: {
           code: 'INVALID_REQUEST',
-          message: 'timeout: at most 30000 (command_max_lifetime)',
-          details: { field: 'timeout', max: 30_000 },
+          message: 'timeout_ms: at most 30000 (command_max_lifetime)',
+          details: { field: 'timeout_ms', max: 30_000 },
         },
       },
     });

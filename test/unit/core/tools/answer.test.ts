@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
+import { ERROR_CODES } from '../../../../src/core/errors.js';
+import { CLIENT_ERROR_CODES } from '../../../../src/client/errors.js';
 import { toolAnswer, toolFailure } from '../../../../src/core/tools/answer.js';
+import type { CallFacts } from '../../../../src/core/tools/next-step.js';
+
+const FACTS: CallFacts = { tool: 'run_command', payload: {}, has: () => true };
+const RUN_ALONE: CallFacts = { ...FACTS, has: (name) => name === 'run_command' };
+/** What `next` of an answer is. */
+const anyNext = { next: expect.any(String) as string };
 
 const RESULT = {
   stdout: '',
@@ -39,12 +47,12 @@ describe('what a model reads of an answer', () => {
     [
       'a trimmed output',
       { stdout_truncated: true, original_stdout_size: 9 },
-      { stdout_truncated: true, original_stdout_size: 9, command_id: 'c1' },
+      { stdout_truncated: true, original_stdout_size: 9, command_id: 'c1', ...anyNext },
     ],
     [
       'a running command',
       { status: 'running', exit_code: null },
-      { status: 'running', exit_code: null, command_id: 'c1' },
+      { status: 'running', exit_code: null, command_id: 'c1', ...anyNext },
     ],
     [
       'an end before its time',
@@ -59,30 +67,139 @@ describe('what a model reads of an answer', () => {
     ['what was no text', { lossy: true }, { lossy: true }],
     ['warnings', { warnings: [{ code: 'W', message: 'm' }] }, { warnings: [{ code: 'W', message: 'm' }] }],
   ])('%s', (_, given, told) => {
-    expect(toolAnswer({ ...RESULT, ...given })).toEqual({ stdout: '', stderr: '', exit_code: 0, ...told });
+    expect(toolAnswer({ ...RESULT, ...given }, FACTS)).toEqual({ stdout: '', stderr: '', exit_code: 0, ...told });
   });
 
   it('bytes are text', () => {
     const data = new Uint8Array([0x68, 0x69, 0xff]);
-    expect(toolAnswer({ data, offset: 0, size: 3, eof: false })).toEqual({
+    expect(toolAnswer({ data, offset: 0, size: 3, eof: true }, FACTS)).toEqual({
       data: 'hi\ufffd',
       offset: 0,
       size: 3,
-      eof: false,
+      eof: true,
     });
   });
 
   it.each([[{ sessions: [] }], [{ enforced: false, action: 'allow' }], [{ command_id: 'c', accepted_bytes: 0 }]])(
     '%j stays as it is',
     (answer) => {
-      expect(toolAnswer(answer)).toEqual(answer);
+      expect(toolAnswer(answer, FACTS)).toEqual(answer);
     },
   );
 
-  it('a failure has its code, its message, and details where there are some', () => {
-    expect(toolFailure({ code: 'A', message: 'b' })).toEqual({ error: { code: 'A', message: 'b' } });
-    expect(toolFailure({ code: 'A', message: 'b', details: { c: 1 } })).toEqual({
-      error: { code: 'A', message: 'b', details: { c: 1 } },
+  it('how it stands comes first, then what to do, and long fields last: clients cut the end', () => {
+    const answer = { ...RESULT, status: 'running', exit_code: null, stdout: 'x', working_directory: '/w' };
+    const names = Object.keys(toolAnswer(answer, FACTS));
+    expect(names).toEqual(['status', 'exit_code', 'next', 'command_id', 'working_directory', 'stdout', 'stderr']);
+  });
+
+  it('a failure has its code, its message, what to do, and details that the message does not say', () => {
+    expect(toolFailure({ code: 'SESSION_NOT_FOUND', message: 'b' }, FACTS)).toEqual({
+      error: { code: 'SESSION_NOT_FOUND', message: 'b' },
+      next: 'open_session() gives a session_id',
     });
+    const details = { problems: [], reasons: ['r'], class: 'network' };
+    expect(toolFailure({ code: 'COMMAND_DENIED', message: 'b', details }, FACTS)).toMatchObject({
+      error: { code: 'COMMAND_DENIED', message: 'b', details: { class: 'network' } },
+    });
+  });
+
+  it('a note comes beside the answer', () => {
+    expect(toolAnswer(RESULT, { ...FACTS, note: 'n' })).toMatchObject({ exit_code: 0, note: 'n' });
+    expect(toolFailure({ code: 'INTERNAL', message: 'm' }, { ...FACTS, note: 'n' })).toMatchObject({ note: 'n' });
+  });
+});
+
+describe('what to do next', () => {
+  it.each([
+    [
+      'a time-out of its own',
+      { status: 'timed_out', exit_code: 124 },
+      { ...FACTS, payload: { timeout_ms: 30 } },
+      /time limit of 30 ms.*larger timeout_ms, or execute_command with a session_id and background=true/,
+    ],
+    [
+      'a time-out of the daemon',
+      { status: 'timed_out', duration_ms: 599.7 },
+      { ...FACTS, tool: 'wait_command', payload: { timeout_ms: 5 } },
+      /time limit of 600 ms/,
+    ],
+    ['a time-out without sessions', { status: 'timed_out', duration_ms: 1 }, RUN_ALONE, /larger timeout_ms$/],
+    [
+      'a running command',
+      { status: 'running' },
+      FACTS,
+      /^wait_command\(command_id='c1', timeout_ms=30000\); if it asks for input: type_input\(command_id='c1'/,
+    ],
+    [
+      'a trimmed output',
+      { stdout_truncated: true, stdout: 'äö\n[... 92,894 of 108,894 characters left out; read ...]\nend' },
+      FACTS,
+      /^read_output\(command_id='c1', stream='stdout', offset=4\)$/,
+    ],
+    ['a trimmed output without read_output', { stderr_truncated: true }, RUN_ALONE, /^stderr is only .* tail or grep$/],
+    ['a closed session', { session_state: 'closed' }, FACTS, /open_session\(\)/],
+    ['a rejected command', { status: 'denied' }, FACTS, /has not run and will not/],
+  ])('%s', (_, given, facts, next) => {
+    expect(toolAnswer({ ...RESULT, ...given }, facts)).toMatchObject({
+      next: expect.stringMatching(next) as string,
+    });
+  });
+
+  it('a part of an output: where the next one begins', () => {
+    const facts = { ...FACTS, payload: { command_id: 'c', stream: 'stderr' } };
+    const part = { data: new Uint8Array(7), offset: 3, size: 20, eof: false };
+    expect(toolAnswer(part, facts)).toMatchObject({ next: "read_output(command_id='c', stream='stderr', offset=10)" });
+  });
+
+  it.each([...Object.keys(ERROR_CODES), ...Object.keys(CLIENT_ERROR_CODES)])('%s: something can be done', (code) => {
+    expect(toolFailure({ code, message: 'm' }, FACTS)).toMatchObject({
+      next: expect.stringMatching(/\w{4}/) as string,
+    });
+  });
+
+  it.each([
+    ['SESSION_BUSY', { running_command_id: 'c9' }, /wait_command\(command_id='c9'/],
+    ['RATE_LIMITED', { retry_after_ms: 250 }, /in 250 ms/],
+    ['CONNECTION_LOST', { command_id: 'c9' }, /wait_command\(command_id='c9'\)/],
+  ])('%s names what the details say', (code, details, next) => {
+    expect(toolFailure({ code, message: 'm', details }, FACTS)['next']).toMatch(next);
+  });
+});
+
+describe('a command that has to be confirmed', () => {
+  const asked = {
+    ...RESULT,
+    exit_code: null,
+    status: 'confirmation_required',
+    confirmation_id: `confirmation_${'x'.repeat(22)}`,
+    command_sha256: 'a'.repeat(64),
+    reasons: ['rm deletes /home/somebody/some/where/else/entirely', 'rm deletes more'],
+    commands: [{ command: 'rm', reasons: ['rm deletes'] }],
+    requires: 'self',
+  };
+
+  it('takes less than 300 characters, with the exact call first of all', () => {
+    const answer = toolAnswer(asked, FACTS);
+    expect(JSON.stringify(answer).length).toBeLessThan(300);
+    expect(Object.keys(answer)).toEqual(['status', 'reasons', 'next']);
+    expect(answer['next']).toBe(
+      `confirm_command(confirmation_id='${asked.confirmation_id}', command_sha256='${asked.command_sha256}', ` +
+        "decision='approve', justification='…')",
+    );
+  });
+
+  it.each([
+    [
+      'operator',
+      FACTS,
+      /the user, by `shell-adapter confirm confirmation_x+` decides: wait_command\(command_id='c1'\)/,
+    ],
+    ['llm', FACTS, /a model decides/],
+    ['self', RUN_ALONE, /the user, by `shell-adapter confirm/],
+  ])('that %s confirms', (requires, facts, next) => {
+    const answer = toolAnswer({ ...asked, requires }, facts);
+    expect(answer['next']).toMatch(next);
+    expect(JSON.stringify(answer).length).toBeLessThan(300);
   });
 });

@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+
+import { AdapterError } from '../errors.js';
+import { parsePayload } from '../protocol/problems.js';
+import type { Tool } from './tool.js';
+
+type Json = z.core.util.JSONType;
+type Schema = Readonly<Record<string, Json>>;
+
+/** Other names of arguments that every tool takes, for models that guess; the schemas show only the real names. */
+const ALIASES: Readonly<Record<string, string>> = { timeout: 'timeout_ms' };
+
+/**
+ * Parses what a model has sent as the arguments of a tool. Values of another type are converted where only one meaning is
+ * possible: `"5000"` for a number, `"true"` for a boolean, JSON text for a list or a map, a number for text.
+ * @throws AdapterError INVALID_REQUEST, with the fields that are wrong
+ */
+export function parseArguments(tool: Tool, args: unknown): Readonly<Record<string, unknown>> {
+  const converted = convert(args ?? {}, tool.schema as Schema);
+  return parsePayload(tool.input, tool.name, isMap(converted) ? withRealNames(tool, converted) : converted);
+}
+
+function withRealNames(tool: Tool, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { shape } = tool.input;
+  const renamed = { ...args };
+  for (const [alias, name] of Object.entries(ALIASES)) {
+    if (!(alias in args) || alias in shape || !(name in shape)) continue;
+    const value = convert(args[alias], tool.schema.properties[name] as Schema);
+    if (args[name] !== undefined && args[name] !== value) {
+      throw new AdapterError('INVALID_REQUEST', `${tool.name}: ${alias} and ${name} mean the same; give ${name} alone`);
+    }
+    renamed[name] = value;
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a copy of its own, of two known names
+    delete renamed[alias];
+  }
+  return renamed;
+}
+
+/** A value as its schema wants it, or as it is where that is not clear: parsing then says what is wrong. */
+function convert(value: unknown, schema: Schema): unknown {
+  switch (schema['type']) {
+    case 'integer':
+    case 'number':
+      return typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
+    case 'boolean':
+      return value === 'true' ? true : value === 'false' ? false : value;
+    case 'string':
+      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    case 'array': {
+      const list = typeof value === 'string' ? fromJson(value, Array.isArray) : value;
+      return Array.isArray(list) && isMap(schema['items'])
+        ? list.map((item) => convert(item, asSchema(schema['items'])))
+        : list;
+    }
+    case 'object': {
+      const map = typeof value === 'string' ? fromJson(value, isMap) : value;
+      return isMap(map) ? convertFields(map, schema) : map;
+    }
+    default:
+      return value;
+  }
+}
+
+function convertFields(map: Readonly<Record<string, unknown>>, schema: Schema): Readonly<Record<string, unknown>> {
+  const properties = isMap(schema['properties']) ? schema['properties'] : {};
+  const others = schema['additionalProperties'];
+  const schemaOf = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : others);
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => {
+      const field = schemaOf(name);
+      return [name, isMap(field) ? convert(value, field) : value];
+    }),
+  );
+}
+
+/** Decimal numbers as JSON has them: no hexadecimal digits, no spaces, nothing that a text would rather be. */
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+/** What a text is as JSON, when it is of the wanted kind; otherwise the text. */
+function fromJson(text: string, isWanted: (value: unknown) => boolean): unknown {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return isWanted(value) ? value : text;
+  } catch {
+    // No JSON: it stays a text, which parsing refuses.
+    return text;
+  }
+}
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const asSchema = (value: unknown): Schema => value as Schema;

@@ -1,0 +1,147 @@
+import type { ErrorDetails } from '../errors.js';
+
+/** What a call was, and what the model can call next. */
+export interface CallFacts {
+  /** Name of the tool that was called. */
+  readonly tool: string;
+  /** What its request was, as the daemon gets it. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** Names of the tools that the model has. */
+  readonly has: (tool: string) => boolean;
+  /** What the model has to know beside the answer; undefined for nothing. */
+  readonly note?: string | undefined;
+}
+
+type Values = Readonly<Record<string, string | number>>;
+
+/** How long a model is told to wait for a running command at a time, in milliseconds: clients give up on longer calls. */
+const WAIT_MS = 30_000;
+
+/** A call as a model can make it: `wait_command(command_id='…', timeout_ms=30000)`. */
+const callText = (tool: string, args: Values): string =>
+  `${tool}(${Object.entries(args)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? `'${value}'` : value}`)
+    .join(', ')})`;
+
+/** What to do about an answer that is no final result, or no whole one; undefined for one that needs nothing. */
+export function nextAfter(answer: Readonly<Record<string, unknown>>, facts: CallFacts): string | undefined {
+  switch (answer['status']) {
+    case 'running':
+      return afterRunning(answer);
+    case 'timed_out':
+      return afterTimeout(answer, facts);
+    case 'denied':
+      return 'it has not run and will not: do it another way, or ask the user';
+    default:
+      if (answer['session_state'] === 'closed') return 'the session has ended: open_session() gives another one';
+      return answer['eof'] === false ? afterPart(answer, facts) : afterTruncation(answer, facts);
+  }
+}
+
+/** The next part of an output that was read. */
+function afterPart({ offset, data }: Readonly<Record<string, unknown>>, { payload }: CallFacts): string {
+  const { command_id: id, stream = 'stdout' } = payload;
+  const length = data instanceof Uint8Array ? data.length : 0;
+  return callText('read_output', { command_id: String(id), stream: String(stream), offset: Number(offset) + length });
+}
+
+function afterRunning({ command_id: id }: Readonly<Record<string, unknown>>): string {
+  const command_id = String(id);
+  const wait = callText('wait_command', { command_id, timeout_ms: WAIT_MS });
+  return `${wait}; if it asks for input: ${callText('type_input', { command_id, data: '…\\n' })}`;
+}
+
+function afterTimeout(answer: Readonly<Record<string, unknown>>, { tool, payload, has }: CallFacts): string {
+  const given = tool === 'run_command' || tool === 'execute_command' ? payload['timeout_ms'] : undefined;
+  const limit = typeof given === 'number' ? given : Math.round(Number(answer['duration_ms']));
+  const instead = has('execute_command') ? ', or execute_command with a session_id and background=true' : '';
+  return `it was killed at its time limit of ${limit} ms: call again with a larger timeout_ms${instead}`;
+}
+
+function afterTruncation(answer: Readonly<Record<string, unknown>>, { has }: CallFacts): string | undefined {
+  const stream = (['stdout', 'stderr'] as const).find((name) => answer[`${name}_truncated`] === true);
+  if (stream === undefined) return undefined;
+  if (!has('read_output')) return `${stream} is only its beginning and end: print less, by head, tail or grep`;
+  const offset = startOfGap(String(answer[stream]));
+  return callText('read_output', { command_id: String(answer['command_id']), stream, offset });
+}
+
+/**
+ * Where what is left out of an output begins, in bytes. The line end before the marker may be the marker's own, so it does not
+ * count: a part that begins one byte early is better than one that lacks a byte.
+ */
+function startOfGap(shown: string): number {
+  const [beginning = ''] = shown.split(/(?<=^|\n)\[\.\.\. [\d,]+ of [\d,]+ characters left out/, 1);
+  return new TextEncoder().encode(beginning.replace(/\n$/, '')).length;
+}
+
+/** Longest list of reasons in an answer to a command that has to be confirmed, in characters. */
+const MAX_REASONS = 40;
+
+/** What a model is told of a command that has to be confirmed: under 300 characters, whatever the command is. */
+export function confirmationAnswer(
+  terms: Readonly<Record<string, unknown>>,
+  { has }: CallFacts,
+): Readonly<Record<string, unknown>> {
+  const id = String(terms['confirmation_id']);
+  const reasons = shorten((terms['reasons'] as readonly string[]).join('; '));
+  const status = { status: 'confirmation_required', reasons } as const;
+  if (terms['requires'] === 'self' && has('confirm_command')) {
+    const next = callText('confirm_command', {
+      confirmation_id: id,
+      command_sha256: String(terms['command_sha256']),
+      decision: 'approve',
+      justification: '…',
+    });
+    return { ...status, next };
+  }
+  const decider = terms['requires'] === 'llm' ? 'a model' : `the user, by \`shell-adapter confirm ${id}\``;
+  const wait = callText('wait_command', { command_id: String(terms['command_id']) });
+  return { ...status, next: `${decider} decides${has('wait_command') ? `: ${wait}` : ''}` };
+}
+
+const shorten = (text: string): string => (text.length > MAX_REASONS ? `${text.slice(0, MAX_REASONS - 1)}…` : text);
+
+/** What to do about an error, by its code. */
+const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFacts) => string>> = {
+  INVALID_REQUEST: (_, { tool }) => `correct the arguments and call ${tool} again`,
+  SESSION_NOT_FOUND: () => 'open_session() gives a session_id',
+  COMMAND_NOT_FOUND: () => 'its result is no longer kept, or there was none: run the command again',
+  SESSION_BUSY: ({ running_command_id: id }) =>
+    typeof id === 'string'
+      ? `${callText('wait_command', { command_id: id, timeout_ms: WAIT_MS })}, or open_session() for another session`
+      : 'open_session() gives another session',
+  SESSION_LIMIT: () => "close_session(session_id='…') for one that is no longer needed",
+  NO_RUNNING_COMMAND: (_, { payload: { session_id: id } }) =>
+    `nothing reads input there: ${callText('execute_command', { session_id: typeof id === 'string' ? id : '…', command: '…' })}`,
+  INPUT_FULL: () => 'wait until the program has read its input, then type the rest',
+  SHELL_NOT_FOUND: () => 'leave out `shell`, or name bash, zsh or sh',
+  COMMAND_DENIED: () => 'do not repeat it: do it another way, or ask the user',
+  CONFIRMATION_NOT_FOUND: () => 'run the command again, and confirm it within its time',
+  CONFIRMATION_MISMATCH: () => 'make the call from `next` as it is; or run the command again',
+  FORBIDDEN: () => 'this token may not do that: ask the user',
+  UNAUTHORIZED: () => 'ask the user for a token: `shell-adapter token create`, then SHELL_ADAPTER_TOKEN',
+  RATE_LIMITED: ({ retry_after_ms: ms }) =>
+    `make the same call again ${typeof ms === 'number' ? `in ${ms} ms` : 'later'}`,
+  BAD_DIRECTORY: () => 'give a cwd that exists on the machine of the daemon, or none',
+  OUTPUT_EXPIRED: () => 'read a later offset, or run the command again with its output in a file',
+  PAYLOAD_TOO_LARGE: () => 'send less: write a file in parts, and let the command read it',
+  CHECKPOINT_NOT_FOUND: () => 'list_checkpoints() lists those that there are',
+  CHECKPOINT_TOO_LARGE: () => 'go on without a checkpoint, or ask the user to raise the limit',
+  GIT_NOT_FOUND: () => 'go on without checkpoints, or ask the user to install git',
+  RESOURCE_EXHAUSTED: () => 'make the same call again in some seconds',
+  SHUTTING_DOWN: () => 'the daemon is ending: make the same call again when it is back',
+  CONNECTION_FAILED: () => DAEMON_AWAY,
+  CONNECTION_LOST: ({ command_id: id }) =>
+    typeof id === 'string'
+      ? `when the daemon is back: ${callText('wait_command', { command_id: id })}; before you repeat the command, see what it has done`
+      : DAEMON_AWAY,
+  REFUSED: () => 'ask the user for a token: `shell-adapter token create`, then SHELL_ADAPTER_TOKEN',
+};
+
+const DAEMON_AWAY =
+  'ask the user to start the daemon with `shell-adapter serve`, or to use `shell-adapter mcp --start`; then make the same call again';
+
+/** What to do about an error; every code has something. */
+export const nextAfterError = (code: string, details: ErrorDetails, facts: CallFacts): string =>
+  AFTER_ERROR[code]?.(details, facts) ?? 'if it happens again, ask the user to run `shell-adapter doctor`';

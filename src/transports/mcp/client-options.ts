@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import { isAbsolute } from 'node:path';
+
+import type { Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import { isToolSet, TOOL_SET_NAMES, type ToolSet } from '../../core/tools/tools.js';
+import type { Access, Grant } from '../../services/access/access.js';
+import { originOf } from '../http/credentials.js';
+
+/** What a client of the endpoint can choose. */
+export interface HttpClientOptions {
+  /** `?tools=`; @default 'core' */
+  readonly tools: ToolSet;
+  /** `?cwd=`: where commands start; undefined leaves it to the client's roots, and then to the workspace. */
+  readonly cwd: string | undefined;
+  /** Whose token decides when the person at the client is asked; undefined asks nobody there. */
+  readonly operator: Principal | undefined;
+}
+
+/** The header with the token of the operator who sits at the client. */
+const OPERATOR_HEADER = 'x-shell-adapter-operator-token';
+
+/** Tools that a client gets that has not chosen. */
+const DEFAULT_TOOLS: ToolSet = 'core';
+
+/**
+ * What a client has chosen, from the address and the headers of its request.
+ * @throws AdapterError INVALID_REQUEST for an unknown selection or a relative directory; UNAUTHORIZED, FORBIDDEN for the operator
+ */
+export function clientOptions(request: IncomingMessage, access: Access, grant: Grant): HttpClientOptions {
+  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const tools = searchParams.get('tools') ?? DEFAULT_TOOLS;
+  const cwd = searchParams.get('cwd') ?? undefined;
+  if (!isToolSet(tools)) {
+    const shown = JSON.stringify(tools);
+    throw new AdapterError('INVALID_REQUEST', `tools: ${shown} is unknown; there are ${TOOL_SET_NAMES.join(', ')}`);
+  }
+  if (cwd !== undefined && !isAbsolute(cwd)) {
+    throw new AdapterError('INVALID_REQUEST', `cwd: ${JSON.stringify(cwd)} is not an absolute path`);
+  }
+  return { tools, cwd, operator: operatorOf(request, access, grant) };
+}
+
+function operatorOf({ headers, socket }: IncomingMessage, access: Access, grant: Grant): Principal | undefined {
+  const token = headers[OPERATOR_HEADER];
+  if (token === undefined) return undefined;
+  const address = socket.remoteAddress ?? 'unix';
+  const { principal } = access.admit({
+    token,
+    whyForeign: 'it names another principal',
+    address,
+    from: originOf(socket),
+  });
+  const refuse = (why: string): never => {
+    throw new AdapterError('FORBIDDEN', `${OPERATOR_HEADER}: ${why}`);
+  };
+  if (principal.role !== 'operator' && principal.role !== 'admin') {
+    refuse(`the token has the role ${principal.role}; operator or admin is needed`);
+  }
+  if (principal.id === grant.principal.id)
+    refuse('it is the client’s own token, which cannot confirm what it has asked for');
+  return principal;
+}

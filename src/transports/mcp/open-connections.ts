@@ -1,0 +1,40 @@
+/** Counts the open connections of a client, and tells when it has been without any for a while. */
+export class OpenConnections implements Disposable {
+  readonly #orphanMs: number;
+  #orphan = new AbortController();
+  #open = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param orphanMs how long the client may be without a connection, in milliseconds */
+  constructor(orphanMs: number) {
+    this.#orphanMs = orphanMs;
+  }
+
+  /** Aborted when the client stays without a connection; a client that comes back later gets another signal. */
+  get orphaned(): AbortSignal {
+    return this.#orphan.signal;
+  }
+
+  /** Counts a connection until it is over. */
+  add(over: Promise<void>): void {
+    this.#open += 1;
+    clearTimeout(this.#timer);
+    void over.then(() => {
+      this.#open -= 1;
+      if (this.#open === 0) this.#waitForAnother();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#open = Infinity;
+    clearTimeout(this.#timer);
+  }
+
+  #waitForAnother(): void {
+    this.#timer = setTimeout(() => {
+      const orphan = this.#orphan;
+      this.#orphan = new AbortController();
+      orphan.abort();
+    }, this.#orphanMs).unref();
+  }
+}
