@@ -61,7 +61,7 @@ describe.each(REAL_TOOLS)('$package', (tool) => {
         { role: 'system', content: 'SYSTEM-MARK' },
         { role: 'user', content },
       ],
-      timeout,
+      timeout_ms: timeout * 1000,
       call_id: `${request}-${model}`,
     });
 
@@ -115,7 +115,7 @@ describe.each(REAL_TOOLS)('$package', (tool) => {
   });
 
   it('changes no file for the model', async () => {
-    service.toolCommand = 'echo ran > proof.txt';
+    service.toolWish = () => ({ command: 'echo ran > proof.txt' });
     await ask('llm_call', 'fake-tool', 'hello');
     expect(existsSync(join(daemon.workspace, 'proof.txt'))).toBe(false);
   });

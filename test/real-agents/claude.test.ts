@@ -1,0 +1,3 @@
+import { testAgent } from './suite.js';
+
+testAgent('claude');

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { arch, availableParallelism, userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+import type { Reporter, TestModule } from 'vitest/node';
+
+import { type Outcome, renderResults } from './results.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PAGE = 'docs/real-agents.md';
+const MARKED = /(?<=<!-- results: begin -->\n)[^]*(?=<!-- results: end -->)/;
+
+/** Writes the results of a complete run into `docs/real-agents.md`: `REAL_AGENTS=record` does that. */
+export default class ResultsReporter implements Reporter {
+  readonly #startedAt = performance.now();
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const outcomes = new Map<string, Outcome>(tests.map((test) => [test.fullName, test.result().state]));
+    const results = renderResults(outcomes, {
+      date: new Date().toISOString().slice(0, 10),
+      machine: `Node.js ${process.versions.node}, ${systemName()} ${arch()}, ${availableParallelism()} cores, as ${
+        userInfo().uid === 0 ? 'root' : 'an ordinary user'
+      }`,
+      seconds: Math.round((performance.now() - this.#startedAt) / 1000),
+    });
+    const page = readFileSync(`${ROOT}${PAGE}`, 'utf8');
+    if (!MARKED.test(page)) throw new Error(`${PAGE} has no place for the results`);
+    writeFileSync(`${ROOT}${PAGE}`, page.replace(MARKED, `\n${results}\n\n`));
+    execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', PAGE], { cwd: ROOT });
+  }
+}
+
+const systemName = (): string =>
+  /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? process.platform;
