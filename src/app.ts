@@ -63,7 +63,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
   let gate = gateSettings(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
-  const engine = await buildEngine(configuration, log, closers);
+  const engine = await buildEngine(() => configuration, log, closers);
   const audit = await buildAudit(configuration, secrets, log('audit'), closers);
   const requestAudit = new RequestAudit(audit);
   const access = buildAccess(configuration, engine, log('access'), { audit, requestAudit }, closers);

@@ -1,7 +1,16 @@
 export { AdapterClient, type ConnectionState } from './client/adapter-client.js';
 export { ClientCommand } from './client/command.js';
 export { connect } from './client/connect.js';
-export { CLIENT_ERROR_CODES, ClientError, type ClientErrorCode } from './client/errors.js';
+export {
+  type AdmittedResult,
+  CLIENT_ERROR_CODES,
+  ClientError,
+  type ClientErrorCode,
+  ConfirmationRequiredError,
+  type PendingConfirmation,
+} from './client/errors.js';
+export type { AcceptedInput, InputOptions } from './client/input.js';
+export type { InputSource } from './client/input-source.js';
 export type { EventListener } from './client/listeners.js';
 export { type LlmMessages, type LlmOptions, LlmStream } from './client/llm.js';
 export type {

@@ -2,7 +2,7 @@ import type { Configuration } from '../config/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
 import type { Metrics } from '../core/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import type { GateSettings } from '../services/gate.js';
+import type { GateSettings } from '../services/gate-options.js';
 import type { RequestAudit } from '../services/request-audit.js';
 
 /** What changes while the daemon runs, and where its figures go. */

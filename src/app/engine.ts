@@ -2,13 +2,12 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Configuration } from '../config/configuration.js';
-import type { LimitMechanismName } from '../core/limits/limits.js';
 import type { Log, LogFactory } from '../core/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
 import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
 import { LifeSigns } from '../engine/life-signs.js';
-import { OneShotRunner } from '../engine/one-shot.js';
+import { type OneShotOptions, OneShotRunner } from '../engine/one-shot.js';
 import {
   findDeadInstances,
   makeRuntimeDirectory,
@@ -20,10 +19,13 @@ import { endProcesses, findInstanceProcesses, signalProcesses } from '../engine/
 import type { Launcher } from '../engine/sandbox/launcher.js';
 import { Scratch } from '../engine/scratch.js';
 import { ShellPool } from '../engine/shell-pool.js';
+import { StdinPipes } from '../engine/stdin-pipes.js';
 import { Worktrees } from '../engine/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
 import type { Closers } from './closers.js';
+import { limitsEverything } from './limits.js';
+import { logLimits } from './limits-log.js';
 import { buildLauncher } from './sandbox.js';
 
 export interface Engine {
@@ -37,9 +39,15 @@ export interface Engine {
   readonly instance: string;
   readonly mechanism: ChosenMechanism;
   readonly runtimePath: string;
+  readonly stdinPipes: StdinPipes;
 }
 
-export async function buildEngine(configuration: Configuration, log: LogFactory, closers: Closers): Promise<Engine> {
+/**
+ * Builds what runs processes.
+ * @param current the configuration as it is now: limits may come and go while the daemon runs
+ */
+export async function buildEngine(current: () => Configuration, log: LogFactory, closers: Closers): Promise<Engine> {
+  const configuration = current();
   const { adapter, llm, childEnvironment: env } = configuration;
   const shell = findShell(adapter.shell, env['PATH'] ?? '');
   const runtime = makeRuntimeDirectory();
@@ -57,29 +65,18 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
   closers.push(() => scratch[Symbol.asyncDispose]());
   const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, lifeSigns, env['PATH'] ?? '');
   closers.push(() => worktrees[Symbol.asyncDispose]());
-  const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
   starter.warmUp();
-  const mechanism = prepareMechanism(adapter.limitMechanism, runtime, env['PATH'] ?? '', log('limits'));
+  const mechanism = prepareMechanism(configuration, runtime);
+  logLimits(configuration, mechanism, log('limits'));
   closers.push(() => {
     mechanism.mechanism[Symbol.dispose]();
   });
   const launcher = await buildLauncher(configuration, runtime.path, mechanism.mechanism, log('sandbox'));
-  const pool = new ShellPool({
-    mechanism: mechanism.mechanism,
-    runtime,
-    launcher,
-    defaultShell: shell,
-    cwd,
-    env,
-    size: prewarm.sessions,
-    log: log('pool'),
-  });
-  closers.push(() => pool[Symbol.asyncDispose]());
-  const common = { mechanism: mechanism.mechanism, runtime, starter, launcher, shell, cwd, env, killGraceMs };
-  const oneShots = new OneShotRunner({ ...common, prewarm: prewarm.oneShots, log: log('one_shots') });
-  closers.push(() => oneShots[Symbol.asyncDispose]());
+  const isLimited = () => limitsEverything(current());
+  const common = { mechanism: mechanism.mechanism, runtime, starter, launcher, shell, isLimited };
+  const { pool, oneShots } = buildRunners(configuration, common, log, closers);
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   return {
@@ -93,7 +90,26 @@ export async function buildEngine(configuration: Configuration, log: LogFactory,
     spoolDirectory,
     instance: runtime.instance,
     runtimePath: runtime.path,
+    stdinPipes: new StdinPipes(runtime),
   };
+}
+
+type RunnerParts = Pick<OneShotOptions, 'mechanism' | 'runtime' | 'starter' | 'launcher' | 'shell' | 'isLimited'>;
+
+/** Builds what sessions get their shells from, and what runs commands without a session. */
+function buildRunners(
+  { adapter, childEnvironment: env }: Configuration,
+  parts: RunnerParts,
+  log: LogFactory,
+  closers: Closers,
+): Pick<Engine, 'pool' | 'oneShots'> {
+  const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
+  const common = { ...parts, cwd, env };
+  const pool = new ShellPool({ ...common, defaultShell: parts.shell, size: prewarm.sessions, log: log('pool') });
+  closers.push(() => pool[Symbol.asyncDispose]());
+  const oneShots = new OneShotRunner({ ...common, killGraceMs, prewarm: prewarm.oneShots, log: log('one_shots') });
+  closers.push(() => oneShots[Symbol.asyncDispose]());
+  return { pool, oneShots };
 }
 
 /** Ends every process at once and removes the files, without waiting for anything. */
@@ -137,20 +153,15 @@ async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: Li
   }
 }
 
-/** Chooses what limits are kept by, and notes what a successor has to remove. */
-function prepareMechanism(
-  wanted: LimitMechanismName | 'auto',
-  runtime: RuntimeDirectory,
-  path: string,
-  log: Log,
-): ChosenMechanism {
-  const chosen = chooseMechanism(wanted, { instance: runtime.instance, path });
+/** Chooses how limits are enforced, and notes what a successor has to remove. */
+function prepareMechanism(configuration: Configuration, runtime: RuntimeDirectory): ChosenMechanism {
+  const path = configuration.childEnvironment['PATH'] ?? '';
+  const chosen = chooseMechanism(configuration.adapter.limitMechanism, { instance: runtime.instance, path });
   const note = () => {
     noteGroups(runtime.path, chosen.mechanism.directories);
   };
   note();
   runtime.onRestored(note);
-  log.info('limits are kept', { mechanism: chosen.mechanism.name, rejected: chosen.rejected });
   return chosen;
 }
 

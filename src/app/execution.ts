@@ -1,5 +1,6 @@
 import type { Log, LogFactory } from '../core/log.js';
 import type { Quotas } from '../services/access/quotas.js';
+import type { Services } from '../services/services.js';
 import type { CommandRegistry } from '../services/command-registry.js';
 import { Commands } from '../services/commands.js';
 import type { Confirmations } from '../services/confirmations/confirmations.js';
@@ -7,8 +8,10 @@ import { CommandGate } from '../services/gate.js';
 import { ResourceMonitor } from '../services/resource-monitor.js';
 import { SessionFacts } from '../services/session-facts.js';
 import { SessionHealth } from '../services/session-health.js';
+import { SyntaxGuard } from '../services/syntax-guard.js';
 import { SessionUsage } from '../services/session-usage.js';
 import { Sessions } from '../services/sessions.js';
+import { StreamedInputs } from '../services/streamed-inputs.js';
 
 import type { Closers } from './closers.js';
 import type { CurrentState } from './current-state.js';
@@ -27,12 +30,12 @@ interface Guards {
 
 /** Sessions, and the commands in and outside of them. */
 export function buildExecution(
-  { pool, oneShots, spoolDirectory }: Engine,
+  { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
   { gate, confirmations, quotas, registry, monitor }: Guards,
   log: LogFactory,
   closers: Closers,
   { metrics, audit, secrets, configuration }: CurrentState,
-): { readonly sessions: Sessions; readonly usage: SessionUsage; readonly commands: Commands } {
+): Pick<Services, 'sessions' | 'usage' | 'commands' | 'inputs'> {
   const usage = new SessionUsage(monitor, log('monitor'));
   const sessions = new Sessions({
     pool,
@@ -47,7 +50,15 @@ export function buildExecution(
     log: log('sessions'),
   });
   closers.push(() => sessions[Symbol.asyncDispose]());
-  const commands = new Commands({
+  const inputs = new StreamedInputs({
+    pipes: stdinPipes,
+    graceMs: () => configuration().adapter.reconnectGraceMs,
+    onLost: (input) => {
+      commands.endUnfed(input);
+    },
+  });
+  const commands: Commands = new Commands({
+    inputs,
     sessions,
     registry,
     oneShots,
@@ -63,7 +74,7 @@ export function buildExecution(
     audit,
     secrets,
   });
-  return { sessions, usage, commands };
+  return { sessions, usage, commands, inputs };
 }
 
 /** Keeps the limits of everything that runs. */
@@ -86,12 +97,16 @@ export function buildMonitor(
 }
 
 /** The gate that they pass. */
-export function buildGate({ pool }: Engine, log: Log, { gate, configuration, audit }: CurrentState): CommandGate {
+export function buildGate(
+  { pool, oneShots }: Engine,
+  log: Log,
+  { gate, configuration, audit }: CurrentState,
+): CommandGate {
   const facts = new SessionFacts({
     workspace: pool.cwd,
     env: pool.env,
     shell: pool.defaultShell.shell.name,
     ownPaths: () => ownPaths(configuration()),
   });
-  return new CommandGate({ settings: gate, facts, audit, log });
+  return new CommandGate({ settings: gate, facts, syntax: new SyntaxGuard(oneShots), audit, log });
 }

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.js';
+import { hasLimits } from '../core/limits/limits.js';
 import type { Answer } from '../core/protocol/requests.js';
 import { type QuotaLimits } from '../services/access/quotas.js';
 import type { CommandLimits } from '../services/command-limits.js';
@@ -25,6 +26,10 @@ export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   spoolMaxBytes: adapter.spoolMaxBytes,
   replayMaxBytes: adapter.replayMaxBytes,
 });
+
+/** Whether there is any limit on what each session, or command without one, may use. */
+export const limitsEverything = ({ adapter }: Configuration): boolean =>
+  hasLimits(adapter.resourceLimits) || adapter.diskFreeMbFloor !== undefined;
 
 export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
   maxLifetimeMs: adapter.commandMaxLifetimeMs,

@@ -46,6 +46,7 @@ export function buildLlm(
     workspace,
     secrets,
     output: () => commandLimits(configuration()).output,
+    repeatWindowMs: () => settings().repeatWindowMs,
   });
   closers.push(() => completions[Symbol.asyncDispose]());
   return { llm, completions };

@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Configuration } from '../config/configuration.js';
@@ -31,12 +32,20 @@ const keep = (started: Configuration, next: Configuration): Configuration => ({
   },
   childEnvironment: started.childEnvironment,
   socketio: started.socketio,
+  logging: { ...next.logging, filePath: logPath(started, next) },
   auth: { ...next.auth, mode: started.auth.mode },
   sandbox: started.sandbox,
   llm: { ...next.llm, worktreeDirectory: started.llm.worktreeDirectory },
   audit: started.audit,
   http: started.http,
 });
+
+/** The log file can change while the daemon runs, but not because its default follows a state directory that has yet to change. */
+function logPath(started: Configuration, next: Configuration): string {
+  const { filePath } = next.logging;
+  const isDefault = dirname(filePath) === next.adapter.stateDirectory;
+  return isDefault ? join(started.adapter.stateDirectory, basename(filePath)) : filePath;
+}
 
 /** The same, by the names of the file. */
 const KEPT: readonly { readonly name: string; readonly of: (configuration: Configuration) => unknown }[] = [

@@ -11,6 +11,7 @@ import { type TokenChange, TokenStore } from '../services/access/token-store.js'
 import { Checkpoints } from '../services/checkpoints.js';
 import { CommandRegistry } from '../services/command-registry.js';
 import { Connections } from '../services/connections.js';
+import { DaemonStatus } from '../services/daemon-status.js';
 import { Metadata } from '../services/metadata.js';
 import { Readiness } from '../services/readiness.js';
 import type { Services } from '../services/services.js';
@@ -21,7 +22,8 @@ import type { CurrentState } from './current-state.js';
 import type { Engine } from './engine.js';
 import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
-import { commandLimits, quotaLimits, reportedLimits } from './limits.js';
+import { commandLimits, limitsEverything, quotaLimits, reportedLimits } from './limits.js';
+import { reportedConfiguration } from './reported-configuration.js';
 
 export function buildServices(
   engine: Engine,
@@ -52,7 +54,7 @@ export function buildServices(
   closers.push(() => confirmations[Symbol.asyncDispose]());
   const quotas = new Quotas(() => quotaLimits(configuration()));
   const guards = { gate: buildGate(engine, log('gate'), state), confirmations, quotas, registry, monitor };
-  const { sessions, usage, commands } = buildExecution(engine, guards, log, closers, state);
+  const { sessions, usage, commands, inputs } = buildExecution(engine, guards, log, closers, state);
   const metadata = buildMetadata(engine, version, configuration);
   const readiness = new Readiness({ isClosing, pool: engine.pool });
   return {
@@ -61,12 +63,14 @@ export function buildServices(
     sessions,
     usage,
     commands,
+    inputs,
     confirmations,
     connections,
     checkpoints,
     llm,
     completions,
     metadata,
+    status: buildStatus(engine, version, configuration, { sessions, connections }),
     readiness,
     metrics,
     audit,
@@ -89,8 +93,30 @@ function buildMetadata(
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
     resourceLimits: () => configuration().adapter.resourceLimits,
+    isLimited: () => limitsEverything(configuration()),
     mechanism,
     sandbox: pool.sandbox,
+  });
+}
+
+function buildStatus(
+  { instance, oneShots }: Engine,
+  version: string,
+  configuration: () => Configuration,
+  { sessions, connections }: Pick<Services, 'sessions' | 'connections'>,
+): DaemonStatus {
+  return new DaemonStatus({
+    instanceId: instance,
+    version,
+    configuration: () => reportedConfiguration(configuration()),
+    workload: () => {
+      const open = sessions.registry.all();
+      return {
+        sessions: open.filter(({ isHidden }) => !isHidden).length,
+        running_commands: open.filter(({ session }) => session.running).length + oneShots.running,
+        clients: connections.all().length,
+      };
+    },
   });
 }
 

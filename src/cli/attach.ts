@@ -15,7 +15,10 @@ export const attachSubcommand: Subcommand = (context) =>
       'begin with this event; 0 shows all that is still kept',
       readNumber({ min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true }),
     )
-    .option('--input', 'send the lines that are typed here to the running command; without it, nothing can be changed')
+    .option(
+      '--input',
+      'type into what runs: at a terminal every key, Ctrl-] leaves; otherwise lines. Without it, nothing can be changed',
+    )
     .option('--json', 'print each event as a line of JSON')
     .addHelpText('after', HELP)
     .action(async (id: string, options: AttachOptions) => {

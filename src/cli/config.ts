@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { Context } from './context.js';
+import { type DaemonOptions, withDaemonOptions } from './daemon-address.js';
 import { createCommand, createGroup, examples, type Subcommand } from './subcommand.js';
 
 /** `config`: looks at configurations, changes none. */
@@ -27,13 +28,15 @@ const checkCommand = (context: Context): Command =>
     });
 
 const showCommand = (context: Context): Command =>
-  createCommand(context, 'config show')
+  withDaemonOptions(createCommand(context, 'config show'))
     .summary('show the settings in force, and where they come from')
-    .description('Prints the settings that `serve` would use here: file, environment and defaults together.')
-    .option('-c, --config <file>', 'the configuration file')
+    .description(
+      'Prints the settings that `serve` would use here: file, environment and defaults together. If a daemon answers, its ' +
+        'configuration file and workspace are printed first.',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', examples('shell-adapter config show', 'shell-adapter config show --json | jq .adapter'))
-    .action(async ({ config, json }: { config?: string; json?: boolean }) => {
+    .action(async ({ json, ...options }: DaemonOptions & { json?: boolean }) => {
       const { showConfiguration } = await import('./inspect-configuration.js');
-      await showConfiguration(context, config, json ?? false);
+      await showConfiguration(context, options, json ?? false);
     });

@@ -9,14 +9,15 @@ export function describeQuestion(asked: ConfirmationInfo, now: number): string[]
   // What stands there as it is needs no second line.
   const stopped = asked.commands.filter(({ action, command: text }) => action !== 'allow' && text !== command.trim());
   return [
-    `${asked.kind === 'input' ? 'Input' : 'Command'} of ${show(asked.requested_by)}, ${asked.class}; ${left} left`,
+    `Confirm ${asked.kind === 'input' ? 'this typed input' : 'this command'} (${asked.class}), requested by ${show(asked.requested_by)}; ${left} left`,
     ...asked.reasons.map((reason) => `  - ${show(reason)}`),
     `  in ${show(asked.working_directory)}${session === null ? '' : `, session ${show(session)}`}`,
     ...linesOf(command).map((line) => `  | ${line}`),
     ...args.map((arg) => `  argument: ${show(arg)}`),
     ...Object.entries(env).map(([name, value]) => `  variable: ${name}=${show(value)}`),
     ...(stdin === undefined ? [] : linesOf(stdin).map((line) => `  input: ${line}`)),
-    ...stopped.map((part) => `  stopped for: ${show(part.command)} (${part.class})`),
+    ...stopped.map((part) => `  the part to confirm: ${show(part.command)} (${part.class})`),
+    ...(asked.class === 'interactive' ? ['  Once it is confirmed, everything that is typed into it passes.'] : []),
     `  ${asked.confirmation_id}, to be confirmed by: ${requires}`,
   ];
 }

@@ -1,5 +1,6 @@
 import type { AdapterClient, CommandResult, ConfirmationInfo } from '../client.js';
 import type { Context } from './context.js';
+import { commandLineFor } from './command-line.js';
 import type { DaemonOptions } from './daemon-address.js';
 import { CommandLineError } from './failure.js';
 import { alignColumns, formatSpan, onOneLine } from './style.js';
@@ -40,7 +41,7 @@ export async function decideConfirmation(
     const asked = (await client.listConfirmations()).find((each) => each.confirmation_id === id);
     if (!asked) {
       throw new CommandLineError(`nothing waits for the confirmation ${id}`, {
-        hint: '`shell-adapter confirm` lists what waits for you. It may have expired, or need the token of an operator.',
+        hint: `\`${commandLineFor(context, options)('confirm')}\` lists what waits for you. It may have expired, or need the token of an operator.`,
       });
     }
     const result = await client.confirm(id, { decision, commandSha256: asked.command_sha256, justification });

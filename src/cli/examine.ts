@@ -1,3 +1,4 @@
+import type { Answer } from '../client.js';
 import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { findConfigurationFile } from '../config/locate.js';
@@ -7,8 +8,9 @@ import { examineLlmProviders } from '../llm/doctor.js';
 import { examineMachine, type Finding } from '../services/doctor.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import type { Context } from './context.js';
+import { commandLineFor, quoteWord } from './command-line.js';
 import { type DaemonOptions, givenUrl, urlOf } from './daemon-address.js';
-import { probeDaemon } from './probe.js';
+import { findStatus } from './find-status.js';
 
 /**
  * Everything that `doctor` looks at: the machine, the configuration, and whether a daemon answers.
@@ -32,7 +34,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
     privateFiles: configuration ? privateFilesOf(configuration) : {},
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
-  return [installed, ...machine, ...(await llm), finding, await examineDaemon(context, options, configuration)];
+  return [installed, ...machine, ...(await llm), finding, ...(await examineDaemon(context, options, configuration))];
 }
 
 /** A configuration is a secret only where it holds some. */
@@ -65,14 +67,50 @@ function examineConfiguration(
   }
 }
 
+/** The daemon that the options lead to, and how it differs from the one that `serve` would start here. */
 async function examineDaemon(
   context: Context,
   options: DaemonOptions,
   configuration: Configuration | undefined,
-): Promise<Finding> {
-  const { programName } = context;
+): Promise<readonly Finding[]> {
+  const name = 'daemon';
   const url = givenUrl(options, context)?.url ?? (configuration && urlOf(configuration.socketio));
-  if (url === undefined) return { name: 'daemon', status: 'warn', detail: 'not looked for: its port is not known' };
-  if (await probeDaemon(url)) return { name: 'daemon', status: 'ok', detail: `answers at ${url}` };
-  return { name: 'daemon', status: 'warn', detail: `none answers at ${url}`, fix: `start one: ${programName} serve` };
+  if (url === undefined) return [{ name, status: 'warn', detail: 'not looked for: its port is not known' }];
+  const found = await findStatus(options, context);
+  if (found.state === 'unknown') {
+    return [{ name, status: 'warn', detail: found.why, ...(found.hint !== undefined && { fix: found.hint }) }];
+  }
+  if (found.state === 'stopped') {
+    const { config } = options;
+    const serve = commandLineFor(context, config === undefined ? {} : { config })('serve');
+    return [{ name, status: 'warn', detail: `none answers at ${url}`, fix: `start one: ${serve}` }];
+  }
+  const { status } = found;
+  const running = `version ${status.adapter_version}, process ${status.pid}, answers at ${url}`;
+  const differences = differencesOf(status, configuration);
+  return [
+    { name, status: 'ok', detail: running },
+    { name: 'daemon file', status: 'ok', detail: status.configuration_file ?? 'none: the defaults' },
+    { name: 'daemon workspace', status: 'ok', detail: status.workspace_directory },
+    ...(differences.length === 0
+      ? []
+      : [
+          {
+            name: 'daemon differs',
+            status: 'warn' as const,
+            detail: `the daemon has another ${differences.join(' and ')} than the checks above are about`,
+            fix: `name its file: ${context.programName} doctor --config ${quoteWord(status.configuration_file ?? 'FILE')}`,
+          },
+        ]),
+  ];
+}
+
+/** The names of what the running daemon has otherwise than `serve` would have it here. */
+function differencesOf(status: Answer<'daemon_status'>, configuration: Configuration | undefined): string[] {
+  const pairs = [
+    ['configuration file', status.configuration_file, configuration?.file ?? null],
+    ['workspace', status.workspace_directory, configuration?.adapter.workspaceDirectory],
+    ['state directory', status.state_directory, configuration?.adapter.stateDirectory],
+  ] as const;
+  return pairs.flatMap(([what, theirs, ours]) => (theirs === ours ? [] : [what]));
 }

@@ -43,12 +43,13 @@ const HELP = `${examples(
   "shell-adapter exec 'ls -l | wc -l'        text for the shell",
   'shell-adapter exec -- ls -l "a b"         a program and its arguments, as they are',
   'shell-adapter exec --session ID pwd       in a session, where cd and variables stay',
-  "tar c . | shell-adapter exec -n 'uname'   without standard input",
+  "tar c . | shell-adapter exec 'tar x -C y'  standard input of any size",
+  "shell-adapter exec -n 'read x || echo no'  without standard input",
 )}
 
-Ctrl-C interrupts the command; a third one leaves at once. Standard input is read to its end before the command starts,
-as UTF-8 text, up to max_message_bytes of the configuration. At a terminal you are asked about a command that this client
-has to confirm itself, unless --json or --no-stdin is given.
+Ctrl-C interrupts the command; a third one leaves at once. Standard input of any size, text or bytes, goes to the command
+while it runs. Short text is sent with the command, so that the policy can judge what a shell would read. At a terminal
+you are asked about a command that this client has to confirm itself, unless --json or --no-stdin is given.
 
 Exit codes: the command's own; 124 it ran into its time-out; 125 the adapter failed (no daemon, no such session,
 wrong usage); 126, 127 the command could not be run, was not found; 126 too when it is denied or has yet to be

@@ -1,5 +1,6 @@
 import { ClientError, type ClientErrorCode } from '../client/errors.js';
 import { ConfigurationError } from '../config/problems.js';
+import type { CommandLine } from './command-line.js';
 import { paint } from './style.js';
 import type { Output } from './context.js';
 
@@ -21,30 +22,49 @@ export class CommandLineError extends Error {
 /** The arguments make no sense: nothing was tried. */
 export class UsageError extends CommandLineError {}
 
-/** Says on standard error what went wrong: for a person, without a stack. */
-export async function reportFailure(error: unknown, stderr: Output): Promise<void> {
-  const { message, hint } = describeFailure(error);
+const defaultCommandLine: CommandLine = (words) => `shell-adapter ${words}`;
+
+/** What went wrong, for a person, without what to do about it. */
+export const messageFor = (error: unknown): string => describeFailure(error, defaultCommandLine).message;
+
+/**
+ * Says on standard error what went wrong: for a person, without a stack.
+ * @param commandLine writes the command lines of hints. Default: without the flags that find the daemon
+ */
+export async function reportFailure(
+  error: unknown,
+  stderr: Output,
+  commandLine: CommandLine = defaultCommandLine,
+): Promise<void> {
+  const { message, hint } = describeFailure(error, commandLine);
   const label = paint(stderr, 'red', 'shell-adapter:');
   await stderr.write(`${label} ${message}\n${hint === undefined ? '' : `${hint}\n`}`);
 }
 
-const HINTS: Partial<Record<ClientErrorCode, string>> = {
-  SESSION_NOT_FOUND: '`shell-adapter sessions` lists the sessions that are open.',
-  SESSION_LIMIT: '`shell-adapter sessions` lists them, `shell-adapter close` ends them. max_sessions is their number.',
-  CHECKPOINT_NOT_FOUND: '`shell-adapter checkpoint --list` lists those that are there.',
+const HINTS: Partial<Record<ClientErrorCode, string | ((commandLine: CommandLine) => string)>> = {
+  SESSION_NOT_FOUND: (commandLine) => `\`${commandLine('sessions')}\` lists the sessions that are open.`,
+  SESSION_LIMIT: (commandLine) =>
+    `\`${commandLine('sessions')}\` lists them, \`${commandLine('close ID')}\` ends one. The limit is max_sessions.`,
+  CHECKPOINT_NOT_FOUND: (commandLine) => `\`${commandLine('checkpoint --list')}\` lists the checkpoints.`,
   CHECKPOINT_TOO_LARGE: 'Raise the limit in the configuration, or take something out of the workspace.',
-  CONFIRMATION_NOT_FOUND: '`shell-adapter confirm` lists what waits for a confirmation.',
+  CONFIRMATION_NOT_FOUND: (commandLine) => `\`${commandLine('confirm')}\` lists what waits for a confirmation.`,
   GIT_NOT_FOUND: 'Install git (apt-get install git on Debian and Ubuntu). Everything else works without it.',
-  SHELL_NOT_FOUND: '`shell-adapter doctor` lists the shells that are there.',
+  SHELL_NOT_FOUND: (commandLine) => `\`${commandLine('doctor')}\` lists the shells that are installed.`,
   PAYLOAD_TOO_LARGE: 'Put it into a file that the command reads, or raise socketio.max_message_bytes.',
 };
 
-function describeFailure(error: unknown): { readonly message: string; readonly hint?: string | undefined } {
+function describeFailure(
+  error: unknown,
+  commandLine: CommandLine,
+): { readonly message: string; readonly hint?: string | undefined } {
   if (error instanceof CommandLineError) return { message: error.message, hint: error.hint };
   if (error instanceof ConfigurationError) {
     return { message: error.message, hint: 'Every key is explained in config/shell_adapter.yaml of the package.' };
   }
-  if (error instanceof ClientError) return { message: error.message, hint: HINTS[error.code] };
+  if (error instanceof ClientError) {
+    const hint = HINTS[error.code];
+    return { message: error.message, hint: typeof hint === 'function' ? hint(commandLine) : hint };
+  }
   return { message: error instanceof Error ? messageOf(error) : String(error) };
 }
 

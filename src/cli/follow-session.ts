@@ -1,9 +1,18 @@
 import { createInterface } from 'node:readline';
 
-import type { AdapterClient, ClientSession, CommandResult, EventName, EventPayload } from '../client.js';
+import {
+  type AdapterClient,
+  type ClientSession,
+  ConfirmationRequiredError,
+  type EventName,
+  type EventPayload,
+} from '../client.js';
+import { openTerminal } from './command-terminal.js';
+import { CommandTerminals } from './command-terminals.js';
+import { commandLineFor } from './command-line.js';
 import type { Context } from './context.js';
 import type { DaemonOptions } from './daemon-address.js';
-import { reportFailure } from './failure.js';
+import { CommandLineError, reportFailure } from './failure.js';
 import { paint } from './style.js';
 import { withDaemon } from './with-daemon.js';
 
@@ -24,15 +33,22 @@ export async function followSession(context: Context, id: string, options: Attac
       resolve();
     });
   });
+  const isInteractive = options.input === true && options.json !== true && context.stdin.isTTY;
   await withDaemon(options, context, async (client) => {
-    const show = options.json ? showAsJson(context) : showAsText(context);
+    const terminals = isInteractive ? new CommandTerminals(client, id) : undefined;
+    const show = options.json ? showAsJson(context) : showAsText(context, terminals);
     const ended = listen(client, id, show);
     // Events that are sent again come before the answer: the listeners have to be there.
     const session = await client.attachSession(id, { fromSeq: options.fromSeq });
-    if (options.input) sendLines(context, session);
-    await Promise.race([ended, detached, context.stdout.broken]);
-    await session.detach();
-    await show.settled();
+    const terminal = isInteractive ? openTerminal(context, { client, session }) : undefined;
+    if (options.input && !terminal) sendLines(context, options, session);
+    try {
+      await Promise.race([ended, detached, context.stdout.broken, ...(terminal ? [terminal.left] : [])]);
+      await show.settled();
+    } finally {
+      await terminal?.[Symbol.asyncDispose]();
+      await session.detach();
+    }
   });
 }
 
@@ -86,24 +102,39 @@ function showAsJson({ stdout }: Context): Display {
   };
 }
 
-function showAsText({ stdout, stderr }: Context): Display {
+/** @param terminals given when this terminal is in raw mode: then every line end needs a carriage return */
+function showAsText({ stdout, stderr }: Context, terminals?: CommandTerminals): Display {
   let last: Promise<void> = Promise.resolve();
   /** The running command, when some of its output has come as events. */
   const streamed = new Set<string>();
+  const show = (write: () => Promise<void>) => {
+    last = last.then(write);
+  };
   const note = (text: string) => {
-    if (stderr.isTerminal) void stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}\n`));
+    const end = terminals ? '\r\n' : '\n';
+    if (stderr.isTerminal) show(() => stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}`) + end));
   };
   const showers: { [N in ShownEvent]: (payload: EventPayload<N>) => void } = {
     command_output: ({ command_id, stream, data }) => {
       streamed.add(command_id);
-      last = (stream === 'stdout' ? stdout : stderr).write(data);
+      const output = stream === 'stdout' ? stdout : stderr;
+      show(async () => output.write(terminals ? await terminals.adapt(command_id, data) : data));
     },
     output_gap: ({ from_seq, to_seq }) => {
-      void stderr.write(`shell-adapter: events ${from_seq} to ${to_seq} are missing\n`);
+      const end = terminals ? '\r\n' : '\n';
+      show(() => stderr.write(`shell-adapter: events ${from_seq} to ${to_seq} are missing${end}`));
     },
     command_finished: (result) => {
       // A command that was not run with `stream` tells its output at its end alone.
-      if (!streamed.delete(result.command_id)) last = writeOutput(stdout, stderr, result);
+      if (!streamed.delete(result.command_id)) {
+        show(async () => {
+          for (const stream of ['stdout', 'stderr'] as const) {
+            const bytes = Buffer.from(result[stream], result.encoding === 'base64' ? 'base64' : 'utf8');
+            const data = terminals ? await terminals.adapt(result.command_id, bytes) : bytes;
+            await (stream === 'stdout' ? stdout : stderr).write(data);
+          }
+        });
+      }
       note(`${result.command_id} ${result.status}, exit code ${String(result.exit_code)}`);
     },
     awaiting_input: () => {
@@ -127,19 +158,15 @@ function showAsText({ stdout, stderr }: Context): Display {
   };
 }
 
-async function writeOutput(
-  stdout: Context['stdout'],
-  stderr: Context['stderr'],
-  { stdout: out, stderr: err, encoding }: CommandResult,
-): Promise<void> {
-  const bytes = encoding === 'base64' ? 'base64' : 'utf8';
-  await stdout.write(Buffer.from(out, bytes));
-  await stderr.write(Buffer.from(err, bytes));
-}
-
 /** Sends each line to what runs in the session; the end of the input is its end of input. */
-function sendLines(context: Context, session: ClientSession): void {
-  const report = (error: unknown) => reportFailure(error, context.stderr);
+function sendLines(context: Context, options: AttachOptions, session: ClientSession): void {
+  const commandLine = commandLineFor(context, options);
+  const report = (error: unknown) => {
+    if (!(error instanceof ConfirmationRequiredError)) return reportFailure(error, context.stderr, commandLine);
+    const { confirmation_id: id } = error.confirmation;
+    const hint = `Confirm it: ${commandLine(`confirm ${id} --approve --justification '…'`)}`;
+    return reportFailure(new CommandLineError(`not sent: ${error.message}`, { hint }), context.stderr);
+  };
   const lines = createInterface({ input: context.stdin, crlfDelay: Infinity });
   let sent: Promise<unknown> = Promise.resolve();
   const send = (data: string, eof: boolean) => {

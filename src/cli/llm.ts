@@ -105,7 +105,12 @@ function render({ stdout }: Context, { providers, auto }: Answer<'list_llm_provi
     return [provider, name ?? '-', status, onOneLine(command ?? reason ?? '', MAX_REASON)];
   });
   const [head = '', ...lines] = alignColumns([['PROVIDER', 'SHELL PROVIDER', 'AVAILABLE', 'DETAIL'], ...rows]);
-  return [paint(stdout, 'bold', head), ...lines, '', `Without --provider: ${auto.join(', ') || 'nobody'}`].join('\n');
+  return [
+    paint(stdout, 'bold', head),
+    ...lines,
+    '',
+    `Used without --provider, in this order: ${auto.join(', ') || 'none'}`,
+  ].join('\n');
 }
 
 const HELP = examples(

@@ -5,6 +5,7 @@ import { hasExpired, isTokenName, readLife, type Token, TOKEN_NAME_RULE } from '
 import { AdapterError } from '../core/errors.js';
 import { type IssuedToken, TokenFiles } from '../services/access/token-files.js';
 import type { Context } from './context.js';
+import { commandLineFor } from './command-line.js';
 import { CommandLineError, UsageError } from './failure.js';
 import { alignColumns, formatSpan } from './style.js';
 
@@ -35,7 +36,7 @@ export async function createToken(context: Context, options: CreateTokenOptions)
   await printIssued(
     context,
     options,
-    change(() => filesOf(context, options).create({ name, role, lifeMs })),
+    change(context, options, () => filesOf(context, options).create({ name, role, lifeMs })),
   );
 }
 
@@ -51,7 +52,7 @@ export async function listTokens(context: Context, options: TokenOptions): Promi
 
 /** @throws CommandLineError, ConfigurationError */
 export async function revokeToken(context: Context, name: string, options: TokenOptions): Promise<void> {
-  const token = change(() => filesOf(context, options).revoke(name));
+  const token = change(context, options, () => filesOf(context, options).revoke(name));
   const text = options.json ? JSON.stringify({ revoked: publicFacts(token) }, null, 2) : `revoked ${token.name}`;
   await context.stdout.write(`${text}\n`);
 }
@@ -61,7 +62,7 @@ export async function rotateToken(context: Context, name: string, options: Token
   await printIssued(
     context,
     options,
-    change(() => filesOf(context, options).rotate(name)),
+    change(context, options, () => filesOf(context, options).rotate(name)),
   );
 }
 
@@ -71,12 +72,15 @@ function filesOf({ env, cwd }: Context, { config }: TokenOptions): TokenFiles {
   return new TokenFiles(adapter.stateDirectory);
 }
 
-function change<T>(work: () => T): T {
+function change<T>(context: Context, { config }: TokenOptions, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof AdapterError)) throw error;
-    throw new CommandLineError(error.message, { hint: '`shell-adapter token list` lists them.', cause: error });
+    throw new CommandLineError(error.message, {
+      hint: `\`${commandLineFor(context, config === undefined ? {} : { config })('token list')}\` lists the tokens.`,
+      cause: error,
+    });
   }
 }
 

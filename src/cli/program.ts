@@ -9,6 +9,8 @@ import { closeSubcommand } from './close.js';
 import { configSubcommand } from './config.js';
 import { confirmSubcommand } from './confirm.js';
 import type { Context } from './context.js';
+import { commandLineFor } from './command-line.js';
+import type { DaemonOptions } from './daemon-address.js';
 import { diffSubcommand } from './diff.js';
 import { doctorSubcommand } from './doctor.js';
 import { execSubcommand } from './exec.js';
@@ -21,6 +23,11 @@ import { protocolSubcommand } from './protocol.js';
 import { restoreSubcommand } from './restore.js';
 import { serveSubcommand } from './serve.js';
 import { sessionsSubcommand } from './sessions.js';
+import { skillSubcommand } from './skill.js';
+import { statusSubcommand } from './status.js';
+import { stopSubcommand } from './stop.js';
+import { completionSubcommand } from './completion/completion.js';
+import { versionSubcommand } from './version.js';
 import { createGroup, examples, type Subcommand } from './subcommand.js';
 import { tokenSubcommand } from './token.js';
 import { toolsSubcommand } from './tools.js';
@@ -28,6 +35,8 @@ import { toolsSubcommand } from './tools.js';
 /** Every subcommand. A new one is a file beside this one, and a line here. */
 const SUBCOMMANDS: readonly Subcommand[] = [
   serveSubcommand,
+  statusSubcommand,
+  stopSubcommand,
   execSubcommand,
   checkSubcommand,
   confirmSubcommand,
@@ -41,26 +50,35 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   llmSubcommand,
   mcpSubcommand,
   toolsSubcommand,
+  skillSubcommand,
   tokenSubcommand,
   auditSubcommand,
   metadataSubcommand,
   doctorSubcommand,
   configSubcommand,
   protocolSubcommand,
+  completionSubcommand,
+  versionSubcommand,
 ];
 
 /** Runs the command line. Never rejects: what goes wrong is said on standard error and in the exit code. */
 export async function runCommandLine(args: readonly string[], context: Context): Promise<void> {
   const isExec = args.find((arg) => !arg.startsWith('-')) === 'exec';
+  let commandLine = commandLineFor(context, {});
   try {
-    await createProgram(context).parseAsync(args, { from: 'user' });
+    const program = createProgram(context).hook('preAction', (_program, subcommand) => {
+      commandLine = commandLineFor(context, subcommand.opts<DaemonOptions>());
+    });
+    // Many programs have their version under this flag.
+    const known = args[0] === '-V' ? ['--version'] : args;
+    await program.parseAsync(known, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has said it. Asking for help is no error; a bare `shell-adapter` prints the help and is one.
       if (error.exitCode !== 0) context.exitWith(isExec ? EXIT.execFailed : EXIT.usage);
       return;
     }
-    await reportFailure(error, context.stderr);
+    await reportFailure(error, context.stderr, commandLine);
     context.exitWith(isExec ? execExitCode(error) : error instanceof UsageError ? EXIT.usage : EXIT.failed);
   }
 }
@@ -71,7 +89,7 @@ const execExitCode = (error: unknown): number => (hasCode(error, 'COMMAND_DENIED
 function createProgram(context: Context): Command {
   const program = createGroup(context, 'shell-adapter')
     .description('Runs shell commands for programs: persistent sessions, exact output, nothing left behind.')
-    .version(context.version, '-V, --version', 'print the version')
+    .version(context.version, '-v, --version', 'print the version')
     .showHelpAfterError(`(${context.programName} --help lists the commands)`)
     .enablePositionalOptions()
     .addHelpText('after', HELP);

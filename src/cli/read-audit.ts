@@ -9,6 +9,7 @@ import { listAuditFiles } from '../engine/audit/files.js';
 import { type AuditFindings, verifyAudit } from '../engine/audit/verify.js';
 import { AuditReader } from './audit-reader.js';
 import type { Context } from './context.js';
+import { commandLineFor, quoteWord } from './command-line.js';
 import { CommandLineError, EXIT } from './failure.js';
 import { alignColumns, onOneLine } from './style.js';
 
@@ -47,7 +48,7 @@ export async function tailAuditLog(context: Context, options: TailOptions): Prom
     if (latest.length >= lines + BATCH) latest = latest.slice(latest.length - lines);
   }
   await show(context, latest.slice(Math.max(0, latest.length - lines)), options);
-  await tellUnreadable(context, reader);
+  await tellUnreadable(context, options, reader);
   if (options.follow) await follow(context, path, reader, options);
 }
 
@@ -63,19 +64,27 @@ export async function searchAuditLog(context: Context, options: SearchOptions): 
     found = [];
   }
   await show(context, found, options);
-  await tellUnreadable(context, reader);
+  await tellUnreadable(context, options, reader);
 }
 
 /** Records that are kept before they are shown: columns are aligned among these. */
 const BATCH = 5000;
 
-async function tellUnreadable({ stderr, programName }: Context, { unreadable }: AuditReader): Promise<void> {
+async function tellUnreadable(
+  context: Context,
+  { config, file }: AuditOptions,
+  { unreadable }: AuditReader,
+): Promise<void> {
   if (unreadable === 0) return;
   const what =
     unreadable === 1
       ? '1 line is no record as it was written'
       : `${unreadable} lines are no records as they were written`;
-  await stderr.write(`shell-adapter: ${what}, and not shown: ${programName} audit verify says where\n`);
+  const verify = commandLineFor(
+    context,
+    config === undefined ? {} : { config },
+  )(file === undefined ? 'audit verify' : `audit verify --file ${quoteWord(file)}`);
+  await context.stderr.write(`shell-adapter: ${what}, and not shown: ${verify} says where\n`);
 }
 
 function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {

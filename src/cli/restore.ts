@@ -1,6 +1,6 @@
 import type { Answer } from '../client.js';
 import { describeSkipped, restOf, showPath } from './checkpoint-output.js';
-import type { Context } from './context.js';
+import { type CommandLine, commandLineFor } from './command-line.js';
 import { type DaemonOptions, withDaemonOptions } from './daemon-address.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
 import { withDaemon } from './with-daemon.js';
@@ -28,20 +28,22 @@ export const restoreSubcommand: Subcommand = (context) =>
           paths: paths.length === 0 ? undefined : [...paths],
         }),
       );
-      await context.stdout.write(json === true ? `${JSON.stringify(answer, null, 2)}\n` : render(context, answer));
+      await context.stdout.write(
+        json === true ? `${JSON.stringify(answer, null, 2)}\n` : render(commandLineFor(context, options), answer),
+      );
       if (json !== true && answer.skipped.length > 0) {
         await context.stderr.write(`shell-adapter: not as it was:\n${describeSkipped(answer.skipped)}\n`);
       }
     });
 
-function render({ programName }: Context, answer: Answer<'restore_workspace'>): string {
+function render(commandLine: CommandLine, answer: Answer<'restore_workspace'>): string {
   const { restored, restored_count: back, removed, removed_count: gone, undo_checkpoint_id: undo } = answer;
   const lines = [
     ...restored.map((path) => `restored ${showPath(path)}`),
     ...restOf(restored.length, back),
     ...removed.map((path) => `removed  ${showPath(path)}`),
     ...restOf(removed.length, gone),
-    `${back} restored, ${gone} removed; undo: ${programName} restore ${undo}`,
+    `${back} restored, ${gone} removed; undo: ${commandLine(`restore ${undo}`)}`,
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,23 +1,28 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 
-import type { AdapterClient, ClientCommand, ClientSession, CommandResult, ExecuteOptions } from '../client.js';
+import {
+  type AdapterClient,
+  type ClientCommand,
+  type ClientSession,
+  type CommandResult,
+  ConfirmationRequiredError,
+  type ExecuteOptions,
+} from '../client.js';
+import { hasCode } from '../client/errors.js';
 import { randomCommandId } from '../client/random-id.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
 import { type Outcome, runOrAsk } from './ask-person.js';
 import { CommandSignals } from './command-signals.js';
+import { openTerminal } from './command-terminal.js';
+import { commandLineFor } from './command-line.js';
 import type { Context } from './context.js';
 import type { DaemonOptions } from './daemon-address.js';
+import { showHints } from './exec-hints.js';
 import { CommandLineError, EXIT } from './failure.js';
-import { connectTerminal } from './interactive-terminal.js';
-import { readStandardInput } from './standard-input.js';
+import { type CommandInput, readInput } from './streamed-input.js';
 import { onOneLine, paint } from './style.js';
 import { withDaemon } from './with-daemon.js';
-
-const STDIN_HINTS = {
-  tooLarge: 'Put it into a file that the command reads.',
-  notText: "Encode it: base64 FILE | shell-adapter exec 'base64 -d | …'",
-};
 
 /** What `exec` takes beside the command. */
 export interface ExecOptions extends DaemonOptions {
@@ -53,19 +58,19 @@ export async function runCommand(
   const signals = new CommandSignals(context);
   const isInteractive = options.tty === true && options.stdin && context.stdin.isTTY;
   const outcome = await withDaemon(options, context, async (client) => {
-    const stdin = options.stdin && !context.stdin.isTTY ? await readStandardInput(context, STDIN_HINTS) : undefined;
-    const request = requestOf(context, words, { ...options, ...(stdin !== undefined && { text: stdin }) });
-    const stopHinting = hintAtWaiting(context, client, request[1].commandId, isInteractive);
+    const input = options.stdin && !context.stdin.isTTY ? await readInput(context, client, words, options) : undefined;
+    const request = requestOf(context, words, { ...options, input });
+    if (isInteractive) return runOnTerminal(context, client, options, signals, request);
+    const hints = await showHints(context, client, { ...options, words, commandId: request[1].commandId });
     try {
-      if (isInteractive) return await runOnTerminal(context, client, options, signals, request);
       const runner = options.session === undefined ? client : await client.attachSession(options.session);
       const start = () => follow(context, runner.execute(...request), options.json ?? false, signals);
       const mayAsk = options.json !== true && options.stdin;
       return await (mayAsk ? runOrAsk(context, client, start, LEFT_EXIT_CODE) : start());
     } finally {
-      stopHinting();
+      hints[Symbol.dispose]();
     }
-  });
+  }).catch((error: unknown) => reportCancelled(context, error));
   if (typeof outcome === 'number') context.exitWith(outcome);
   else await conclude(context, outcome, options);
 }
@@ -75,7 +80,7 @@ type ExecuteRequest = [command: string, options: ExecuteOptions & { readonly com
 function requestOf(
   { cwd, stdout }: Context,
   [first, ...rest]: readonly [string, ...string[]],
-  options: ExecOptions & { readonly text?: string },
+  options: ExecOptions & { readonly input: CommandInput | undefined },
 ): ExecuteRequest {
   const gone = new AbortController();
   void stdout.broken.then(() => {
@@ -89,7 +94,7 @@ function requestOf(
       args: rest.length === 0 ? undefined : rest,
       cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
       env,
-      stdin: options.text,
+      stdin: options.input,
       timeoutMs: timeout === undefined ? undefined : Math.ceil(timeout * 1000),
       tty,
       sandbox,
@@ -119,8 +124,16 @@ async function follow(
     return await command;
   } catch (error) {
     if (error instanceof BrokenOutput) return BROKEN_PIPE_EXIT_CODE;
+    if (error instanceof ConfirmationRequiredError && error.result) return error.result;
     throw error;
   }
+}
+
+/** The exit code of a command that was not run because its request for a confirmation was taken back. Other errors go on. */
+async function reportCancelled({ stderr }: Context, error: unknown): Promise<number> {
+  if (!hasCode(error, 'COMMAND_DENIED') || error.details?.['outcome'] !== 'withdrawn') throw error;
+  await stderr.write('shell-adapter: cancelled: the command was not run\n');
+  return LEFT_EXIT_CODE;
 }
 
 /** Runs the command on a terminal that is this one: in a session of its own, unless one is named. */
@@ -136,7 +149,7 @@ async function runOnTerminal(
   const runner: Runner = session;
   const start = async () => {
     const command = runner.execute(...request);
-    await using terminal = connectTerminal(context, session, command);
+    await using terminal = openTerminal(context, { client, session, command });
     return await Promise.race([follow(context, command, false, signals), terminal.left.then(() => LEFT_EXIT_CODE)]);
   };
   try {
@@ -146,49 +159,20 @@ async function runOnTerminal(
   }
 }
 
-/** Says to a person who waits that the command waits too, and for what. */
-function hintAtWaiting(
-  { stderr }: Context,
-  client: AdapterClient,
-  commandId: string,
-  isInteractive: boolean,
-): () => void {
-  if (!stderr.isTerminal) return () => undefined;
-  // The terminal of an interactive command takes lines as they are.
-  const end = isInteractive ? '\r\n' : '\n';
-  const hint = (text: string) => void stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}`) + end);
-  const forget = [
-    client.on('awaiting_input', ({ command_id }) => {
-      if (command_id === commandId && !isInteractive) hint('the command waits for input; --tty lets you type it');
-    }),
-    client.on('confirmation_required', ({ command_id, kind, requires, reasons, class: name }) => {
-      if (command_id !== commandId || requires === 'self') return;
-      const what = kind === 'input' ? 'what was typed' : 'the command';
-      hint(`${what} waits until it is confirmed by ${DECIDERS[requires]}: ${name}`);
-      for (const reason of reasons) hint(`  ${onOneLine(reason, MAX_REASON)}`);
-    }),
-  ];
-  return () => {
-    for (const stop of forget) stop();
-  };
-}
-
-/** Who confirms what this client cannot. */
-const DECIDERS = {
-  operator: 'an operator (`shell-adapter confirm --watch`, with the token of one)',
-  llm: 'a model',
-} as const;
-
 /** Says what the client that asked is to do, to have its command run. */
 function howToConfirm(
-  { programName }: Context,
+  context: Context,
+  options: DaemonOptions,
   { confirmation_id: id = '', class: name, reasons = [] }: CommandResult,
 ): string {
   const why = reasons.map((reason) => `  ${onOneLine(reason, MAX_REASON)}`);
-  const how = `${programName} confirm ${id} --approve --justification '…'`;
-  return [`shell-adapter: not run, this has to be confirmed: ${name ?? ''}`, ...why, `Confirm it: ${how}`, ''].join(
-    '\n',
-  );
+  const how = commandLineFor(context, options)(`confirm ${id} --approve --justification '…'`);
+  return [
+    `shell-adapter: not run: the command has to be confirmed (${name ?? ''})`,
+    ...why,
+    `Confirm it: ${how}`,
+    '',
+  ].join('\n');
 }
 
 /** Longest reason, in characters. */
@@ -198,7 +182,7 @@ async function conclude(context: Context, result: CommandResult, options: ExecOp
   const { stdout, stderr } = context;
   if (result.status === 'confirmation_required') {
     if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-    else await stderr.write(howToConfirm(context, result));
+    else await stderr.write(howToConfirm(context, options, result));
     context.exitWith(EXIT.execDenied);
     return;
   }

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 import { type App, type AppOptions, startApp } from '../app.js';
 import type { Configuration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
@@ -14,6 +16,8 @@ import { StopSignals } from './stop-signals.js';
 /** What `serve` takes. */
 export interface ServeOptions {
   readonly config?: string;
+  /** Wins over `adapter.workspace_directory`; relative to the current directory. */
+  readonly workspace?: string;
   readonly host?: string;
   readonly port?: number;
   /** Whether to print a line to try; by default to a terminal alone. */
@@ -64,9 +68,10 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   context.exitWith(hasEnded ? EXIT.ok : EXIT.failed);
 }
 
-function loadFor({ env, cwd }: Context, { config, host, port }: ServeOptions): Configuration {
+function loadFor({ env, cwd }: Context, { config, workspace, host, port }: ServeOptions): Configuration {
   const source = findConfigurationFile({ flag: config, env, cwd });
-  return loadConfiguration({ ...source, env, cwd, overrides: { socketio: { host, port } } });
+  const adapter = workspace === undefined ? {} : { workspace_directory: resolve(cwd, workspace) };
+  return loadConfiguration({ ...source, env, cwd, overrides: { adapter, socketio: { host, port } } });
 }
 
 /** Starts the daemon; undefined when it was told to stop and did not come up in time. */

@@ -10,6 +10,7 @@ export const serveSubcommand: Subcommand = (context) =>
         'output; its log goes to the log file and to standard error.',
     )
     .option('-c, --config <file>', 'the configuration file')
+    .option('-w, --workspace <directory>', 'where sessions start; created when it is missing')
     .option('--host <address>', 'the address to listen on')
     .option('--port <number>', 'the port; 0 takes any that is free', readNumber({ min: 0, max: 65_535, isWhole: true }))
     .option('--example', 'print a line to try, even when the output is no terminal')
@@ -25,7 +26,7 @@ Signals:
   SIGHUP            read the configuration again; a file with errors changes nothing
   SIGTERM, SIGINT   tell the clients, end all commands and sessions, exit within 5 seconds
   the same again    exit at once
-${examples('shell-adapter serve', 'shell-adapter serve --config config/shell_adapter.yaml --port 0')}
+${examples('shell-adapter serve --workspace ~/work', 'shell-adapter serve --config config/shell_adapter.yaml --port 0')}
 
 Exit codes: 0 stopped by a signal, 1 could not start or not end in time, 2 wrong usage,
 128+n a second signal n.`;

@@ -1,38 +1,35 @@
-import type { SessionInfo } from '../client.js';
 import { type DaemonOptions, withDaemonOptions } from './daemon-address.js';
-import { alignColumns, formatSpan, onOneLine } from './style.js';
+import { renderSessions } from './session-table.js';
 import { createCommand, examples, type Subcommand } from './subcommand.js';
 import { withDaemon } from './with-daemon.js';
 
-/** Longest label, directory or command line in the table, in characters. */
-const MAX_CELL = 40;
+interface SessionsOptions extends DaemonOptions {
+  readonly json?: boolean;
+  readonly watch?: boolean;
+}
 
-/** `sessions`: what is open. */
+/** `sessions`: the open sessions. */
 export const sessionsSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'sessions'))
     .summary('list the open sessions')
     .description('Lists the open sessions: what they run, where, and for how long they have been there.')
-    .option('--json', 'print JSON')
+    .option('-w, --watch', 'follow them until Ctrl-C: a table on a terminal, otherwise a line for each change')
+    .option('--json', 'print JSON; with --watch a line for each change')
     .addHelpText(
       'after',
-      examples('shell-adapter sessions', "shell-adapter sessions --json | jq -r '.sessions[].session_id'"),
+      examples(
+        'shell-adapter sessions',
+        'shell-adapter sessions --watch',
+        "shell-adapter sessions --json | jq -r '.sessions[].session_id'",
+      ),
     )
-    .action(async ({ json, ...options }: DaemonOptions & { json?: boolean }) => {
+    .action(async ({ json = false, watch = false, ...options }: SessionsOptions) => {
+      if (watch) {
+        const { watchSessions } = await import('./watch-sessions.js');
+        await watchSessions(context, options, json);
+        return;
+      }
       const sessions = await withDaemon(options, context, (client) => client.listSessions());
-      const text = json ? JSON.stringify({ sessions }, null, 2) : renderTable(sessions, Date.now());
+      const text = json ? JSON.stringify({ sessions }, null, 2) : renderSessions(sessions, Date.now()).join('\n');
       await context.stdout.write(`${text}\n`);
     });
-
-function renderTable(sessions: readonly SessionInfo[], now: number): string {
-  if (sessions.length === 0) return 'No session is open.';
-  const rows = sessions.map((session) => {
-    const { session_id: id, label, shell, state, working_directory: directory, running_command: running } = session;
-    const age = formatSpan(now - Date.parse(session.created_at));
-    const idle = running ? '-' : formatSpan(now - Date.parse(session.last_used_at));
-    const cells = [label ?? '-', directory, running?.command ?? '-'].map((cell) => onOneLine(cell, MAX_CELL));
-    return [id, shell, state, age, idle, ...cells];
-  });
-  return alignColumns([['SESSION', 'SHELL', 'STATE', 'AGE', 'IDLE', 'LABEL', 'DIRECTORY', 'RUNNING'], ...rows]).join(
-    '\n',
-  );
-}

@@ -1,5 +1,7 @@
 import util from 'node:util';
 
+import stringWidth from 'string-width';
+
 import type { Output } from './context.js';
 
 /** Node has it since 20.12: before that there are no colours. */
@@ -10,19 +12,16 @@ export function paint(output: Output, style: Parameters<typeof util.styleText>[0
   return output.isColoured && styleText ? styleText(style, text) : text;
 }
 
-/** In code points: good enough for columns, as long as nobody sets labels in Chinese. */
-const lengthOf = (text: string): number => Array.from(text).length;
-
 /** Space between two columns. */
 const GAP = '  ';
 
-/** Rows as lines with aligned columns; the last column is not padded. Cells are measured in characters. */
+/** Rows as lines with aligned columns; the last column is not padded. Cells are measured in terminal columns: wide characters take two. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, lengthOf(cell))));
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell))));
   return rows.map((row) => {
-    const cells = row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - lengthOf(cell)));
+    const cells = row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)));
     return cells.join(GAP).trimEnd();
   });
 }

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
+import { findNearest } from '../config/nearest.js';
 import type { Context } from './context.js';
 
 /** Makes one subcommand. What it needs beyond commander it loads when it is run: most calls need little of it. */
@@ -10,13 +11,15 @@ export type Subcommand = (context: Context) => Command;
  * @param words how it is called: `exec`, `token create`
  */
 export function createCommand(context: Context, words: string): Command {
-  return new Command(words.split(' ').at(-1))
+  const command = new Command(words.split(' ').at(-1));
+  return command
     .exitOverride()
+    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
       writeErr: (text) => void context.stderr.write(text),
       outputError: (text, write) => {
-        write(text.replace(/^error: /, 'shell-adapter: '));
+        write(text.replace(/^error: (?:command-argument )?/, 'shell-adapter: ') + suggestionFor(text, command));
       },
       getOutHelpWidth: () => context.stdout.size?.columns ?? HELP_COLUMNS,
       getErrHelpWidth: () => context.stderr.size?.columns ?? HELP_COLUMNS,
@@ -24,6 +27,26 @@ export function createCommand(context: Context, words: string): Command {
     .showHelpAfterError(`(${context.programName} ${words} --help explains it)`)
     .helpOption('-h, --help', 'explain this command');
 }
+
+/** The line that suggests what was meant by an unknown option or command; empty if nothing is close. */
+function suggestionFor(message: string, command: Command): string {
+  const [, kind, written = ''] = /^error: unknown (option|command) '([^']+)'/.exec(message) ?? [];
+  if (kind === undefined) return '';
+  const nearest = findNearest(written, kind === 'option' ? longOptions(command) : commandNames(command));
+  return nearest === undefined ? '' : `Did you mean ${nearest}?\n`;
+}
+
+const longOptions = (command: Command): string[] =>
+  command
+    .createHelp()
+    .visibleOptions(command)
+    .flatMap(({ long }) => long ?? []);
+
+const commandNames = (command: Command): string[] =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .map((subcommand) => subcommand.name());
 
 /** A command that has only subcommands of its own. */
 export const createGroup = (context: Context, name: string): Command =>

@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, Option } from 'commander';
 
-import { ROLE_NAMES, ROLES, type Role } from '../core/access/roles.js';
+import { ROLE_NAMES, ROLES } from '../core/access/roles.js';
 import type { Context } from './context.js';
 import { createCommand, createGroup, examples, type Subcommand } from './subcommand.js';
 import type { CreateTokenOptions, TokenOptions } from './manage-tokens.js';
@@ -26,7 +26,7 @@ const createTokenCommand = (context: Context): Command =>
   withTokenOptions(createCommand(context, 'token create'))
     .summary('make a token and print it')
     .description('Makes a token and prints it. Only its hash is kept: it cannot be shown again.')
-    .requiredOption('--role <role>', `what it may do: ${ROLE_NAMES.join(', ')}`, readRole)
+    .addOption(new Option('--role <role>', 'what it may do').choices(ROLE_NAMES).makeOptionMandatory())
     .requiredOption('--name <name>', 'a name for people, by which it is revoked')
     .option('--expires <span>', 'how long it lives: 90d, 12h, 30m, 4w; by default until it is revoked')
     .addHelpText('after', CREATE_HELP)
@@ -69,12 +69,6 @@ const rotateCommand = (context: Context): Command =>
       const { rotateToken } = await import('./manage-tokens.js');
       await rotateToken(context, name, options);
     });
-
-function readRole(text: string): Role {
-  const role = ROLE_NAMES.find((name) => name === text);
-  if (role !== undefined) return role;
-  throw new InvalidArgumentError(`The roles are ${ROLE_NAMES.join(', ')}.`);
-}
 
 const CREATE_HELP = `
 Roles:

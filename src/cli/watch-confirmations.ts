@@ -4,6 +4,8 @@ import type { AdapterClient, ConfirmationInfo, EventPayload } from '../client.js
 import { describeQuestion, readReply } from './confirmation-text.js';
 import type { ListOptions } from './confirmations.js';
 import type { Context } from './context.js';
+import { commandLineFor } from './command-line.js';
+import type { DaemonOptions } from './daemon-address.js';
 import { reportFailure } from './failure.js';
 import { paint } from './style.js';
 import { withDaemon } from './with-daemon.js';
@@ -20,17 +22,33 @@ export async function watchConfirmations(context: Context, { json, ...options }:
     });
   });
   await withDaemon(options, context, async (client) => {
+    await introduce(context, client, options);
     const watch = json === true ? new JsonWatch(context) : new PersonWatch(context, client);
     try {
-      await Promise.race([follow(context, client, watch), stopped, watch.left, context.stdout.broken]);
+      await Promise.race([follow(client, watch), stopped, watch.left, context.stdout.broken]);
     } finally {
       watch.end();
     }
   });
 }
 
+/** Says what is watched, and what this client cannot see or decide without a token. */
+async function introduce(context: Context, client: AdapterClient, options: DaemonOptions): Promise<void> {
+  const { caller, confirmed_by: confirmedBy } = await client.request('daemon_status', {});
+  const say = (text: string) => context.stderr.write(`shell-adapter: ${text}\n`);
+  await say(`watching ${client.url} as ${caller.name} (${caller.role}) until Ctrl-C`);
+  if (confirmedBy.length === 0) await say('this daemon asks for no confirmations: confirmation.mode is off');
+  const isOperator = caller.has_token && (caller.role === 'operator' || caller.role === 'admin');
+  if (!confirmedBy.includes('operator') || isOperator) return;
+  const config = options.config === undefined ? {} : { config: options.config };
+  await say('commands here are confirmed by an operator, which this client is not: it can decide nothing of that');
+  await context.stderr.write(
+    `Make a token, and give it by SHELL_ADAPTER_TOKEN: ${commandLineFor(context, config)('token create --role operator --name NAME')}\n`,
+  );
+}
+
 /** Tells a watch what comes and goes, also while the connection is away. Rejects when that does not come back. */
-async function follow({ stderr }: Context, client: AdapterClient, watch: Watch): Promise<never> {
+async function follow(client: AdapterClient, watch: Watch): Promise<never> {
   const known = new Set<string>();
   const take = (asked: ConfirmationInfo) => {
     if (known.has(asked.confirmation_id)) return;
@@ -53,8 +71,8 @@ async function follow({ stderr }: Context, client: AdapterClient, watch: Watch):
   };
   const lost = new Promise<never>((_resolve, reject) => {
     client.onConnection((state, error) => {
-      if (state === 'lost') void stderr.write('shell-adapter: the connection was lost; it is tried again\n');
-      else if (state === 'closed') reject(error ?? new Error('the connection has ended'));
+      if (state === 'lost') return;
+      if (state === 'closed') reject(error ?? new Error('the connection has ended'));
       // What fails here is the connection, of which `closed` tells.
       else catchUp().catch(() => undefined);
     });

@@ -3,8 +3,10 @@ import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
 import type { CommandResult, EventName, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
 import { Connection } from './connection.js';
+import { DaemonRuns } from './daemon-runs.js';
 import type { ClientError } from './errors.js';
 import { EventRouter } from './event-router.js';
+import { inputSource } from './input-source.js';
 import type { ClientLink } from './link.js';
 import { askLlm, type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
 import type { EventListener } from './listeners.js';
@@ -22,8 +24,11 @@ import { recover } from './recovery.js';
 import { ClientSession } from './session.js';
 import type { Endpoint } from './unix-socket.js';
 
-/** How the connection stands: `lost` while it is tried again, `closed` for good. */
-export type ConnectionState = 'connected' | 'lost' | 'closed';
+/**
+ * State of the connection: `lost` while the client tries to connect again, `closed` for good. `restarted` follows a
+ * reconnection that leads to another run of the daemon: the sessions and commands of the earlier run are gone.
+ */
+export type ConnectionState = 'connected' | 'lost' | 'restarted' | 'closed';
 
 /**
  * A client of one daemon. When the connection breaks it comes back by itself, follows its sessions again and gets what
@@ -36,6 +41,7 @@ export class AdapterClient implements AsyncDisposable {
   readonly #watchers = new Set<(state: ConnectionState, error?: ClientError) => void>();
   /** The last command that the daemon has answered. */
   #knownCommandId: string | undefined;
+  readonly #runs = new DaemonRuns();
 
   /** Starts nothing: `open` does. */
   constructor(endpoint: Endpoint, settings: ConnectSettings) {
@@ -47,7 +53,7 @@ export class AdapterClient implements AsyncDisposable {
         this.#tell('lost');
       },
       onRestored: async () => {
-        await recover(this.#connection, this.#router, this.#knownCommandId);
+        await recover(this.#connection, this.#router, { knownCommandId: this.#knownCommandId, runs: this.#runs });
         this.#tell('connected');
       },
       onClosed: (error) => {
@@ -56,12 +62,17 @@ export class AdapterClient implements AsyncDisposable {
         this.#router.listeners.clear();
       },
     });
-    this.#router = new EventRouter((reason) => {
-      this.#connection.noteFarewell(reason);
-    });
+    this.#router = new EventRouter(
+      (reason) => {
+        this.#connection.noteFarewell(reason);
+      },
+      ({ instance_id: instanceId }) => {
+        if (this.#runs.note(instanceId)) this.#tell('restarted');
+      },
+    );
     this.#link = {
       router: this.#router,
-      request: (name, payload, options) => this.#connection.request(name, payload, options),
+      request: (name, payload, options) => this.#runs.explain(this.#connection.request(name, payload, options)),
       noteAnswered: (commandId) => {
         this.#knownCommandId = commandId;
       },
@@ -71,6 +82,11 @@ export class AdapterClient implements AsyncDisposable {
   /** Address of the daemon. */
   get url(): string {
     return this.#connection.url;
+  }
+
+  /** The run of the daemon that the connection leads to; undefined before the daemon has identified itself. */
+  get instanceId(): string | undefined {
+    return this.#runs.current;
   }
 
   /** Whether the connection stands at this moment. */
@@ -96,7 +112,7 @@ export class AdapterClient implements AsyncDisposable {
     payload: RequestInput<N>,
     { signal, timeoutMs }: RequestOptions = {},
   ): Promise<Answer<N>> {
-    return this.#connection.request(name, payload, { signal, timeoutMs });
+    return this.#link.request(name, payload, { signal, timeoutMs });
   }
 
   /** Tells what machine and shell commands run on. */
@@ -114,7 +130,12 @@ export class AdapterClient implements AsyncDisposable {
   /** Runs a command without a session, in a fresh environment. */
   execute(command: string, options: ExecuteOptions = {}): ClientCommand {
     const ids = { commandId: options.commandId ?? randomCommandId(), sessionId: null };
-    return new ClientCommand(this.#link, executeRequest(command, options, ids), options.signal);
+    return new ClientCommand(
+      this.#link,
+      executeRequest(command, options, ids),
+      options.signal,
+      inputSource(options.stdin),
+    );
   }
 
   /** What the policy makes of a command; nothing is run. `enforced` tells whether `execute` would act on it. */
@@ -134,7 +155,7 @@ export class AdapterClient implements AsyncDisposable {
 
   /**
    * Decides over a command that waits for its confirmation: gives its result, or one with `status: 'denied'`. Take the id and
-   * the hash of an answer with `status: 'confirmation_required'`, of an event of that name, or of `listConfirmations`.
+   * the hash of a ConfirmationRequiredError, of the event `confirmation_required`, or of `listConfirmations`.
    */
   confirm(confirmationId: string, decision: Decision): Promise<CommandResult> {
     const { commandSha256, justification } = decision;

@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../core/errors.js';
 import { ClientError } from './errors.js';
+import { startTimer, type Timer } from './timer.js';
 import { type Endpoint, getOverSocket } from './unix-socket.js';
 
 /** How long the daemon has to say why it did not let the client in, in milliseconds. */
@@ -38,8 +39,24 @@ export async function explainFailure(endpoint: Endpoint, error: Error, isRefused
 async function ask({ origin, socketPath }: Endpoint): Promise<{ readonly status: number; readonly text: string }> {
   const path = '/socket.io/?EIO=4&transport=polling';
   if (socketPath !== undefined) return getOverSocket(socketPath, path, PROBE_TIMEOUT_MS);
-  const response = await fetch(new URL(path, origin), { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
-  return { status: response.status, text: await response.text() };
+  const abort = new AbortController();
+  let timer: Timer | undefined;
+  // A timer of its own: that of `AbortSignal.timeout` does not keep Node.js alive, and fetch may never settle.
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = startTimer(PROBE_TIMEOUT_MS, () => {
+      abort.abort();
+      reject(new Error('timeout'));
+    });
+  });
+  const get = async () => {
+    const response = await fetch(new URL(path, origin), { signal: abort.signal });
+    return { status: response.status, text: await response.text() };
+  };
+  try {
+    return await Promise.race([get(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const failed = (message: string, cause: unknown): ClientError =>

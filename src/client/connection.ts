@@ -210,7 +210,7 @@ export class Connection {
       return;
     }
     this.#giveUpTimer ??= startTimer(reconnectTimeoutMs, () => {
-      const message = `the connection to ${this.url} was lost and did not come back within ${reconnectTimeoutMs} ms`;
+      const message = `the connection to ${this.url} was lost and did not come back within ${reconnectTimeoutMs / 1000} s`;
       void this.#end(new ClientError('CONNECTION_LOST', message));
     });
     // A daemon that closes the connection itself is not tried again by Socket.IO.

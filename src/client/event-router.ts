@@ -15,10 +15,18 @@ export class EventRouter {
   readonly #sessions = new Map<string, FollowedSession>();
   readonly #outputs = new Map<string, { readonly output: CommandOutput; readonly sessionId: string | null }>();
   readonly #onShutdown: (reason: string) => void;
+  readonly #onDaemon: (info: EventPayload<'daemon_info'>) => void;
 
-  /** @param onShutdown called when the daemon says that it is ending */
-  constructor(onShutdown: (reason: string) => void) {
+  /**
+   * @param onShutdown called when the daemon announces its end
+   * @param onDaemon called when a connection identifies the run of the daemon it leads to
+   */
+  constructor(
+    onShutdown: (reason: string) => void,
+    onDaemon: (info: EventPayload<'daemon_info'>) => void = () => undefined,
+  ) {
     this.#onShutdown = onShutdown;
+    this.#onDaemon = onDaemon;
   }
 
   get sessions(): FollowedSession[] {
@@ -53,6 +61,7 @@ export class EventRouter {
     else if (name === 'session_closed') this.#onSessionClosed(payload as EventPayload<'session_closed'>);
     else {
       if (name === 'server_shutdown') this.#onShutdown((payload as EventPayload<'server_shutdown'>).reason);
+      if (name === 'daemon_info') this.#onDaemon(payload as EventPayload<'daemon_info'>);
       this.listeners.emit(name as EventName, payload as EventPayload<EventName>);
     }
   }

@@ -84,7 +84,7 @@ function llmRequest(messages: LlmMessages, options: LlmOptions): LlmRequest {
     provider,
     shell_provider: shellProvider,
     model,
-    timeout: timeoutMs === undefined ? undefined : timeoutMs / 1000,
+    timeout_ms: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs),
     cwd,
     call_id: randomCallId(),
   };

@@ -1,6 +1,7 @@
 import type { CommandResult } from '../core/protocol/results.js';
 import type { RequestInput } from '../core/protocol/requests.js';
 import type { SandboxProfile } from '../core/sandbox/profiles.js';
+import type { InputSource } from './input-source.js';
 
 /** How to connect. */
 export interface ConnectOptions {
@@ -75,8 +76,11 @@ export interface ExecuteOptions {
   readonly cwd?: string | undefined;
   /** Variables for this command alone. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Text on standard input. Default: the session's terminal; nothing for a command without a session. */
-  readonly stdin?: string | undefined;
+  /**
+   * Standard input: text, or anything that gives bytes or text while the command runs, such as a stream of Node's; of any size. A
+   * source that fails ends the command. Default: the session's terminal; nothing for a command without a session.
+   */
+  readonly stdin?: string | Uint8Array | InputSource | undefined;
   /** Most time the command may take. Default: the daemon's `command_max_lifetime`. */
   readonly timeoutMs?: number | undefined;
   /** Most time it may take without printing anything. Default: no limit. */
@@ -121,7 +125,7 @@ export function executeRequest(
     args: args && [...args],
     cwd,
     env: env && { ...env },
-    stdin,
+    ...(typeof stdin === 'string' ? { stdin } : stdin && { stdin_stream: true }),
     timeout_ms: options.timeoutMs,
     no_output_timeout_ms: options.noOutputTimeoutMs,
     tty,

@@ -8,13 +8,13 @@ const ENVELOPE_BYTES = 128;
 const encoder = new TextEncoder();
 
 /**
- * Sees that a request fits into one message: the daemon ends a connection that brings a larger one.
+ * Checks that a request fits into one message: the daemon ends a connection that brings a much larger one, and answers others itself.
  * @throws ClientError PAYLOAD_TOO_LARGE
  */
 export function checkSize(name: string, payload: Readonly<Record<string, unknown>>, maxBytes: number): void {
   const room = maxBytes - name.length - ENVELOPE_BYTES;
   if (characters(payload) * MAX_BYTES_PER_CHARACTER <= room) return;
-  const bytes = encoder.encode(JSON.stringify(payload)).length;
+  const bytes = encoder.encode(JSON.stringify(withoutBytes(payload))).length + attachedBytes(payload);
   if (bytes <= room) return;
   throw new ClientError(
     'PAYLOAD_TOO_LARGE',
@@ -25,9 +25,22 @@ export function checkSize(name: string, payload: Readonly<Record<string, unknown
   );
 }
 
+const withoutBytes = (payload: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(payload).map(([key, value]) => [key, ArrayBuffer.isView(value) ? PLACEHOLDER : value]),
+  );
+
+/** What stands in the JSON for an attachment. */
+const PLACEHOLDER = { _placeholder: true, num: 0 };
+
+const attachedBytes = (payload: Readonly<Record<string, unknown>>): number =>
+  Object.values(payload).reduce<number>((sum, value) => sum + (ArrayBuffer.isView(value) ? value.byteLength : 0), 0);
+
 /** About how many characters the JSON of a value has. */
 function characters(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 1;
+  // Bytes go beside the JSON, as they are.
+  if (ArrayBuffer.isView(value)) return Math.ceil(value.byteLength / MAX_BYTES_PER_CHARACTER);
   return Object.entries(value).reduce((sum, [key, entry]) => sum + key.length + 1 + characters(entry), 0);
 }

@@ -6,6 +6,7 @@ import { startTimer } from './timer.js';
 /** Requests that can be made again when nobody knows whether they arrived: they change nothing, or the same again. */
 const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'shell_metadata',
+  'daemon_status',
   'wait_command',
   'read_output',
   'list_sessions',
@@ -52,7 +53,10 @@ export function isRepeatable({
   isBound,
 }: Pick<PendingRequest, 'name' | 'payload' | 'isBound'>): boolean {
   if (isBound) return false;
-  return name === 'execute_command' ? payload['command_id'] !== undefined : REPEATABLE.has(name);
+  if (name === 'execute_command') return payload['command_id'] !== undefined;
+  // A chunk of an input that says where it belongs counts once.
+  if (name === 'send_input') return payload['offset'] !== undefined;
+  return REPEATABLE.has(name);
 }
 
 /** The requests of a client that have no answer yet, in the order they were made. */

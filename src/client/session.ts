@@ -3,6 +3,8 @@ import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { EventName, EventPayload, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
 import { hasCode } from './errors.js';
+import { type AcceptedInput, type InputOptions, sendInput } from './input.js';
+import { inputSource } from './input-source.js';
 import type { ClientLink } from './link.js';
 import type { EventListener } from './listeners.js';
 import { type CheckOptions, type ExecuteOptions, executeRequest } from './options.js';
@@ -61,7 +63,12 @@ export class ClientSession implements AsyncDisposable {
   /** Runs a command; those of one session run one after another. */
   execute(command: string, options: ExecuteOptions = {}): ClientCommand {
     const ids = { commandId: options.commandId ?? randomCommandId(), sessionId: this.id };
-    const running = new ClientCommand(this.#link, executeRequest(command, options, ids), options.signal);
+    const running = new ClientCommand(
+      this.#link,
+      executeRequest(command, options, ids),
+      options.signal,
+      inputSource(options.stdin),
+    );
     running.result.then(
       ({ working_directory: directory }) => {
         this.#workingDirectory = directory ?? this.#workingDirectory;
@@ -81,9 +88,13 @@ export class ClientSession implements AsyncDisposable {
     return this.#link.request('watch_resources', { session_id: this.id, interval_ms: intervalMs });
   }
 
-  /** Types into the terminal of the running command; `eof` then signals the end of input. */
-  sendInput(data: string, options: { readonly eof?: boolean | undefined } = {}): Promise<Answer<'send_input'>> {
-    return this.#link.request('send_input', { session_id: this.id, data, eof: options.eof });
+  /**
+   * Types into the terminal of the running command; `eof` then signals the end of input. Input that an operator or a model has to
+   * confirm is waited for.
+   * @throws ConfirmationRequiredError when this client has to confirm it: nothing was typed
+   */
+  sendInput(data: string, options: InputOptions = {}): Promise<AcceptedInput> {
+    return sendInput(this.#link, { session_id: this.id }, data, options);
   }
 
   /** Sends a signal to what the running command has in the foreground. */

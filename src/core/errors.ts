@@ -30,8 +30,9 @@ export const ERROR_CODES = {
   CHECKPOINT_FAILED: 'Saving or comparing the workspace failed; the message says why. The workspace was not changed.',
   RESTORE_FAILED: 'The workspace could not be restored and is as it was before, unless `details.rolled_back` is false.',
   GIT_NOT_FOUND: 'Checkpoints are made with git, which is not installed or cannot be run.',
-  PAYLOAD_TOO_LARGE: 'A field is larger than the configuration allows.',
-  UNAUTHORIZED: 'Who asks is not known: the token is missing or wrong, or it was revoked, replaced, or has expired.',
+  PAYLOAD_TOO_LARGE:
+    'The message is larger than `max_message_bytes` of the configuration: `details` says how large both are.',
+  UNAUTHORIZED: 'Authentication failed: the token is missing or wrong, or it was revoked, replaced, or has expired.',
   FORBIDDEN: 'The role of the token may not do that: `details.needs` has those that may.',
   RATE_LIMITED:
     'The token has made too many requests: `details.retry_after_ms` says when it may make the next one. Or too many wrong tokens were shown.',
@@ -49,7 +50,7 @@ export const ERROR_CODES = {
   LLM_FAILED: 'The LLM provider failed: `details.detail` is what it said.',
   LLM_CANCELLED: 'The call was cancelled. Everything that a tool had started for it has been ended.',
   SHUTTING_DOWN: 'The daemon is ending and takes no new work.',
-  INTERNAL: 'A fault in the adapter. The session and the daemon go on; the log has the details.',
+  INTERNAL: 'Internal error. The session and the daemon go on; the log has the details.',
 } as const;
 
 /** One of the catalogue's codes. */

@@ -6,9 +6,9 @@ import { makeDirectory } from '../config/make-directory.js';
 /** How much may wait for a slow disk before lines are dropped: bounds the daemon's memory. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 
-/** Records tell what was run: they are their owner's. */
+/** Records tell what was run: only their owner may read them. The default folder is the state directory. */
 const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o755;
+const FOLDER_MODE = 0o700;
 
 /** O_NONBLOCK: opening a named pipe that nobody reads must fail, not wait. It changes nothing for files. */
 const OPEN_FLAGS =

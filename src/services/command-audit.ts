@@ -4,12 +4,13 @@ import type { CommandRecord } from './command-record.js';
 
 /** The record of a command that was accepted. What it reads is not in it: it may be a password. */
 export function commandStarted({ command, owner, sessionId }: CommandRecord, { principal, from }: Caller): AuditEvent {
-  const { id, command: text, args, cwd, env, stdin, tty } = command.spec;
+  const { id, command: text, args, cwd, env, stdin, stdinPipe, tty } = command.spec;
   const details = {
     ...(owner.id !== principal.id && { owner: owner.id }),
     ...(cwd !== undefined && { cwd }),
     ...(env && { environment: Object.keys(env) }),
     ...(stdin !== undefined && { stdin_characters: stdin.length }),
+    ...(stdinPipe && { stdin_stream: true }),
     ...(tty && { tty }),
   };
   return {
@@ -26,7 +27,7 @@ export function commandStarted({ command, owner, sessionId }: CommandRecord, { p
 
 /** The record of a command that has ended. */
 export function commandEnded({ command, owner, sessionId }: CommandRecord): AuditEvent {
-  const { outcome, stdout, stderr, id } = command;
+  const { outcome, stdout, stderr, id, spec } = command;
   return {
     event: 'command_ended',
     principal: auditPrincipal(owner),
@@ -39,6 +40,7 @@ export function commandEnded({ command, owner, sessionId }: CommandRecord): Audi
       duration_ms: Math.round(outcome?.durationMs ?? 0),
       stdout_bytes: stdout.bytes,
       stderr_bytes: stderr.bytes,
+      ...(spec.stdinPipe && { stdin_bytes: spec.stdinPipe.bytes }),
     },
   };
 }

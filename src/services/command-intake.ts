@@ -11,6 +11,7 @@ import { Command } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import { randomBytes } from '../engine/random.js';
 import { SpoolBudget } from '../engine/spool.js';
+import type { StdinPipe } from '../engine/stdin-pipe.js';
 import type { Quotas } from './access/quotas.js';
 import type { Caller } from './audience.js';
 import { commandEnded, commandStarted } from './command-audit.js';
@@ -21,6 +22,8 @@ import type { Approval } from './confirmations/confirmation.js';
 import { existingDirectory } from './existing-directory.js';
 import type { SessionHealth } from './session-health.js';
 import type { SessionRecord } from './session-registry.js';
+import type { StreamedInputs } from './streamed-inputs.js';
+import type { RefusedText } from './syntax-guard.js';
 
 /** What the intake needs of the daemon. */
 export interface CommandIntakeOptions {
@@ -34,6 +37,7 @@ export interface CommandIntakeOptions {
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
   readonly secrets: SecretMask;
+  readonly inputs: StreamedInputs;
 }
 
 /** Who runs a command, and where. */
@@ -43,6 +47,8 @@ export interface CommandPlace {
   readonly owner: Principal;
   /** Undefined for a one-shot. */
   readonly session: SessionRecord | undefined;
+  /** Set when the shell refuses the text of the request. */
+  readonly refused?: RefusedText;
 }
 
 /** Makes commands of requests that may run, as far as there is room for them. */
@@ -68,7 +74,7 @@ export class CommandIntake {
    */
   accept(
     request: Request<'execute_command'>,
-    { caller, owner, session }: CommandPlace,
+    { caller, owner, session, refused }: CommandPlace,
     approval: Approval | undefined,
   ): CommandRecord {
     const { registry, workspace, spoolDirectory, metrics, audit, secrets } = this.#options;
@@ -80,9 +86,11 @@ export class CommandIntake {
       id,
       command: request.command,
       args: request.args,
+      ...refused?.program,
       cwd: request.cwd === undefined ? undefined : existingDirectory(request.cwd, base, session?.session.see),
       env: request.env,
       stdin: request.stdin,
+      stdinPipe: request.stdin_stream === true ? this.#inputOf(id, owner) : undefined,
       timeoutMs: timeoutOf(request, limits),
       noOutputTimeoutMs: request.no_output_timeout_ms,
       tty: request.tty ?? false,
@@ -98,7 +106,11 @@ export class CommandIntake {
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
       fingerprint: fingerprintOf(request),
-      warnings: [...(session ? this.#options.health.takeWarnings(session) : []), ...(approval?.warnings ?? [])],
+      warnings: [
+        ...(session ? this.#options.health.takeWarnings(session) : []),
+        ...(approval?.warnings ?? []),
+        ...(refused?.warnings ?? []),
+      ],
       checkpointId: approval?.checkpointId,
     };
     registry.add(record);
@@ -110,6 +122,7 @@ export class CommandIntake {
       if (breach) metrics.limitExceeded(breach.resource);
       audit.record(commandEnded(record));
       if (!session) this.#countOneShot(owner, -1);
+      this.#options.inputs.close(id, owner.id);
     });
     return record;
   }
@@ -119,6 +132,14 @@ export class CommandIntake {
     throw new AdapterError('INVALID_REQUEST', 'a session keeps its sandbox: give `sandbox` to open_session', {
       details: { field: 'sandbox' },
     });
+  }
+
+  /** The pipe that the client feeds; confirmed too late, there is none any more. */
+  #inputOf(commandId: string, { id: ownerId }: Principal): StdinPipe {
+    const input = this.#options.inputs.find(commandId, ownerId);
+    if (input) return input.pipe;
+    const message = 'the client that was to stream the standard input has gone: it has to send the command again';
+    throw new AdapterError('NO_RUNNING_COMMAND', message, { details: { command_id: commandId } });
   }
 
   #countOneShot({ id }: Principal, by: 1 | -1): void {

@@ -29,8 +29,8 @@ export interface CommandRecord {
 
 /** Identifies what a request asks for, for idempotence: everything that changes what would be run. */
 export function fingerprintOf(request: Request<'execute_command'>): string {
-  const { command, args, session_id, cwd, env, stdin, limits, sandbox } = request;
-  return JSON.stringify([command, args, session_id, cwd, env, stdin, limits, sandbox]);
+  const { command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox } = request;
+  return JSON.stringify([command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox]);
 }
 
 /** The style that a request asks for. */

@@ -1,5 +1,5 @@
 import type { Request } from '../core/protocol/requests.js';
-import type { Command, Warning } from '../engine/command.js';
+import type { Command, EndReason, Warning } from '../engine/command.js';
 import type { OneShotRunner } from '../engine/one-shot.js';
 import type { Caller, EventSink } from './audience.js';
 import { type CommandRecord, renderResult } from './command-record.js';
@@ -92,6 +92,16 @@ export class CommandRuns {
         wantedIntervalMs: () => undefined,
       });
     });
+  }
+
+  /** Ends a command that runs or is queued, wherever that is. */
+  end({ command }: CommandRecord, reason: EndReason): void {
+    const { sessions, oneShots } = this.#options;
+    const place = sessions.registry
+      .all()
+      .find(({ session }) => session.running === command || session.queued.includes(command));
+    if (place) place.session.cancel(command, reason);
+    else oneShots.terminate(command, reason);
   }
 
   /** A one-shot on a terminal runs in a session that is opened for it and closed after it. */

@@ -4,6 +4,7 @@ import type { Command } from '../engine/command.js';
 import { noTerminal } from './command-failures.js';
 import type { CommandRegistry } from './command-registry.js';
 import type { SessionRecord, SessionRegistry } from './session-registry.js';
+import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
 
 /** What a request names: a command, or the one that runs in a session. */
 interface Target {
@@ -15,10 +16,12 @@ interface Target {
 export class CommandTargets {
   readonly #commands: CommandRegistry;
   readonly #sessions: SessionRegistry;
+  readonly #inputs: StreamedInputs;
 
-  constructor(commands: CommandRegistry, sessions: SessionRegistry) {
+  constructor(commands: CommandRegistry, sessions: SessionRegistry, inputs: StreamedInputs) {
     this.#commands = commands;
     this.#sessions = sessions;
+    this.#inputs = inputs;
   }
 
   /** The running command that a request is about. */
@@ -38,6 +41,19 @@ export class CommandTargets {
       });
     }
     return { command, session: sessionId === null ? undefined : this.#sessions.get(sessionId, principal, 'use') };
+  }
+
+  /** The streamed input of the command that a request is about, if it has one that is not over. */
+  streamedInput({ command_id: id, session_id: sessionId }: Target, principal: Principal): StreamedInput | undefined {
+    if (id === undefined) {
+      const running = this.#sessions.get(sessionId ?? '', principal, 'use').session.running;
+      return running && this.streamedInput({ command_id: running.id }, principal);
+    }
+    const own = this.#inputs.find(id, principal.id);
+    if (own || this.#inputs.isEmpty) return own;
+    // In a session of somebody else, that is whose it is. It may not have been accepted yet.
+    const owner = sessionId === undefined ? undefined : this.#sessions.get(sessionId, principal, 'use').owner;
+    return this.#inputs.find(id, (owner ?? this.#commands.get(id, principal, 'use').owner).id);
   }
 
   /** A command that still waits in its session's queue. */

@@ -8,7 +8,7 @@ import type { OneShotRunner } from '../engine/one-shot.js';
 import type { Caller, EventSink } from './audience.js';
 import { settled, settledWithin } from './command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from './command-record.js';
-import { assertKept, forgotten, usedId } from './command-failures.js';
+import { assertKept, forgotten, textOf, usedId } from './command-failures.js';
 import { CommandIntake, type CommandIntakeOptions, type CommandPlace, newCommandId } from './command-intake.js';
 import { CommandTargets } from './command-targets.js';
 import { CommandRuns } from './command-runs.js';
@@ -16,11 +16,13 @@ import { commandAction, inputAction } from './confirmations/actions.js';
 import type { Approval, Confirmation } from './confirmations/confirmation.js';
 import type { Confirmations } from './confirmations/confirmations.js';
 import { renderConfirmation, termsOf } from './confirmations/wire.js';
-import type { CommandGate, GateQuestion } from './gate.js';
+import type { CommandGate } from './gate.js';
+import type { GateQuestion } from './gate-options.js';
 import type { ResourceMonitor } from './resource-monitor.js';
 import type { SessionRecord } from './session-registry.js';
 import { existingDirectory } from './existing-directory.js';
 import type { Sessions } from './sessions.js';
+import type { StreamedInput } from './streamed-inputs.js';
 
 /** Bytes that `read_output` gives by default. */
 const DEFAULT_READ_BYTES = 64 * 1024;
@@ -45,7 +47,7 @@ export class Commands {
     this.#options = options;
     this.#intake = new CommandIntake(options);
     this.#runs = new CommandRuns(options);
-    this.#targets = new CommandTargets(options.registry, options.sessions.registry);
+    this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
   }
 
   /** Bytes of output that are kept of one-shots. */
@@ -55,6 +57,16 @@ export class Commands {
 
   /** Runs a command, or gives the result of the one that was asked for under the same id. */
   async execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
+    if (request.stdin_stream !== true) return this.#execute(request, caller);
+    const { command_id: id = '' } = request;
+    const { inputs, registry, confirmations } = this.#options;
+    const owner = this.#sessionOf(request, caller.principal)?.owner ?? caller.principal;
+    const fate = () =>
+      registry.find(id, owner.id) ? 'accepted' : confirmations.ofCommand(id, owner, 'use')?.answer.promise;
+    return inputs.accompany(request, owner, caller.sink, { fate, run: () => this.#execute(request, caller) });
+  }
+
+  async #execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
     const { principal, sink } = caller;
     const known = this.#findKnown(request, principal);
     if (known) return this.#repeat(known, request, sink);
@@ -72,6 +84,7 @@ export class Commands {
       this.#sessionOf(request, principal);
       const twin = this.#findKnown(request, owner);
       if (twin) return this.#repeat(twin, request, sink);
+      if (question?.refused) return this.#start(request, { caller, owner, session, refused: question.refused });
       if (question) return this.#ask(question, request, { caller, owner, session });
     }
     return this.#start(request, { caller, owner, session });
@@ -108,12 +121,15 @@ export class Commands {
     return { data, offset, size: output.bytes, eof };
   }
 
-  /** Types into a running command's terminal. */
-  sendInput(request: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
+  /** Feeds a streamed standard input, or types into a running command's terminal. */
+  sendInput(given: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
     const { principal } = caller;
     const { gate, confirmations, registry } = this.#options;
-    const { command, session } = this.#targets.running(request, principal);
-    const question = gate.admitInput(session, request.data ?? '', principal);
+    const input = this.#targets.streamedInput(given, principal);
+    if (input) return this.#options.inputs.feed(input, given, caller.sink);
+    const { command, session } = this.#targets.running(given, principal);
+    const request = textOf(given);
+    const question = gate.admitInput(session, request, principal);
     if (!question) return { accepted_bytes: session.session.sendInput(request.data ?? '', request.eof === true) };
     const { owner } = session;
     const record = registry.get(command.id, owner, 'see');
@@ -123,6 +139,13 @@ export class Commands {
     if (!confirmations.join(asked, caller, true))
       return { accepted_bytes: 0, status: 'confirmation_required', ...termsOf(asked) };
     return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
+  }
+
+  /** Ends the command of a streamed input that will never be complete: its end must not look like that of the data. */
+  endUnfed({ commandId, ownerId }: StreamedInput): void {
+    const record = this.#options.registry.find(commandId, ownerId);
+    if (record) this.#runs.end(record, { status: 'killed', killedBy: 'client' });
+    else this.#options.inputs.close(commandId, ownerId);
   }
 
   /** Signals a running command. */
@@ -163,6 +186,7 @@ export class Commands {
   #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
     const { caller, session } = place;
     const record = this.#intake.accept(request, place, approval);
+    this.#options.gate.noteStart(request, record.command);
     if (session) this.#runs.inSession(record, session, request, caller.sink);
     else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
     else this.#runs.alone(record, request, caller.sink);

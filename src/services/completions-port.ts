@@ -1,5 +1,5 @@
 import type { LlmUsage } from '../core/llm/usage.js';
-import type { ChatRequest } from '../core/openai/chat-request.js';
+import type { CompletionRequest } from '../core/openai/completion-request.js';
 
 /** What a completion is made with. */
 export interface CompletionListener {
@@ -7,6 +7,11 @@ export interface CompletionListener {
   readonly signal: AbortSignal;
   /** Called with each piece of the answer, secrets in it masked; undefined when it is wanted as a whole. */
   readonly onChunk: ((text: string) => void) | undefined;
+  /**
+   * Tells repetitions of a request from other requests: the same for the same request of the same principal. Undefined for a
+   * request that is to be run even if it has just failed.
+   */
+  readonly repeatKey: string | undefined;
 }
 
 /** A completion. */
@@ -35,7 +40,9 @@ export interface ListedModel {
 
 /** The models of the endpoint, as transports know them. */
 export interface CompletionsPort {
-  /** @throws AdapterError */
-  complete(request: ChatRequest, listener: CompletionListener): Promise<Completion>;
+  /**
+   * @throws AdapterError; `details.is_repeated` is true for the remembered failure of an earlier run
+   */
+  complete(request: CompletionRequest, listener: CompletionListener): Promise<Completion>;
   models(): readonly ListedModel[];
 }

@@ -164,9 +164,11 @@ function examineLimits({ env }: Surroundings): Finding {
   mechanism[Symbol.dispose]();
   const why = rejected.map(({ mechanism: name, reason }) => `; ${name}: ${reason}`).join('');
   if (mechanism.isEnforced) {
-    return { name: 'limits', status: 'ok', detail: `kept by the kernel (${mechanism.name})${why}` };
+    return { name: 'limits', status: 'ok', detail: `enforced by the kernel (${mechanism.name})${why}` };
   }
-  const detail = `kept by looking (${mechanism.name}): memory and processes may exceed them for a moment${why}`;
+  const isNamespaceSpared = mechanism.nameWithoutLimits !== mechanism.name;
+  const scope = isNamespaceSpared ? '; what has no limit is in no namespace, and sees all processes' : '';
+  const detail = `enforced by sampling processes (${mechanism.name}${scope}): memory and processes may exceed them for a moment${why}`;
   const fix = 'start the daemon as a systemd service with Delegate=yes, or where control groups are writable';
   return { name: 'limits', status: 'warn', detail, fix };
 }

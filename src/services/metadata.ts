@@ -29,6 +29,8 @@ export interface MetadataOptions {
   readonly adapterVersion: string;
   readonly limits: () => Answer<'shell_metadata'>['limits'];
   readonly resourceLimits: () => Limits;
+  /** Whether the configuration limits what every session may use. */
+  readonly isLimited: () => boolean;
   readonly mechanism: ChosenMechanism;
   readonly sandbox: SandboxStanding;
 }
@@ -56,7 +58,7 @@ async function versionOf(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  if (args.length === 0) return `${basename(await realpath(path))}, which tells no version`;
+  if (args.length === 0) return `${basename(await realpath(path))} (version not reported)`;
   try {
     const { stdout } = await run(path, [...args], { env, timeout: VERSION_TIMEOUT_MS });
     return stdout.split('\n', 1)[0] ?? '';
@@ -76,7 +78,8 @@ export class Metadata {
 
   /** Gathers the answer to `shell_metadata`. */
   async describe(): Promise<Answer<'shell_metadata'>> {
-    const { workspace, defaultShell, instanceId, adapterVersion, limits, mechanism, resourceLimits } = this.#options;
+    const { workspace, defaultShell, instanceId, adapterVersion, limits, mechanism } = this.#options;
+    const { isLimited, resourceLimits } = this.#options;
     this.#fixed ??= this.#gatherFixed();
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
     const shell = shells.find(({ path }) => path === defaultShell.path);
@@ -98,6 +101,7 @@ export class Metadata {
       resource_limits: {
         ...renderLimits(resourceLimits()),
         mechanism: mechanism.mechanism.name,
+        mechanism_in_use: isLimited() ? mechanism.mechanism.name : mechanism.mechanism.nameWithoutLimits,
         enforced: mechanism.mechanism.isEnforced,
         rejected: [...mechanism.rejected],
       },

@@ -13,6 +13,8 @@ const MAX_KNOWN = 1000;
 export interface AuditedReply {
   readonly error?: ErrorBody;
   readonly session_id?: unknown;
+  /** There for a chunk of a streamed input: of these the end of their command is recorded, with their number of bytes. */
+  readonly stdin_bytes?: unknown;
 }
 
 /** Records requests as they are answered. */
@@ -30,7 +32,7 @@ export class RequestAudit {
    */
   answered(request: RequestName, payload: unknown, reply: AuditedReply, caller: Caller): void {
     const outcome = reply.error?.code ?? 'ok';
-    if (!isRecorded(request, outcome)) return;
+    if (!isRecorded(request, outcome) || reply.stdin_bytes !== undefined) return;
     const repeated = outcome === 'ok' ? 0 : this.#countRepeats(`${caller.principal.id} ${request} ${outcome}`);
     if (repeated === undefined) return;
     const fields = fieldsOf(payload);

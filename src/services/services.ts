@@ -8,12 +8,14 @@ import type { Checkpoints } from './checkpoints.js';
 import type { Commands } from './commands.js';
 import type { Confirmations } from './confirmations/confirmations.js';
 import type { Connections } from './connections.js';
+import type { DaemonStatus } from './daemon-status.js';
 import type { LlmPort } from './llm-port.js';
 import type { Metadata } from './metadata.js';
 import type { Readiness } from './readiness.js';
 import type { SessionUsage } from './session-usage.js';
 import type { RequestAudit } from './request-audit.js';
 import type { Sessions } from './sessions.js';
+import type { StreamedInputs } from './streamed-inputs.js';
 
 /** The use-cases that transports call. */
 export interface Services {
@@ -22,6 +24,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly usage: SessionUsage;
   readonly commands: Commands;
+  readonly inputs: StreamedInputs;
   readonly confirmations: Confirmations;
   /** Transports keep it: each connection that events can be sent to. */
   readonly connections: Connections;
@@ -29,6 +32,7 @@ export interface Services {
   readonly llm: LlmPort;
   readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;
+  readonly status: DaemonStatus;
   readonly readiness: Readiness;
   /** Where transports count what they do. */
   readonly metrics: Metrics;

@@ -5,7 +5,10 @@ import type { Kill } from '../engine/resource-use.js';
 import { renderKill } from './rendered-limits.js';
 
 /** Why a session ends whose time has come, as its clients are told. */
-export const REASONS: Record<Exclude<SessionEndReason, 'client' | 'failed' | 'limit' | 'shutdown'>, string> = {
+export const REASONS: Record<
+  Exclude<SessionEndReason, 'client' | 'failed' | 'limit' | 'shutdown' | 'restarted'>,
+  string
+> = {
   lifetime: 'it reached its maximum lifetime (session_max_lifetime)',
   idle: 'nothing was run in it for too long (session_idle_timeout)',
   disconnected: 'no client was connected to it for too long (reconnect_grace)',

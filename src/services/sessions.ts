@@ -187,7 +187,12 @@ export class Sessions implements AsyncDisposable {
       cols: session.size.cols,
       rows: session.size.rows,
       running_command: running
-        ? { command_id: running.id, command: running.spec.command, started_at: running.acceptedAt.toISOString() }
+        ? {
+            command_id: running.id,
+            command: running.spec.command,
+            started_at: running.acceptedAt.toISOString(),
+            tty: running.spec.tty,
+          }
         : null,
       queued_commands: session.queued.length,
       next_seq: channel.nextSeq,

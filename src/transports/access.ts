@@ -25,7 +25,7 @@ export function refusalOf({ headers }: Pick<IncomingMessage, 'headers'>, setting
   if (!isOwnHost(headers.host ?? '', settings)) {
     return `the host ${JSON.stringify(headers.host ?? '')} is not this machine; see socketio.allowed_hosts`;
   }
-  const { origin } = headers;
+  const origin = pageOf(headers);
   if (origin === undefined) return undefined;
   if (!settings.takesPages) return `requests of web pages are refused with auth.mode none (Origin: ${origin})`;
   const { corsAllowedOrigins: allowed } = settings;
@@ -33,9 +33,37 @@ export function refusalOf({ headers }: Pick<IncomingMessage, 'headers'>, setting
   return `requests of web pages of ${origin} are refused; see socketio.cors_allowed_origins`;
 }
 
-/** Whether it is the maker of the request itself who has made the connection: no web page, and nobody behind a proxy. */
-export const isDirect = (headers: IncomingHttpHeaders): boolean =>
-  headers.origin === undefined && FORWARDING_HEADERS.every((name) => headers[name] === undefined);
+/**
+ * The `Origin` of the web page that makes a request; undefined when a program makes it. Some programs send an `Origin` as well, such as
+ * Python's websocket-client: that of the daemon itself. A page has that origin only if the daemon served it, or another server that had
+ * the port before; browsers are known by headers that no page can change, so that such a page counts as one.
+ */
+export function pageOf({ origin, host = '', ...headers }: IncomingHttpHeaders): string | undefined {
+  if (origin === undefined) return undefined;
+  const isBrowser = headers['sec-fetch-site'] !== undefined || headers['user-agent']?.startsWith('Mozilla/') === true;
+  return isBrowser || !isOriginOf(origin, host) ? origin : undefined;
+}
+
+/** Whether an origin is that of a `Host`, by http or https. A port may be left out where it is the scheme's own. */
+function isOriginOf(origin: string, host: string): boolean {
+  const [, scheme] = /^(https?):\/\/[^/?#@]+$/i.exec(origin) ?? [];
+  if (scheme === undefined || !URL.canParse(origin) || !URL.canParse(`${scheme}://${host}`)) return false;
+  return new URL(origin).host === new URL(`${scheme}://${host}`).host;
+}
+
+/**
+ * Why a request needs a token, as far as its headers tell: a web page makes it, or a proxy forwards it. Undefined when the connection
+ * is that of its maker.
+ */
+export function indirectnessOf(headers: IncomingHttpHeaders): string | undefined {
+  const page = pageOf(headers);
+  if (page !== undefined) {
+    const { host = '' } = headers;
+    return `the request has the header Origin: ${page}, as those of web pages have; a program may leave it out, or send http://${host}`;
+  }
+  const forwarding = FORWARDING_HEADERS.find((name) => headers[name] !== undefined);
+  return forwarding === undefined ? undefined : `a proxy forwards the request, by its header ${forwarding}`;
+}
 
 /** Addresses cannot be rebound, so where other machines connect every one of them will do. */
 function isOwnHost(header: string, { isLoopback, allowedHosts }: DoorSettings): boolean {

@@ -43,6 +43,21 @@ export async function dispatch(
   return services.secrets.value(reply);
 }
 
+/** The reply to a message that was too large to be looked at. It counts as a request. */
+export function refuseOversized(
+  { services, maxMessageBytes }: { readonly services: Services; readonly maxMessageBytes: number },
+  name: string,
+  bytes: number,
+  caller: Caller,
+): Reply {
+  const message = `${name.slice(0, MAX_SHOWN_NAME)} takes ${bytes} bytes, the daemon at most ${maxMessageBytes} (max_message_bytes)`;
+  const details = { bytes, max_bytes: maxMessageBytes };
+  const error = new AdapterError('PAYLOAD_TOO_LARGE', message, { details }).toBody();
+  services.metrics.requestAnswered(isRequestName(name) ? name : 'unknown', error.code, 0);
+  if (isRequestName(name)) services.requestAudit.answered(name, undefined, { error }, caller);
+  return { error };
+}
+
 async function handle(
   services: Services,
   name: RequestName,
@@ -91,7 +106,7 @@ function bodyOf(error: unknown, name: RequestName, log: Log): ErrorBody {
     };
   }
   log.error('a request failed unexpectedly', { request: name, error: stack ?? String(error) });
-  return { code: 'INTERNAL', message: `a fault in the adapter: ${message}; the log has the details` };
+  return { code: 'INTERNAL', message: `internal error: ${message}; the log has the details` };
 }
 
 /** Errors of the system that pass: descriptors, processes, memory, disk. */

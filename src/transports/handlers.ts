@@ -31,6 +31,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
     return { session_id };
   },
   shell_metadata: ({ metadata }) => metadata.describe(),
+  daemon_status: ({ status }, _request, { principal }) => status.describe(principal),
   check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
   send_input: ({ commands }, request, caller) => commands.sendInput(request, caller),
   confirm_command: ({ commands }, request, caller) => commands.confirm(request, caller),

@@ -64,7 +64,13 @@ const CASES: readonly Case[] = [
   ['no session id', 'close_session', {}, invalid('session_id')],
   ['nothing to send input to', 'send_input', { data: 'x' }, invalid('session_id')],
   ['no signal', 'signal_command', { session_id: 'SESSION' }, invalid('signal')],
-  ['a misspelt field', 'execute_command', { command: 'true', timeout: 5 }, invalid('timeout')],
+  ['a misspelt field', 'execute_command', { command: 'true', timout_ms: 5 }, invalid('timout_ms')],
+  [
+    'a field under both of its names',
+    'execute_command',
+    { command: 'true', timeout: 5, timeout_ms: 5 },
+    invalid('timeout'),
+  ],
   ['a field too many', 'open_session', { colour: 'red' }, invalid('colour')],
   [
     'an unknown field inside output',

@@ -37,7 +37,8 @@ describe('check', () => {
     [['--', 'rm', '-rf', '/'], 4, 'deny: destructive'],
     [['--', 'echo', '$(rm x)'], 0, 'allow: read'],
     [['--cwd', '.', 'touch x'], 3, 'confirm: persistence'],
-    [['echo "unfinished'], 3, 'confirm: obfuscated'],
+    [['"$PROGRAM" x'], 3, 'confirm: obfuscated'],
+    [['echo "unfinished'], 0, 'allow: read'],
   ])('%j: exit code %i, %s', async (args, expectedCode, line) => {
     const { code, stdout } = await check(...args);
     expect({ code, line: stdout.split('\n')[0] }).toEqual({ code: expectedCode, line });

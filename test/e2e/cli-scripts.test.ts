@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -42,5 +42,30 @@ describe('scripts/prepare, with which start and test begin', () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/^shell-adapter: /);
     expect(stderr).toContain(message);
+  });
+});
+
+describe('the installation', () => {
+  it('gives no warning on this Node.js: every engine is accepted, every install script is reviewed', () => {
+    using folder = makeFolder();
+    for (const file of ['package.json', 'package-lock.json']) {
+      copyFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), join(folder.path, file));
+    }
+    // What the lock file says is enough for these checks: nothing is fetched.
+    const flags = [
+      '--dry-run',
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+      '--no-update-notifier',
+      '--userconfig=/dev/null',
+    ];
+    const { status, stderr } = spawnSync('npm', ['ci', ...flags], {
+      cwd: folder.path,
+      env: { PATH: process.env['PATH'], HOME: folder.path },
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
   });
 });

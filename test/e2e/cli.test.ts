@@ -59,7 +59,7 @@ describe('wrong usage', () => {
   it.each([
     ['an unknown command', ['bogus'], 2, "unknown command 'bogus'"],
     ['an unknown option', ['sessions', '--bogus'], 2, "unknown option '--bogus'"],
-    ['a missing argument', ['close'], 2, "missing required argument 'id'"],
+    ['a missing argument', ['close'], 2, 'give the ids of sessions, or --all'],
     ['a port that is none', ['serve', '--port', '70000'], 2, 'whole number from 0 to 65535'],
     ['an unknown option of exec', ['exec', '--bogus', 'true'], 125, "unknown option '--bogus'"],
     ['exec without a command', ['exec'], 125, "missing required argument 'command'"],

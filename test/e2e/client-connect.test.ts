@@ -170,6 +170,10 @@ describe('when the daemon is killed', () => {
     await using client = await connect(daemon.url, { reconnectDelayMs: 20 });
     const session = await client.openSession();
     const closed = new Promise<EventPayload<'session_closed'>>((resolve) => session.on('session_closed', resolve));
+    const states: string[] = [];
+    client.onConnection((state) => states.push(state));
+    const firstInstance = client.instanceId;
+    expect(firstInstance).toBeTruthy();
     const output = `${daemon.directory}/runs`;
     const commands = [session, client].map((where) =>
       where.execute(`echo run >> ${output}; sleep 60`, { stream: true }),
@@ -180,9 +184,15 @@ describe('when the daemon is killed', () => {
     await daemon.exited;
     await startDaemon({ settings: { socketio: { port: Number(new URL(daemon.url).port) } } }, daemon.directory);
     const [inSession, alone] = await outcomes;
-    expect(inSession).toMatchObject({ reason: { code: 'SESSION_NOT_FOUND' } });
-    expect(alone).toMatchObject({ reason: { code: 'CONNECTION_LOST' } });
-    expect(await closed).toMatchObject({ session_id: session.id, reason: 'shutdown' });
+    const restarted = {
+      message: expect.stringContaining('the daemon was restarted') as string,
+      details: { restarted: true },
+    };
+    expect(inSession).toMatchObject({ reason: { code: 'SESSION_NOT_FOUND', ...restarted } });
+    expect(alone).toMatchObject({ reason: { code: 'CONNECTION_LOST', ...restarted } });
+    expect(await closed).toMatchObject({ session_id: session.id, reason: 'restarted' });
+    expect(states).toContain('restarted');
+    expect(client.instanceId).not.toBe(firstInstance);
     expect(await client.execute(`cat ${output}`)).toMatchObject({ stdout: 'run\nrun\n' });
   });
 });

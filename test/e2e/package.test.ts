@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -58,11 +58,13 @@ describe('the package', () => {
       'dist/index.js',
       'dist/index.d.ts',
       'dist/client.js',
+      'skills/shell-adapter/SKILL.md',
       'dist/client.d.ts',
       'dist/engine/shells/drivers/driver.bash',
       'config/shell_adapter.yaml',
       'config/seed.yaml',
       'docs/protocol.md',
+      'scripts/init',
       'README.md',
       'CHANGELOG.md',
       'LICENSE',
@@ -73,10 +75,15 @@ describe('the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^(?:dist|config)\/|^docs\/(?:protocol|threat-model)\.md$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(path),
+          !/^(?:dist|config|skills)\/|^docs\/.*\.md$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(path),
       ),
     ).toEqual([]);
     expect(packed.filter((path) => /(?:\.test\.|\.map$|\.tsbuildinfo$|\.log$)/.test(path))).toEqual([]);
+  });
+
+  it('has pages whose relative links lead into the package', () => {
+    const check = join(ROOT, 'scripts/check-markdown.mjs');
+    expect(spawnSync(process.execPath, [check, installed], { encoding: 'utf8' }).stdout).toBe('');
   });
 
   it('has a program that starts where it is installed', () => {
@@ -110,7 +117,8 @@ describe('the package', () => {
     }
     expect(await ended).toEqual([0, null]);
     expect(readdirSync(installed, { recursive: true })).toHaveLength(before);
-    expect(existsSync(join(cwd, 'logs/shell_adapter.log'))).toBe(true);
+    expect(readdirSync(cwd)).toEqual([]);
+    expect(existsSync(join(folder.path, 'home/.local/state/shell-adapter/shell_adapter.log'))).toBe(true);
   });
 
   it('has a client that needs nothing of Node.js', () => {

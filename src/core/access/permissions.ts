@@ -14,6 +14,7 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   execute_command: WORKERS,
   close_session: WORKERS,
   shell_metadata: EVERYBODY,
+  daemon_status: EVERYBODY,
   check_command: WORKERS,
   send_input: WORKERS,
   confirm_command: WORKERS,

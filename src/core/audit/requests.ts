@@ -10,6 +10,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   execute_command: 'failures',
   close_session: 'each',
   shell_metadata: 'refusals',
+  daemon_status: 'refusals',
   check_command: 'refusals',
   send_input: 'each',
   confirm_command: 'each',

@@ -49,7 +49,11 @@ export const justification = z
 export const confirmationInfo = z.object({
   ...confirmationTerms,
   kind: z.enum(['command', 'input']).describe('Whether it is to be run, or typed into what runs'),
-  command: z.string().describe('The text, or with `args` the program; of input, the line that it becomes'),
+  command: z
+    .string()
+    .describe(
+      'The text, or with `args` the program; of input, its length and the program that reads it, never the text itself',
+    ),
   args: optional(z.array(z.string())),
   env: optional(environmentVariables),
   stdin: optional(z.string()),

@@ -6,6 +6,7 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   execute_command: { command: 'make test', session_id: 'session_ID', timeout_ms: 60_000, stream: true },
   close_session: { session_id: 'session_ID' },
   shell_metadata: {},
+  daemon_status: {},
   check_command: { command: 'git status && rm -rf build', session_id: 'session_ID' },
   send_input: { session_id: 'session_ID', data: 'yes\n' },
   confirm_command: {
@@ -35,7 +36,7 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
       { role: 'system', content: 'Answer in one word.' },
       { role: 'user', content: 'What is the capital of France?' },
     ],
-    timeout: 60,
+    timeout_ms: 60_000,
   },
   llm_stream: { messages: [{ role: 'user', content: 'Tell a story.' }], call_id: 'story-1' },
   cancel_llm: { call_id: 'story-1' },

@@ -51,7 +51,7 @@ function nestedRows(node: SchemaNode, name: string): FieldRow[] {
 
 /** What a field may hold, each a schema of one type. */
 function choicesOf(node: SchemaNode): readonly SchemaNode[] {
-  if (node.anyOf) return node.anyOf;
+  if (node.anyOf) return node.anyOf.flatMap(choicesOf);
   return Array.isArray(node.type) ? node.type.map((type: string) => ({ ...node, type })) : [node];
 }
 

@@ -160,9 +160,3 @@ export const llmMessages = z
   .min(1, 'give at least one message')
   .max(MAX_MESSAGES)
   .describe('The conversation so far');
-
-/** Seconds, as in the configuration; the ceiling is that of timers. */
-export const timeoutSeconds = z
-  .number()
-  .gt(0)
-  .max(Math.floor(MAX_TIMER_MS / 1000));

@@ -15,9 +15,7 @@ const llmQuestion = z.strictObject({
     'Which command-line tool answers; by default the first of `llm.fallback` that can',
   ),
   model: optional(field.modelName).describe('Name of a model; by default the provider’s'),
-  timeout: optional(field.timeoutSeconds).describe(
-    'Most time the answer may take, in seconds; by default the provider’s',
-  ),
+  timeout_ms: optional(field.timeoutMs).describe('Most time the answer may take; by default the provider’s'),
   cwd: optional(field.directory).describe('Where a tool runs, within the workspace; by default the workspace'),
   call_id: optional(field.callId).describe('Chosen by the client, to cancel the call'),
 });

@@ -10,6 +10,7 @@ import {
   optionalTerms,
 } from './confirmations.js';
 import { checkpointRequests } from './checkpoint-requests.js';
+import { daemonIdentity, daemonRequests } from './daemon-requests.js';
 import * as field from './fields.js';
 import { llmRequests } from './llm-requests.js';
 import { outputOptions } from './output-options.js';
@@ -27,6 +28,19 @@ const namesATarget = (request: { session_id?: string | undefined; command_id?: s
   request.session_id !== undefined || request.command_id !== undefined;
 
 const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
+
+/** What is typed into a terminal. */
+const typing = {
+  ...target,
+  data: optional(z.string()).describe('Text to type; control characters act as keys'),
+  eof: optional(z.boolean()).describe('Then signal end of input'),
+};
+
+/** `send_input` for clients that can send text alone. */
+export const typedInput = z.strictObject(typing).refine(namesATarget, TARGET_MISSING);
+
+/** Text for a terminal. */
+export type TypedInput = z.output<typeof typedInput>;
 
 /**
  * Every request of the protocol: what it takes and what it gives. Server and client types, the documentation and
@@ -69,6 +83,9 @@ export const requests = {
       cwd: optional(field.directory).describe('Directory for this command alone'),
       env: optional(field.environmentVariables).describe('Variables for this command alone'),
       stdin: optional(z.string()).describe('Text on standard input; by default the terminal, for one-shots nothing'),
+      stdin_stream: optional(z.boolean()).describe(
+        'Standard input is a pipe that `send_input` feeds under this `command_id`, which is required; see [Streamed input](#streamed-input)',
+      ),
       timeout_ms: optional(field.timeoutMs).describe(
         'Most time the command may take; by default `command_max_lifetime`',
       ),
@@ -119,7 +136,12 @@ export const requests = {
       }),
       resource_limits: z.object({
         ...effectiveLimits.shape,
-        mechanism: z.enum(LIMIT_MECHANISM_NAMES).describe('By what limits are kept'),
+        mechanism: z.enum(LIMIT_MECHANISM_NAMES).describe('By what limits are kept, where any is set'),
+        mechanism_in_use: z
+          .enum(LIMIT_MECHANISM_NAMES)
+          .describe(
+            'What new sessions run under that set no limit themselves: `mechanism`, or `polling` while nothing asks for the process namespace of `pid_namespace`',
+          ),
         enforced: z.boolean().describe('Whether the kernel itself keeps memory and processes within them'),
         rejected: z
           .array(z.object({ mechanism: z.string(), reason: z.string() }))
@@ -131,16 +153,16 @@ export const requests = {
         available: z.array(field.sandboxProfile).describe('What works on this machine'),
         reason: z.string().nullable().describe('Why `profile` is less than what is configured'),
       }),
-      instance_id: z.string().describe('Names this run of the daemon: sessions and commands of another one are gone'),
-      adapter_version: z.string(),
-      protocol_version: z.int(),
+      ...daemonIdentity,
     }),
   },
+  ...daemonRequests,
   check_command: {
     summary: 'Says what the policy makes of a command, without running it.',
     input: z.strictObject({
       command: field.textWithoutNul('a command').describe('As in `execute_command`'),
       args: optional(z.array(field.textWithoutNul('an argument'))).describe('As in `execute_command`'),
+      stdin_stream: optional(z.boolean()).describe('As in `execute_command`'),
       session_id: optional(field.sessionId).describe('Where it would run: its directory, aliases and functions count'),
       cwd: optional(field.directory).describe('Directory for this command alone; it need not exist'),
     }),
@@ -151,16 +173,24 @@ export const requests = {
     }),
   },
   send_input: {
-    summary: 'Types into the terminal of a running command. Input never becomes a command.',
+    summary: 'Types into the terminal of a running command, or feeds its streamed standard input.',
     input: z
       .strictObject({
-        ...target,
-        data: optional(z.string()).describe('Text to type; control characters act as keys'),
-        eof: optional(z.boolean()).describe('Then signal end of input'),
+        ...typing,
+        data: optional(z.union([z.string(), field.bytes])).describe(
+          'Text to type; control characters act as keys. Bytes for a streamed input only',
+        ),
+        offset: optional(z.int().min(0)).describe(
+          'For a streamed input: the position of `data` in it, in bytes. What was taken before is skipped, so the request can be repeated',
+        ),
       })
       .refine(namesATarget, TARGET_MISSING),
     output: z.object({
       accepted_bytes: z.int().describe('0 when it has to be confirmed first'),
+      stdin_bytes: optional(z.int()).describe('Of a streamed input: bytes taken since its beginning'),
+      stdin_closed: optional(z.boolean()).describe(
+        'Of a streamed input: true when the command reads no more. Stop sending',
+      ),
       status: optional(z.enum(['confirmation_required'])).describe('There when it has to be confirmed first'),
       ...optionalTerms,
     }),

@@ -4,6 +4,7 @@ import { SKIP_REASONS, type SkipReason } from '../checkpoints/entry.js';
 import { RESOURCES } from '../limits/limits.js';
 import { CHECKPOINT_KINDS } from '../checkpoints/retention.js';
 import { confirmationInfo, confirmationResolution, optionalTerms } from './confirmations.js';
+import { daemonIdentity } from './daemon-requests.js';
 import {
   bytes,
   callId,
@@ -139,7 +140,14 @@ export const sessionInfo = z.object({
   expires_at: timestamp,
   cols: terminalCells,
   rows: terminalCells,
-  running_command: z.object({ command_id: commandId, command: z.string(), started_at: timestamp }).nullable(),
+  running_command: z
+    .object({
+      command_id: commandId,
+      command: z.string(),
+      started_at: timestamp,
+      tty: z.boolean().describe('Whether it was started with `tty`: its output comes as a terminal gets it'),
+    })
+    .nullable(),
   queued_commands: z.int(),
   next_seq: z.int().describe('`seq` of the next `command_output`'),
   restarts: z.int().describe('How often the shell was replaced'),
@@ -181,6 +189,11 @@ export const changedPath = z.object({
 });
 
 export const events = {
+  daemon_info: {
+    summary:
+      'Identifies the run of the daemon. Every connection begins with it: another `instance_id` than before means a restart.',
+    schema: z.object(daemonIdentity),
+  },
   command_output: {
     summary: 'Output of a running command, or of a background job of one that has ended.',
     schema: z.object({
@@ -256,7 +269,9 @@ export const events = {
     summary: 'A session has ended.',
     schema: z.object({
       session_id: sessionId,
-      reason: z.enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown']),
+      reason: z
+        .enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown', 'restarted'])
+        .describe('`restarted` comes from client libraries: the session belonged to an earlier run of the daemon'),
       detail: z.string(),
       killed_by: optional(killedBy).describe('Which kind of limit, when it has ended for one'),
       limit: optional(kill).describe('Likewise: the limit, and what was ended for it'),

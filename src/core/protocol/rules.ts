@@ -12,7 +12,7 @@ not let in gets \`connect_error\`, whose \`data\` is the error of an answer with
 revoked or replaced, or expires, its connections get \`access_ended\` and are closed. After five wrong tokens within a minute, those
 of an address are refused for a while (\`RATE_LIMITED\`).
 
-Web pages always need a token, and their \`Origin\` has to be among \`cors_allowed_origins\`. A request whose \`Origin\` is not
+Web pages always need a token (a program that sends the daemon's own \`Origin\`, as Python's websocket-client does, is no page), and their \`Origin\` has to be among \`cors_allowed_origins\`. A request whose \`Origin\` is not
 one of these, or whose \`Host\` is not a name of the daemon, is refused with status 403, whatever token comes with it.
 
 ## What belongs to whom
@@ -42,7 +42,8 @@ In requests, \`null\` counts as absent, and a field that is not in the table is 
 fields at any time: ignore what you do not know. The version rises only when an existing client would misunderstand the
 daemon.
 
-A message that is larger than \`max_message_bytes\` of the configuration (\`shell_metadata\` tells it) ends the connection.
+A message that is larger than \`max_message_bytes\` of the configuration (\`shell_metadata\` tells it) is answered with
+\`PAYLOAD_TOO_LARGE\`, and nothing else happens. Only beyond 8 MiB, or twice \`max_message_bytes\` if that is more, it ends the connection.
 
 ## Sessions and one-shot commands
 
@@ -82,15 +83,42 @@ for each event of a session, so that a client can tell what it has missed, and a
 each in order; between the two, the order is exact to within one batch of a few milliseconds. Output of background jobs that
 comes after their command has ended carries that command's id.
 
+## Streamed input
+
+\`stdin\` is for text that is known when the command starts. With \`stdin_stream: true\` standard input is a pipe that stays open, for any
+amount of text or bytes:
+
+1. Send \`execute_command\` with \`stdin_stream: true\` and a \`command_id\` of your own. The answer comes when the command ends.
+2. Without waiting for it, send \`send_input\` with that \`command_id\`. \`data\` is text or a binary attachment, each at most \`max_message_bytes\` long.
+   The command need not have started: what it cannot read yet waits.
+3. Send the next chunk when the answer has come: it is delayed until the command has read most of what was sent. A few chunks may be
+   under way at a time; a client that ignores the answers gets \`INPUT_FULL\` once more than 4 MiB are unread.
+4. Send \`eof: true\` with the last chunk, or alone. The command then sees the end of its input.
+
+\`stdin_closed: true\` in an answer means that the command reads no more: stop sending, and wait for its result. After its end, \`send_input\` is
+answered with \`NO_RUNNING_COMMAND\`. With \`offset\`, a chunk that is sent again after a lost connection counts once.
+
+When the connection that feeds the input is lost, the command waits for \`reconnect_grace\`, 30 seconds at most, for the client to repeat
+\`execute_command\` or send more. Otherwise the command is killed: it never takes half of an input for the whole. An input that was ended by
+\`eof\` needs no connection any more.
+
+The policy cannot see a streamed input. A shell or an interpreter that would read its program from it has to be confirmed.
+
 ## Policy
 
 With \`confirmation.mode\` of the configuration other than \`off\`, every command passes a gate before it runs, and so does what
-is typed into a shell or an interpreter by \`send_input\`. What is denied is answered with \`COMMAND_DENIED\`, and nothing of
+is typed by \`send_input\` into a program that executes it. What is denied is answered with \`COMMAND_DENIED\`, and nothing of
 it has happened. \`open_session\` and \`reset_session\` cannot be confirmed: variables that a command would be asked about are
 refused there, in \`details.variables\`, and set by a command in the session instead. \`check_command\` says beforehand what the
 gate would say, whatever the mode. A command counts as the worst that is in it: every command of the text is looked at, those
 in substitutions, in texts for other shells and behind programs such as \`sudo\` and \`xargs\` too. What cannot be told from
 the text is of the class \`obfuscated\`.
+
+A program that executes what is typed while it runs, such as a shell without a script, an interpreter, an editor or a database
+client, is of the class \`interactive\` when it is started on a terminal: in a session, or with \`tty\`. It is judged once, at its
+start. Once it runs, \`send_input\` passes everything to it unjudged. A program that was not known at the start, because something else
+has started it, is judged when it gets its first input: then a whole line for a shell is judged before the end of that line is sent, also
+when the line comes in several requests; for anything else the confirmation is for all further input of that command.
 
 ## Confirmation
 
@@ -107,7 +135,7 @@ All whom it concerns get the event \`confirmation_required\` when something begi
 longer does. \`list_confirmations\` has what waits at the moment.
 
 \`command_sha256\` is the SHA-256, in hexadecimal digits, of the command as UTF-8; with \`args\`, of the command and the
-arguments, joined by NUL; for input, of the line as it would then stand there. What runs is the request that was stopped, with its
+arguments, joined by NUL; for input, of the description of it in \`list_confirmations\`, which never has the text itself. What runs is the request that was stopped, with its
 variables, input and directory: nothing of it is sent a second time.
 
 An approval counts once, until \`expires_at\`, and only while the session has the directory and the shell that it had. The policy
@@ -117,7 +145,7 @@ is asked again then: what it says by then must not be more than what was shown. 
 
 What is not confirmed does not run: a rejection, a time-out, a model that gives no clear verdict, and the end of the
 session or the daemon are all the same. Whoever waits gets \`COMMAND_DENIED\`; the rejection itself is answered with \`status: "denied"\`.
-A waiting request is withdrawn when its connection ends, or by \`signal_command\` with its \`command_id\`.
+A waiting request is withdrawn when its connection ends, when its own client rejects it, or by \`signal_command\` with its \`command_id\`.
 
 A command in a session that waits does not hold up those that come after it.
 
@@ -134,7 +162,7 @@ command, and waits for it if need be. One that waits for its confirmation waits 
 \`llm_call\` asks an LLM: a command-line tool that is installed where the daemon runs (\`provider: "shell"\`), or a service that
 is configured. The answer comes when it is complete; with \`llm_stream\` it also comes as \`llm_chunk\` events, to the client
 that asked. The pieces are all that a tool says on its way; \`content\` is its last message, without blanks around it.
-\`timeout\` is in seconds. A call is ended, with all processes of a tool, by \`cancel_llm\`, and when its client disconnects:
+\`timeout_ms\` bounds the time of the answer. A call is ended, with all processes of a tool, by \`cancel_llm\`, and when its client disconnects:
 nothing of it is kept. Errors have \`details.provider\`, \`details.shell_provider\`, and in \`details.detail\` what the tool or
 service said; when several were asked in turn, \`details.tried\` has each of them.
 

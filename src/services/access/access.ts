@@ -16,8 +16,8 @@ export type AuthMode = 'auto' | 'token' | 'none';
 export interface Credentials {
   /** As it came over the wire: anything, or undefined. */
   readonly token: unknown;
-  /** Whether `isLocalPeer` has said so of its connection. */
-  readonly isLocalPeer: boolean;
+  /** Why it needs a token, as a clause; undefined for a program of the daemon's own user, as `whyForeign` says. */
+  readonly whyForeign: string | undefined;
   /** Of the other end, without its port: wrong tokens are counted by it. */
   readonly address: string;
   /** How the connection came, for records. */
@@ -66,16 +66,18 @@ export class Access {
   }
 
   /**
-   * Whether who has made a connection needs no token: a process of the daemon's own user that is in no sandbox. Not for
-   * connections that somebody else forwards: transports look at the headers for that. When it cannot be told whose the
-   * connection is, the answer is no.
+   * Why a connection needs a token, as a clause; undefined when a process of the daemon's own user has made it that is in no sandbox.
+   * Not for connections that are forwarded: transports look at the headers for that. If the owner of a connection cannot be told, it
+   * needs a token.
    */
-  async isLocalPeer(peer: Peer): Promise<boolean> {
-    if (this.#mode !== 'auto') return this.#mode === 'none';
-    if (this.#unixPeers.has(peer)) return true;
+  async whyForeign(peer: Peer): Promise<string | undefined> {
+    if (this.#mode === 'none' || (this.#mode === 'auto' && this.#unixPeers.has(peer))) return undefined;
+    if (this.#mode === 'token') return 'auth.mode is token';
     const socket = await socketOfPeer(peer);
-    if (socket === undefined || socket.owner !== process.getuid?.()) return false;
-    return !this.#hasSandboxes() || isHeldHere(socket.inode);
+    if (socket === undefined || socket.owner !== process.getuid?.())
+      return "the connection is not from a process of the daemon's own user on this machine";
+    const isSandboxed = this.#hasSandboxes() && !(await isHeldHere(socket.inode));
+    return isSandboxed ? 'the connection comes out of a sandbox' : undefined;
   }
 
   /**
@@ -90,9 +92,9 @@ export class Access {
 
   /** @throws AdapterError UNAUTHORIZED, saying what is missing; RATE_LIMITED after too many wrong tokens */
   admit(credentials: Credentials): Grant {
-    const { isLocalPeer, address, from } = credentials;
+    const { whyForeign, address, from } = credentials;
     try {
-      const why = isLocalPeer ? undefined : this.whyWait(address);
+      const why = whyForeign === undefined ? undefined : this.whyWait(address);
       if (why !== undefined) throw new AdapterError('RATE_LIMITED', why);
       return this.#judge(credentials);
     } catch (error) {
@@ -111,14 +113,14 @@ export class Access {
     this.#tokens.refresh();
   }
 
-  #judge({ token, isLocalPeer, address }: Credentials): Grant {
+  #judge({ token, whyForeign, address }: Credentials): Grant {
     if (token === undefined || token === null || token === '') {
-      if (isLocalPeer) return { principal: LOCAL_PRINCIPAL, ended: undefined };
-      throw new AdapterError('UNAUTHORIZED', NO_TOKEN);
+      if (whyForeign === undefined) return { principal: LOCAL_PRINCIPAL, ended: undefined };
+      throw new AdapterError('UNAUTHORIZED', noToken(whyForeign));
     }
     const shown = typeof token === 'string' ? this.#tokens.find(token) : undefined;
     if (!shown) {
-      if (!isLocalPeer) this.#failures.note(address, performance.now());
+      if (whyForeign !== undefined) this.#failures.note(address, performance.now());
       throw new AdapterError('UNAUTHORIZED', WRONG_TOKEN);
     }
     const { id, name, role } = shown.token;
@@ -126,6 +128,6 @@ export class Access {
   }
 }
 
-const NO_TOKEN = 'a token is needed: `shell-adapter token create` makes one';
+const noToken = (why: string): string => `a token is needed (${why}): \`shell-adapter token create\` makes one`;
 const WRONG_TOKEN =
   'the token is not known: it is wrong, was revoked, or has expired; `shell-adapter token list` has them';

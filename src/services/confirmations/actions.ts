@@ -1,8 +1,10 @@
 import { AdapterError } from '../../core/errors.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { Request, TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../command-record.js';
-import type { CommandGate, GateQuestion } from '../gate.js';
+import type { CommandGate } from '../gate.js';
+import type { GateQuestion } from '../gate-options.js';
+import type { TypedQuestion } from '../typing-gate.js';
 import type { SessionRecord } from '../session-registry.js';
 import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
 import type { Confirmations } from './confirmations.js';
@@ -70,8 +72,8 @@ function readinessOf({ session }: SessionRecord): () => void {
 
 /** Typed text that has to be confirmed, and where it is typed. */
 export interface StoppedInput extends Pick<ConfirmableAction, 'caller' | 'owner'> {
-  readonly question: GateQuestion;
-  readonly request: Request<'send_input'>;
+  readonly question: TypedQuestion;
+  readonly request: TypedInput;
   readonly session: SessionRecord;
   /** The command that is typed into. */
   readonly command: Command;
@@ -82,16 +84,18 @@ export interface StoppedInput extends Pick<ConfirmableAction, 'caller' | 'owner'
 export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guards): ConfirmableAction {
   const { question, request, session, command, record, caller, owner } = stopped;
   const { data = '', eof = false } = request;
+  const typed = { data, eof };
   const assertReady = () => {
     if (session.session.running !== command) {
       throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has ended: there is nothing to type into`);
     }
-    if (gate.lineWith(session, data) !== question.request.command) throw changedPlace('the line has changed');
+    if (gate.lineWith(session, typed) !== question.line) throw changedPlace('the line has changed');
   };
   return {
     kind: 'input',
     request: question.request,
     verdict: question.verdict,
+    typedCharacters: data.length,
     caller,
     owner,
     session,
@@ -101,9 +105,9 @@ export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guar
     assertReady,
     run: (approval) => {
       assertReady();
-      const again = gate.admitInput(session, data, caller.principal);
+      const again = gate.admitInput(session, typed, caller.principal);
       if (again) {
-        confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
+        confirmations.assertCovered(question.judged, approval.mode, again.judged);
         again.pass();
       }
       const accepted = session.session.sendInput(data, eof);

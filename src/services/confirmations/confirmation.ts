@@ -27,9 +27,11 @@ export interface Approval {
 /** Something that was stopped, and can be done once it is confirmed. Nothing but this is ever done: no request is sent again. */
 export interface ConfirmableAction {
   readonly kind: 'command' | 'input';
-  /** What is confirmed: the text with all that it is given. */
+  /** What is confirmed: the text with all that it is given. Of typed text, a description that has none of it. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;
+  /** Length of typed text, in characters; undefined for a command. */
+  readonly typedCharacters?: number;
   /** Of the command, or of the one that is typed into. */
   readonly commandId: string;
   /** Tells a request that was sent again from another one under the same id. */

@@ -16,7 +16,7 @@ import { randomBytes } from '../../engine/random.js';
 import type { Caller, EventSink } from '../audience.js';
 import type { Connections } from '../connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
-import { isVisible, mayDecide, refusalOf } from './deciders.js';
+import { isOwn, isVisible, mayDecide, refusalOf } from './deciders.js';
 import * as failures from './failures.js';
 import { reviewCommand } from './review.js';
 import type { Reviewer } from './reviewer.js';
@@ -129,13 +129,18 @@ export class Confirmations implements AsyncDisposable {
   }
 
   /**
-   * Takes a decision; gives what has become of what was approved, or undefined after a rejection.
+   * Takes a decision; gives what has become of what was approved, or undefined after a rejection. A client may always take
+   * back what it has asked for itself, by rejecting it.
    * @throws AdapterError CONFIRMATION_NOT_FOUND, CONFIRMATION_MISMATCH, FORBIDDEN, INVALID_REQUEST
    */
   async decide(request: Request<'confirm_command'>, caller: Caller): Promise<ConfirmedAnswer | undefined> {
     const { principal } = caller;
     const confirmation = this.find(request.confirmation_id, principal);
     const decision: Decision = { by: principal, justification: request.justification?.trim() ?? '' };
+    if (request.decision === 'reject' && isOwn(confirmation, principal) && confirmation.mode !== 'self') {
+      this.#close(confirmation, 'withdrawn', decision);
+      return undefined;
+    }
     if (!mayDecide(confirmation, principal)) {
       this.#note(confirmation, 'refused', decision);
       throw refusalOf(confirmation, principal);
@@ -288,7 +293,6 @@ export class Confirmations implements AsyncDisposable {
 
   #note(confirmation: Confirmation, event: ConfirmationRecord['event'], { by, justification }: Decision): void {
     const { id, action, mode, requester, sha256 } = confirmation;
-    const text = boundText(action.request);
     const isTyped = action.kind === 'input';
     this.#options.observe({
       event,
@@ -297,9 +301,9 @@ export class Confirmations implements AsyncDisposable {
       requester,
       by: by && { id: by.id, name: by.name },
       justification,
-      command: isTyped ? undefined : text.replaceAll('\0', ' '),
+      command: isTyped ? undefined : boundText(action.request).replaceAll('\0', ' '),
       commandSha256: isTyped ? undefined : sha256,
-      typedCharacters: isTyped ? text.length : undefined,
+      typedCharacters: action.typedCharacters,
       commandId: action.commandId,
       sessionId: action.session?.id ?? null,
       class: action.verdict.class,

@@ -4,7 +4,8 @@ import type { Confirmation } from './confirmation.js';
 
 type Asked = Pick<Confirmation, 'mode' | 'requester'>;
 
-const isOwn = ({ requester }: Asked, { id }: Principal): boolean => id === requester.id;
+/** Whether a principal has asked for something itself. */
+export const isOwn = ({ requester }: Asked, { id }: Principal): boolean => id === requester.id;
 
 /**
  * Whether a principal learns that something waits: who has asked for it, and operators of what operators decide. To all

@@ -74,7 +74,7 @@ export function denial(
 }
 
 const UNDECIDED = {
-  expired: 'nobody has decided in time, and it has expired',
+  expired: 'the confirmation expired',
   withdrawn: 'it was withdrawn',
   void: 'answers did not fit it, and it is void',
 } as const;

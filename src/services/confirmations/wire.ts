@@ -35,7 +35,8 @@ export function termsOf({ id, action, mode, sha256, expiresAt }: Confirmation): 
 /** The result of what waits for its confirmation, or was refused. */
 export function renderConfirmation(confirmation: Confirmation): ConfirmedAnswer {
   const { commandId, session, directory, kind } = confirmation.action;
-  const status = confirmation.outcome === 'rejected' ? 'denied' : 'confirmation_required';
+  const { outcome } = confirmation;
+  const status = outcome === 'rejected' || outcome === 'withdrawn' ? 'denied' : 'confirmation_required';
   return {
     ...renderUnstarted({ commandId, sessionId: session?.id ?? null, directory }, status),
     ...termsOf(confirmation),

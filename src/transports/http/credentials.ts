@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { AdapterError } from '../../core/errors.js';
 import type { Access, Grant } from '../../services/access/access.js';
-import { isDirect } from '../access.js';
+import { indirectnessOf } from '../access.js';
 
 /** The key that stands for none: clients of OpenAI's API cannot do without one. */
 const NO_KEY = 'local';
@@ -15,9 +15,9 @@ const NO_KEY = 'local';
  */
 export async function grantFor({ headers, socket }: IncomingMessage, access: Access): Promise<Grant> {
   const key = bearerOf(headers.authorization) ?? headers['x-api-key'];
-  const isLocalPeer = isDirect(headers) && (await access.isLocalPeer(socket));
+  const whyForeign = indirectnessOf(headers) ?? (await access.whyForeign(socket));
   const token = key === NO_KEY ? undefined : key;
-  return access.admit({ token, isLocalPeer, address: addressOf(socket), from: originOf(socket) });
+  return access.admit({ token, whyForeign, address: addressOf(socket), from: originOf(socket) });
 }
 
 /** Where a request comes from, for records. */

@@ -6,7 +6,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFac
 import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Readiness } from '../../services/readiness.js';
-import { type DoorSettings, refusalOf } from '../access.js';
+import { type DoorSettings, pageOf, refusalOf } from '../access.js';
 
 /** What `/healthz` says: by the name a daemon knows another one that has its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
@@ -122,7 +122,7 @@ function addOwnRoutes(routes: FastifyInstance, { readiness, metrics, log }: Rout
 }
 
 const refusalOfPage = ({ headers }: IncomingMessage): string | undefined =>
-  headers.origin === undefined ? undefined : NO_PAGES;
+  pageOf(headers) === undefined ? undefined : NO_PAGES;
 
 /** What is true now is not in a minute. */
 const uncached = (reply: FastifyReply): FastifyReply => reply.header('cache-control', 'no-store');
@@ -151,5 +151,5 @@ function answerFailure(error: Error & { readonly statusCode?: number }, reply: F
     return;
   }
   log.error('a request failed unexpectedly', { error: error.stack ?? String(error) });
-  sendError(reply, 500, { code: 'INTERNAL', message: 'a fault in the adapter; the log has the details' });
+  sendError(reply, 500, { code: 'INTERNAL', message: 'internal error; the log has the details' });
 }

@@ -7,7 +7,7 @@ import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Access, Grant } from '../../services/access/access.js';
 import type { RequestAudit } from '../../services/request-audit.js';
-import { type DoorSettings, isDirect, refusalOf } from '../access.js';
+import { type DoorSettings, indirectnessOf, refusalOf } from '../access.js';
 
 /** What decides who gets in. */
 export interface HandshakeOptions {
@@ -33,8 +33,8 @@ export interface ConnectionCounts {
  */
 export class Handshake {
   readonly #options: HandshakeOptions;
-  /** Requests that programs have made which need no token. */
-  readonly #local = new WeakSet<IncomingMessage>();
+  /** Why requests need a token; those that need none are not here. */
+  readonly #foreign = new WeakMap<IncomingMessage, string>();
   readonly #grants = new WeakMap<Socket, Grant>();
 
   constructor(options: HandshakeOptions) {
@@ -79,14 +79,16 @@ export class Handshake {
       return;
     }
     const { headers, socket } = request;
-    const judged = isDirect(headers) ? access.isLocalPeer(socket) : Promise.resolve(false);
-    void judged.then((isLocal) => {
+    const indirectness = indirectnessOf(headers);
+    const judged = indirectness === undefined ? access.whyForeign(socket) : Promise.resolve(indirectness);
+    void judged.then((whyForeign) => {
+      const isLocal = whyForeign === undefined;
       const overload = this.#overload(counts(), isLocal);
       const guessing = isLocal ? undefined : access.whyWait(peerOf(socket).address);
       if (overload !== undefined) refuse('RESOURCE_EXHAUSTED', overload);
       else if (guessing !== undefined) refuse('RATE_LIMITED', guessing);
       else {
-        if (isLocal) this.#local.add(request);
+        if (whyForeign !== undefined) this.#foreign.set(request, whyForeign);
         decide(null, true);
       }
     });
@@ -100,8 +102,8 @@ export class Handshake {
   }
 
   #admit({ request, handshake }: Socket): Grant {
-    const isLocalPeer = this.#local.has(request);
-    return this.#options.access.admit({ token: tokenIn(handshake.auth), isLocalPeer, ...peerOf(request.socket) });
+    const whyForeign = this.#foreign.get(request);
+    return this.#options.access.admit({ token: tokenIn(handshake.auth), whyForeign, ...peerOf(request.socket) });
   }
 
   #overload({ all, admitted }: ConnectionCounts, isLocal: boolean): string | undefined {
@@ -114,7 +116,7 @@ export class Handshake {
   /** The error that a client gets as `connect_error`, with the body of an answer's error as `data`. */
   #refusalFor(error: unknown): Error {
     const { log } = this.#options;
-    const known = error instanceof AdapterError ? error : new AdapterError('INTERNAL', 'a fault in the adapter');
+    const known = error instanceof AdapterError ? error : new AdapterError('INTERNAL', 'internal error');
     if (known === error) log.warn('a connection was refused', { why: known.message });
     else log.error('a connection could not be judged', { error: String(error) });
     return Object.assign(new Error(known.message), { data: known.toBody() });

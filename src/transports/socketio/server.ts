@@ -2,6 +2,7 @@ import type { Server as HttpServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Server, type Socket } from 'socket.io';
+import { Encoder } from 'socket.io-parser';
 
 import { auditPrincipal } from '../../core/audit/event.js';
 import type { Log } from '../../core/log.js';
@@ -9,8 +10,9 @@ import type { Grant } from '../../services/access/access.js';
 import type { Caller } from '../../services/audience.js';
 import type { Services } from '../../services/services.js';
 import type { DoorSettings } from '../access.js';
-import { dispatch, type Reply } from '../dispatch.js';
+import { dispatch, refuseOversized, type Reply } from '../dispatch.js';
 import { Handshake, peerOf } from './handshake.js';
+import { frameBytesFor, OversizedPayload, sizedDecoder } from './sized-decoder.js';
 import { pendingBytesOf, SocketSink } from './socket-sink.js';
 
 /** Longest wait for the answers to what the daemon's end has ended. */
@@ -48,7 +50,8 @@ export class SocketIoServer implements AsyncDisposable {
       serveClient: false,
       perMessageDeflate: false,
       httpCompression: false,
-      maxHttpBufferSize: options.maxMessageBytes,
+      maxHttpBufferSize: frameBytesFor(options.maxMessageBytes),
+      parser: { Encoder, Decoder: sizedDecoder(options.maxMessageBytes) },
       pingInterval: options.pingIntervalMs,
       pingTimeout: options.pingTimeoutMs,
       connectTimeout: CONNECT_TIMEOUT_MS,
@@ -101,6 +104,7 @@ export class SocketIoServer implements AsyncDisposable {
     const sink = new SocketSink(socket, services.secrets.value);
     const grant = this.#handshake.grantOf(socket);
     const caller: Caller = { principal: grant.principal, sink, from: peerOf(socket.request.socket).from };
+    sink.send('daemon_info', services.status.identity);
     services.connections.add(caller);
     services.audit.record({ event: 'connected', principal: auditPrincipal(grant.principal), from: caller.from });
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
@@ -127,6 +131,7 @@ export class SocketIoServer implements AsyncDisposable {
       stopWatching();
       services.connections.remove(caller);
       services.confirmations.detach(sink);
+      services.inputs.detach(sink);
       services.sessions.detach(sink);
       services.llm.detach(sink);
     });
@@ -136,6 +141,11 @@ export class SocketIoServer implements AsyncDisposable {
     const last = args.at(-1);
     const acknowledge = typeof last === 'function' ? (last as (reply: unknown) => void) : undefined;
     const payload = typeof args[0] === 'function' ? undefined : args[0];
+    if (payload instanceof OversizedPayload) {
+      const { bytes, requestId } = payload;
+      answer(socket, name, refuseOversized(this.#options, name, bytes, caller), requestId, acknowledge);
+      return;
+    }
     const { requestId, body } = takeRequestId(payload);
     const reply = await dispatch(this.#options.services, name, body, caller, this.#options.log);
     answer(socket, name, reply, requestId, acknowledge);

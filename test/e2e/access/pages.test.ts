@@ -106,8 +106,9 @@ describe('a page', () => {
     const client = new Client({ name: 'page', version: '1' });
     const requestInit = { headers: { origin: PAGE, authorization: `Bearer ${token}` } };
     await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', daemon.url), { requestInit }));
-    const { structuredContent } = await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } });
-    expect(structuredContent).toMatchObject({ exit_code: 0, stdout: 'hi\n' });
+    const { content } = await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } });
+    const [answer] = content as readonly { readonly text: string }[];
+    expect(JSON.parse(answer?.text ?? '')).toMatchObject({ exit_code: 0, stdout: 'hi\n' });
     await client.close();
   });
 

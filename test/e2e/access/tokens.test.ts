@@ -62,7 +62,7 @@ describe('shell-adapter token', () => {
   });
 
   it.each([
-    [['create', '--role', 'root', '--name', 'x'], 2, /The roles are viewer, agent, operator, admin/],
+    [['create', '--role', 'root', '--name', 'x'], 2, /choices are viewer, agent, operator, admin/],
     [['create', '--role', 'agent'], 2, /required option '--name/],
     [['create', '--role', 'agent', '--name', 'a b'], 2, /"a b" is no name of a token: 1 to 64 letters/],
     [['create', '--role', 'agent', '--name', 'x', '--expires', 'soon'], 2, /"soon" is no span of time\n.*90d/],

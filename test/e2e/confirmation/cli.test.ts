@@ -96,7 +96,7 @@ describe('confirm --watch', () => {
     await using terminal = new CliTerminal(['confirm', '--watch'], { env: asOperator() });
     const first = agent.run('rm -f none; echo first');
     await terminal.until(
-      /Command of agent-7, destructive; \d+s left\S*\r\n {2}- rm deletes .*\/none\r\n {2}in .*workspace/,
+      /Confirm this command \(destructive\), requested by agent-7; \d+s left\S*\r\n {2}- rm deletes .*\/none\r\n {2}in .*workspace/,
     );
     await terminal.until(/\| rm -f none; echo first\r\n/);
     await terminal.until(/approve\? \[y\/N\]/);
@@ -168,7 +168,7 @@ describe('confirm --watch', () => {
       first.signal('SIGKILL');
       await first.exited;
     }
-    await terminal.until(/the connection was lost; it is tried again/);
+    await terminal.until(/the connection to the daemon was lost; trying again for 30 s/);
     const port = Number(new URL(first.url).port);
     await using second = await TestDaemon.start({ settings: { ...settings, socketio: { port } } }, first.directory);
     await using client = await WireClient.connect(second.url, ['websocket'], { token: agentToken });

@@ -31,11 +31,11 @@ describe('exec at a terminal, of what this client has to confirm', () => {
     writeFileSync(inWorkspace('note'), '');
     const command = 'echo before; rm note; echo err >&2; exit 5';
     await using terminal = new CliTerminal(['exec', command], options());
-    await terminal.until(/Command of local, destructive; \d+s left/);
+    await terminal.until(/Confirm this command \(destructive\), requested by local; \d+s left/);
     await terminal.until(
       / - rm deletes .*\/note\r\n {2}in .*workspace\r\n {2}\| echo before; rm note; echo err >&2; exit 5\r\n/,
     );
-    await terminal.until(/stopped for: rm note \(destructive\)\r\n[^]*run it\? \[y\/N\]/);
+    await terminal.until(/the part to confirm: rm note \(destructive\)\r\n[^]*run it\? \[y\/N\]/);
     expect(terminal.output).not.toContain('before\r\n');
     terminal.type('y it is only a note\r');
     expect(await terminal.ended).toBe(5);
@@ -126,7 +126,7 @@ describe('exec at a terminal, of what an operator has to confirm', () => {
     await using operator = await WireClient.connect(daemon.url, ['websocket'], { token: operatorToken });
     const command = `sudo -n true 2>/dev/null; echo waited${args.length}`;
     await using terminal = new CliTerminal(['exec', ...args, command], options());
-    await terminal.until(/the command waits until it is confirmed by an operator .*: privilege/);
+    await terminal.until(/waiting for an operator to confirm the command \(privilege\); Ctrl-C cancels/);
     await terminal.until(/sudo acts as another user/);
     const { confirmation_id } = await operator.event('confirmation_required', (event) => event.command === command);
     await operator.request('confirm_command', { confirmation_id, decision: 'approve' });

@@ -9,10 +9,17 @@ it.each(MCP_WAYS)('a model confirms its own command over MCP by %s', async (_, w
   const { isError, answer } = await client.call('run_command', { command: 'echo gone; rm -f none' });
   expect({ isError, answer }).toMatchObject({
     isError: false,
-    answer: { status: 'confirmation_required', class: 'destructive', requires: 'self', exit_code: null },
+    answer: { status: 'confirmation_required', reasons: expect.stringContaining('rm deletes') as string },
   });
-  const { confirmation_id, command_sha256 } = answer;
-  const approval = { confirmation_id, command_sha256, decision: 'approve', justification: 'it is not there' };
+  // The answer has the call to make, with all arguments but the justification.
+  const next = String((answer as { readonly next?: unknown }).next);
+  const valueOf = (name: string) => new RegExp(`${name}='([^']+)'`).exec(next)?.[1];
+  const approval = {
+    confirmation_id: valueOf('confirmation_id'),
+    command_sha256: valueOf('command_sha256'),
+    decision: 'approve',
+    justification: 'it is not there',
+  };
   expect(await client.call('confirm_command', approval)).toEqual({
     isError: false,
     answer: { exit_code: 0, stdout: 'gone\n', stderr: '' },

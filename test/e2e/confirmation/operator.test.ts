@@ -177,11 +177,27 @@ describe('a command that an operator has to confirm', () => {
 
   it('typed text waits too', async () => {
     const session_id = await agent.openSession();
-    const running = agent.run('bash --norc', session_id);
+    writeFileSync(join(daemon.workspace, 'inner'), 'exec bash --norc\n');
+    const running = agent.run('sh ./inner', session_id, { cwd: daemon.workspace });
     await agent.event('awaiting_input', (event) => event.session_id === session_id);
-    const typing = agent.request('send_input', { session_id, data: 'rm -f typed; exit 3\n' });
-    const asked = await eventOf(operator, 'rm -f typed; exit 3\n');
-    expect(asked.kind).toBe('input');
+    const type = (data: string) => agent.request('send_input', { session_id, data });
+    const asking = () =>
+      operator.until(() => operator.all('confirmation_required').findLast((event) => event.session_id === session_id));
+    const taken = type('rm -f taken-back\n');
+    const { confirmation_id } = await asking();
+    const reject = { confirmation_id, decision: 'reject' } as const;
+    expect(await agent.request('confirm_command', reject)).toMatchObject({ status: 'denied', accepted_bytes: 0 });
+    expect((await taken).error).toMatchObject({ code: 'COMMAND_DENIED', details: { outcome: 'withdrawn' } });
+    const typing = type('rm -f typed; exit 3\n');
+    const asked = await operator.event('confirmation_required', (event) => {
+      return event.session_id === session_id && event.confirmation_id !== confirmation_id;
+    });
+    expect(asked).toMatchObject({
+      kind: 'input',
+      command: '19 characters typed into bash',
+      reasons: ['rm deletes or overwrites something, or ends processes'],
+    });
+    expect(JSON.stringify(asked)).not.toContain('typed; exit');
     await decide(asked.confirmation_id, 'approve');
     expect(await typing).toEqual({ accepted_bytes: 20 });
     expect((await running).exit_code).toBe(3);
@@ -202,7 +218,7 @@ describe('the end of waiting', () => {
     await using client = await WireClient.connect(hasty.url);
     const { error } = await client.run('rm -f x');
     expect(error).toMatchObject({ code: 'COMMAND_DENIED', details: { outcome: 'expired' } });
-    expect(error?.message).toContain('it has expired');
+    expect(error?.message).toContain('the confirmation expired');
     expect((await client.request('list_confirmations')).confirmations).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { connect } from '../../../src/client.js';
+import { ConfirmationRequiredError, connect } from '../../../src/client.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient, type WireAnswer } from '../../support/wire.js';
 
@@ -229,21 +229,75 @@ describe('in a session', () => {
 });
 
 describe('typed text', () => {
-  it('is typed when it is confirmed, if the line is still the same', async () => {
+  /** Starts a shell that the policy does not see at the start of the command. */
+  async function startHiddenShell(): Promise<{ session_id: string; running: Promise<WireAnswer<'execute_command'>> }> {
+    writeFileSync(inWorkspace('inner'), 'exec bash --norc\n');
     const session_id = await client.openSession();
-    const running = client.run('bash --norc', session_id, { cwd: daemon.workspace });
+    const running = client.run('sh ./inner', session_id, { cwd: daemon.workspace, tty: true });
     await client.event('awaiting_input', (event) => event.session_id === session_id);
+    return { session_id, running };
+  }
+
+  it('for a shell that was not asked about is judged by the line, and typed when it is confirmed', async () => {
+    const { session_id, running } = await startHiddenShell();
     const type = (data: string) => client.request('send_input', { session_id, data });
-    await type('r');
+    expect(await type('r')).toEqual({ accepted_bytes: 1 });
     const stopped = await type('m -f none; exit 5\n');
     expect(stopped).toMatchObject({ accepted_bytes: 0, status: 'confirmation_required', class: 'destructive' });
-    expect(stopped.command_sha256).toBe(createHash('sha256').update('rm -f none; exit 5\n').digest('hex'));
     await type('x');
     expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_MISMATCH');
-    await type('\n');
+    await type('\x03');
     const next = await type('rm -f none; exit 5\n');
     expect(await approve(next)).toMatchObject({ status: 'running', accepted_bytes: 'rm -f none; exit 5\n'.length });
     expect(await running).toMatchObject({ exit_code: 5 });
+  });
+
+  it('is in no list, answer, log or audit record', async () => {
+    const { session_id, running } = await startHiddenShell();
+    const stopped = await client.request('send_input', { session_id, data: 'rm -f my-secret-word\n' });
+    const { confirmations } = await client.request('list_confirmations');
+    const listed = confirmations.find(({ confirmation_id }) => confirmation_id === stopped.confirmation_id);
+    expect(listed).toMatchObject({
+      kind: 'input',
+      command: '20 characters typed into bash',
+      commands: [{ command: 'rm', program: 'rm' }],
+      command_sha256: createHash('sha256').update('20 characters typed into bash').digest('hex'),
+    });
+    await approve(stopped, { decision: 'reject' });
+    await client.request('send_input', { session_id, data: 'rm -rf / # my-secret-word\n' });
+    await client.request('send_input', { session_id, data: 'exit\n' });
+    await running;
+    const written = [JSON.stringify([stopped, listed]), daemon.output];
+    for (const file of [join(daemon.directory, 'log'), daemon.auditFile]) written.push(readFileSync(file, 'utf8'));
+    expect(written.join('\n')).not.toContain('my-secret-word');
+  });
+
+  it('for a program that cannot be judged is asked about once', async () => {
+    writeFileSync(inWorkspace('inner-python'), 'exec python3 -q\n');
+    const session_id = await client.openSession();
+    const running = client.run('sh ./inner-python', session_id, { cwd: daemon.workspace });
+    await client.event('awaiting_input', (event) => event.session_id === session_id);
+    const type = (data: string) => client.request('send_input', { session_id, data });
+    const stopped = await type('import os\n');
+    expect(stopped).toMatchObject({
+      status: 'confirmation_required',
+      class: 'interactive',
+      reasons: ['python3 takes typed input that the policy cannot judge'],
+    });
+    expect(await approve(stopped)).toMatchObject({ accepted_bytes: 10 });
+    expect(await type('os._exit(7)\n')).toEqual({ accepted_bytes: 12 });
+    expect(await running).toMatchObject({ exit_code: 7 });
+  });
+
+  it('passes unjudged into a program that was confirmed at its start', async () => {
+    const session_id = await client.openSession();
+    const stopped = await client.run('python3 -q', session_id, { background: true });
+    expect(stopped).toMatchObject({ status: 'confirmation_required', class: 'interactive' });
+    const { command_id } = await approve(stopped);
+    for (const data of ['import os\n', 'x = 6 * 7\n', 'os._exit(x)\n']) {
+      expect(await client.request('send_input', { command_id, data })).toEqual({ accepted_bytes: data.length });
+    }
+    expect(await client.request('wait_command', { command_id })).toMatchObject({ exit_code: 42 });
   });
 });
 
@@ -254,18 +308,27 @@ describe('the typed client', () => {
     const seen: string[] = [];
     typed.on('confirmation_required', ({ command }) => seen.push(command));
     const command = session.execute('echo gone; rm -f none', { stream: true });
-    const output = [];
-    for await (const { data } of command) output.push(data);
-    const stopped = await command;
-    expect({ status: stopped.status, output, seen }).toEqual({
-      status: 'confirmation_required',
-      output: [],
-      seen: ['echo gone; rm -f none'],
+    const read = async () => {
+      for await (const { data } of command) expect(data).toBe('none');
+    };
+    await expect(read()).rejects.toThrow(ConfirmationRequiredError);
+    const stopped = await command.then(
+      () => expect.fail('it has run'),
+      (error: unknown) => error as ConfirmationRequiredError,
+    );
+    expect(stopped).toMatchObject({
+      code: 'CONFIRMATION_REQUIRED',
+      name: 'ConfirmationRequiredError',
+      confirmation: { requires: 'self', class: 'destructive' },
+      result: { status: 'confirmation_required' },
     });
+    expect(seen).toEqual(['echo gone; rm -f none']);
+    await expect(command.wait({ forMs: 0 })).rejects.toThrow(ConfirmationRequiredError);
     expect(await typed.listConfirmations()).toContainEqual(expect.objectContaining({ command_id: command.id }));
-    const done = await typed.confirm(stopped.confirmation_id!, {
+    const { confirmation_id: id, command_sha256: commandSha256 } = stopped.confirmation;
+    const done = await typed.confirm(id, {
       decision: 'approve',
-      commandSha256: stopped.command_sha256,
+      commandSha256,
       justification: 'a test',
     });
     expect(done.stdout).toBe('gone\n');

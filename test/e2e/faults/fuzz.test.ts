@@ -111,11 +111,22 @@ describe('F23: payloads that make no sense', () => {
     expectHealthy();
   });
 
-  it('F23: 1.2 MB are over max_message_bytes: that connection is closed, everything else goes on', async () => {
+  it('F23: a message over max_message_bytes is refused, and its connection goes on', async () => {
+    const id = await client.openSession();
+    const { error } = await client.request('execute_command', {
+      command: `: ${'x'.repeat(1_200_000)}`,
+      session_id: id,
+    });
+    expect(error?.code).toBe('PAYLOAD_TOO_LARGE');
+    expect(await client.run('echo here', id)).toMatchObject({ stdout: 'here\n', session_state: 'alive' });
+    expectHealthy();
+  });
+
+  it('F23: a frame of 9 MB is over what is read: that connection is closed, everything else goes on', async () => {
     await using sender = await WireClient.connect(daemon.url);
     const id = await sender.openSession();
     const closed = new Promise((resolve) => sender.socket.once('disconnect', resolve));
-    sender.socket.emit('execute_command', { command: `: ${'x'.repeat(1_200_000)}`, session_id: id });
+    sender.socket.emit('execute_command', { command: `: ${'x'.repeat(9 * 1024 * 1024)}`, session_id: id });
     await closed;
     await client.request('attach_session', { session_id: id });
     expect(await client.run('echo here', id)).toMatchObject({ stdout: 'here\n', session_state: 'alive' });

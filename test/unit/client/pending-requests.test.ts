@@ -23,6 +23,7 @@ describe('after a lost connection', () => {
     'execute_command',
     'close_session',
     'shell_metadata',
+    'daemon_status',
     'wait_command',
     'read_output',
     'list_sessions',

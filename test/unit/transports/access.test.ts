@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import { describe, expect, it } from 'vitest';
 
-import { type DoorSettings, refusalOf } from '../../../src/transports/access.js';
+import { type DoorSettings, indirectnessOf, pageOf, refusalOf } from '../../../src/transports/access.js';
 
 const DOOR: DoorSettings = {
   isLoopback: true,
@@ -44,7 +46,7 @@ describe('a request is refused', () => {
     expect(refusalOf({ headers: {} }, DOOR)).toContain('is not this machine');
   });
 
-  it.each(['https://example.org', 'http://127.0.0.1:8087', 'null', ''])(
+  it.each(['https://example.org', 'http://127.0.0.1:8087', 'http://localhost', 'null', ''])(
     'with the origin %j, whatever the host',
     (origin) => {
       expect(refusalOf({ headers: { host: '127.0.0.1', origin } }, DOOR)).toContain('are refused');
@@ -59,5 +61,46 @@ describe('a request is refused', () => {
 
   it('with an address as host where other machines connect is let in', () => {
     expect(refusalOf({ headers: { host: '192.0.2.1' } }, { ...DOOR, isLoopback: false })).toBeUndefined();
+  });
+});
+
+describe('a request is of a page', () => {
+  const host = '127.0.0.1:8087';
+
+  it.each([
+    ['no origin', { host }, false],
+    ['the origin of the host', { host, origin: 'http://127.0.0.1:8087' }, false],
+    ['the same by https', { host, origin: 'https://127.0.0.1:8087' }, false],
+    ['a name in other letters', { host: 'LocalHost:8087', origin: 'http://localhost:8087' }, false],
+    ['an IPv6 address', { host: '[::1]:8087', origin: 'http://[::1]:8087' }, false],
+    ['a port that the scheme implies', { host: 'localhost', origin: 'http://localhost:80' }, false],
+    ['another port', { host, origin: 'http://127.0.0.1:3000' }, true],
+    ['another name of the same machine', { host, origin: 'http://localhost:8087' }, true],
+    ['no port', { host, origin: 'http://127.0.0.1' }, true],
+    ['another scheme', { host, origin: 'chrome-extension://127.0.0.1:8087' }, true],
+    ['a sandboxed frame', { host, origin: 'null' }, true],
+    ['an empty origin', { host, origin: '' }, true],
+    ['a path', { host, origin: 'http://127.0.0.1:8087/' }, true],
+    ['a user', { host, origin: 'http://x@127.0.0.1:8087' }, true],
+    ['a host without a name', { host: '', origin: 'http://' }, true],
+    [
+      'the origin of the host, in a browser',
+      { host, origin: 'http://127.0.0.1:8087', 'user-agent': 'Mozilla/5.0' },
+      true,
+    ],
+    [
+      'the origin of the host, by fetch',
+      { host, origin: 'http://127.0.0.1:8087', 'sec-fetch-site': 'same-origin' },
+      true,
+    ],
+  ])('with %s: %j %s', (_what, headers: IncomingHttpHeaders, isPage) => {
+    expect(pageOf(headers)).toBe(isPage ? headers.origin : undefined);
+    expect(indirectnessOf(headers) !== undefined).toBe(isPage);
+    const door = { ...DOOR, takesPages: false };
+    if (headers.host !== '') expect(refusalOf({ headers }, door) !== undefined).toBe(isPage);
+  });
+
+  it('or forwarded', () => {
+    expect(indirectnessOf({ host, via: '1.1 proxy' })).toContain('via');
   });
 });

@@ -12,6 +12,7 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   execute_command: ' aoA',
   close_session: ' aoA',
   shell_metadata: 'vaoA',
+  daemon_status: 'vaoA',
   check_command: ' aoA',
   send_input: ' aoA',
   confirm_command: ' aoA',

@@ -25,6 +25,8 @@ const question = (changes: Partial<ReviewQuestion>): ReviewQuestion => ({
     commands: [],
     causes: [],
     changesNames: false,
+    isUnparsable: false,
+    takesTyping: false,
   },
   ...changes,
 });

@@ -204,8 +204,6 @@ describe('operator', () => {
   });
 
   it.each([
-    ['whoever asked', asker, asker, 'FORBIDDEN'],
-    ['an operator who asked', operator, operator, 'FORBIDDEN'],
     ['a connection without a token', asker, local, 'FORBIDDEN'],
     ['another agent', asker, other, 'CONFIRMATION_NOT_FOUND'],
   ])('not by %s', async (_who, by, decider, code) => {
@@ -216,8 +214,19 @@ describe('operator', () => {
   });
 
   it.each([
+    ['a client', asker],
+    ['an operator', operator],
+  ])('%s cannot approve what it has asked for itself, but takes it back by rejecting it', async (_what, by) => {
+    const { fixture, decide, asked } = ask(by);
+    expect(await codeOf(decide(by))).toBe('FORBIDDEN');
+    expect(await decide(by, 'reject')).toBeUndefined();
+    await expect(asked.answer.promise).rejects.toMatchObject({ details: { outcome: 'withdrawn' } });
+    expect(fixture.runs).toEqual([]);
+  });
+
+  it.each([
     ['rejected', ({ decide }: Setting) => decide(operator, 'reject'), 'operator has refused it: seen'],
-    ['expired', () => vi.advanceTimersByTimeAsync(EXPIRES_MS), 'it has expired'],
+    ['expired', () => vi.advanceTimersByTimeAsync(EXPIRES_MS), 'the confirmation expired'],
     [
       'withdrawn with its connection',
       ({ fixture }: Setting) => leave(() => fixture.confirmations.detach(asker.caller.sink)),

@@ -1,0 +1,23 @@
+import type { Configuration } from '../config/configuration.js';
+import type { LimitMechanismName } from '../core/limits/limits.js';
+import type { Log } from '../core/log.js';
+import type { ChosenMechanism } from '../engine/limits/probe.js';
+
+import { limitsEverything } from './limits.js';
+
+const MECHANISMS: Readonly<Record<LimitMechanismName, string>> = {
+  cgroup2: 'the kernel (control groups, version 2)',
+  cgroup1: 'the kernel (control groups, version 1)',
+  pid_namespace: 'sampling the processes, in a PID namespace of each session',
+  polling: 'sampling the processes',
+};
+
+/**
+ * Logs how resource limits are enforced: one plain line at `info` if the configuration sets a limit, and the details
+ * (mechanism, and why better ones cannot be used) at `debug`.
+ */
+export function logLimits(configuration: Configuration, { mechanism, rejected }: ChosenMechanism, log: Log): void {
+  const { name, nameWithoutLimits } = mechanism;
+  if (limitsEverything(configuration)) log.info(`resource limits are enforced by ${MECHANISMS[name]}`);
+  log.debug('limit mechanism', { mechanism: name, without_limits: nameWithoutLimits, rejected });
+}

@@ -1,0 +1,21 @@
+import type { Configuration } from '../config/configuration.js';
+import type { ConfirmationMode } from '../core/confirmation/modes.js';
+import { COMMAND_CLASSES } from '../core/policy/classes.js';
+import type { ReportedConfiguration } from '../services/daemon-status.js';
+
+/** The parts of the configuration that `daemon_status` reports. */
+export const reportedConfiguration = (configuration: Configuration): ReportedConfiguration => ({
+  file: configuration.file,
+  workspaceDirectory: configuration.adapter.workspaceDirectory,
+  stateDirectory: configuration.adapter.stateDirectory,
+  logFile: configuration.logging.filePath,
+  confirmedBy: confirmersOf(configuration),
+});
+
+/** The ways in which some command may have to be confirmed; none if confirmation is off. */
+function confirmersOf({ confirmation }: Configuration): ConfirmationMode[] {
+  const { mode, actions, modes, rules } = confirmation;
+  if (mode === 'off') return [];
+  const ofClasses = COMMAND_CLASSES.flatMap((name) => (actions[name] === 'confirm' ? [modes[name] ?? mode] : []));
+  return [...ofClasses, ...(rules.some(({ action }) => action === 'confirm') ? [mode] : [])];
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+
+import { renderBash } from './bash.js';
+import { renderFish } from './fish.js';
+import { type Level, listLevels } from './levels.js';
+import { renderZsh } from './zsh.js';
+
+const RENDERERS = { bash: renderBash, zsh: renderZsh, fish: renderFish } as const satisfies Record<
+  string,
+  (levels: readonly Level[]) => string
+>;
+
+/** Shells that a completion script can be made for. */
+export type CompletionShell = keyof typeof RENDERERS;
+export const COMPLETION_SHELLS = Object.keys(RENDERERS) as CompletionShell[];
+
+/** Renders the script for a shell, from the commands and options that the program itself parses by. */
+export const renderCompletion = (program: Command, shell: CompletionShell): string =>
+  RENDERERS[shell](listLevels(program));

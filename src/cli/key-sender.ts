@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long the delivery of the last keys is waited for, in milliseconds. */
+const LAST_KEYS_MS = 500;
+
+/** Most that is sent at once, in characters: well below any limit on messages, also as UTF-8. */
+const MAX_KEYS = 16_384;
+
+/** How keys are delivered. */
+export interface KeyDelivery {
+  /** Delivers keys. Rejects when they could not be delivered. */
+  readonly send: (keys: string) => Promise<void>;
+  /** Called for each failure to deliver keys. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Delivers keys in the order in which they were typed. Those that are typed meanwhile wait, and go out together. */
+export class KeySender {
+  readonly #delivery: KeyDelivery;
+  #waiting = '';
+  #sending: Promise<void> | undefined;
+  #isHeld = false;
+  #hasEnded = false;
+  #isClosed = false;
+
+  constructor(delivery: KeyDelivery) {
+    this.#delivery = delivery;
+  }
+
+  /** Whether keys are under way whose delivery is not certain yet. */
+  get isSending(): boolean {
+    return this.#sending !== undefined;
+  }
+
+  push(keys: string): void {
+    this.#waiting += keys;
+    this.#pump();
+  }
+
+  /** Holds keys back, or lets them go on. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    this.#pump();
+  }
+
+  /** Sends nothing more. Gives the number of characters that were typed and not sent. */
+  async end(): Promise<number> {
+    this.#hasEnded = true;
+    // Input that waits for a confirmation may have no answer for a minute.
+    if (this.#sending) await Promise.race([this.#sending, sleep(LAST_KEYS_MS, undefined, { ref: false })]);
+    this.#isClosed = true;
+    return this.#waiting.length;
+  }
+
+  #pump(): void {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting !== '' && !this.#isHeld && !this.#hasEnded) {
+      const keys = firstOf(this.#waiting);
+      this.#waiting = this.#waiting.slice(keys.length);
+      try {
+        await this.#delivery.send(keys);
+      } catch (error) {
+        if (!this.#isClosed) this.#delivery.onFailure(error);
+      }
+    }
+  }
+}
+
+/** As much of a text as is sent at once, whole characters only. */
+function firstOf(text: string): string {
+  if (text.length <= MAX_KEYS) return text;
+  const last = text.charCodeAt(MAX_KEYS - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, isHalf ? MAX_KEYS - 1 : MAX_KEYS);
+}

@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+
+import { AdapterError } from '../errors.js';
+
+/** A second name of a field. */
+interface Alias {
+  /** The name in the schema. */
+  readonly field: string;
+  /** What a number under the second name is multiplied by. */
+  readonly factor: number;
+}
+
+const TIMEOUT: Alias = { field: 'timeout_ms', factor: 1 };
+
+/** `timeout` was in seconds here. */
+const TIMEOUT_IN_SECONDS: Alias = { field: 'timeout_ms', factor: 1000 };
+
+const SECONDS: ReadonlySet<string> = new Set(['llm_call', 'llm_stream']);
+
+/**
+ * Renames the second names of fields to those of the schema: `timeout` is accepted wherever a request has `timeout_ms`. It means
+ * milliseconds; in `llm_call` and `llm_stream` seconds, as before.
+ * @param name the request
+ * @throws AdapterError INVALID_REQUEST when a field is given under both names
+ */
+export function resolveAliases(schema: z.ZodObject, name: string, payload: unknown): unknown {
+  if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'timeout')) return payload;
+  const { field, factor } = SECONDS.has(name) ? TIMEOUT_IN_SECONDS : TIMEOUT;
+  if (Object.hasOwn(schema.shape, 'timeout') || !Object.hasOwn(schema.shape, field)) return payload;
+  const { timeout, ...rest } = payload as Record<string, unknown>;
+  if (timeout === undefined || timeout === null) return rest;
+  if (isGiven(payload, field)) {
+    throw new AdapterError(
+      'INVALID_REQUEST',
+      `${name}: \`timeout\` and \`${field}\` mean the same: give only \`${field}\``,
+      {
+        details: { problems: [{ field: 'timeout', message: `means the same as \`${field}\`` }] },
+      },
+    );
+  }
+  return { ...rest, [field]: typeof timeout === 'number' ? Math.ceil(timeout * factor) : timeout };
+}
+
+/** `null` counts as absent. */
+const isGiven = (payload: object, field: string): boolean =>
+  Object.hasOwn(payload, field) && ((payload as Record<string, unknown>)[field] ?? undefined) !== undefined;
