@@ -7,12 +7,18 @@ const PROCESS_TEST_TIMEOUT_MS = 150_000;
  * listed at the end of the run. Elsewhere it has failed.
  */
 const REPEATS = process.env['CI'] === undefined ? 0 : 2;
+/** A page that installs and builds the project. */
+const PAGE_TEST_TIMEOUT_MS = 600_000;
 /** A tool of some hundred megabytes from npm. */
 const REAL_CLI_INSTALL_TIMEOUT_MS = 660_000;
 
 export default defineConfig({
   test: {
-    reporters: ['default', './test/support/failure-reporter.ts'],
+    reporters: [
+      'default',
+      './test/support/failure-reporter.ts',
+      ...(process.env['REAL_AGENTS'] === 'record' ? ['./test/real-agents/results-reporter.ts'] : []),
+    ],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {
@@ -48,6 +54,17 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
+      // Alone: they listen on the default port, and install packages.
+      {
+        test: {
+          name: 'pages',
+          include: ['test/pages/**/*.test.ts'],
+          sequence: { groupOrder: 4 },
+          testTimeout: PAGE_TEST_TIMEOUT_MS,
+          hookTimeout: PAGE_TEST_TIMEOUT_MS,
+          maxWorkers: 1,
+        },
+      },
       // Hundreds of megabytes from npm: only when it is asked for.
       ...(process.env['REAL_CLIS'] === undefined
         ? []
@@ -56,10 +73,26 @@ export default defineConfig({
               test: {
                 name: 'real-clis',
                 include: ['test/real-clis/**/*.test.ts'],
-                sequence: { groupOrder: 4 },
+                sequence: { groupOrder: 5 },
                 testTimeout: PROCESS_TEST_TIMEOUT_MS,
                 hookTimeout: REAL_CLI_INSTALL_TIMEOUT_MS,
                 maxWorkers: 1,
+              },
+            },
+          ]),
+      // The same packages, as programs that use the daemon.
+      ...(process.env['REAL_AGENTS'] === undefined
+        ? []
+        : [
+            {
+              test: {
+                name: 'real-agents',
+                include: ['test/real-agents/**/*.test.ts'],
+                sequence: { groupOrder: 5 },
+                testTimeout: PROCESS_TEST_TIMEOUT_MS,
+                hookTimeout: REAL_CLI_INSTALL_TIMEOUT_MS,
+                // They wait most of the time.
+                maxWorkers: 3,
               },
             },
           ]),
