@@ -39,8 +39,9 @@ module.exports = {
       '^src/llm/doctor',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
+      '^src/engine/process-identity',
       // An MCP server is the same one over standard input as over HTTP.
-      '^src/transports/mcp/(mcp-server|tool-call)',
+      '^src/transports/mcp/(mcp-server|start-directory|tool-backend)',
     ]),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main\\.ts$' } },
   ],
