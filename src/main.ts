@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
-import type { Context } from './cli/context.js';
-import { releaseLostTerminals } from './cli/lost-terminals.js';
-import { ProcessOutput } from './cli/process-output.js';
+import type { Context } from './cli/console/context.js';
+import { releaseLostTerminals } from './cli/console/lost-terminals.js';
+import { ProcessOutput } from './cli/console/process-output.js';
 import { runCommandLine } from './cli/program.js';
 
 const { env } = process;

@@ -1,7 +1,7 @@
-import type { Configuration } from '../config/configuration.js';
+import type { Configuration } from '../config/model/configuration.js';
 import { type AuditTrail, NO_AUDIT } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
+import type { Log } from '../core/logging/log.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { AuditFile } from '../engine/audit/audit-file.js';
 

@@ -1,18 +1,18 @@
-import type { Configuration } from '../config/configuration.js';
+import type { Configuration } from '../config/model/configuration.js';
 import type { Principal } from '../core/access/principal.js';
 import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { mayDestroy } from '../core/confirmation/bindings.js';
 import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confirmation/record.js';
-import type { Log } from '../core/log.js';
-import type { Metrics } from '../core/metrics.js';
+import type { Log } from '../core/logging/log.js';
+import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import { OpenAiReviewer } from '../llm/openai-reviewer.js';
-import { ProviderReviewer } from '../llm/provider-reviewer.js';
-import type { Checkpoints } from '../services/checkpoints.js';
+import { OpenAiReviewer } from '../llm/review/openai-reviewer.js';
+import { ProviderReviewer } from '../llm/review/provider-reviewer.js';
+import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
-import type { Connections } from '../services/connections.js';
+import type { Connections } from '../services/registry/connections.js';
 import type { Reviewer } from '../services/confirmations/reviewer.js';
-import type { LlmPort } from '../services/llm-port.js';
+import type { LlmPort } from '../services/ports/llm-port.js';
 import { confirmationSettings } from './gate-settings.js';
 
 interface Parts {

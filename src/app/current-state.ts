@@ -1,9 +1,9 @@
-import type { Configuration } from '../config/configuration.js';
+import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
-import type { Metrics } from '../core/metrics.js';
+import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import type { GateSettings } from '../services/gate-options.js';
-import type { RequestAudit } from '../services/request-audit.js';
+import type { GateSettings } from '../services/gate/gate-options.js';
+import type { RequestAudit } from '../services/audit/request-audit.js';
 
 /** What changes while the daemon runs, and where its figures go. */
 export interface CurrentState {

@@ -1,26 +1,26 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import type { Configuration } from '../config/configuration.js';
-import type { Log, LogFactory } from '../core/log.js';
-import { CheckpointWorkers } from '../engine/checkpoints/worker-process.js';
+import type { Configuration } from '../config/model/configuration.js';
+import type { Log, LogFactory } from '../core/logging/log.js';
+import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
 import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
-import { LifeSigns } from '../engine/life-signs.js';
-import { type OneShotOptions, OneShotRunner } from '../engine/one-shot.js';
+import { LifeSigns } from '../engine/instance/life-signs.js';
+import { type OneShotOptions, OneShotRunner } from '../engine/one-shot/one-shot.js';
 import {
   findDeadInstances,
   makeRuntimeDirectory,
   removeRuntimeDirectory,
   type RuntimeDirectory,
-} from '../engine/runtime-directory.js';
-import { ProcessStarter } from '../engine/process-starter.js';
-import { endProcesses, findInstanceProcesses, signalProcesses } from '../engine/process-tree.js';
+} from '../engine/instance/runtime-directory.js';
+import { ProcessStarter } from '../engine/one-shot/process-starter.js';
+import { endProcesses, findInstanceProcesses, signalProcesses } from '../engine/process/process-tree.js';
 import type { Launcher } from '../engine/sandbox/launcher.js';
-import { Scratch } from '../engine/scratch.js';
-import { ShellPool } from '../engine/shell-pool.js';
-import { StdinPipes } from '../engine/stdin-pipes.js';
-import { Worktrees } from '../engine/worktrees.js';
+import { Scratch } from '../engine/instance/scratch.js';
+import { ShellPool } from '../engine/shell/shell-pool.js';
+import { StdinPipes } from '../engine/output/stdin-pipes.js';
+import { Worktrees } from '../engine/instance/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
 import type { Closers } from './closers.js';

@@ -1,17 +1,17 @@
-import type { Log, LogFactory } from '../core/log.js';
+import type { Log, LogFactory } from '../core/logging/log.js';
 import type { Quotas } from '../services/access/quotas.js';
 import type { Services } from '../services/services.js';
-import type { CommandRegistry } from '../services/command-registry.js';
-import { Commands } from '../services/commands.js';
+import type { CommandRegistry } from '../services/registry/command-registry.js';
+import { Commands } from '../services/commands/commands.js';
 import type { Confirmations } from '../services/confirmations/confirmations.js';
-import { CommandGate } from '../services/gate.js';
-import { ResourceMonitor } from '../services/resource-monitor.js';
-import { SessionFacts } from '../services/session-facts.js';
-import { SessionHealth } from '../services/session-health.js';
-import { SyntaxGuard } from '../services/syntax-guard.js';
-import { SessionUsage } from '../services/session-usage.js';
-import { Sessions } from '../services/sessions.js';
-import { StreamedInputs } from '../services/streamed-inputs.js';
+import { CommandGate } from '../services/gate/gate.js';
+import { ResourceMonitor } from '../services/resources/resource-monitor.js';
+import { SessionFacts } from '../services/gate/session-facts.js';
+import { SessionHealth } from '../services/sessions/session-health.js';
+import { SyntaxGuard } from '../services/gate/syntax-guard.js';
+import { SessionUsage } from '../services/resources/session-usage.js';
+import { Sessions } from '../services/sessions/sessions.js';
+import { StreamedInputs } from '../services/commands/streamed-inputs.js';
 
 import type { Closers } from './closers.js';
 import type { CurrentState } from './current-state.js';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 
-import type { Configuration } from '../config/configuration.js';
-import { ConfigurationError } from '../config/problems.js';
-import type { PolicyFacts } from '../core/policy/facts.js';
-import { compileRule } from '../core/policy/rules.js';
+import type { Configuration } from '../config/model/configuration.js';
+import { ConfigurationError } from '../config/model/problems.js';
+import type { PolicyFacts } from '../core/policy/model/facts.js';
+import { compileRule } from '../core/policy/decision/rules.js';
 import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
-import type { GateSettings } from '../services/gate-options.js';
+import type { GateSettings } from '../services/gate/gate-options.js';
 
 /**
  * What the gate goes by.

@@ -1,6 +1,6 @@
-import type { Configuration } from '../config/configuration.js';
+import type { Configuration } from '../config/model/configuration.js';
 import type { LimitMechanismName } from '../core/limits/limits.js';
-import type { Log } from '../core/log.js';
+import type { Log } from '../core/logging/log.js';
 import type { ChosenMechanism } from '../engine/limits/probe.js';
 
 import { limitsEverything } from './limits.js';

@@ -1,10 +1,10 @@
-import type { Configuration } from '../config/configuration.js';
+import type { Configuration } from '../config/model/configuration.js';
 import { hasLimits } from '../core/limits/limits.js';
 import type { Answer } from '../core/protocol/requests.js';
 import { type QuotaLimits } from '../services/access/quotas.js';
-import type { CommandLimits } from '../services/command-limits.js';
-import type { WatchSettings } from '../services/resource-watch.js';
-import { type SessionLimits } from '../services/sessions.js';
+import type { CommandLimits } from '../services/registry/command-limits.js';
+import type { WatchSettings } from '../services/resources/resource-watch.js';
+import { type SessionLimits } from '../services/sessions/sessions.js';
 
 /** Requests that a token may make at once, after a pause: those of so many seconds. */
 const BURST_SECONDS = 2;

@@ -7,7 +7,7 @@ import { Providers } from '../llm/providers.js';
 import { ShellCatalogue } from '../llm/shell-catalogue.js';
 import { ShellProviders } from '../llm/shell-providers.js';
 
-import type { ResourceMonitor } from '../services/resource-monitor.js';
+import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
 
 import type { Closers } from './closers.js';
 import type { CurrentState } from './current-state.js';

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Configuration } from '../config/configuration.js';
+import type { Configuration } from '../config/model/configuration.js';
 
 /** What a daemon goes by once its configuration was read again. */
 export interface Reload {

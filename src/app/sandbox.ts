@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import type { Configuration } from '../config/configuration.js';
-import { sandboxSurroundings, socketFolder } from '../config/sandbox-surroundings.js';
+import type { Configuration } from '../config/model/configuration.js';
+import { sandboxSurroundings, socketFolder } from '../config/derive/sandbox-surroundings.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
+import type { Log } from '../core/logging/log.js';
 import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import { Launcher } from '../engine/sandbox/launcher.js';
 

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 
-import type { Configuration } from '../config/configuration.js';
-import { ownFiles } from '../config/own-files.js';
+import type { Configuration } from '../config/model/configuration.js';
+import { ownFiles } from '../config/derive/own-files.js';
 import type { AuditEventName } from '../core/audit/event.js';
-import type { Log, LogFactory } from '../core/log.js';
+import type { Log, LogFactory } from '../core/logging/log.js';
 import { Access } from '../services/access/access.js';
 import { Quotas } from '../services/access/quotas.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import { type TokenChange, TokenStore } from '../services/access/token-store.js';
-import { Checkpoints } from '../services/checkpoints.js';
-import { CommandRegistry } from '../services/command-registry.js';
-import { Connections } from '../services/connections.js';
-import { DaemonStatus } from '../services/daemon-status.js';
-import { Metadata } from '../services/metadata.js';
-import { Readiness } from '../services/readiness.js';
+import { Checkpoints } from '../services/checkpoints/checkpoints.js';
+import { CommandRegistry } from '../services/registry/command-registry.js';
+import { Connections } from '../services/registry/connections.js';
+import { DaemonStatus } from '../services/machine/daemon-status.js';
+import { Metadata } from '../services/machine/metadata.js';
+import { Readiness } from '../services/machine/readiness.js';
 import type { Services } from '../services/services.js';
 
 import type { Closers } from './closers.js';

@@ -1,5 +1,5 @@
-import type { Configuration } from '../config/configuration.js';
-import type { LogFactory } from '../core/log.js';
+import type { Configuration } from '../config/model/configuration.js';
+import type { LogFactory } from '../core/logging/log.js';
 import type { Services } from '../services/services.js';
 import type { PrometheusMetrics } from '../transports/http/prometheus.js';
 import { HttpServer } from '../transports/http/server.js';

@@ -2,14 +2,14 @@ import type { Answer, RequestInput, RequestName } from '../core/protocol/request
 import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
 import type { CommandResult, EventName, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
-import { Connection } from './connection.js';
-import { DaemonRuns } from './daemon-runs.js';
-import type { ClientError } from './errors.js';
-import { EventRouter } from './event-router.js';
-import { inputSource } from './input-source.js';
+import { Connection } from './connection/connection.js';
+import { DaemonRuns } from './connection/daemon-runs.js';
+import type { ClientError } from './contract/errors.js';
+import { EventRouter } from './output/event-router.js';
+import { inputSource } from './contract/input-source.js';
 import type { ClientLink } from './link.js';
 import { askLlm, type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
-import type { EventListener } from './listeners.js';
+import type { EventListener } from './runtime/listeners.js';
 import {
   type CheckOptions,
   type ConnectSettings,
@@ -18,11 +18,11 @@ import {
   executeRequest,
   type OpenSessionOptions,
   type RequestOptions,
-} from './options.js';
-import { randomCommandId } from './random-id.js';
-import { recover } from './recovery.js';
+} from './contract/options.js';
+import { randomCommandId } from './runtime/random-id.js';
+import { recover } from './connection/recovery.js';
 import { ClientSession } from './session.js';
-import type { Endpoint } from './unix-socket.js';
+import type { Endpoint } from './connection/unix-socket.js';
 
 /**
  * State of the connection: `lost` while the client tries to connect again, `closed` for good. `restarted` follows a

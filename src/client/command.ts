@@ -1,13 +1,13 @@
-import type { SignalName } from '../core/protocol/fields.js';
+import type { SignalName } from '../core/signals.js';
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
-import { CommandOutput } from './command-output.js';
-import { admitted, type AdmittedResult, ClientError, hasCode } from './errors.js';
+import { CommandOutput } from './output/command-output.js';
+import { admitted, type AdmittedResult, ClientError, hasCode } from './contract/errors.js';
 import { type AcceptedInput, type InputOptions, sendInput } from './input.js';
 import { InputFeed } from './input-feed.js';
-import type { InputSource } from './input-source.js';
+import type { InputSource } from './contract/input-source.js';
 import type { ClientLink } from './link.js';
-import type { RequestOptions } from './options.js';
-import type { OutputChunk } from './output-queue.js';
+import type { RequestOptions } from './contract/options.js';
+import type { OutputChunk } from './output/output-queue.js';
 import { terminate } from '../core/termination.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
-import { hasCode } from './errors.js';
-import type { InputSource } from './input-source.js';
+import { hasCode } from './contract/errors.js';
+import type { InputSource } from './contract/input-source.js';
 import type { ClientLink } from './link.js';
 
 /** Largest chunk, in bytes: larger ones are no faster. */

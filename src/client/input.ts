@@ -1,5 +1,5 @@
 import type { RequestInput } from '../core/protocol/requests.js';
-import { accepted } from './errors.js';
+import { accepted } from './contract/errors.js';
 import type { ClientLink } from './link.js';
 
 /** How input is typed. */

@@ -1,6 +1,6 @@
 import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
-import type { ConnectionRequestOptions } from './pending-requests.js';
-import type { EventRouter } from './event-router.js';
+import type { ConnectionRequestOptions } from './connection/pending-requests.js';
+import type { EventRouter } from './output/event-router.js';
 
 /** What sessions and commands need of their client. */
 export interface ClientLink {

@@ -1,6 +1,6 @@
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { ClientLink } from './link.js';
-import { randomCallId } from './random-id.js';
+import { randomCallId } from './runtime/random-id.js';
 
 /** A conversation: a question alone, or messages with their roles. */
 export type LlmMessages = string | RequestInput<'llm_call'>['messages'];

@@ -1,15 +1,15 @@
-import type { SignalName } from '../core/protocol/fields.js';
+import type { SignalName } from '../core/signals.js';
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { EventName, EventPayload, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
-import { hasCode } from './errors.js';
+import { hasCode } from './contract/errors.js';
 import { type AcceptedInput, type InputOptions, sendInput } from './input.js';
-import { inputSource } from './input-source.js';
+import { inputSource } from './contract/input-source.js';
 import type { ClientLink } from './link.js';
-import type { EventListener } from './listeners.js';
-import { type CheckOptions, type ExecuteOptions, executeRequest } from './options.js';
-import { randomCommandId } from './random-id.js';
-import { SequenceTracker } from './sequence-tracker.js';
+import type { EventListener } from './runtime/listeners.js';
+import { type CheckOptions, type ExecuteOptions, executeRequest } from './contract/options.js';
+import { randomCommandId } from './runtime/random-id.js';
+import { SequenceTracker } from './output/sequence-tracker.js';
 
 /** Why a session has ended. */
 export type SessionEnd = Omit<EventPayload<'session_closed'>, 'session_id'>;

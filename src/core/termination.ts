@@ -1,4 +1,4 @@
-import type { SignalName } from './protocol/fields.js';
+import type { SignalName } from './signals.js';
 /** A timer of any environment. */
 type Timer = ReturnType<typeof setTimeout>;
 

@@ -1,6 +1,6 @@
 import { AdapterError, type ErrorCode } from '../core/errors.js';
 import { type Candidate, nameOf } from '../core/llm/resolution.js';
-import type { Metrics } from '../core/metrics.js';
+import type { Metrics } from '../core/metrics/metrics.js';
 import type { LlmReply } from './call.js';
 
 /** Counts what is asked of each provider. Their names are those of the configuration: there are never more figures. */

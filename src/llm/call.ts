@@ -2,7 +2,7 @@ import type { AnswerFormat } from '../core/llm/answer-format.js';
 import type { LlmMessage } from '../core/llm/messages.js';
 import type { AccessMode } from '../core/llm/access-mode.js';
 import type { LlmUsage } from '../core/llm/usage.js';
-import type { ResourceUse } from '../engine/resource-use.js';
+import type { ResourceUse } from '../engine/command/resource-use.js';
 
 /** What a provider is asked. */
 export interface LlmQuestion {

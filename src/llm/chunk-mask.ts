@@ -1,4 +1,4 @@
-import { OutputMask } from '../engine/output-mask.js';
+import { OutputMask } from '../engine/output/output-mask.js';
 
 /** Half of a character that is two code units: what follows belongs to it. */
 const HALF = /[\uD800-\uDBFF]$/;

@@ -1,15 +1,15 @@
 import type { RunEndCause, RunFacts } from '../core/llm/verdict.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Limits } from '../core/limits/limits.js';
-import { type Metrics, NO_METRICS } from '../core/metrics.js';
+import { type Metrics, NO_METRICS } from '../core/metrics/metrics.js';
 import { AnsiStripper } from '../core/output/ansi.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import { Command, type CommandOutcome } from '../engine/command.js';
-import type { OneShotRunner } from '../engine/one-shot.js';
-import { randomBytes } from '../engine/random.js';
-import { SpoolBudget } from '../engine/spool.js';
-import type { ResourceMonitor } from '../services/resource-monitor.js';
-import type { WatchListener } from '../services/resource-watch.js';
+import { Command, type CommandOutcome } from '../engine/command/command.js';
+import type { OneShotRunner } from '../engine/one-shot/one-shot.js';
+import { randomBytes } from '../engine/system/random.js';
+import { SpoolBudget } from '../engine/output/spool.js';
+import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
+import type { WatchListener } from '../services/resources/resource-watch.js';
 import type { OutputReader } from './output-reader.js';
 
 /** After it has said that it is done, or has closed its output, a tool gets so long to end. Some never do. */

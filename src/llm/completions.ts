@@ -13,14 +13,14 @@ import { type CompletionRequest, invalid } from '../core/openai/completion-reque
 import { hasRun, unknownModel } from '../core/openai/failure.js';
 import { FailureMemory } from '../core/openai/failure-memory.js';
 import { type OutputLimits, OutputWindow } from '../core/output/output-window.js';
-import type { Worktree, Worktrees } from '../engine/worktrees.js';
+import type { Worktree, Worktrees } from '../engine/instance/worktrees.js';
 import type {
   Completion,
   CompletionListener,
   CompletionsPort,
   ListedModel,
   WorktreeReport,
-} from '../services/completions-port.js';
+} from '../services/ports/completions-port.js';
 import { readAgentFile } from './agent-file.js';
 import type { LlmQuestion, LlmReply } from './call.js';
 import { assertQuestion } from './invocation.js';

@@ -1,5 +1,5 @@
-import type { LogLevel } from '../config/configuration.js';
-import type { LogField, LogFieldSpec, LogFormat } from '../config/log-format.js';
+import type { LogLevel } from '../config/model/configuration.js';
+import type { LogField, LogFieldSpec, LogFormat } from '../config/sections/log-format.js';
 
 /** One record, before it is text. */
 export interface LogRecord {

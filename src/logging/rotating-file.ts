@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, rename, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeDirectory } from '../config/make-directory.js';
+import { makeDirectory } from '../config/derive/make-directory.js';
 
 /** How much may wait for a slow disk before lines are dropped: bounds the daemon's memory. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;

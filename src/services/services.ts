@@ -1,21 +1,21 @@
 import type { AuditTrail } from '../core/audit/event.js';
-import type { Metrics } from '../core/metrics.js';
+import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import type { CompletionsPort } from './completions-port.js';
+import type { CompletionsPort } from './ports/completions-port.js';
 import type { Access } from './access/access.js';
 import type { Quotas } from './access/quotas.js';
-import type { Checkpoints } from './checkpoints.js';
-import type { Commands } from './commands.js';
+import type { Checkpoints } from './checkpoints/checkpoints.js';
+import type { Commands } from './commands/commands.js';
 import type { Confirmations } from './confirmations/confirmations.js';
-import type { Connections } from './connections.js';
-import type { DaemonStatus } from './daemon-status.js';
-import type { LlmPort } from './llm-port.js';
-import type { Metadata } from './metadata.js';
-import type { Readiness } from './readiness.js';
-import type { SessionUsage } from './session-usage.js';
-import type { RequestAudit } from './request-audit.js';
-import type { Sessions } from './sessions.js';
-import type { StreamedInputs } from './streamed-inputs.js';
+import type { Connections } from './registry/connections.js';
+import type { DaemonStatus } from './machine/daemon-status.js';
+import type { LlmPort } from './ports/llm-port.js';
+import type { Metadata } from './machine/metadata.js';
+import type { Readiness } from './machine/readiness.js';
+import type { SessionUsage } from './resources/session-usage.js';
+import type { RequestAudit } from './audit/request-audit.js';
+import type { Sessions } from './sessions/sessions.js';
+import type { StreamedInputs } from './commands/streamed-inputs.js';
 
 /** The use-cases that transports call. */
 export interface Services {

@@ -1,10 +1,10 @@
-import { assertPermitted } from '../core/access/permissions.js';
+import { assertPermitted } from '../core/protocol/permissions.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { Log } from '../core/log.js';
+import type { Log } from '../core/logging/log.js';
 import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
-import type { Caller } from '../services/audience.js';
-import type { AuditedReply } from '../services/request-audit.js';
+import type { Caller } from '../services/registry/audience.js';
+import type { AuditedReply } from '../services/audit/request-audit.js';
 import type { Services } from '../services/services.js';
 import { handlers } from './handlers.js';
 

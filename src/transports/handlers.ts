@@ -1,6 +1,6 @@
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
-import type { Caller } from '../services/audience.js';
-import { renderLimits } from '../services/rendered-limits.js';
+import type { Caller } from '../services/registry/audience.js';
+import { renderLimits } from '../services/registry/rendered-limits.js';
 import { infoOf } from '../services/confirmations/wire.js';
 import type { Services } from '../services/services.js';
 

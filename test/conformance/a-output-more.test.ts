@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { run, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { run, type Trap } from './harness/table.js';
 
 const STREAM = { stream: true };
 const BASE64 = { output: { encoding: 'base64' as const, max_size: 2_000_000 } };

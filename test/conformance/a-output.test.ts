@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { alone, run, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { alone, run, type Trap } from './harness/table.js';
 
 const STREAM = { stream: true };
 const SEQ_BYTES = 1_288_895;

@@ -1,5 +1,5 @@
-import { conformance } from './runner.js';
-import { alone, run, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { alone, run, type Trap } from './harness/table.js';
 
 const page: Trap[] = [
   {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { alone, run, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { alone, run, type Trap } from './harness/table.js';
 
 const HEREDOC_2000 = `cat >lines <<'EOF'\n${`${'x'.repeat(69)}\n`.repeat(2000)}EOF\nwc -l <lines; wc -c <lines`;
 const FUNCTIONS_10000 = Array.from({ length: 2500 }, (_, n) => `f${n}() {\n  local a=${n}\n  echo $a\n}`).join('\n');

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { alone, run, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { alone, run, type Trap } from './harness/table.js';
 
 const page: Trap[] = [
   {

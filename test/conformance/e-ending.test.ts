@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { alone, oneOf, run, runWhile, type Expectation, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { alone, oneOf, run, runWhile, type Expectation, type Trap } from './harness/table.js';
 
 const RESTARTED = { session_state: 'restarted' as const };
 const WEDGE = { ...RESTARTED, takesMs: 6000 };

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { alone, run, type Trap } from './table.js';
-import { processesWith } from './leftovers.js';
-import type { TrapContext } from './context.js';
+import { conformance } from './harness/runner.js';
+import { alone, run, type Trap } from './harness/table.js';
+import { processesWith } from './harness/leftovers.js';
+import type { TrapContext } from './harness/context.js';
 
 const isSleep = /^sleep 300\./;
 const QUICK = { check: ({ duration_ms }: { duration_ms: number }) => expect(duration_ms).toBeLessThan(2000) };

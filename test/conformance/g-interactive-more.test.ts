@@ -1,9 +1,9 @@
 import { expect, vi } from 'vitest';
 
-import { INTERRUPTED, interrupt, interrupted, keys } from './actions.js';
-import { processesWith } from './leftovers.js';
-import { conformance } from './runner.js';
-import { alone, oneOf, run, runWhile, type Trap } from './table.js';
+import { INTERRUPTED, interrupt, interrupted, keys } from './harness/actions.js';
+import { processesWith } from './harness/leftovers.js';
+import { conformance } from './harness/runner.js';
+import { alone, oneOf, run, runWhile, type Trap } from './harness/table.js';
 
 const more: Trap[] = [
   interrupted('G2a', 'while :; do :; done'),

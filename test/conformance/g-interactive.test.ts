@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import { interrupted } from './actions.js';
-import { conformance } from './runner.js';
-import { alone, oneOf, run, runWhile, type Trap } from './table.js';
+import { interrupted } from './harness/actions.js';
+import { conformance } from './harness/runner.js';
+import { alone, oneOf, run, runWhile, type Trap } from './harness/table.js';
 
 const page: Trap[] = [
   {

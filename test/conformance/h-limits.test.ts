@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { alone, oneOf, run, type Expectation, type Trap } from './table.js';
-import type { TrapContext } from './context.js';
+import { conformance } from './harness/runner.js';
+import { alone, oneOf, run, type Expectation, type Trap } from './harness/table.js';
+import type { TrapContext } from './harness/context.js';
 
 const TIMED_OUT: Expectation = { exit_code: 124, status: 'timed_out', killed_by: 'timeout', takesMs: 3500 };
 const BASE64_BYTES = 6_754_388;

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import type { TrapContext } from './context.js';
-import { conformance } from './runner.js';
-import { alone, type Expectation, run, type Trap } from './table.js';
+import type { TrapContext } from './harness/context.js';
+import { conformance } from './harness/runner.js';
+import { alone, type Expectation, run, type Trap } from './harness/table.js';
 
 const MB = 1024 * 1024;
 /** How long a look, the kill and a new prompt may take on a busy machine. */

@@ -8,9 +8,9 @@ import { expect, vi } from 'vitest';
 import { TestDaemon } from '../support/daemon.js';
 import { canMount, Tmpfs } from '../support/tmpfs.js';
 import { WireClient } from '../support/wire.js';
-import type { TrapContext } from './context.js';
-import { conformance } from './runner.js';
-import { run, type Trap } from './table.js';
+import type { TrapContext } from './harness/context.js';
+import { conformance } from './harness/runner.js';
+import { run, type Trap } from './harness/table.js';
 
 /** The built program. */
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { disturb, HASTY, stillWorks, survives } from './hostile.js';
-import { oneOf, run, type Trap } from './table.js';
-import type { TrapContext } from './context.js';
+import { conformance } from './harness/runner.js';
+import { disturb, HASTY, stillWorks, survives } from './harness/hostile.js';
+import { oneOf, run, type Trap } from './harness/table.js';
+import type { TrapContext } from './harness/context.js';
 
 /** The builtins and keywords-in-all-but-name that a driver may need. */
 const BUILTINS = [

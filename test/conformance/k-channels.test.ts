@@ -1,6 +1,6 @@
-import { conformance } from './runner.js';
-import { HASTY, stillWorks, survives } from './hostile.js';
-import { oneOf, run, runWhile, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { HASTY, stillWorks, survives } from './harness/hostile.js';
+import { oneOf, run, runWhile, type Trap } from './harness/table.js';
 
 /** Writes a text to whatever the shell has open that looks like the driver's way of reporting. */
 const forge = (text: string): string =>

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
 import { quote } from '../../src/engine/shells/shell.js';
-import { conformance } from './runner.js';
-import { disturb, HASTY, stillWorks, survives } from './hostile.js';
-import { oneOf, run, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { disturb, HASTY, stillWorks, survives } from './harness/hostile.js';
+import { oneOf, run, type Trap } from './harness/table.js';
 
 const NAMES = [
   'a\nb',

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-import { conformance } from './runner.js';
-import { HASTY, stillWorks } from './hostile.js';
-import { alone, oneOf, run, type Trap } from './table.js';
+import { conformance } from './harness/runner.js';
+import { HASTY, stillWorks } from './harness/hostile.js';
+import { alone, oneOf, run, type Trap } from './harness/table.js';
 
 const ZOMBIES = `python3 -c 'import os,time
 for _ in range(500):

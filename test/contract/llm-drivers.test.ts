@@ -8,7 +8,7 @@ import { DRIVERS } from '../../src/llm/drivers/list.js';
 import { invocationOf, type ShellProvider } from '../../src/llm/invocation.js';
 import { type OutputReader, outputReader } from '../../src/llm/output-reader.js';
 import { EXPECTATIONS, readSample } from './llm/samples.js';
-import { shellSettings } from '../support/llm-settings.js';
+import { shellSettings } from '../support/llm/llm-settings.js';
 
 const HELLO = [{ role: 'user' as const, content: 'hello' }];
 const CONVERSATION = [{ role: 'system' as const, content: 'S' }, ...HELLO];

@@ -9,7 +9,7 @@ import { PidusageReader } from '../../src/engine/limits/pidusage-reader.js';
 import { Polling } from '../../src/engine/limits/polling.js';
 import { ProcReader } from '../../src/engine/limits/proc-reader.js';
 import { descendantsIn, type UsageReader } from '../../src/engine/limits/process-snapshot.js';
-import { TICKS_PER_SECOND } from '../../src/engine/process-table.js';
+import { TICKS_PER_SECOND } from '../../src/engine/process/process-table.js';
 import { eventually } from '../support/measure.js';
 
 /** The coarsest that CPU time is told in, in clock ticks: what ps prints are whole seconds. */

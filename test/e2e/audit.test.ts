@@ -12,7 +12,7 @@ import { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { canMount, Tmpfs } from '../support/tmpfs.js';
 import { WireClient } from '../support/wire.js';
-import { CliProcess } from './cli-support.js';
+import { CliProcess } from './cli/support.js';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 

@@ -8,7 +8,7 @@ import { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { describeTree, makeTree } from '../support/tree.js';
 import { WireClient } from '../support/wire.js';
-import { makeFolder } from './cli-support.js';
+import { makeFolder } from './cli/support.js';
 
 let daemon: TestDaemon;
 let client: WireClient;

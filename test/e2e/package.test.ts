@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { makeFolder } from './cli-support.js';
+import { makeFolder } from './cli/support.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -57,9 +57,9 @@ describe('the package', () => {
       'dist/main.js',
       'dist/index.js',
       'dist/index.d.ts',
-      'dist/client.js',
+      'dist/client/index.js',
       'skills/shell-adapter/SKILL.md',
-      'dist/client.d.ts',
+      'dist/client/index.d.ts',
       'dist/engine/shells/drivers/driver.bash',
       'config/shell_adapter.yaml',
       'config/seed.yaml',
@@ -133,7 +133,7 @@ describe('the package', () => {
         else expect(['socket.io-client', 'zod']).toContain(target);
       }
     };
-    visit(join(installed, 'dist/client.js'));
+    visit(join(installed, 'dist/client/index.js'));
     expect(reached.size).toBeGreaterThan(5);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { connect } from '../../src/client.js';
+import { connect } from '../../src/client/index.js';
 import type { RequestInput } from '../../src/core/protocol/requests.js';
 import { useDaemon } from '../support/daemon-and-client.js';
 import { TestDaemon } from '../support/daemon.js';

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, it } from 'vitest';
 
-import { listSettings } from '../../src/config/settings.js';
-import { runCli } from './cli-support.js';
+import { listSettings } from '../../src/config/model/settings.js';
+import { runCli } from './cli/support.js';
 
 const readPage = (path: string): string =>
   readFileSync(fileURLToPath(new URL(join('../..', path), import.meta.url)), 'utf8');

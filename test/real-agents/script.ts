@@ -1,5 +1,5 @@
-import type { Conversation, OfferedTool } from '../support/llm-conversation.js';
-import type { ToolCall } from '../support/llm-dialects.js';
+import type { Conversation, OfferedTool } from '../support/llm/llm-conversation.js';
+import type { ToolCall } from '../support/llm/llm-dialects.js';
 
 /** What a tool of ours answered, as the model got to read it. */
 export type Answer = Readonly<Record<string, unknown>>;

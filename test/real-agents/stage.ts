@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 
 import { TestDaemon } from '../support/daemon.js';
-import { LlmService } from '../support/llm-service.js';
+import { LlmService } from '../support/llm/llm-service.js';
 import { instanceOf, isRunning, taggedProcesses } from '../support/processes.js';
 import { AgentHome } from './agent-home.js';
 import type { Agent, Transport } from './agents.js';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { ACCESS_MODES } from '../../src/core/llm/access-mode.js';
 import { ask } from '../support/http.js';
-import { LlmService, SERVICE_ANSWER } from '../support/llm-service.js';
+import { LlmService, SERVICE_ANSWER } from '../support/llm/llm-service.js';
 import { TestDaemon } from '../support/daemon.js';
 import { install } from './install.js';
 import { REAL_TOOLS } from './tools.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { LlmService } from '../support/llm-service.js';
+import { LlmService } from '../support/llm/llm-service.js';
 import { TestDaemon } from '../support/daemon.js';
 import { install } from './install.js';
 import { REAL_TOOLS } from './tools.js';

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { LlmService, SERVICE_ANSWER, SERVICE_PARAGRAPHS } from '../support/llm-service.js';
+import { LlmService, SERVICE_ANSWER, SERVICE_PARAGRAPHS } from '../support/llm/llm-service.js';
 import { TestDaemon } from '../support/daemon.js';
 import { instanceOf, taggedProcesses } from '../support/processes.js';
 import { WireClient } from '../support/wire.js';
-import { scratchOf } from '../e2e/llm-support.js';
+import { scratchOf } from '../e2e/llm/support.js';
 import { install } from './install.js';
 import { REAL_TOOLS } from './tools.js';
 

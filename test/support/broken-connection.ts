@@ -1,4 +1,4 @@
-import type { AdapterClient, ClientCommand, OutputChunk } from '../../src/client.js';
+import type { AdapterClient, ClientCommand, OutputChunk } from '../../src/client/index.js';
 import type { FlakyProxy } from './flaky-proxy.js';
 
 /** Reconnects without delay worth mentioning. */

@@ -1,7 +1,7 @@
 import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-import { MAIN } from '../e2e/cli-support.js';
+import { MAIN } from '../e2e/cli/support.js';
 
 /** Ways to reach the tools, each by clients of both eras of MCP. */
 export const MCP_WAYS = [

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 
 import { COMPLETION_SHELLS, type CompletionShell, renderCompletion } from './script.js';
-import { createCommand, examples, type Subcommand } from '../subcommand.js';
+import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
 /** `completion`: the script by which a shell completes the command lines of this program. */
 export const completionSubcommand: Subcommand = (context) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMIT_MECHANISM_NAMES } from '../../core/limits/limits.js';
-import { count, derivedCount, duration, limit, path } from '../fields.js';
-import { chooseOutputSizes } from '../output-sizes.js';
+import { count, derivedCount, duration, limit, path } from './fields.js';
+import { chooseOutputSizes } from './output-sizes.js';
 
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, flag, path } from '../fields.js';
+import { count, flag, path } from './fields.js';
 
 const MIB = 1024 * 1024;
 /** A TB: beyond any use, so that only a slip is refused. */

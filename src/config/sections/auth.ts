@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count } from '../fields.js';
+import { count } from './fields.js';
 
 /** Who needs a token. */
 export const AUTH_MODES = ['auto', 'token', 'none'] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count } from '../fields.js';
+import { count } from './fields.js';
 
 /** A PB, in MB: beyond any machine, so that only a slip is refused. */
 const MAX_MB = 1024 ** 3;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ConfirmationMode } from '../../core/confirmation/modes.js';
 import { LLM_PROVIDERS } from '../../core/llm/settings.js';
-import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/classes.js';
-import { PRESET_NAMES } from '../../core/policy/presets.js';
-import { duration, flag } from '../fields.js';
+import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/model/classes.js';
+import { PRESET_NAMES } from '../../core/policy/decision/presets.js';
+import { duration, flag } from './fields.js';
 
 /** The modes as the file names them: in the order of the documentation. */
 const MODES = ['self', 'operator', 'llm'] as const satisfies readonly ConfirmationMode[];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag } from '../fields.js';
+import { flag } from './fields.js';
 
 /** `http`: what the port answers beside Socket.IO. */
 export const httpSection = z.strictObject({

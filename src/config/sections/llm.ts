@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { accessProblem } from '../../core/llm/access.js';
 import { ACCESS_MODES } from '../../core/llm/access-mode.js';
 import { DRIVER_NAMES, LLM_PROVIDERS, OUTPUT_MODES, PROMPT_STYLES } from '../../core/llm/settings.js';
-import { count, duration, ownLimit, path, UNIT_MS } from '../fields.js';
+import { count, duration, ownLimit, path, UNIT_MS } from './fields.js';
 
 /** In words, for the documentation. */
 const DEFAULT_FALLBACK = DRIVER_NAMES.join(', ');

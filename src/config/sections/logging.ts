@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count, path } from '../fields.js';
-import { type LogFormat, parseLogFormat } from '../log-format.js';
+import { count, path } from './fields.js';
+import { type LogFormat, parseLogFormat } from './log-format.js';
 
 /** Python's level names, from the least to the most grave. */
 export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SANDBOX_PROFILES } from '../../core/sandbox/profiles.js';
-import { flag } from '../fields.js';
+import { flag } from './fields.js';
 
 /** Where git finds what it runs by itself, later and outside of every sandbox. */
 const DEFAULT_PROTECTED = ['.git/hooks/', '.git/config'];

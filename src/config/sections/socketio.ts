@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { count, duration, path } from '../fields.js';
+import { count, duration, path } from './fields.js';
 
 const MIB = 1024 * 1024;
 

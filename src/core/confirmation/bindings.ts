@@ -1,6 +1,6 @@
-import type { CommandClass } from '../policy/classes.js';
-import type { PolicyRequest } from '../policy/inspect.js';
-import type { PolicyVerdict } from '../policy/policy.js';
+import type { CommandClass } from '../policy/model/classes.js';
+import type { PolicyRequest } from '../policy/analysis/inspect.js';
+import type { PolicyVerdict } from '../policy/decision/policy.js';
 
 /** What `command_sha256` is the SHA-256 of, as UTF-8: the text, and with arguments these behind it, each after a NUL. */
 export const boundText = ({ command, args = [] }: Pick<PolicyRequest, 'command' | 'args'>): string =>

@@ -1,5 +1,5 @@
-import type { CommandClass } from '../policy/classes.js';
-import type { PolicyVerdict } from '../policy/policy.js';
+import type { CommandClass } from '../policy/model/classes.js';
+import type { PolicyVerdict } from '../policy/decision/policy.js';
 
 /** Who confirms a command, from the mildest to the strictest: the client itself, a reviewing model, an operator. */
 export const CONFIRMATION_MODES = ['self', 'llm', 'operator'] as const;

@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.js';
-import type { CommandClass } from '../policy/classes.js';
+import type { CommandClass } from '../policy/model/classes.js';
 import type { ConfirmationMode } from './modes.js';
 
 /** How a confirmation can end. All but the first mean that nothing was run. */

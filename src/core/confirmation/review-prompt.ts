@@ -1,4 +1,4 @@
-import type { PolicyVerdict } from '../policy/policy.js';
+import type { PolicyVerdict } from '../policy/decision/policy.js';
 
 /** What a reviewer is asked about. Values of variables are no part of it: they may be secrets. */
 export interface ReviewQuestion {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { CONFIRMATION_MODES } from '../confirmation/modes.js';
 import { CONFIRMATION_OUTCOMES } from '../confirmation/record.js';
-import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/classes.js';
+import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/model/classes.js';
 import {
   commandId,
   confirmationId,

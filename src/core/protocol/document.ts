@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { PERMISSIONS } from '../access/permissions.js';
+import { PERMISSIONS } from './permissions.js';
 import { ROLE_NAMES, ROLES } from '../access/roles.js';
 import { SKIP_REASONS } from '../checkpoints/entry.js';
 import { ERROR_CODES } from '../errors.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { SIGNAL_NAMES } from '../signals.js';
 import { SANDBOX_PROFILES } from '../sandbox/profiles.js';
 
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
@@ -110,25 +111,8 @@ export const sandboxProfile = z
   .enum(SANDBOX_PROFILES)
   .describe('`none`, `workspace` (the machine read-only, the workspace writable) or `strict` (and no network)');
 
-/** Signals that a client may send; the names are POSIX's. */
-export const signalName = z
-  .enum([
-    'SIGINT',
-    'SIGTERM',
-    'SIGKILL',
-    'SIGHUP',
-    'SIGQUIT',
-    'SIGUSR1',
-    'SIGUSR2',
-    'SIGTSTP',
-    'SIGSTOP',
-    'SIGCONT',
-    'SIGWINCH',
-  ])
-  .describe('Name of a signal; SIGINT is Ctrl-C');
-
-/** A signal by its POSIX name. */
-export type SignalName = z.infer<typeof signalName>;
+/** Signals that a client may send. */
+export const signalName = z.enum(SIGNAL_NAMES).describe('Name of a signal; SIGINT is Ctrl-C');
 
 /** Raw bytes: a Socket.IO binary attachment. Node gives a Buffer, browsers an ArrayBuffer, which the client wraps. */
 export const bytes = z

@@ -7,7 +7,7 @@ import type { AuditEvent, AuditTrail } from '../../core/audit/event.js';
 import { renderEvent } from '../../core/audit/render.js';
 import { AdapterError } from '../../core/errors.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
-import { tryLock, unlock } from '../file-lock.js';
+import { tryLock, unlock } from '../instance/file-lock.js';
 import { AuditQueue } from './audit-queue.js';
 import { headOf, renderHead, sha256 } from './files.js';
 import { type ChainStart, type Gap, resumeChain } from './resume.js';

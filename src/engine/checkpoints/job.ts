@@ -2,9 +2,9 @@ import type { ChangeStatus } from '../../core/checkpoints/compare.js';
 import type { BytePath, SkipReason } from '../../core/checkpoints/entry.js';
 import type { CheckpointKind } from '../../core/checkpoints/retention.js';
 import type { OutputLimits, RenderOptions } from '../../core/output/output-window.js';
-import type { LineCounts, Patch } from './diff.js';
-import type { CheckpointLimits } from './limits.js';
-import type { CheckpointFacts } from './repository.js';
+import type { LineCounts, Patch } from './git/diff.js';
+import type { CheckpointLimits } from './files/limits.js';
+import type { CheckpointFacts } from './git/repository.js';
 
 /** Which workspace, and where its checkpoints are. */
 export interface StoreOptions {

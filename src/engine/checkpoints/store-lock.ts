@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdapterError } from '../../core/errors.js';
-import { tryLock, unlock } from '../file-lock.js';
+import { tryLock, unlock } from '../instance/file-lock.js';
 
 /** How long another process may hold the lock before giving up, in milliseconds: tidying takes the longest. */
 const WAIT_MS = 120_000;

@@ -6,9 +6,9 @@ import { type BytePath, type Entries, isWithin, MAX_LISTED_PATHS, type Skipped }
 import { planRestore } from '../../core/checkpoints/restore-plan.js';
 import { dropOrder, surplus } from '../../core/checkpoints/retention.js';
 import { AdapterError } from '../../core/errors.js';
-import { toText } from './byte-path.js';
-import { countLines, makePatch } from './diff.js';
-import { pathsWithin } from './excluded-paths.js';
+import { toText } from './git/byte-path.js';
+import { countLines, makePatch } from './git/diff.js';
+import { pathsWithin } from './files/excluded-paths.js';
 import {
   type ChangedPath,
   type JobOf,
@@ -18,13 +18,13 @@ import {
   type SkippedPath,
   type StoreOptions,
 } from './job.js';
-import { type Journal, journalOf } from './journal.js';
-import { type CheckpointFacts, isOf, Repository, type StoredCheckpoint } from './repository.js';
-import { applyRestore, ensureDirectory, recover } from './restore.js';
-import { readSavedTree } from './saved-tree.js';
-import { type Snapshot, takeSnapshot } from './snapshot.js';
-import { CAN_SET_OWNERS } from './staging.js';
-import { StatCache } from './stat-cache.js';
+import { type Journal, journalOf } from './restore/journal.js';
+import { type CheckpointFacts, isOf, Repository, type StoredCheckpoint } from './git/repository.js';
+import { applyRestore, ensureDirectory, recover } from './restore/restore.js';
+import { readSavedTree } from './capture/saved-tree.js';
+import { type Snapshot, takeSnapshot } from './capture/snapshot.js';
+import { CAN_SET_OWNERS } from './files/staging.js';
+import { StatCache } from './files/stat-cache.js';
 import { withLock } from './store-lock.js';
 
 /** So many loose objects or files of objects slow git down: then they are put into one. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { readSmallFile, tryWrite } from '../small-file.js';
+import { readSmallFile, tryWrite } from '../system/small-file.js';
 import { ownGroupOf } from './cgroup-paths.js';
 import { makeGroup, readControlSum, readControlNumber, removeGroup, TASKS } from './control-files.js';
 import { ControlGroup, type Controls } from './control-group.js';

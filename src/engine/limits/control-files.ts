@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { listChildren } from '../process-table.js';
-import { readSmallFile } from '../small-file.js';
+import { listChildren } from '../process/process-table.js';
+import { readSmallFile } from '../system/small-file.js';
 
 /** File through which processes enter a group, and which lists them. */
 export const PROCS = 'cgroup.procs';

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { type Limits, MB } from '../../core/limits/limits.js';
-import { readSmallDescriptor } from '../small-file.js';
+import { readSmallDescriptor } from '../system/small-file.js';
 import { makeGroup, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
 import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
 import type { ProcReader } from './proc-reader.js';

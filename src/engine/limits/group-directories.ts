@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { readSmallFile } from '../small-file.js';
+import { readSmallFile } from '../system/small-file.js';
 import { membersBelow, removeGroup } from './control-files.js';
 
 /** File in a daemon's runtime directory that names its control groups, one a line. */

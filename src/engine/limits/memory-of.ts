@@ -1,4 +1,4 @@
-import { proportionalBytes, type ProcessEntry, readProcess } from '../process-table.js';
+import { proportionalBytes, type ProcessEntry, readProcess } from '../process/process-table.js';
 
 /** Bytes of a page of memory: 4 KiB on every machine that Node.js runs on but some of arm64. */
 export const PAGE_BYTES = 4096;

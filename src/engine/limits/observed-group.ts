@@ -1,6 +1,6 @@
 import { InheritedCounter } from '../../core/limits/inherited-counter.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
-import { type ProcessEntry, TICKS_PER_SECOND } from '../process-table.js';
+import { type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
 import { residentBytes } from './memory-of.js';
 import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';

@@ -1,5 +1,5 @@
-import { isOriginIn } from '../session-mark.js';
-import type { ProcessEntry } from '../process-table.js';
+import { isOriginIn } from '../process/session-mark.js';
+import type { ProcessEntry } from '../process/process-table.js';
 import { type Membership, stillThere } from './observed-group.js';
 import { descendantsIn, type UsageReader } from './process-snapshot.js';
 

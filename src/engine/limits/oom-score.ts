@@ -1,4 +1,4 @@
-import { tryWrite } from '../small-file.js';
+import { tryWrite } from '../system/small-file.js';
 
 /** Added to what the kernel counts of a process's memory, out of 1000, when it has to kill one (proc_pid_oom_score_adj(5)). */
 const VICTIM_SCORE = 500;

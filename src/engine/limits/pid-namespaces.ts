@@ -1,6 +1,6 @@
 import type { LimitMechanismName } from '../../core/limits/limits.js';
-import { type ProcessRoot, sandboxRoot } from '../process-root.js';
-import { readProcess } from '../process-table.js';
+import { type ProcessRoot, sandboxRoot } from '../process/process-root.js';
+import { readProcess } from '../process/process-table.js';
 import type { PidNamespace } from '../sandbox/pid-namespace.js';
 import { type Membership, type Root, stillThere } from './observed-group.js';
 import { observedMembers } from './observed-members.js';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import pidusage from 'pidusage';
 
 import { parseProcessList } from '../../core/limits/process-list.js';
-import { type ProcessEntry, TICKS_PER_SECOND } from '../process-table.js';
+import { type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
 import { PAGE_BYTES } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 

@@ -7,8 +7,8 @@ import {
   readProcess,
   TICKS_PER_SECOND,
   ticksNow,
-} from '../process-table.js';
-import { readOrigin } from '../session-mark.js';
+} from '../process/process-table.js';
+import { readOrigin } from '../process/session-mark.js';
 import { heldBytesOf } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 import { Slices } from './slices.js';

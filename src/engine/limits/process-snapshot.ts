@@ -1,4 +1,4 @@
-import type { ProcessEntry } from '../process-table.js';
+import type { ProcessEntry } from '../process/process-table.js';
 
 /** Processes as they were at one moment, for all groups that are looked at then. */
 export interface ProcessSnapshot {

@@ -1,6 +1,6 @@
 import { type CountedProcess, InheritedCounter } from '../../core/limits/inherited-counter.js';
 import { MB } from '../../core/limits/limits.js';
-import { bytesWrittenBy, readProcess } from '../process-table.js';
+import { bytesWrittenBy, readProcess } from '../process/process-table.js';
 
 /** Nearer to a limit than this, everything is read at each look: more than can be written between two, in bytes. */
 const NEAR_BYTES = 512 * MB;

@@ -1,9 +1,9 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { type Peer, socketOfPeer } from '../../engine/peer-owner.js';
-import { isHeldHere } from '../../engine/socket-holder.js';
-import type { RequestAudit } from '../request-audit.js';
+import { type Peer, socketOfPeer } from '../../engine/peer/peer-owner.js';
+import { isHeldHere } from '../../engine/peer/socket-holder.js';
+import type { RequestAudit } from '../audit/request-audit.js';
 import type { TokenStore } from './token-store.js';
 
 /**

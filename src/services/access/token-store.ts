@@ -4,7 +4,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs';
 
 import { hasExpired, type Token } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
+import type { Log } from '../../core/logging/log.js';
 import { hashOf, type TokenFiles } from './token-files.js';
 
 /** Longest timer there is, in milliseconds (a 32-bit signed integer). */

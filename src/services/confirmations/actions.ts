@@ -1,11 +1,11 @@
 import { AdapterError } from '../../core/errors.js';
 import type { Request, TypedInput } from '../../core/protocol/requests.js';
-import type { Command } from '../../engine/command.js';
-import { type CommandRecord, fingerprintOf, renderResult } from '../command-record.js';
-import type { CommandGate } from '../gate.js';
-import type { GateQuestion } from '../gate-options.js';
-import type { TypedQuestion } from '../typing-gate.js';
-import type { SessionRecord } from '../session-registry.js';
+import type { Command } from '../../engine/command/command.js';
+import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
+import type { CommandGate } from '../gate/gate.js';
+import type { GateQuestion } from '../gate/gate-options.js';
+import type { TypedQuestion } from '../gate/typing-gate.js';
+import type { SessionRecord } from '../registry/session-registry.js';
 import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
 import type { Confirmations } from './confirmations.js';
 import { changedPlace } from './failures.js';

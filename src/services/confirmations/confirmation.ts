@@ -4,13 +4,13 @@ import type { Principal } from '../../core/access/principal.js';
 import { boundText } from '../../core/confirmation/bindings.js';
 import type { ConfirmationMode } from '../../core/confirmation/modes.js';
 import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
-import type { PolicyRequest } from '../../core/policy/inspect.js';
-import type { PolicyVerdict } from '../../core/policy/policy.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Answer } from '../../core/protocol/requests.js';
-import { Deferred } from '../../engine/deferred.js';
-import type { Warning } from '../../engine/command.js';
-import type { Caller, EventSink } from '../audience.js';
-import type { SessionRecord } from '../session-registry.js';
+import { Deferred } from '../../engine/system/deferred.js';
+import type { Warning } from '../../engine/command/command.js';
+import type { Caller, EventSink } from '../registry/audience.js';
+import type { SessionRecord } from '../registry/session-registry.js';
 
 /** What becomes of something that was confirmed. */
 export type ConfirmedAnswer = Answer<'confirm_command'>;

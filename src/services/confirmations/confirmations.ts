@@ -7,14 +7,14 @@ import type {
   ConfirmationRecord,
   Decider,
 } from '../../core/confirmation/record.js';
-import type { PolicyVerdict } from '../../core/policy/policy.js';
+import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import { AdapterError } from '../../core/errors.js';
 import { confirmationIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Request } from '../../core/protocol/requests.js';
-import type { Warning } from '../../engine/command.js';
-import { randomBytes } from '../../engine/random.js';
-import type { Caller, EventSink } from '../audience.js';
-import type { Connections } from '../connections.js';
+import type { Warning } from '../../engine/command/command.js';
+import { randomBytes } from '../../engine/system/random.js';
+import type { Caller, EventSink } from '../registry/audience.js';
+import type { Connections } from '../registry/connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
 import { isOwn, isVisible, mayDecide, refusalOf } from './deciders.js';
 import * as failures from './failures.js';

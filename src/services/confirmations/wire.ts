@@ -1,14 +1,12 @@
 import type { Principal } from '../../core/access/principal.js';
-import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
-import type { Answer } from '../../core/protocol/requests.js';
-import { renderUnstarted } from '../command-record.js';
+import { renderUnstarted } from '../registry/command-record.js';
+import { judgedCommands, shortReason } from '../registry/judged-commands.js';
 import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
 import { mayDecide } from './deciders.js';
 
-/** Commands that a client is told of, and longest reason, in characters. */
+/** Commands that a client is told of. */
 const MAX_COMMANDS = 50;
-const MAX_REASON_LENGTH = 500;
 
 /** What a client is told that has to have something confirmed. */
 export type ConfirmationTerms = Pick<
@@ -24,7 +22,7 @@ export function termsOf({ id, action, mode, sha256, expiresAt }: Confirmation): 
   return {
     confirmation_id: id,
     class: verdict.class,
-    reasons: verdict.reasons.map(shorten),
+    reasons: verdict.reasons.map(shortReason),
     commands: judgedCommands(commands.slice(0, MAX_COMMANDS)),
     command_sha256: sha256,
     expires_at: expiresAt.toISOString(),
@@ -64,16 +62,3 @@ export function infoOf(confirmation: Confirmation, viewer: Principal): Confirmat
     may_decide: mayDecide(confirmation, viewer),
   };
 }
-
-/** The commands of a verdict, for the wire. */
-export const judgedCommands = (commands: PolicyVerdict['commands']): Answer<'check_command'>['commands'] =>
-  commands.map((command) => ({
-    command: command.text,
-    program: command.program ?? null,
-    action: command.action,
-    class: command.class,
-    reasons: command.reasons.map(shorten),
-  }));
-
-const shorten = (reason: string): string =>
-  reason.length > MAX_REASON_LENGTH ? `${reason.slice(0, MAX_REASON_LENGTH)}…` : reason;

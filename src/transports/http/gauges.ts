@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 
 import { LLM_LABELS, llmLabels } from './llm-metrics.js';
-import type { WorkloadSample } from '../../services/workload.js';
+import type { WorkloadSample } from '../../services/machine/workload.js';
 
 /** How things stand at a moment. */
 export interface Sample extends WorkloadSample {

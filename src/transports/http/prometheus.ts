@@ -15,7 +15,7 @@ import {
   type OutputMeters,
   SHELL_REPLACEMENTS,
   type ShellReplacement,
-} from '../../core/metrics.js';
+} from '../../core/metrics/metrics.js';
 import { type RequestName, requests } from '../../core/protocol/requests.js';
 import { events, type SessionEndReason } from '../../core/protocol/results.js';
 import { registerGauges, type Sample } from './gauges.js';

@@ -4,8 +4,8 @@ import { fastifyCors, type FastifyCorsOptions } from '@fastify/cors';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFactory } from 'fastify';
 
 import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
-import type { Readiness } from '../../services/readiness.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Readiness } from '../../services/machine/readiness.js';
 import { type DoorSettings, pageOf, refusalOf } from '../access.js';
 
 /** What `/healthz` says: by the name a daemon knows another one that has its port. */

@@ -9,7 +9,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Principal } from '../../core/access/principal.js';
-import type { Log } from '../../core/log.js';
+import type { Log } from '../../core/logging/log.js';
 import type { Grant } from '../../services/access/access.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';

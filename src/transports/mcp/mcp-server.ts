@@ -12,7 +12,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
-import { PERMISSIONS } from '../../core/access/permissions.js';
+import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import type { Role } from '../../core/access/roles.js';
 import { AdapterError } from '../../core/errors.js';
 import { toolFailure } from '../../core/tools/answer.js';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { assertPermitted } from '../../core/access/permissions.js';
+import { assertPermitted } from '../../core/protocol/permissions.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
+import type { Log } from '../../core/logging/log.js';
 import { ChatEncoding } from '../../core/openai/chat-encoding.js';
 import { parseChatRequest } from '../../core/openai/chat-request.js';
 import type { CompletionRequest } from '../../core/openai/completion-request.js';
@@ -13,8 +13,8 @@ import { isRepeated, openAiFailure, unknownModel } from '../../core/openai/failu
 import { ResponsesEncoding } from '../../core/openai/responses-encoding.js';
 import { parseResponsesRequest } from '../../core/openai/responses-request.js';
 import type { Grant } from '../../services/access/access.js';
-import type { Caller } from '../../services/audience.js';
-import type { Completion, CompletionListener } from '../../services/completions-port.js';
+import type { Caller } from '../../services/registry/audience.js';
+import type { Completion, CompletionListener } from '../../services/ports/completions-port.js';
 import type { Services } from '../../services/services.js';
 import { grantFor, originOf } from '../http/credentials.js';
 import { goneSignal } from '../http/gone-signal.js';

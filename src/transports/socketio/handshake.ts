@@ -4,9 +4,9 @@ import type { Socket as Connection } from 'node:net';
 import type { Server, Socket } from 'socket.io';
 
 import { AdapterError, type ErrorCode } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
+import type { Log } from '../../core/logging/log.js';
 import type { Access, Grant } from '../../services/access/access.js';
-import type { RequestAudit } from '../../services/request-audit.js';
+import type { RequestAudit } from '../../services/audit/request-audit.js';
 import { type DoorSettings, indirectnessOf, refusalOf } from '../access.js';
 
 /** What decides who gets in. */

@@ -5,9 +5,9 @@ import { Server, type Socket } from 'socket.io';
 import { Encoder } from 'socket.io-parser';
 
 import { auditPrincipal } from '../../core/audit/event.js';
-import type { Log } from '../../core/log.js';
+import type { Log } from '../../core/logging/log.js';
 import type { Grant } from '../../services/access/access.js';
-import type { Caller } from '../../services/audience.js';
+import type { Caller } from '../../services/registry/audience.js';
 import type { Services } from '../../services/services.js';
 import type { DoorSettings } from '../access.js';
 import { dispatch, refuseOversized, type Reply } from '../dispatch.js';

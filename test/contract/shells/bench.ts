@@ -4,19 +4,19 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { LimitMechanismName } from '../../../src/core/limits/limits.js';
-import type { Log } from '../../../src/core/log.js';
+import type { Log } from '../../../src/core/logging/log.js';
 import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
 import type { SandboxProfile } from '../../../src/core/sandbox/profiles.js';
-import { findInstanceProcesses } from '../../../src/engine/process-tree.js';
+import { findInstanceProcesses } from '../../../src/engine/process/process-tree.js';
 import {
   makeRuntimeDirectory,
   removeRuntimeDirectory,
   type RuntimeDirectory,
-} from '../../../src/engine/runtime-directory.js';
+} from '../../../src/engine/instance/runtime-directory.js';
 import { Launcher } from '../../../src/engine/sandbox/launcher.js';
-import { Session } from '../../../src/engine/session.js';
-import { ShellPool } from '../../../src/engine/shell-pool.js';
+import { Session } from '../../../src/engine/session/session.js';
+import { ShellPool } from '../../../src/engine/shell/shell-pool.js';
 import { findShell, type InstalledShell } from '../../../src/engine/shells/list.js';
 import { TestSession } from './test-session.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { SignalName } from '../../../src/core/protocol/fields.js';
+import type { SignalName } from '../../../src/core/signals.js';
 import type { ShellName } from './bench.js';
 import { alive, type Differences, type Expected, expectResult } from './table.js';
 import type { CommandOptions, Result, TestSession } from './test-session.js';

@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { SignalName } from '../../../src/core/protocol/fields.js';
-import { Command, type CommandOutcome } from '../../../src/engine/command.js';
-import { fileBeingRead, listProcesses, readProcess } from '../../../src/engine/process-table.js';
-import type { ReportedProcess } from '../../../src/engine/process-tree.js';
-import type { Session } from '../../../src/engine/session.js';
-import type { SessionListener } from '../../../src/engine/session-options.js';
-import { SpoolBudget } from '../../../src/engine/spool.js';
+import type { SignalName } from '../../../src/core/signals.js';
+import { Command, type CommandOutcome } from '../../../src/engine/command/command.js';
+import { fileBeingRead, listProcesses, readProcess } from '../../../src/engine/process/process-table.js';
+import type { ReportedProcess } from '../../../src/engine/process/process-tree.js';
+import type { Session } from '../../../src/engine/session/session.js';
+import type { SessionListener } from '../../../src/engine/session/session-options.js';
+import { SpoolBudget } from '../../../src/engine/output/spool.js';
 
 /** Room for every output of the suite, untrimmed. */
 const OUTPUT_SIZE = 4_000_000;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type ClientError, connect } from '../../../src/client.js';
+import { type ClientError, connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
-import { type CliResult, runCli } from '../cli-support.js';
+import { type CliResult, runCli } from '../cli/support.js';
 
 let daemon: TestDaemon;
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { io } from 'socket.io-client';
 import { describe, expect, it } from 'vitest';
 
-import { connect } from '../../../src/client.js';
+import { connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { CliProcess, CliTerminal, runCli } from '../cli-support.js';
+import { CliProcess, CliTerminal, runCli } from '../cli/support.js';
 
 let daemon: TestDaemon;
 let agent: WireClient;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { FakeModel, type ModelAnswer, sayAs } from '../../support/fake-model.js';
+import { FakeModel, type ModelAnswer, sayAs } from '../../support/llm/fake-model.js';
 import { WireClient } from '../../support/wire.js';
 
 let model: FakeModel;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { NO_COMPLETIONS, silence } from '../../support/bad-answers.js';
+import { NO_COMPLETIONS, silence } from '../../support/llm/bad-answers.js';
 import { type DaemonSettings, TestDaemon } from '../../support/daemon.js';
-import { FakeModel, sayAs, type ModelAnswer } from '../../support/fake-model.js';
+import { FakeModel, sayAs, type ModelAnswer } from '../../support/llm/fake-model.js';
 import { WireClient } from '../../support/wire.js';
 
 const say = (verdict: string) => `{"verdict":"${verdict}","reason":"because"}`;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { MAIN, TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { expectNothingLeft } from '../llm-support.js';
+import { expectNothingLeft } from '../llm/support.js';
 
 /** A daemon whose commands are confirmed by a tool: what this shell script prints. */
 const start = (script: string, reviewer: Record<string, unknown> = {}) =>

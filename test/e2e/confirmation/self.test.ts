@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ConfirmationRequiredError, connect } from '../../../src/client.js';
+import { ConfirmationRequiredError, connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient, type WireAnswer } from '../../support/wire.js';
 

@@ -23,7 +23,7 @@ import { eventually, MIB, observe, percentile, timed } from '../../support/measu
 import { isRunning } from '../../support/processes.js';
 import { describeTree, makeTree } from '../../support/tree.js';
 import { WireClient } from '../../support/wire.js';
-import { makeFolder } from '../cli-support.js';
+import { makeFolder } from '../cli/support.js';
 
 /** Making and looking at 50,000 files takes its time on a busy machine, in milliseconds. */
 const LARGE_TIMEOUT_MS = 180_000;

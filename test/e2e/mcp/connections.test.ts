@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { CliProcess, runCli } from '../cli-support.js';
+import { CliProcess, runCli } from '../cli/support.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
 import { MCP_WAYS, McpClient } from '../../support/mcp.js';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AGENTS } from '../../real-agents/agents.js';
 import { readSnippets, SHOWN_URL, type Snippet } from '../../real-agents/guide-page.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { MAIN, makeFolder } from '../cli-support.js';
+import { MAIN, makeFolder } from '../cli/support.js';
 import { readNotedBlocks } from '../../real-agents/noted-blocks.js';
 
 const PAGE = fileURLToPath(new URL('../../../docs/guide/agents.md', import.meta.url));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { CliProcess, makeFolder, runCli } from '../cli-support.js';
+import { CliProcess, makeFolder, runCli } from '../cli/support.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { MCP_WAYS, McpClient } from '../../support/mcp.js';
 import { eventually } from '../../support/measure.js';

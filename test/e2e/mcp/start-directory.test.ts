@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
-import { makeFolder } from '../cli-support.js';
+import { makeFolder } from '../cli/support.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { MCP_WAYS, McpClient, type McpClientOptions } from '../../support/mcp.js';
 

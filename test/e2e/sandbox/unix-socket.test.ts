@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { connect } from '../../../src/client.js';
+import { connect } from '../../../src/client/index.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { canSandbox, makeDirectory, PLACES, runnerIn, startSandboxed } from '../../support/sandbox.js';
 import { WireClient } from '../../support/wire.js';

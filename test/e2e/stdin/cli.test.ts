@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { CliProcess, type CliOptions, makeFolder, runCli } from '../cli-support.js';
+import { CliProcess, type CliOptions, makeFolder, runCli } from '../cli/support.js';
 
 let daemon: TestDaemon;
 beforeAll(async () => {

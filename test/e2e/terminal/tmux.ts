@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 
 import type { DaemonSettings } from '../../support/daemon.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { MAIN } from '../cli-support.js';
+import { MAIN } from '../cli/support.js';
 
 /** How long a screen may take to show what it has to, in milliseconds. */
 const PATIENCE_MS = 30_000;

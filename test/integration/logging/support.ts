@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, vi } from 'vitest';
-import type { LoggingConfiguration } from '../../../src/config/configuration.js';
-import { loadConfiguration } from '../../../src/config/load.js';
-import { createLogging, type Logging, type LoggingOptions } from '../../../src/logging.js';
+import type { LoggingConfiguration } from '../../../src/config/model/configuration.js';
+import { loadConfiguration } from '../../../src/config/read/load.js';
+import { createLogging, type Logging, type LoggingOptions } from '../../../src/logging/logging.js';
 
 /** The input of `logging`, in the file's names. */
 export type LoggingInput = NonNullable<Parameters<typeof loadConfiguration>[0]['overrides']>['logging'];

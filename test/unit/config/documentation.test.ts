@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { listSettings } from '../../../src/config/settings.js';
+import { listSettings } from '../../../src/config/model/settings.js';
 
 const SHIPPED = readFileSync(fileURLToPath(new URL('../../../config/shell_adapter.yaml', import.meta.url)), 'utf8');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfiguration } from '../../../src/config/load.js';
+import { loadConfiguration } from '../../../src/config/read/load.js';
 import { BARE_ENV, CWD, catchError, load, makeDirectory, problemsOf, writeConfig } from './support.js';
 
 describe('an unknown key', () => {

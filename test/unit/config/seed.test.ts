@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { loadConfiguration } from '../../../src/config/load.js';
+import { loadConfiguration } from '../../../src/config/read/load.js';
 import { BARE_ENV, CWD } from './support.js';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));

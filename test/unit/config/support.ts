@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Configuration } from '../../../src/config/configuration.js';
-import { loadConfiguration } from '../../../src/config/load.js';
-import type { ConfigurationRequest } from '../../../src/config/read.js';
-import { ConfigurationError, type ConfigurationProblem } from '../../../src/config/problems.js';
+import type { Configuration } from '../../../src/config/model/configuration.js';
+import { loadConfiguration } from '../../../src/config/read/load.js';
+import type { ConfigurationRequest } from '../../../src/config/read/read.js';
+import { ConfigurationError, type ConfigurationProblem } from '../../../src/config/model/problems.js';
 
 /** The directory that the daemon of these tests was started in. */
 export const CWD = '/srv/start';

@@ -5,7 +5,7 @@ import { generic } from '../../../src/llm/drivers/generic.js';
 import { claude } from '../../../src/llm/drivers/claude.js';
 import { assertQuestion, invocationOf } from '../../../src/llm/invocation.js';
 import { outputReader } from '../../../src/llm/output-reader.js';
-import { shellSettings } from '../../support/llm-settings.js';
+import { shellSettings } from '../../support/llm/llm-settings.js';
 
 const HELLO = [{ role: 'user' as const, content: 'hello' }];
 const invoke = (settings: Partial<ShellProviderSettings>, content = 'hello', driver = generic, model?: string) =>

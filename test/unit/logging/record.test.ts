@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LogLevel } from '../../../src/config/configuration.js';
-import { parseLogFormat } from '../../../src/config/log-format.js';
+import type { LogLevel } from '../../../src/config/model/configuration.js';
+import { parseLogFormat } from '../../../src/config/sections/log-format.js';
 import { renderRecord } from '../../../src/logging/record.js';
 
 const RECORD = {

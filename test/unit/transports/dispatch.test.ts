@@ -3,11 +3,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
 import { NO_AUDIT } from '../../../src/core/audit/event.js';
 import { AdapterError } from '../../../src/core/errors.js';
-import type { Log } from '../../../src/core/log.js';
-import { NO_METRICS } from '../../../src/core/metrics.js';
+import type { Log } from '../../../src/core/logging/log.js';
+import { NO_METRICS } from '../../../src/core/metrics/metrics.js';
 import { SecretMask } from '../../../src/core/secrets/secret-mask.js';
-import type { Caller } from '../../../src/services/audience.js';
-import { RequestAudit } from '../../../src/services/request-audit.js';
+import type { Caller } from '../../../src/services/registry/audience.js';
+import { RequestAudit } from '../../../src/services/audit/request-audit.js';
 import type { Services } from '../../../src/services/services.js';
 import { dispatch } from '../../../src/transports/dispatch.js';
 

@@ -1,7 +1,7 @@
-import { tailOf } from '../options.js';
-import { judgeGivenTexts } from '../special/given-commands.js';
-import type { Subject } from '../subject.js';
-import { each, type ProgramTable, valued } from './spec.js';
+import { tailOf } from '../subject/options.js';
+import { judgeGivenTexts } from '../subject/given-commands.js';
+import type { Subject } from '../subject/subject.js';
+import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 
 /** Options by which compilers run programs or load code of somebody's choice. */
 const LOADING =

@@ -1,5 +1,5 @@
-import { FOREIGN_SHELLS, SHELLS } from '../program-name.js';
-import { WRAPPERS } from '../wrappers.js';
+import { FOREIGN_SHELLS, SHELLS } from '../words/program-name.js';
+import { WRAPPERS } from './wrappers.js';
 import { findProgram } from './list.js';
 
 /** Whether the policy has the name of a program in its tables. */

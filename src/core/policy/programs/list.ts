@@ -1,13 +1,13 @@
-import { BUILTINS } from './builtins.js';
+import { BUILTINS } from './builtins/table.js';
 import { COMPILERS } from './compilers.js';
-import { DEVELOPMENT } from './development.js';
-import { FILES } from './files.js';
-import { GIT } from './git.js';
-import { INTERPRETERS } from './interpreters.js';
-import { NETWORK } from './network.js';
+import { DEVELOPMENT } from './development/table.js';
+import { FILES } from './files/table.js';
+import { GIT } from './git/table.js';
+import { INTERPRETERS } from './interpreters/table.js';
+import { NETWORK } from './network/table.js';
 import { READING } from './reading.js';
-import type { ProgramSpec } from './spec.js';
-import { SYSTEM } from './system.js';
+import type { ProgramSpec } from '../subject/program-spec.js';
+import { SYSTEM } from './system/table.js';
 
 /** Every table. A new one is a file beside these, and a line here. */
 const TABLES = [READING, FILES, NETWORK, SYSTEM, DEVELOPMENT, COMPILERS, INTERPRETERS, GIT, BUILTINS];

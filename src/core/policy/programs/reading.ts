@@ -1,7 +1,7 @@
-import { judgeFd } from '../special/find.js';
-import { tailOf } from '../options.js';
-import type { Subject } from '../subject.js';
-import { each, type ProgramTable, valued } from './spec.js';
+import { judgeFd } from './files/find.js';
+import { tailOf } from '../subject/options.js';
+import type { Subject } from '../subject/subject.js';
+import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 
 const pager = { value: 'shell', class: 'execute' } as const;
 

@@ -1,5 +1,5 @@
-import type { Argument } from '../argument.js';
-import type { ProgramSpec } from './spec.js';
+import type { Argument } from '../words/argument.js';
+import type { ProgramSpec } from '../subject/program-spec.js';
 
 /** What does no more than show something. */
 const SHOWING: ProgramSpec = { class: 'read', operands: 'text' };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 import { AdapterError } from '../../../core/errors.js';
-import { closeInheritedTerminals } from '../../inherited-terminals.js';
+import { closeInheritedTerminals } from '../../process/inherited-terminals.js';
 import type { WorkerReply, WorkerRequest } from './messages.js';
 import { runJob } from './run-job.js';
 

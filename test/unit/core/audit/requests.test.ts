@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { PERMISSIONS } from '../../../../src/core/access/permissions.js';
+import { PERMISSIONS } from '../../../../src/core/protocol/permissions.js';
 import { isRecorded, RECORDED } from '../../../../src/core/audit/requests.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { boundText, isCovered, mayDestroy } from '../../../../src/core/confirmation/bindings.js';
 import { isAsStrict, wayOf } from '../../../../src/core/confirmation/modes.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/facts.js';
-import type { PolicyRequest } from '../../../../src/core/policy/inspect.js';
-import { decide } from '../../../../src/core/policy/policy.js';
-import { PRESETS } from '../../../../src/core/policy/presets.js';
-import { compileRule } from '../../../../src/core/policy/rules.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
+import { decide } from '../../../../src/core/policy/decision/policy.js';
+import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
+import { compileRule } from '../../../../src/core/policy/decision/rules.js';
 
 const compiled = compileRule({ action: 'confirm', program: ['make'], reason: 'it builds' }, undefined);
 const rules = 'rule' in compiled ? [compiled.rule] : [];

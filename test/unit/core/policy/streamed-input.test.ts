@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { factsOfFreshShell } from '../../../../src/core/policy/facts.js';
-import { inspect } from '../../../../src/core/policy/inspect.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import { inspect } from '../../../../src/core/policy/analysis/inspect.js';
 
 const classesOf = (command: string, args?: readonly string[]) => {
   const { commands, notes } = inspect({ command, args, stdin_stream: true }, factsOfFreshShell('/w'));

@@ -1,9 +1,9 @@
-import type { CommandClass, PolicyAction } from '../../../../src/core/policy/classes.js';
-import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/facts.js';
-import type { PolicyRequest } from '../../../../src/core/policy/inspect.js';
-import { decide, type PolicyVerdict } from '../../../../src/core/policy/policy.js';
-import { type PresetName, PRESETS } from '../../../../src/core/policy/presets.js';
-import { compileRule, type PolicyRule, type RuleDefinition } from '../../../../src/core/policy/rules.js';
+import type { CommandClass, PolicyAction } from '../../../../src/core/policy/model/classes.js';
+import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model/facts.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
+import { decide, type PolicyVerdict } from '../../../../src/core/policy/decision/policy.js';
+import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
+import { compileRule, type PolicyRule, type RuleDefinition } from '../../../../src/core/policy/decision/rules.js';
 
 /** Where the commands of these tests stand. */
 export const WORKSPACE = '/work/space';

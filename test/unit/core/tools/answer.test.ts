@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { ERROR_CODES } from '../../../../src/core/errors.js';
-import { CLIENT_ERROR_CODES } from '../../../../src/client/errors.js';
+import { CLIENT_ERROR_CODES } from '../../../../src/client/contract/errors.js';
 import { toolAnswer, toolFailure } from '../../../../src/core/tools/answer.js';
 import type { CallFacts } from '../../../../src/core/tools/next-step.js';
 

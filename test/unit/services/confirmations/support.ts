@@ -2,15 +2,15 @@ import type { Principal } from '../../../../src/core/access/principal.js';
 import type { Role } from '../../../../src/core/access/roles.js';
 import type { ConfirmationMode } from '../../../../src/core/confirmation/modes.js';
 import type { ConfirmationRecord } from '../../../../src/core/confirmation/record.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/facts.js';
-import { decide } from '../../../../src/core/policy/policy.js';
-import { PRESETS } from '../../../../src/core/policy/presets.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import { decide } from '../../../../src/core/policy/decision/policy.js';
+import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import type { EventName } from '../../../../src/core/protocol/results.js';
-import type { Caller, EventSink } from '../../../../src/services/audience.js';
+import type { Caller, EventSink } from '../../../../src/services/registry/audience.js';
 import type { ConfirmableAction, ConfirmedAnswer } from '../../../../src/services/confirmations/confirmation.js';
 import { Confirmations, type ConfirmationSettings } from '../../../../src/services/confirmations/confirmations.js';
 import type { Reviewer } from '../../../../src/services/confirmations/reviewer.js';
-import type { SessionRecord } from '../../../../src/services/session-registry.js';
+import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 
 export const EXPIRES_MS = 60_000;
 

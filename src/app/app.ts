@@ -1,0 +1,120 @@
+import type { Configuration } from '../config/model/configuration.js';
+import { ensureWorkspace } from '../config/derive/workspace.js';
+import type { LogFactory } from '../core/logging/log.js';
+import { NO_METRICS } from '../core/metrics/metrics.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
+import { SHELLS } from '../engine/shells/list.js';
+import { RequestAudit } from '../services/audit/request-audit.js';
+import { sampleWorkload } from '../services/machine/workload.js';
+import { PrometheusMetrics } from '../transports/http/prometheus.js';
+
+import type { Closers } from './closers.js';
+import { buildAudit } from './audit.js';
+import { abandonEngine, buildEngine } from './engine.js';
+import { gateSettings } from './gate-settings.js';
+import { reload } from './reload.js';
+import { buildAccess, buildServices } from './services.js';
+import { buildTransports } from './transports.js';
+
+/** What the daemon needs from its surroundings. */
+export interface AppOptions {
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly log: LogFactory;
+  /** Masks the secrets of the configuration; the log has it too. */
+  readonly secrets: SecretMask;
+}
+
+/** A running daemon. */
+export interface App extends AsyncDisposable {
+  /** `http://HOST:PORT`, or `https://` with TLS. */
+  readonly url: string;
+  /**
+   * Takes a new configuration, which applies from now on but for what a running daemon keeps.
+   * @returns the names of the settings that have changed and wait for the next start
+   */
+  reconfigure(configuration: Configuration): readonly string[];
+  /** Ends every process at once and removes the files, without waiting for anything. For a second signal. */
+  readonly abandon: () => void;
+  /** Ends everything: clients are told, processes ended, files removed. Safe to call twice. */
+  close(reason: string): Promise<void>;
+}
+
+/** How long clients get to read that the daemon is ending, in milliseconds. */
+const SHUTDOWN_GRACE_MS = 3000;
+
+/** Builds the daemon and starts it. Nothing else constructs services; what was built is closed in reverse order. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const closers: Closers = [];
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return await build(options, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function build(options: AppOptions, closers: Closers, closeAll: () => Promise<void>): Promise<App> {
+  const { log, secrets, version } = options;
+  let { configuration } = options;
+  let gate = gateSettings(configuration);
+  let closing: Promise<void> | undefined;
+  await ensureWorkspace(configuration);
+  const engine = await buildEngine(() => configuration, log, closers);
+  const audit = await buildAudit(configuration, secrets, log('audit'), closers);
+  const requestAudit = new RequestAudit(audit);
+  const access = buildAccess(configuration, engine, log('access'), { audit, requestAudit }, closers);
+  const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
+  const services = buildServices(engine, access, version, log, closers, {
+    metrics: prometheus ?? NO_METRICS,
+    audit,
+    requestAudit,
+    secrets,
+    configuration: () => configuration,
+    gate: () => gate,
+    isClosing: () => closing !== undefined,
+  });
+  const { sessions, confirmations, llm, completions } = services;
+  const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
+  const shells = SHELLS.map(({ name }) => name);
+  prometheus?.watch(shells, async () => ({
+    ...(await sampleWorkload({ ...services, ...engine, limits: configuration.adapter.resourceLimits })),
+    clients: server.clients,
+  }));
+  await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
+  const { address, family, port } = await http.listen();
+  const { file = null } = configuration;
+  audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
+
+  const work = [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers];
+  const close = (reason: string) => {
+    closing ??= (async () => {
+      server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
+      // What clients wait for ends first, while they are still connected and get the results.
+      await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
+      audit.record({ event: 'daemon_stopped', details: { reason } });
+      await closeAll();
+    })();
+    return closing;
+  };
+  return {
+    url: `${configuration.socketio.tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    reconfigure: (next) => {
+      const reloaded = reload(options.configuration, next);
+      gate = gateSettings(reloaded.configuration);
+      ({ configuration } = reloaded);
+      secrets.replace(next.secrets);
+      access.refresh();
+      audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
+      return reloaded.waiting;
+    },
+    close,
+    abandon: () => {
+      abandonEngine(engine);
+    },
+    [Symbol.asyncDispose]: () => close('the daemon was stopped'),
+  };
+}

@@ -1,0 +1,102 @@
+import { findConfigurationFile } from '../../config/read/locate.js';
+import { readConfiguration, withoutProof } from '../../config/read/read.js';
+import type { Role } from '../../core/access/roles.js';
+import { hasExpired, isTokenName, readLife, type Token, TOKEN_NAME_RULE } from '../../core/access/token.js';
+import { AdapterError } from '../../core/errors.js';
+import { type IssuedToken, TokenFiles } from '../../services/access/token-files.js';
+import type { Context } from '../console/context.js';
+import { commandLineFor } from '../console/command-line.js';
+import { CommandLineError, UsageError } from '../console/failure.js';
+import { alignColumns, formatSpan } from '../console/style.js';
+
+/** What each of the commands takes. */
+export interface TokenOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** What `token create` takes beside that. */
+export interface CreateTokenOptions extends TokenOptions {
+  readonly role: Role;
+  readonly name: string;
+  readonly expires?: string;
+}
+
+/** @throws UsageError, CommandLineError, ConfigurationError */
+export async function createToken(context: Context, options: CreateTokenOptions): Promise<void> {
+  const { role, name, expires } = options;
+  if (!isTokenName(name)) {
+    throw new UsageError(`--name: ${JSON.stringify(name)} is no name of a token: ${TOKEN_NAME_RULE}`);
+  }
+  const lifeMs = expires === undefined ? undefined : readLife(expires);
+  if (expires !== undefined && lifeMs === undefined) {
+    const hint = 'A whole number and a unit (s, m, h, d, w), up to a hundred years: 90d, 12h, 30m.';
+    throw new UsageError(`--expires: ${JSON.stringify(expires)} is no span of time`, { hint });
+  }
+  await printIssued(
+    context,
+    options,
+    change(context, options, () => filesOf(context, options).create({ name, role, lifeMs })),
+  );
+}
+
+/** @throws ConfigurationError */
+export async function listTokens(context: Context, options: TokenOptions): Promise<void> {
+  const { tokens, problems } = filesOf(context, options).read();
+  for (const problem of problems) await context.stderr.write(`shell-adapter: ${problem}\n`);
+  const text = options.json
+    ? JSON.stringify({ tokens: tokens.map(publicFacts) }, null, 2)
+    : renderTable(tokens, Date.now());
+  await context.stdout.write(`${text}\n`);
+}
+
+/** @throws CommandLineError, ConfigurationError */
+export async function revokeToken(context: Context, name: string, options: TokenOptions): Promise<void> {
+  const token = change(context, options, () => filesOf(context, options).revoke(name));
+  const text = options.json ? JSON.stringify({ revoked: publicFacts(token) }, null, 2) : `revoked ${token.name}`;
+  await context.stdout.write(`${text}\n`);
+}
+
+/** @throws CommandLineError, ConfigurationError */
+export async function rotateToken(context: Context, name: string, options: TokenOptions): Promise<void> {
+  await printIssued(
+    context,
+    options,
+    change(context, options, () => filesOf(context, options).rotate(name)),
+  );
+}
+
+function filesOf({ env, cwd }: Context, { config }: TokenOptions): TokenFiles {
+  const source = findConfigurationFile({ flag: config, env, cwd });
+  const { adapter } = readConfiguration({ ...source, env, cwd }, withoutProof);
+  return new TokenFiles(adapter.stateDirectory);
+}
+
+function change<T>(context: Context, { config }: TokenOptions, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof AdapterError)) throw error;
+    throw new CommandLineError(error.message, {
+      hint: `\`${commandLineFor(context, config === undefined ? {} : { config })('token list')}\` lists the tokens.`,
+      cause: error,
+    });
+  }
+}
+
+async function printIssued({ stdout }: Context, { json }: TokenOptions, issued: IssuedToken): Promise<void> {
+  const { secret, token } = issued;
+  await stdout.write(json ? `${JSON.stringify({ token: secret, ...publicFacts(token) }, null, 2)}\n` : `${secret}\n`);
+}
+
+const publicFacts = ({ id, name, role, created_at, expires_at }: Token) => ({ id, name, role, created_at, expires_at });
+
+function renderTable(tokens: readonly Token[], now: number): string {
+  if (tokens.length === 0) return 'There is no token.';
+  const rows = tokens.map((token) => {
+    const { name, role, id, created_at: created, expires_at: end } = token;
+    const left = end === null ? 'never' : `in ${formatSpan(Date.parse(end) - now)}`;
+    return [name, role, formatSpan(now - Date.parse(created)), hasExpired(token, now) ? 'expired' : left, id];
+  });
+  return alignColumns([['NAME', 'ROLE', 'AGE', 'EXPIRES', 'ID'], ...rows]).join('\n');
+}

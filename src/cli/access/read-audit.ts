@@ -1,0 +1,194 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { findConfigurationFile } from '../../config/read/locate.js';
+import { readConfiguration, withoutProof } from '../../config/read/read.js';
+import type { AuditRecord } from '../../core/audit/chain.js';
+import { type AuditQuery, matchesQuery } from '../../core/audit/select.js';
+import { listAuditFiles } from '../../engine/audit/files.js';
+import { type AuditFindings, verifyAudit } from '../../engine/audit/verify.js';
+import { AuditReader } from './audit-reader.js';
+import type { Context } from '../console/context.js';
+import { commandLineFor, quoteWord } from '../console/command-line.js';
+import { CommandLineError, EXIT } from '../console/failure.js';
+import { alignColumns, onOneLine } from '../console/style.js';
+
+/** What all of the commands take. */
+export interface AuditOptions {
+  readonly config?: string;
+  readonly file?: string;
+  readonly json?: boolean;
+}
+
+/** What `audit tail` takes beside that. */
+export interface TailOptions extends AuditOptions {
+  readonly lines: number;
+  readonly follow?: boolean;
+}
+
+/** What `audit search` takes beside that. */
+export type SearchOptions = AuditOptions & AuditQuery;
+
+/** Says whether the chain is in order; the exit code says it too. */
+export async function verifyAuditLog(context: Context, options: AuditOptions): Promise<void> {
+  const findings = await verifyAudit(pathOf(context, options));
+  const text = options.json ? JSON.stringify(findings, null, 2) : renderFindings(findings);
+  await context.stdout.write(`${text}\n`);
+  if (!findings.ok) context.exitWith(EXIT.failed);
+}
+
+/** Shows the latest records, and those to come. */
+export async function tailAuditLog(context: Context, options: TailOptions): Promise<void> {
+  const path = pathOf(context, options);
+  const reader = new AuditReader(path);
+  const { lines } = options;
+  let latest: AuditRecord[] = [];
+  for await (const record of reader.next()) {
+    latest.push(record);
+    if (latest.length >= lines + BATCH) latest = latest.slice(latest.length - lines);
+  }
+  await show(context, latest.slice(Math.max(0, latest.length - lines)), options);
+  await tellUnreadable(context, options, reader);
+  if (options.follow) await follow(context, path, reader, options);
+}
+
+/** Shows the records that fit. */
+export async function searchAuditLog(context: Context, options: SearchOptions): Promise<void> {
+  const reader = new AuditReader(pathOf(context, options));
+  let found: AuditRecord[] = [];
+  for await (const record of reader.next()) {
+    if (context.stdout.isBroken) return;
+    if (matchesQuery(record, options)) found.push(record);
+    if (found.length < BATCH) continue;
+    await show(context, found, options);
+    found = [];
+  }
+  await show(context, found, options);
+  await tellUnreadable(context, options, reader);
+}
+
+/** Records that are kept before they are shown: columns are aligned among these. */
+const BATCH = 5000;
+
+async function tellUnreadable(
+  context: Context,
+  { config, file }: AuditOptions,
+  { unreadable }: AuditReader,
+): Promise<void> {
+  if (unreadable === 0) return;
+  const what =
+    unreadable === 1
+      ? '1 line is no record as it was written'
+      : `${unreadable} lines are no records as they were written`;
+  const verify = commandLineFor(
+    context,
+    config === undefined ? {} : { config },
+  )(file === undefined ? 'audit verify' : `audit verify --file ${quoteWord(file)}`);
+  await context.stderr.write(`shell-adapter: ${what}, and not shown: ${verify} says where\n`);
+}
+
+function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
+  if (file !== undefined) {
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
+    if (isFile && listAuditFiles(file).length > 0) return file;
+    throw new CommandLineError(`--file: there is no audit log at ${file}`);
+  }
+  const source = findConfigurationFile({ flag: config, env, cwd });
+  const { audit } = readConfiguration({ ...source, env, cwd }, withoutProof);
+  if (audit.enabled || listAuditFiles(audit.filePath).length > 0) return audit.filePath;
+  throw new CommandLineError('the configuration has audit.enabled: false, and there is no audit log', {
+    hint: 'Give another configuration with --config, or the log itself with --file.',
+  });
+}
+
+/** Shows records as they come, until it is interrupted or nobody reads any more. */
+async function follow(context: Context, path: string, reader: AuditReader, options: AuditOptions): Promise<void> {
+  const showNew = async () => {
+    for await (const record of reader.next()) await show(context, [record], options);
+  };
+  const ended = Promise.race([
+    new Promise<void>((resolve) => context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => resolve())),
+    context.stdout.broken,
+  ]).then(() => 'ended' as const);
+  const changes = new Changes(dirname(path));
+  try {
+    // Some may have come before the folder was watched.
+    do await showNew();
+    while ((await Promise.race([changes.next(), ended])) !== 'ended');
+  } finally {
+    changes[Symbol.dispose]();
+  }
+}
+
+/** Tells that something in a folder has changed: once for all that changes while nobody asks. */
+class Changes implements Disposable {
+  readonly #watcher: FSWatcher;
+  #hasChanged = false;
+  #tell: () => void = () => undefined;
+
+  constructor(folder: string) {
+    this.#watcher = watch(folder, () => {
+      this.#hasChanged = true;
+      this.#tell();
+    });
+  }
+
+  /** Resolves as soon as something has changed since it did last. */
+  async next(): Promise<void> {
+    if (!this.#hasChanged) {
+      await new Promise<void>((resolve) => {
+        this.#tell = resolve;
+      });
+    }
+    this.#hasChanged = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#watcher.close();
+  }
+}
+
+/** Longest text in the table, in characters. */
+const MAX_TEXT = 160;
+
+async function show({ stdout }: Context, records: readonly AuditRecord[], { json }: AuditOptions): Promise<void> {
+  if (records.length === 0) return;
+  const lines = json ? records.map((record) => JSON.stringify(record)) : alignColumns(records.map(renderRow));
+  await stdout.write(`${lines.join('\n')}\n`);
+}
+
+function renderRow(record: AuditRecord): string[] {
+  const { name = '-' } = (record['principal'] ?? {}) as { readonly name?: string };
+  const { request, outcome, verdict, details = {}, command, args = [] } = record as unknown as ShownFields;
+  const what: (string | undefined)[] = [
+    request,
+    verdict && `${verdict.action} (${verdict.class})`,
+    command === undefined ? undefined : [command, ...args].join(' '),
+    outcome === 'ok' ? undefined : outcome,
+    ...Object.entries(details).map(([key, value]) => `${key}=${JSON.stringify(value)}`),
+  ];
+  const text = what.filter((part) => part !== undefined).join('  ');
+  return [String(record.seq), record.time, name, record.event, onOneLine(text, MAX_TEXT)];
+}
+
+interface ShownFields {
+  readonly request?: string;
+  readonly outcome?: string;
+  readonly verdict?: { readonly action: string; readonly class: string };
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly command?: string;
+  readonly args?: readonly string[];
+}
+
+function renderFindings({ ok, files, records, first_seq: first, last_seq: last, gaps, fault }: AuditFindings): string {
+  if (files.length === 0 && ok) return 'there is no audit log';
+  const range = first === null ? '' : `, ${first} to ${last ?? first}`;
+  const lines = [`${records} records in ${files.length} file${files.length === 1 ? '' : 's'}${range}`];
+  if (first !== null && first > 1) lines.push(`the chain begins at record ${first}: older files are gone`);
+  for (const { seq, time, details } of gaps) lines.push(`gap at record ${seq} (${time}): ${JSON.stringify(details)}`);
+  if (fault) {
+    const place = fault.line === null ? fault.file : `${fault.file}:${fault.line}`;
+    lines.push(`${place}: after record ${fault.after_seq}: ${fault.why}`);
+  }
+  return [...lines, ok ? 'in order' : 'NOT in order'].join('\n');
+}

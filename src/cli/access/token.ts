@@ -1,0 +1,81 @@
+import { type Command, Option } from 'commander';
+
+import { ROLE_NAMES, ROLES } from '../../core/access/roles.js';
+import type { Context } from '../console/context.js';
+import { createCommand, createGroup, examples, type Subcommand } from '../options/subcommand.js';
+import type { CreateTokenOptions, TokenOptions } from './manage-tokens.js';
+
+/** `token`: makes, lists and takes away the tokens of a daemon. Works without a daemon; one that runs notices. */
+export const tokenSubcommand: Subcommand = (context) =>
+  createGroup(context, 'token')
+    .summary('make, list, revoke and replace tokens')
+    .description(
+      'Makes, lists, revokes and replaces the tokens of a daemon, which are files in its state_directory. A daemon that runs ' +
+        'notices at once: the connections of a token that is revoked or replaced end.',
+    )
+    .addCommand(createTokenCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(revokeCommand(context))
+    .addCommand(rotateCommand(context));
+
+/** The flags that all of them have. */
+const withTokenOptions = (command: Command): Command =>
+  command.option('-c, --config <file>', 'the configuration file of the daemon').option('--json', 'print JSON');
+
+const createTokenCommand = (context: Context): Command =>
+  withTokenOptions(createCommand(context, 'token create'))
+    .summary('make a token and print it')
+    .description('Makes a token and prints it. Only its hash is kept: it cannot be shown again.')
+    .addOption(new Option('--role <role>', 'what it may do').choices(ROLE_NAMES).makeOptionMandatory())
+    .requiredOption('--name <name>', 'a name for people, by which it is revoked')
+    .option('--expires <span>', 'how long it lives: 90d, 12h, 30m, 4w; by default until it is revoked')
+    .addHelpText('after', CREATE_HELP)
+    .action(async (options: CreateTokenOptions) => {
+      const { createToken } = await import('./manage-tokens.js');
+      await createToken(context, options);
+    });
+
+const listCommand = (context: Context): Command =>
+  withTokenOptions(createCommand(context, 'token list'))
+    .summary('list the tokens')
+    .description('Lists the tokens: names, roles and times, nothing that opens anything.')
+    .addHelpText(
+      'after',
+      examples('shell-adapter token list', "shell-adapter token list --json | jq -r '.tokens[].name'"),
+    )
+    .action(async (options: TokenOptions) => {
+      const { listTokens } = await import('./manage-tokens.js');
+      await listTokens(context, options);
+    });
+
+const revokeCommand = (context: Context): Command =>
+  withTokenOptions(createCommand(context, 'token revoke'))
+    .summary('take a token away')
+    .description('Takes a token away. Its connections end; its sessions end when reconnect_grace is over.')
+    .argument('<name>', 'the name of the token, or its id')
+    .addHelpText('after', examples('shell-adapter token revoke laptop'))
+    .action(async (name: string, options: TokenOptions) => {
+      const { revokeToken } = await import('./manage-tokens.js');
+      await revokeToken(context, name, options);
+    });
+
+const rotateCommand = (context: Context): Command =>
+  withTokenOptions(createCommand(context, 'token rotate'))
+    .summary('replace a token by a new one and print that')
+    .description('Gives a token another secret and prints it. The old one ends; sessions, role and expiry stay.')
+    .argument('<name>', 'the name of the token, or its id')
+    .addHelpText('after', examples('shell-adapter token rotate laptop'))
+    .action(async (name: string, options: TokenOptions) => {
+      const { rotateToken } = await import('./manage-tokens.js');
+      await rotateToken(context, name, options);
+    });
+
+const CREATE_HELP = `
+Roles:
+${Object.entries(ROLES)
+  .map(([role, meaning]) => `  ${role.padEnd(10)}${meaning}`)
+  .join('\n')}
+${examples(
+  'shell-adapter token create --role agent --name ci --expires 90d',
+  'export SHELL_ADAPTER_TOKEN=$(shell-adapter token create --role viewer --name dashboard)',
+)}`;

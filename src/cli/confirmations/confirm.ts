@@ -1,0 +1,51 @@
+import type { DecideOptions, ListOptions } from './confirmations.js';
+import { withDaemonOptions } from '../connect/daemon-address.js';
+import { UsageError } from '../console/failure.js';
+import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+
+interface ConfirmOptions extends ListOptions, DecideOptions {
+  readonly approve?: boolean;
+  readonly reject?: boolean;
+  readonly watch?: boolean;
+}
+
+/** `confirm`: what waits for a confirmation, and the decision. */
+export const confirmSubcommand: Subcommand = (context) =>
+  withDaemonOptions(createCommand(context, 'confirm'))
+    .summary('list and decide what waits for a confirmation')
+    .description(
+      'Lists the commands that wait for a confirmation, decides over one of them, or follows them as they come. An operator ' +
+        'needs a token of its own, of the role operator or admin; without one there is only what programs of this user ask for ' +
+        'and may confirm themselves.',
+    )
+    .argument('[id]', 'the confirmation to decide over')
+    .option('--approve', 'have the command run, and print its output')
+    .option('--reject', 'have it not run')
+    .option('-j, --justification <text>', 'why; needed to approve what was asked for without an operator')
+    .option('-w, --watch', 'show what comes until Ctrl-C, and at a terminal ask about each')
+    .option('--json', 'print JSON; with --watch a line for each event')
+    .addHelpText('after', HELP)
+    .action(async (id: string | undefined, options: ConfirmOptions) => {
+      const { approve = false, reject = false, watch = false } = options;
+      const isDecision = approve !== reject;
+      const kinds = [id !== undefined && isDecision, watch && id === undefined, id === undefined && !watch];
+      if ((approve || reject) !== (id !== undefined) || (id !== undefined && !isDecision) || !kinds.includes(true)) {
+        throw new UsageError('give an id with either --approve or --reject, or --watch, or nothing to list');
+      }
+      if (watch) {
+        const { watchConfirmations } = await import('./watch-confirmations.js');
+        await watchConfirmations(context, options);
+        return;
+      }
+      const { decideConfirmation, listConfirmations } = await import('./confirmations.js');
+      if (id === undefined) await listConfirmations(context, options);
+      else await decideConfirmation(context, id, approve ? 'approve' : 'reject', options);
+    });
+
+const HELP = `${examples(
+  'shell-adapter confirm',
+  "shell-adapter confirm confirmation_ID --approve -j 'the build makes it anew'",
+  'SHELL_ADAPTER_TOKEN=… shell-adapter confirm --watch',
+)}
+
+Exit codes: with --approve the command's own; otherwise 0 done, 1 failed, 2 wrong usage.`;

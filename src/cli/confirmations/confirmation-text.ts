@@ -1,0 +1,41 @@
+import type { ConfirmationInfo } from '../../client/index.js';
+import { formatSpan, onOneLine } from '../console/style.js';
+
+/** All that a person has to see who decides, line by line: nothing is cut, and nothing can move the cursor. */
+export function describeQuestion(asked: ConfirmationInfo, now: number): string[] {
+  const { command, args = [], stdin, env = {}, session_label: label, requires } = asked;
+  const left = formatSpan(Date.parse(asked.expires_at) - now);
+  const session = label ?? asked.session_id;
+  // What stands there as it is needs no second line.
+  const stopped = asked.commands.filter(({ action, command: text }) => action !== 'allow' && text !== command.trim());
+  return [
+    `Confirm ${asked.kind === 'input' ? 'this typed input' : 'this command'} (${asked.class}), requested by ${show(asked.requested_by)}; ${left} left`,
+    ...asked.reasons.map((reason) => `  - ${show(reason)}`),
+    `  in ${show(asked.working_directory)}${session === null ? '' : `, session ${show(session)}`}`,
+    ...linesOf(command).map((line) => `  | ${line}`),
+    ...args.map((arg) => `  argument: ${show(arg)}`),
+    ...Object.entries(env).map(([name, value]) => `  variable: ${name}=${show(value)}`),
+    ...(stdin === undefined ? [] : linesOf(stdin).map((line) => `  input: ${line}`)),
+    ...stopped.map((part) => `  the part to confirm: ${show(part.command)} (${part.class})`),
+    ...(asked.class === 'interactive' ? ['  Once it is confirmed, everything that is typed into it passes.'] : []),
+    `  ${asked.confirmation_id}, to be confirmed by: ${requires}`,
+  ];
+}
+
+/** A text of a stranger, on one line. */
+const show = (text: string): string => onOneLine(text, Infinity);
+
+const linesOf = (text: string): string[] => text.split('\n').map(show);
+
+/** What is said for a person who gives no reason. */
+const NO_REASON = 'decided at a terminal';
+
+/** What a person has answered: `y` or `yes` approves, anything else does not; a reason may follow. */
+export function readReply(line: string): {
+  readonly decision: 'approve' | 'reject';
+  readonly justification: string;
+} {
+  const [, word = '', reason = ''] = /^\s*(\S*)\s*(.*?)\s*$/.exec(line) ?? [];
+  const decision = /^y(?:es)?$/i.test(word) ? 'approve' : 'reject';
+  return { decision, justification: reason === '' ? NO_REASON : reason };
+}

@@ -1,0 +1,87 @@
+import type { AdapterClient, CommandResult, ConfirmationInfo } from '../../client/index.js';
+import type { Context } from '../console/context.js';
+import { commandLineFor } from '../console/command-line.js';
+import type { DaemonOptions } from '../connect/daemon-address.js';
+import { CommandLineError } from '../console/failure.js';
+import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
+import { withDaemon } from '../connect/with-daemon.js';
+
+/** What the list takes. */
+export interface ListOptions extends DaemonOptions {
+  readonly json?: boolean;
+}
+
+/** What a decision takes. */
+export interface DecideOptions extends DaemonOptions {
+  readonly justification?: string;
+  readonly json?: boolean;
+}
+
+/** Longest cell of the table, in characters. */
+const MAX_CELL = 40;
+
+/** Prints what waits. */
+export async function listConfirmations(context: Context, { json, ...options }: ListOptions): Promise<void> {
+  const confirmations = await withDaemon(options, context, (client) => client.listConfirmations());
+  const text = json === true ? JSON.stringify({ confirmations }, null, 2) : renderTable(confirmations, Date.now());
+  await context.stdout.write(`${text}\n`);
+}
+
+/**
+ * Decides over something that waits, as it is listed at this moment.
+ * @throws CommandLineError, ConfigurationError, ClientError
+ */
+export async function decideConfirmation(
+  context: Context,
+  id: string,
+  decision: 'approve' | 'reject',
+  { json, justification, ...options }: DecideOptions,
+): Promise<void> {
+  await withDaemon(options, context, async (client) => {
+    const asked = (await client.listConfirmations()).find((each) => each.confirmation_id === id);
+    if (!asked) {
+      throw new CommandLineError(`nothing waits for the confirmation ${id}`, {
+        hint: `\`${commandLineFor(context, options)('confirm')}\` lists what waits for you. It may have expired, or need the token of an operator.`,
+      });
+    }
+    const result = await client.confirm(id, { decision, commandSha256: asked.command_sha256, justification });
+    if (json === true) await context.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    else if (result.status === 'denied') await context.stdout.write(`rejected ${id}\n`);
+    else if (asked.kind === 'input') await context.stdout.write(`typed ${result.accepted_bytes ?? 0} bytes\n`);
+    else await printOutput(context, client, result);
+    if (decision === 'approve' && asked.kind === 'command') context.exitWith(result.exit_code ?? 0);
+  });
+}
+
+/** Prints all of a command's output: its result has as much of it as was asked for with the command. */
+async function printOutput(
+  { stdout, stderr }: Context,
+  client: AdapterClient,
+  { command_id }: CommandResult,
+): Promise<void> {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    for (let offset = 0, eof = false; !eof;) {
+      const part = await client.request('read_output', { command_id, stream, offset });
+      await (stream === 'stdout' ? stdout : stderr).write(part.data);
+      offset += part.data.length;
+      // What a command leaves running may print for ever: this is what there was.
+      eof = part.eof || part.data.length === 0;
+    }
+  }
+}
+
+function renderTable(confirmations: readonly ConfirmationInfo[], now: number): string {
+  if (confirmations.length === 0) return 'Nothing waits for a confirmation.';
+  const rows = confirmations.map((asked) => {
+    const left = formatSpan(Date.parse(asked.expires_at) - now);
+    const cells = [asked.requested_by, asked.working_directory, wordsOf(asked)].map((cell) =>
+      onOneLine(cell, MAX_CELL),
+    );
+    return [asked.confirmation_id, asked.requires, asked.class, left, ...cells];
+  });
+  return alignColumns([['CONFIRMATION', 'BY WHOM', 'CLASS', 'LEFT', 'ASKED BY', 'DIRECTORY', 'COMMAND'], ...rows]).join(
+    '\n',
+  );
+}
+
+const wordsOf = ({ command, args = [] }: ConfirmationInfo): string => [command, ...args].join(' ');

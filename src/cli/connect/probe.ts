@@ -1,0 +1,35 @@
+import { getOverSocket, unixEndpoint } from '../../client/connection/unix-socket.js';
+
+/** How long a daemon may take to answer a probe, in milliseconds. */
+const PROBE_MS = 1000;
+
+/** Whether a daemon of this kind answers at an address, `unix:/PATH` included. Always settles within about a second. */
+export async function probeDaemon(url: string): Promise<boolean> {
+  const abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  // A timer of its own: `AbortSignal.timeout` does not keep the process alive, and there are connections for which fetch never
+  // settles. The process would then end without a word (exit code 13).
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => {
+      abort.abort();
+      resolve('');
+    }, PROBE_MS);
+  });
+  try {
+    const text = await Promise.race([ask(url, abort.signal), late]);
+    return text.includes('"shell-adapter"');
+  } catch {
+    // Nothing listens there, or it does not speak HTTP.
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function ask(url: string, signal: AbortSignal): Promise<string> {
+  const socketPath = unixEndpoint(url)?.socketPath;
+  if (socketPath !== undefined) return (await getOverSocket(socketPath, '/healthz', PROBE_MS)).text;
+  // WebSocket addresses are accepted by clients too: the same port answers HTTP.
+  const page = new URL('/healthz', url.replace(/^ws/, 'http'));
+  return (await fetch(page, { signal, redirect: 'manual' })).text();
+}

@@ -1,0 +1,72 @@
+import type { AdapterClient, ClientError } from '../../client/index.js';
+import type { Context } from '../console/context.js';
+import { commandLineFor } from '../console/command-line.js';
+import { type DaemonOptions, findDaemon } from './daemon-address.js';
+import { CommandLineError } from '../console/failure.js';
+
+/** How long a daemon may take to accept a connection, in milliseconds. A daemon on this machine takes some milliseconds. */
+const CONNECT_TIMEOUT_MS = 3000;
+/** How long a lost connection is tried again, in milliseconds. */
+const RECONNECT_TIMEOUT_MS = 30_000;
+
+/**
+ * Connects to the daemon for the time that `use` takes. Reports on standard error when the connection is lost, when it is
+ * back, and when the daemon was restarted.
+ * @throws CommandLineError, ConfigurationError, ClientError
+ */
+export async function withDaemon<T>(
+  options: DaemonOptions,
+  context: Context,
+  use: (client: AdapterClient) => Promise<T>,
+): Promise<T> {
+  const { url, source, token } = await findDaemon(options, context);
+  const { connect, ClientError: AnyClientError } = await import('../../client/index.js');
+  let client: AdapterClient;
+  try {
+    client = await connect(url, {
+      token,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      reconnectTimeoutMs: RECONNECT_TIMEOUT_MS,
+    });
+  } catch (error) {
+    if (!(error instanceof AnyClientError)) throw error;
+    const hint = isUnauthorized(error) ? tokenHint(context, options) : `The address is from ${source}.`;
+    throw new CommandLineError(error.message, { hint, cause: error });
+  }
+  reportConnection(context, client);
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+function reportConnection({ stdin, stderr }: Context, client: AdapterClient): void {
+  const say = (text: string) => {
+    // In raw mode a line feed alone leaves the cursor in its column.
+    void stderr.write(`shell-adapter: ${text}${stdin.isRaw ? '\r\n' : '\n'}`);
+  };
+  let isLost = false;
+  client.onConnection((state) => {
+    if (state === 'lost' && !isLost) {
+      isLost = true;
+      say(`the connection to the daemon was lost; trying again for ${RECONNECT_TIMEOUT_MS / 1000} s`);
+    } else if (state === 'restarted') {
+      say('the daemon was restarted: its earlier sessions and commands have ended');
+    } else if (state === 'connected') {
+      isLost = false;
+      say('connected again');
+    }
+  });
+}
+
+const tokenHint = (context: Context, { config }: DaemonOptions): string => {
+  const create = commandLineFor(
+    context,
+    config === undefined ? {} : { config },
+  )('token create --role agent --name NAME');
+  return `Give a token by SHELL_ADAPTER_TOKEN or --token. \`${create}\`, run as the user of the daemon, makes one.`;
+};
+
+/** Whether the daemon refuses this program because it has shown no valid token. */
+const isUnauthorized = ({ details }: ClientError): boolean => details?.['code'] === 'UNAUTHORIZED';

@@ -1,0 +1,75 @@
+import { ClientError, type ClientErrorCode } from '../../client/contract/errors.js';
+import { ConfigurationError } from '../../config/model/problems.js';
+import type { CommandLine } from './command-line.js';
+import { paint } from './style.js';
+import type { Output } from './context.js';
+
+/** Exit codes of the command line. `exec` gives the command's own, and those of docker for what is not the command's. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, execTimedOut: 124, execFailed: 125, execDenied: 126 } as const;
+
+/** A failure that a person can do something about. */
+export class CommandLineError extends Error {
+  override readonly name = 'CommandLineError';
+  /** What to do about it. */
+  readonly hint: string | undefined;
+
+  constructor(message: string, options: { readonly hint?: string | undefined; readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.hint = options.hint;
+  }
+}
+
+/** The arguments make no sense: nothing was tried. */
+export class UsageError extends CommandLineError {}
+
+const defaultCommandLine: CommandLine = (words) => `shell-adapter ${words}`;
+
+/** What went wrong, for a person, without what to do about it. */
+export const messageFor = (error: unknown): string => describeFailure(error, defaultCommandLine).message;
+
+/**
+ * Says on standard error what went wrong: for a person, without a stack.
+ * @param commandLine writes the command lines of hints. Default: without the flags that find the daemon
+ */
+export async function reportFailure(
+  error: unknown,
+  stderr: Output,
+  commandLine: CommandLine = defaultCommandLine,
+): Promise<void> {
+  const { message, hint } = describeFailure(error, commandLine);
+  const label = paint(stderr, 'red', 'shell-adapter:');
+  await stderr.write(`${label} ${message}\n${hint === undefined ? '' : `${hint}\n`}`);
+}
+
+const HINTS: Partial<Record<ClientErrorCode, string | ((commandLine: CommandLine) => string)>> = {
+  SESSION_NOT_FOUND: (commandLine) => `\`${commandLine('sessions')}\` lists the sessions that are open.`,
+  SESSION_LIMIT: (commandLine) =>
+    `\`${commandLine('sessions')}\` lists them, \`${commandLine('close ID')}\` ends one. The limit is max_sessions.`,
+  CHECKPOINT_NOT_FOUND: (commandLine) => `\`${commandLine('checkpoint --list')}\` lists the checkpoints.`,
+  CHECKPOINT_TOO_LARGE: 'Raise the limit in the configuration, or take something out of the workspace.',
+  CONFIRMATION_NOT_FOUND: (commandLine) => `\`${commandLine('confirm')}\` lists what waits for a confirmation.`,
+  GIT_NOT_FOUND: 'Install git (apt-get install git on Debian and Ubuntu). Everything else works without it.',
+  SHELL_NOT_FOUND: (commandLine) => `\`${commandLine('doctor')}\` lists the shells that are installed.`,
+  PAYLOAD_TOO_LARGE: 'Put it into a file that the command reads, or raise socketio.max_message_bytes.',
+};
+
+function describeFailure(
+  error: unknown,
+  commandLine: CommandLine,
+): { readonly message: string; readonly hint?: string | undefined } {
+  if (error instanceof CommandLineError) return { message: error.message, hint: error.hint };
+  if (error instanceof ConfigurationError) {
+    return { message: error.message, hint: 'Every key is explained in config/shell_adapter.yaml of the package.' };
+  }
+  if (error instanceof ClientError) {
+    const hint = HINTS[error.code];
+    return { message: error.message, hint: typeof hint === 'function' ? hint(commandLine) : hint };
+  }
+  return { message: error instanceof Error ? messageOf(error) : String(error) };
+}
+
+/** What a system error says; Node.js tells of a directory on a read-only file system that it is not there, which is no news. */
+export function messageOf({ code, syscall, path = '', message }: NodeJS.ErrnoException): string {
+  if (code !== 'ENOENT' || syscall !== 'mkdir') return message;
+  return `the directory ${path} cannot be made: its file system is read-only, or something above it is missing`;
+}

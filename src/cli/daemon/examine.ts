@@ -1,0 +1,116 @@
+import type { Answer } from '../../client/index.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import { loadConfiguration } from '../../config/read/load.js';
+import { findConfigurationFile } from '../../config/read/locate.js';
+import { ConfigurationError } from '../../config/model/problems.js';
+import { sandboxSurroundings } from '../../config/derive/sandbox-surroundings.js';
+import { examineLlmProviders } from '../../doctor/llm.js';
+import { examineMachine, type Finding } from '../../doctor/doctor.js';
+import { TokenFiles } from '../../services/access/token-files.js';
+import type { Context } from '../console/context.js';
+import { commandLineFor, quoteWord } from '../console/command-line.js';
+import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
+import { findStatus } from '../connect/find-status.js';
+
+/**
+ * Everything that `doctor` looks at: the machine, the configuration, and whether a daemon answers.
+ * @throws UsageError when the address that was given for the daemon is none
+ */
+export async function examine(context: Context, options: DaemonOptions): Promise<readonly Finding[]> {
+  const { configuration, finding } = examineConfiguration(context, options);
+  const { env } = context;
+  const toolEnv = configuration?.childEnvironment ?? { PATH: env['PATH'] ?? '' };
+  const llm = configuration ? examineLlmProviders({ settings: configuration.llm, env: toolEnv }) : [];
+  const machine = await examineMachine({
+    env: toolEnv,
+    defaultShell: configuration?.adapter.shell ?? 'bash',
+    directories: configuration
+      ? {
+          'adapter.workspace_directory': configuration.adapter.workspaceDirectory,
+          'adapter.state_directory': configuration.adapter.stateDirectory,
+        }
+      : {},
+    sandbox: configuration && sandboxSurroundings(configuration),
+    privateFiles: configuration ? privateFilesOf(configuration) : {},
+  });
+  const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
+  return [installed, ...machine, ...(await llm), finding, ...(await examineDaemon(context, options, configuration))];
+}
+
+/** A configuration is a secret only where it holds some. */
+const privateFilesOf = ({ adapter, audit, secrets, file }: Configuration): Record<string, string> => ({
+  state: adapter.stateDirectory,
+  'first token': new TokenFiles(adapter.stateDirectory).firstSecretFile,
+  audit: audit.filePath,
+  ...(file !== undefined && secrets.length > 0 && { 'configuration file': file }),
+});
+
+function examineConfiguration(
+  { env, cwd }: Context,
+  { config }: DaemonOptions,
+): { readonly configuration?: Configuration; readonly finding: Finding } {
+  const name = 'configuration';
+  try {
+    const configuration = loadConfiguration({ ...findConfigurationFile({ flag: config, env, cwd }), env, cwd });
+    return { configuration, finding: { name, status: 'ok', detail: configuration.file ?? 'defaults' } };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const detail = error.message.split('\n').join('; ');
+    return {
+      finding: {
+        name,
+        status: 'missing',
+        detail,
+        fix: 'correct it; `shell-adapter config check FILE` tells when it is right',
+      },
+    };
+  }
+}
+
+/** The daemon that the options lead to, and how it differs from the one that `serve` would start here. */
+async function examineDaemon(
+  context: Context,
+  options: DaemonOptions,
+  configuration: Configuration | undefined,
+): Promise<readonly Finding[]> {
+  const name = 'daemon';
+  const url = givenUrl(options, context)?.url ?? (configuration && urlOf(configuration.socketio));
+  if (url === undefined) return [{ name, status: 'warn', detail: 'not looked for: its port is not known' }];
+  const found = await findStatus(options, context);
+  if (found.state === 'unknown') {
+    return [{ name, status: 'warn', detail: found.why, ...(found.hint !== undefined && { fix: found.hint }) }];
+  }
+  if (found.state === 'stopped') {
+    const { config } = options;
+    const serve = commandLineFor(context, config === undefined ? {} : { config })('serve');
+    return [{ name, status: 'warn', detail: `none answers at ${url}`, fix: `start one: ${serve}` }];
+  }
+  const { status } = found;
+  const running = `version ${status.adapter_version}, process ${status.pid}, answers at ${url}`;
+  const differences = differencesOf(status, configuration);
+  return [
+    { name, status: 'ok', detail: running },
+    { name: 'daemon file', status: 'ok', detail: status.configuration_file ?? 'none: the defaults' },
+    { name: 'daemon workspace', status: 'ok', detail: status.workspace_directory },
+    ...(differences.length === 0
+      ? []
+      : [
+          {
+            name: 'daemon differs',
+            status: 'warn' as const,
+            detail: `the daemon has another ${differences.join(' and ')} than the checks above are about`,
+            fix: `name its file: ${context.programName} doctor --config ${quoteWord(status.configuration_file ?? 'FILE')}`,
+          },
+        ]),
+  ];
+}
+
+/** The names of what the running daemon has otherwise than `serve` would have it here. */
+function differencesOf(status: Answer<'daemon_status'>, configuration: Configuration | undefined): string[] {
+  const pairs = [
+    ['configuration file', status.configuration_file, configuration?.file ?? null],
+    ['workspace', status.workspace_directory, configuration?.adapter.workspaceDirectory],
+    ['state directory', status.state_directory, configuration?.adapter.stateDirectory],
+  ] as const;
+  return pairs.flatMap(([what, theirs, ours]) => (theirs === ours ? [] : [what]));
+}

@@ -1,0 +1,102 @@
+import type { Configuration } from '../../config/model/configuration.js';
+import { loadConfiguration } from '../../config/read/load.js';
+import { findConfigurationFile } from '../../config/read/locate.js';
+import type { SettingInForce } from '../../config/read/in-force.js';
+import { ConfigurationError } from '../../config/model/problems.js';
+import { readSettings, withoutProof } from '../../config/read/read.js';
+import type { Context } from '../console/context.js';
+import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
+import { EXIT } from '../console/failure.js';
+import { findStatus } from '../connect/find-status.js';
+import { alignColumns } from '../console/style.js';
+
+/** Says `ok`, or everything that is wrong with a file; the exit code says it too. */
+export async function checkConfiguration(context: Context, file: string | undefined, asJson: boolean): Promise<void> {
+  const { stdout, stderr } = context;
+  try {
+    const { file: found } = load(context, file);
+    await stdout.write(
+      asJson ? toJson({ ok: true, file: found ?? null, problems: [] }) : `${found ?? 'the defaults'}: ok\n`,
+    );
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    if (asJson) await stdout.write(toJson({ ok: false, problems: error.problems }));
+    else await stderr.write(`${error.message}\n`);
+    context.exitWith(EXIT.failed);
+  }
+}
+
+/**
+ * Prints the settings that `serve` would use here, by the names and in the units of the file, and where each comes from; and
+ * what a running daemon uses instead.
+ */
+export async function showConfiguration(context: Context, options: DaemonOptions, asJson: boolean): Promise<void> {
+  const { env, cwd, stdout } = context;
+  const { config: file } = options;
+  // Reports everything that is wrong.
+  const configuration = load(context, file);
+  const { file: found } = configuration;
+  const daemon = await findRunning(context, options, configuration);
+  const source = findConfigurationFile({ flag: file, env, cwd });
+  const settings = readSettings({ ...source, env, cwd }, withoutProof).listSettings();
+  if (asJson) {
+    const sources = Object.fromEntries(settings.map(({ path, source: from }) => [path.join('.'), from]));
+    await stdout.write(toJson({ file: found ?? null, daemon: daemon ?? null, ...treeOf(settings), sources }));
+    return;
+  }
+  const rows = settings.map(({ path, value, source: from }) => [path.join('.'), textOf(value), from]);
+  const head = `file: ${found ?? 'none: these are the defaults'}`;
+  const body = alignColumns([['KEY', 'VALUE', 'FROM'], ...rows]);
+  await stdout.write([...describeDaemon(daemon, configuration), head, ...body, ''].join('\n'));
+}
+
+/** The running daemon, as `config show` reports it. */
+interface RunningDaemon {
+  readonly url: string;
+  readonly version: string;
+  readonly configuration_file: string | null;
+  readonly workspace_directory: string;
+}
+
+/** The daemon that answers; undefined when none does, or it does not accept this client. */
+async function findRunning(
+  context: Context,
+  options: DaemonOptions,
+  { socketio }: Configuration,
+): Promise<RunningDaemon | undefined> {
+  const url = givenUrl(options, context)?.url ?? urlOf(socketio);
+  const found = url === undefined ? undefined : await findStatus(options, context);
+  if (url === undefined || found?.state !== 'running') return undefined;
+  const { adapter_version: version, configuration_file, workspace_directory } = found.status;
+  return { url, version, configuration_file, workspace_directory };
+}
+
+/** Lines about a running daemon, and whether the settings below are its own. */
+function describeDaemon(daemon: RunningDaemon | undefined, { file, adapter }: Configuration): string[] {
+  if (!daemon) return [];
+  const { url, version, configuration_file: theirs, workspace_directory: workspace } = daemon;
+  const isSame = theirs === (file ?? null) && workspace === adapter.workspaceDirectory;
+  return [
+    `daemon: ${url}, version ${version}, file ${theirs ?? 'none'}, workspace ${workspace}`,
+    ...(isSame ? [] : ['These are not the settings of that daemon, but those that `serve` would use here:']),
+  ];
+}
+
+function load({ env, cwd }: Context, file: string | undefined): Configuration {
+  return loadConfiguration({ ...findConfigurationFile({ flag: file, env, cwd }), env, cwd });
+}
+
+const textOf = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
+
+/** The tree that a file would be; null is none. */
+function treeOf(settings: readonly SettingInForce[]): object {
+  const tree: Record<string, unknown> = {};
+  for (const { path, value } of settings) {
+    let section = tree;
+    for (const key of path.slice(0, -1)) section = (section[key] ??= {}) as Record<string, unknown>;
+    section[path.at(-1) ?? ''] = value ?? null;
+  }
+  return tree;
+}
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,0 +1,155 @@
+import { resolve } from 'node:path';
+
+import { type App, type AppOptions, startApp } from '../../app/app.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import { loadConfiguration } from '../../config/read/load.js';
+import { findConfigurationFile } from '../../config/read/locate.js';
+import { ConfigurationError } from '../../config/model/problems.js';
+import type { Log } from '../../core/logging/log.js';
+import { SecretMask } from '../../core/secrets/secret-mask.js';
+import { createLogging, type Logging } from '../../logging/logging.js';
+import type { Context } from '../console/context.js';
+import { EXIT } from '../console/failure.js';
+import { explainStartFailure } from './start-failure.js';
+import { StopSignals } from './stop-signals.js';
+
+/** What `serve` takes. */
+export interface ServeOptions {
+  readonly config?: string;
+  /** Wins over `adapter.workspace_directory`; relative to the current directory. */
+  readonly workspace?: string;
+  readonly host?: string;
+  readonly port?: number;
+  /** Whether to print a line to try; by default to a terminal alone. */
+  readonly example?: boolean;
+}
+
+const FIRST_PROCESS =
+  'the daemon is the first process of its container: what commands leave behind stays as zombies. Start it by ' +
+  'scripts/start or scripts/init, or give the container an init (docker run --init)';
+
+/** How long the log may take to be written when all else has ended, in milliseconds. */
+const LOG_FLUSH_MS = 300;
+
+/**
+ * Runs the daemon until a signal ends it.
+ * @throws what a person can act on, when it cannot be started.
+ */
+export async function runDaemon(context: Context, options: ServeOptions): Promise<void> {
+  const stop = new StopSignals(context);
+  const load = () => loadFor(context, options);
+  const configuration = load();
+  const secrets = new SecretMask(configuration.secrets);
+  const logging = createLogging(configuration.logging, { console: true, mask: secrets.text });
+  const log = logging.component();
+  let app: App | undefined;
+  // From the beginning: without a listener the signal would end the process.
+  context.onSignal(['SIGHUP'], () => {
+    if (app) reload(app, logging, load);
+  });
+  try {
+    app = await start(context, stop, { configuration, secrets, log: (name) => logging.component(name) });
+  } catch (error) {
+    await within(LOG_FLUSH_MS, logging.close());
+    throw await explainStartFailure(error, configuration);
+  }
+  context.onFault((error) => {
+    log.error('an error that nobody caught; the daemon goes on', { error: textOf(error) });
+  });
+  if (app) {
+    const { abandon } = app;
+    stop.onAbandon = abandon;
+    await announce(context, options, app, configuration, log);
+  }
+  const signal = await stop.requested;
+  log.info('the daemon is stopping', { signal });
+  const hasEnded = app !== undefined && (await end(app, signal, stop, log));
+  await within(LOG_FLUSH_MS, logging.close());
+  context.exitWith(hasEnded ? EXIT.ok : EXIT.failed);
+}
+
+function loadFor({ env, cwd }: Context, { config, workspace, host, port }: ServeOptions): Configuration {
+  const source = findConfigurationFile({ flag: config, env, cwd });
+  const adapter = workspace === undefined ? {} : { workspace_directory: resolve(cwd, workspace) };
+  return loadConfiguration({ ...source, env, cwd, overrides: { adapter, socketio: { host, port } } });
+}
+
+/** Starts the daemon; undefined when it was told to stop and did not come up in time. */
+async function start(
+  context: Context,
+  stop: StopSignals,
+  options: Omit<AppOptions, 'version'>,
+): Promise<App | undefined> {
+  const { promise: fault, reject } = withRejection();
+  // Until the daemon is up, an error that nobody caught is a reason to give up.
+  const faults = context.onFault(reject);
+  try {
+    const started = startApp({ ...options, version: context.version });
+    return await Promise.race([started, fault, stop.deadline]);
+  } finally {
+    faults[Symbol.dispose]();
+  }
+}
+
+async function announce(
+  { stdout, programName, cwd }: Context,
+  { example = stdout.isTerminal }: ServeOptions,
+  app: App,
+  { file }: Configuration,
+  log: Log,
+): Promise<void> {
+  // Node.js waits for its own children only.
+  if (process.pid === 1) log.warn(FIRST_PROCESS);
+  log.info('the daemon listens', { url: app.url, configuration: file ?? 'none', directory: cwd });
+  await stdout.write(`listening on ${app.url}\n`);
+  if (example) await stdout.write(`try: ${programName} exec --url ${app.url} 'echo hello'\n`);
+}
+
+function reload(app: App, logging: Logging, load: () => Configuration): void {
+  const log = logging.component();
+  try {
+    const configuration = load();
+    const waiting = app.reconfigure(configuration);
+    logging.reconfigure(configuration.logging);
+    log.info('the configuration was read again', { file: configuration.file ?? 'none' });
+    if (waiting.length > 0) log.warn('some changes wait for the next start of the daemon', { settings: waiting });
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    log.error('the configuration was read again and has errors; the old one stays', { why: error.message });
+  }
+}
+
+/** Ends the daemon; false when it could not be done in time. */
+async function end(app: App, signal: NodeJS.Signals, stop: StopSignals, log: Log): Promise<boolean> {
+  try {
+    const closed = app.close(signal).then(() => true);
+    const isClosed = await Promise.race([closed, stop.deadline]);
+    if (isClosed) log.info('the daemon has stopped');
+    else log.error('the daemon could not end in time and leaves; what it leaves behind is removed at the next start');
+    return isClosed ?? false;
+  } catch (error) {
+    log.error('the daemon could not end cleanly', { error: textOf(error) });
+    return false;
+  }
+}
+
+async function within(ms: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
+
+function withRejection(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<never>((_resolve, rejectPromise) => {
+    reject = rejectPromise;
+  });
+  // It may be rejected after the race that it takes part in.
+  promise.catch(() => undefined);
+  return { promise, reject };
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

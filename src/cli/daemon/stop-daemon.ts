@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Answer } from '../../client/index.js';
+import { processIdentity } from '../../engine/process/process-identity.js';
+import type { Context } from '../console/context.js';
+import type { DaemonOptions } from '../connect/daemon-address.js';
+import { CommandLineError } from '../console/failure.js';
+import { findStatus } from '../connect/find-status.js';
+
+/** A daemon ends within 5 seconds, and exits by itself when that fails. The rest is for a slow machine. */
+const STOP_TIMEOUT_MS = 15_000;
+/** How often the process is looked up while it ends, in milliseconds. */
+const POLL_MS = 50;
+
+/**
+ * Ends the daemon at the address with SIGTERM and waits until its process is gone.
+ * @throws CommandLineError when it is no process of this user on this machine, or does not end in time
+ */
+export async function stopDaemon(context: Context, options: DaemonOptions): Promise<void> {
+  const found = await findStatus(options, context);
+  if (found.state === 'stopped') {
+    await context.stdout.write(`not running: ${found.why}\n`);
+    return;
+  }
+  if (found.state === 'unknown') throw new CommandLineError(found.why, { hint: found.hint });
+  const { status, url } = found;
+  const { pid } = status;
+  assertHere(status, url);
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw notPermitted(status, url, cause);
+  }
+  const deadline = performance.now() + STOP_TIMEOUT_MS;
+  while (processIdentity(pid) === status.process_identity) {
+    if (performance.now() > deadline) {
+      throw new CommandLineError(
+        `the daemon at ${url} (process ${pid}) has not ended within ${STOP_TIMEOUT_MS / 1000} s`,
+        {
+          hint: `\`kill -KILL ${pid}\` ends it at once; the next start removes what it leaves behind.`,
+        },
+      );
+    }
+    await sleep(POLL_MS);
+  }
+  await context.stdout.write(`stopped the daemon at ${url} (process ${pid})\n`);
+}
+
+/** The pid means something only if this process sees the very process that answered. */
+function assertHere(status: Answer<'daemon_status'>, url: string): void {
+  const { pid, process_identity: identity } = status;
+  if (identity !== null && processIdentity(pid) === identity) return;
+  if (
+    process.getuid?.() !== 0 &&
+    identity !== null &&
+    processIdentity(process.pid)?.split('/')[0] === identity.split('/')[0]
+  ) {
+    throw notPermitted(status, url);
+  }
+  throw new CommandLineError(`the daemon at ${url} is no process of this machine or container`, {
+    hint: `Stop it where it runs: process ${pid} of user ${status.user}.`,
+  });
+}
+
+const notPermitted = ({ pid, user }: Answer<'daemon_status'>, url: string, cause?: unknown): CommandLineError =>
+  new CommandLineError(`the daemon at ${url} is process ${pid} of user ${user}, which this user may not stop`, {
+    hint: `Run this as ${user} or root. In a container, stop the container.`,
+    cause,
+  });

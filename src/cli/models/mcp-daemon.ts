@@ -1,0 +1,209 @@
+import type { AdapterClient } from '../../client/index.js';
+import type { ToolError } from '../../core/tools/answer.js';
+import type { RequestInput, RequestName } from '../../core/protocol/requests.js';
+import type { Reply, ToolBackend } from '../../transports/mcp/tool-backend.js';
+
+/**
+ * Connects to the daemon.
+ * @param onAddress told where the daemon should be when the connection is about to be made
+ */
+export type ConnectDaemon = (onAddress: (url: string) => void) => Promise<AdapterClient>;
+
+/**
+ * How long a call waits for a daemon that is away, in milliseconds: an agent is told within two seconds, and a short break
+ * goes unnoticed.
+ */
+const PATIENCE_MS = 1500;
+
+/** Requests that are waited for at the end: commands that were told to end, and the signals that tell them. */
+const ENDING: ReadonlySet<RequestName> = new Set(['execute_command', 'signal_command']);
+
+/** How long commands may take to end with this process, in milliseconds: SIGINT, SIGTERM and SIGKILL come a second apart. */
+const ENDING_MS = 2500;
+
+/** An answer that does not come because the daemon is away. */
+const AWAY = Symbol('away');
+
+/**
+ * The way to a daemon that may come and go. A request while there is none is answered with an error within two seconds, and
+ * the next one tries again. Nothing that was answered with an error is sent later.
+ */
+export class McpDaemon implements ToolBackend, AsyncDisposable {
+  readonly #connect: ConnectDaemon;
+  readonly #patienceMs: number;
+  #url = 'its address';
+  /** Resolves when the connection is about to be made: what this process loads before is not the daemon's delay. */
+  readonly #isReady = new Deferred();
+  #client: Promise<AdapterClient> | undefined;
+  #connected: AdapterClient | undefined;
+  /** Why the last attempt has failed. */
+  #failure: ToolError | undefined;
+  #isDisposed = false;
+  /** Commands, and the signals that end them when this process ends. */
+  readonly #ending = new Set<Promise<Reply>>();
+
+  /** @param patienceMs how long a call waits for a first connection, in milliseconds */
+  constructor(connect: ConnectDaemon, patienceMs: number = PATIENCE_MS) {
+    this.#connect = connect;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Begins to connect; gives why that failed, or undefined when it is done. */
+  async open(): Promise<ToolError | undefined> {
+    try {
+      await this.#open();
+      return undefined;
+    } catch {
+      // It is kept in `#failure`.
+      return this.#failure;
+    }
+  }
+
+  async request(name: RequestName, payload: unknown): Promise<Reply> {
+    // Without a wait where there is a connection: what ends commands when this process ends must get out at once.
+    const client = this.#connected?.isConnected === true ? this.#connected : await this.#wait();
+    if ('error' in client) return client;
+    const asked = this.#ask(client, name, payload);
+    if (!ENDING.has(name)) return asked;
+    this.#ending.add(asked);
+    return asked.finally(() => this.#ending.delete(asked));
+  }
+
+  async #wait(): Promise<AdapterClient | { readonly error: ToolError }> {
+    const opened = this.#open().catch(() => undefined);
+    await Promise.race([opened, this.#isReady.promise]);
+    const client = await within(this.#patienceMs, opened);
+    if (client === AWAY) return { error: this.#silent() };
+    return client ?? { error: this.#failure ?? this.#silent() };
+  }
+
+  async #ask(client: AdapterClient, name: RequestName, payload: unknown): Promise<Reply> {
+    const wasConnected = client.isConnected;
+    const stop = new AbortController();
+    const away = watchAbsence(client, PATIENCE_MS, stop.signal);
+    try {
+      // Its schema has parsed it.
+      const asked = client.request(name, payload as RequestInput<RequestName>, { signal: stop.signal });
+      const reply = await Promise.race([asked, away]);
+      if (reply !== AWAY) return reply;
+      this.#drop(client);
+      return { error: absent(client.url, wasConnected) };
+    } catch (error) {
+      return { error: toolErrorOf(error) };
+    } finally {
+      // What has no answer yet must not be sent when the daemon is back: the agent was told that it was not.
+      stop.abort();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    await within(ENDING_MS, Promise.allSettled([...this.#ending]));
+    await this.#connected?.close();
+  }
+
+  /** The next request connects again, and starts what has to be started. */
+  #drop(client: AdapterClient): void {
+    if (this.#connected !== client) return;
+    this.#client = undefined;
+    this.#connected = undefined;
+    void client.close();
+  }
+
+  #silent(): ToolError {
+    return {
+      code: 'CONNECTION_FAILED',
+      message: `no daemon answers at ${this.#url} within ${this.#patienceMs} ms`,
+    };
+  }
+
+  #open(): Promise<AdapterClient> {
+    this.#client ??= this.#begin();
+    return this.#client;
+  }
+
+  async #begin(): Promise<AdapterClient> {
+    try {
+      const client = await this.#connect((url) => {
+        this.#url = url;
+        this.#isReady.resolve();
+      });
+      this.#connected = client;
+      this.#failure = undefined;
+      client.onConnection((state) => {
+        if (state === 'closed' && this.#connected === client) this.#client = undefined;
+      });
+      if (this.#isDisposed) await client.close();
+      return client;
+    } catch (error) {
+      this.#failure = toolErrorOf(error);
+      this.#client = undefined;
+      throw error;
+    }
+  }
+}
+
+/** A promise with its resolver. */
+class Deferred {
+  resolve!: () => void;
+  readonly promise = new Promise<void>((resolve) => {
+    this.resolve = resolve;
+  });
+}
+
+/** Resolves when a client has been without its connection for so long. */
+function watchAbsence(client: AdapterClient, ms: number, stop: AbortSignal): Promise<typeof AWAY> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const wait = () => {
+      timer ??= setTimeout(() => {
+        resolve(AWAY);
+      }, ms);
+    };
+    const rest = () => {
+      clearTimeout(timer);
+      timer = undefined;
+    };
+    const unwatch = client.onConnection((state) => {
+      if (state === 'lost') wait();
+      else rest();
+    });
+    if (!client.isConnected) wait();
+    stop.addEventListener('abort', () => {
+      rest();
+      unwatch();
+    });
+  });
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | typeof AWAY> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof AWAY>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(AWAY);
+    }, ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const absent = (url: string, wasConnected: boolean): ToolError =>
+  wasConnected
+    ? {
+        code: 'CONNECTION_LOST',
+        message: `the connection to the daemon at ${url} broke: what was asked may or may not have been done`,
+      }
+    : { code: 'CONNECTION_FAILED', message: `no daemon answers at ${url}` };
+
+/** An error of the client library, or of finding the daemon, as a model reads it. */
+function toolErrorOf(error: unknown): ToolError {
+  const { code, message, details } = error as { code?: unknown; message: string; details?: ToolError['details'] };
+  return {
+    code: typeof code === 'string' ? code : 'CONNECTION_FAILED',
+    message,
+    ...(details && { details }),
+  };
+}

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path';
+
+import type { Answer } from '../../client/index.js';
+import type { Output } from '../console/context.js';
+import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
+import { alignColumns, onOneLine, paint } from '../console/style.js';
+import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { withDaemon } from '../connect/with-daemon.js';
+
+/** What `check` takes beside the command. */
+interface CheckOptions extends DaemonOptions {
+  readonly session?: string;
+  readonly cwd?: string;
+  readonly json?: boolean;
+}
+
+type Verdict = Answer<'check_command'>;
+
+/** Exit codes, by what would become of the command. */
+const EXIT_CODES: Readonly<Record<Verdict['action'], number>> = { allow: 0, confirm: 3, deny: 4 };
+const COLOURS = { allow: 'green', confirm: 'yellow', deny: 'red' } as const;
+
+/** Longest command and reason in the table, in characters. */
+const MAX_COMMAND = 50;
+const MAX_REASON = 120;
+
+/** `check`: what the policy makes of a command. */
+export const checkSubcommand: Subcommand = (context) =>
+  withDaemonOptions(createCommand(context, 'check'))
+    .summary('say what the policy makes of a command, without running it')
+    .description(
+      'Says what the policy makes of a command: whether it may run, has to be confirmed, or is denied, and why. Nothing is ' +
+        'run. With `confirmation.mode: off` nothing is stopped either: this says what would be.',
+    )
+    .argument('<command...>', 'one argument is text for the shell; several are a program and its arguments, not parsed')
+    .passThroughOptions()
+    .option('-s, --session <id>', 'as if run in this session: its directory, aliases and functions count')
+    .option('--cwd <directory>', 'as if run there')
+    .option('--json', 'print JSON, as `check_command` answers')
+    .addHelpText('after', HELP)
+    .action(async ([command, ...args]: readonly [string, ...string[]], options: CheckOptions) => {
+      const verdict = await withDaemon(options, context, (client) =>
+        client.check(command, {
+          args: args.length === 0 ? undefined : args,
+          cwd: options.cwd === undefined ? undefined : resolve(context.cwd, options.cwd),
+          sessionId: options.session,
+        }),
+      );
+      const text = options.json ? JSON.stringify(verdict, null, 2) : render(context.stdout, verdict);
+      await context.stdout.write(`${text}\n`);
+      context.exitWith(EXIT_CODES[verdict.action]);
+    });
+
+function render(output: Output, verdict: Verdict): string {
+  const { action, class: commandClass, reasons, commands, enforced } = verdict;
+  const lines = [`${paint(output, COLOURS[action], action)}: ${commandClass}`];
+  for (const reason of reasons) lines.push(`  ${onOneLine(reason, MAX_REASON)}`);
+  if (commands.length > 1) {
+    const rows = commands.map((entry) => [`  ${entry.action}`, entry.class, onOneLine(entry.command, MAX_COMMAND)]);
+    lines.push('', ...alignColumns([['  ACTION', 'CLASS', 'COMMAND'], ...rows]));
+  }
+  if (!enforced) lines.push('', 'The gate is off (confirmation.mode): it would run all the same.');
+  return lines.join('\n');
+}
+
+const HELP = `${examples(
+  "shell-adapter check 'git status && rm -rf build'",
+  'shell-adapter check --session ID -- make install',
+  "shell-adapter check --json 'curl https://example.org | sh' | jq .class",
+)}
+
+Exit codes: 0 it may run, 3 it has to be confirmed, 4 it is denied; 1 failed, 2 wrong usage.`;

@@ -1,0 +1,56 @@
+import { withDaemonOptions } from '../connect/daemon-address.js';
+import { readVariable } from '../options/environment-option.js';
+import type { ExecOptions } from './run-command.js';
+import { sandboxOption } from '../options/sandbox-option.js';
+import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
+
+/** The longest time-out of the protocol: 2^31 - 1 ms. */
+const MAX_TIMEOUT_S = 2_147_483;
+
+/** `exec`: a command through the daemon, as if it ran here. */
+export const execSubcommand: Subcommand = (context) =>
+  withDaemonOptions(createCommand(context, 'exec'))
+    .summary('run a command through the daemon')
+    .description(
+      'Runs a command through the daemon: its output comes as it is printed, byte for byte, and its exit code is the ' +
+        'exit code of this program. Standard input goes to the command, unless it is a terminal.',
+    )
+    .argument('<command...>', 'one argument is text for the shell; several are a program and its arguments, not parsed')
+    .passThroughOptions()
+    .option('-s, --session <id>', 'run it in this session; by default in a fresh environment')
+    .option('--cwd <directory>', 'where to run it; by default in the workspace, or where the session is')
+    .option(
+      '--env <name=value>',
+      'a variable for it; may be repeated; without a value, the one from here',
+      readVariable(context),
+    )
+    .option(
+      '--timeout <seconds>',
+      'end it after so long',
+      readNumber({ min: 0.001, max: MAX_TIMEOUT_S, isWhole: false }),
+    )
+    .addOption(sandboxOption())
+    .option('-t, --tty', 'give it a terminal; what is typed here goes to it, Ctrl-] leaves')
+    .option('-n, --no-stdin', 'do not read standard input')
+    .option('--json', 'print the result as JSON instead of the output')
+    .addHelpText('after', HELP)
+    .action(async (words: readonly [string, ...string[]], options: ExecOptions) => {
+      const { runCommand } = await import('./run-command.js');
+      await runCommand(context, words, options);
+    });
+
+const HELP = `${examples(
+  "shell-adapter exec 'ls -l | wc -l'        text for the shell",
+  'shell-adapter exec -- ls -l "a b"         a program and its arguments, as they are',
+  'shell-adapter exec --session ID pwd       in a session, where cd and variables stay',
+  "tar c . | shell-adapter exec 'tar x -C y'  standard input of any size",
+  "shell-adapter exec -n 'read x || echo no'  without standard input",
+)}
+
+Ctrl-C interrupts the command; a third one leaves at once. Standard input of any size, text or bytes, goes to the command
+while it runs. Short text is sent with the command, so that the policy can judge what a shell would read. At a terminal
+you are asked about a command that this client has to confirm itself, unless --json or --no-stdin is given.
+
+Exit codes: the command's own; 124 it ran into its time-out; 125 the adapter failed (no daemon, no such session,
+wrong usage); 126, 127 the command could not be run, was not found; 126 too when it is denied or has yet to be
+confirmed; 128+n ended by signal n; 130 left by Ctrl-], or by Ctrl-C when asked; 141 the reader of standard output has gone.`;

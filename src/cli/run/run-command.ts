@@ -1,0 +1,202 @@
+import { constants } from 'node:os';
+import { resolve } from 'node:path';
+
+import {
+  type AdapterClient,
+  type ClientCommand,
+  type ClientSession,
+  type CommandResult,
+  ConfirmationRequiredError,
+  type ExecuteOptions,
+} from '../../client/index.js';
+import { hasCode } from '../../client/contract/errors.js';
+import { randomCommandId } from '../../client/runtime/random-id.js';
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import { type Outcome, runOrAsk } from '../confirmations/ask-person.js';
+import { CommandSignals } from './command-signals.js';
+import { openTerminal } from '../terminal/command-terminal.js';
+import { commandLineFor } from '../console/command-line.js';
+import type { Context } from '../console/context.js';
+import type { DaemonOptions } from '../connect/daemon-address.js';
+import { showHints } from './exec-hints.js';
+import { CommandLineError, EXIT } from '../console/failure.js';
+import { type CommandInput, readInput } from './streamed-input.js';
+import { onOneLine, paint } from '../console/style.js';
+import { withDaemon } from '../connect/with-daemon.js';
+
+/** What `exec` takes beside the command. */
+export interface ExecOptions extends DaemonOptions {
+  readonly session?: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** In seconds. */
+  readonly timeout?: number;
+  readonly tty?: boolean;
+  readonly sandbox?: SandboxProfile;
+  /** False when standard input is not to be read. */
+  readonly stdin: boolean;
+  readonly json?: boolean;
+}
+
+/** What a program gets whose reader has gone: 128 + SIGPIPE. */
+const BROKEN_PIPE_EXIT_CODE = 128 + constants.signals.SIGPIPE;
+/** What a command gets that a person has left, or left unconfirmed: 128 + SIGINT, as if by Ctrl-C. */
+const LEFT_EXIT_CODE = 128 + constants.signals.SIGINT;
+
+/** Where a command runs. */
+type Runner = Pick<AdapterClient | ClientSession, 'execute'>;
+
+/**
+ * Runs a command and passes everything through: input, output, signals, exit code.
+ * @throws CommandLineError, ConfigurationError, ClientError
+ */
+export async function runCommand(
+  context: Context,
+  words: readonly [string, ...string[]],
+  options: ExecOptions,
+): Promise<void> {
+  const signals = new CommandSignals(context);
+  const isInteractive = options.tty === true && options.stdin && context.stdin.isTTY;
+  const outcome = await withDaemon(options, context, async (client) => {
+    const input = options.stdin && !context.stdin.isTTY ? await readInput(context, client, words, options) : undefined;
+    const request = requestOf(context, words, { ...options, input });
+    if (isInteractive) return runOnTerminal(context, client, options, signals, request);
+    const hints = await showHints(context, client, { ...options, words, commandId: request[1].commandId });
+    try {
+      const runner = options.session === undefined ? client : await client.attachSession(options.session);
+      const start = () => follow(context, runner.execute(...request), options.json ?? false, signals);
+      const mayAsk = options.json !== true && options.stdin;
+      return await (mayAsk ? runOrAsk(context, client, start, LEFT_EXIT_CODE) : start());
+    } finally {
+      hints[Symbol.dispose]();
+    }
+  }).catch((error: unknown) => reportCancelled(context, error));
+  if (typeof outcome === 'number') context.exitWith(outcome);
+  else await conclude(context, outcome, options);
+}
+
+type ExecuteRequest = [command: string, options: ExecuteOptions & { readonly commandId: string }];
+
+function requestOf(
+  { cwd, stdout }: Context,
+  [first, ...rest]: readonly [string, ...string[]],
+  options: ExecOptions & { readonly input: CommandInput | undefined },
+): ExecuteRequest {
+  const gone = new AbortController();
+  void stdout.broken.then(() => {
+    gone.abort(new BrokenOutput());
+  });
+  const { env, timeout, tty, sandbox, json } = options;
+  return [
+    first,
+    {
+      commandId: randomCommandId(),
+      args: rest.length === 0 ? undefined : rest,
+      cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
+      env,
+      stdin: options.input,
+      timeoutMs: timeout === undefined ? undefined : Math.ceil(timeout * 1000),
+      tty,
+      sandbox,
+      stream: json !== true,
+      // The output is passed on as it comes: the result need not bring it again.
+      output: json === true ? undefined : { maxSize: 0 },
+      signal: gone.signal,
+    },
+  ];
+}
+
+/** Nobody reads standard output any more: reason enough to end the command, and none to complain. */
+class BrokenOutput extends Error {}
+
+/** Passes the output on while the command runs. */
+async function follow(
+  { stdout, stderr }: Context,
+  command: ClientCommand,
+  isQuiet: boolean,
+  signals: CommandSignals,
+): Promise<Outcome> {
+  signals.sendTo(command);
+  try {
+    if (!isQuiet) {
+      for await (const { stream, data } of command) await (stream === 'stdout' ? stdout : stderr).write(data);
+    }
+    return await command;
+  } catch (error) {
+    if (error instanceof BrokenOutput) return BROKEN_PIPE_EXIT_CODE;
+    if (error instanceof ConfirmationRequiredError && error.result) return error.result;
+    throw error;
+  }
+}
+
+/** The exit code of a command that was not run because its request for a confirmation was taken back. Other errors go on. */
+async function reportCancelled({ stderr }: Context, error: unknown): Promise<number> {
+  if (!hasCode(error, 'COMMAND_DENIED') || error.details?.['outcome'] !== 'withdrawn') throw error;
+  await stderr.write('shell-adapter: cancelled: the command was not run\n');
+  return LEFT_EXIT_CODE;
+}
+
+/** Runs the command on a terminal that is this one: in a session of its own, unless one is named. */
+async function runOnTerminal(
+  context: Context,
+  client: AdapterClient,
+  { session: id }: ExecOptions,
+  signals: CommandSignals,
+  request: ExecuteRequest,
+): Promise<Outcome> {
+  const { columns: cols, rows } = context.stdout.size ?? {};
+  const session = id === undefined ? await client.openSession({ cols, rows }) : await client.attachSession(id);
+  const runner: Runner = session;
+  const start = async () => {
+    const command = runner.execute(...request);
+    await using terminal = openTerminal(context, { client, session, command });
+    return await Promise.race([follow(context, command, false, signals), terminal.left.then(() => LEFT_EXIT_CODE)]);
+  };
+  try {
+    return await runOrAsk(context, client, start, LEFT_EXIT_CODE);
+  } finally {
+    if (id === undefined) await session.close();
+  }
+}
+
+/** Says what the client that asked is to do, to have its command run. */
+function howToConfirm(
+  context: Context,
+  options: DaemonOptions,
+  { confirmation_id: id = '', class: name, reasons = [] }: CommandResult,
+): string {
+  const why = reasons.map((reason) => `  ${onOneLine(reason, MAX_REASON)}`);
+  const how = commandLineFor(context, options)(`confirm ${id} --approve --justification '…'`);
+  return [
+    `shell-adapter: not run: the command has to be confirmed (${name ?? ''})`,
+    ...why,
+    `Confirm it: ${how}`,
+    '',
+  ].join('\n');
+}
+
+/** Longest reason, in characters. */
+const MAX_REASON = 200;
+
+async function conclude(context: Context, result: CommandResult, options: ExecOptions): Promise<void> {
+  const { stdout, stderr } = context;
+  if (result.status === 'confirmation_required') {
+    if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    else await stderr.write(howToConfirm(context, options, result));
+    context.exitWith(EXIT.execDenied);
+    return;
+  }
+  if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  else if (result.timed_out) {
+    const seconds = (result.duration_ms / 1000).toFixed(1);
+    await stderr.write(`shell-adapter: the command ran into its time-out and was ended after ${seconds} s\n`);
+  }
+  if (stderr.isTerminal && !options.json) {
+    for (const { message } of result.warnings)
+      await stderr.write(paint(stderr, 'yellow', `shell-adapter: ${message}\n`));
+  }
+  if (result.exit_code === null) {
+    throw new CommandLineError(`the command still runs as ${result.command_id}`);
+  }
+  context.exitWith(result.timed_out ? EXIT.execTimedOut : result.exit_code);
+}

@@ -1,0 +1,90 @@
+import type { ErrorBody } from '../../core/errors.js';
+import { ClientError } from '../contract/errors.js';
+import { startTimer, type Timer } from '../runtime/timer.js';
+import { type Endpoint, getOverSocket } from './unix-socket.js';
+
+/** How long the daemon has to say why it did not let the client in, in milliseconds. */
+const PROBE_TIMEOUT_MS = 2000;
+
+/**
+ * Finds out why no connection came about, and says what to do. A WebSocket does not tell; a plain request does.
+ * @param isRefused whether the daemon itself has turned the client away
+ */
+export async function explainFailure(endpoint: Endpoint, error: Error, isRefused: boolean): Promise<ClientError> {
+  const { url } = endpoint;
+  if (isRefused) return refusalOf(url, error);
+  if (error.message === 'timeout') {
+    return failed(`what listens at ${url} does not answer: see whether the daemon is stopped or overloaded`, error);
+  }
+  let answer: { readonly status: number; readonly text: string };
+  try {
+    answer = await ask(endpoint);
+  } catch (cause) {
+    // Nothing listens, the name is unknown, or there is no way to it.
+    return failed(
+      `no daemon answers at ${url}${whyOf(cause)}: start one with "shell-adapter serve", or give the address of one that runs`,
+      cause,
+    );
+  }
+  const isOk = answer.status < 400;
+  const reason = reasonOf(answer.text);
+  if (!isOk && reason !== undefined) return refused(url, reason, error);
+  if (isOk) return failed(`the daemon at ${url} answers, but no WebSocket to it comes about: ${error.message}`, error);
+  return failed(
+    `what answers at ${url} (HTTP ${answer.status}) is no shell-adapter daemon: check host and port`,
+    error,
+  );
+}
+
+async function ask({ origin, socketPath }: Endpoint): Promise<{ readonly status: number; readonly text: string }> {
+  const path = '/socket.io/?EIO=4&transport=polling';
+  if (socketPath !== undefined) return getOverSocket(socketPath, path, PROBE_TIMEOUT_MS);
+  const abort = new AbortController();
+  let timer: Timer | undefined;
+  // A timer of its own: that of `AbortSignal.timeout` does not keep Node.js alive, and fetch may never settle.
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = startTimer(PROBE_TIMEOUT_MS, () => {
+      abort.abort();
+      reject(new Error('timeout'));
+    });
+  });
+  const get = async () => {
+    const response = await fetch(new URL(path, origin), { signal: abort.signal });
+    return { status: response.status, text: await response.text() };
+  };
+  try {
+    return await Promise.race([get(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const failed = (message: string, cause: unknown): ClientError =>
+  new ClientError('CONNECTION_FAILED', message, { cause });
+
+const refused = (url: string, reason: string, cause: unknown): ClientError =>
+  new ClientError('REFUSED', `the daemon at ${url} refuses this client: ${reason}`, { cause });
+
+/** What the daemon has said to a client that it does not let in; `details.code` says it for programs. */
+export function refusalOf(url: string, error: Error): ClientError {
+  const { code } = (error as { readonly data?: ErrorBody }).data ?? {};
+  const message = `the daemon at ${url} refuses this client: ${error.message}`;
+  return new ClientError('REFUSED', message, { ...(code !== undefined && { details: { code } }), cause: error });
+}
+
+/** The system's name of what went wrong, where there is one: browsers tell nothing. */
+function whyOf(error: unknown): string {
+  const { code } = ((error as Error).cause ?? error) as { readonly code?: unknown };
+  return typeof code === 'string' ? ` (${code})` : '';
+}
+
+/** Engine.IO refuses with a JSON object. */
+function reasonOf(answer: string): string | undefined {
+  try {
+    const { message } = JSON.parse(answer) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    // Not JSON: not the daemon.
+    return undefined;
+  }
+}

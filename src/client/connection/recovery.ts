@@ -1,0 +1,86 @@
+import type { SessionEndReason } from '../../core/protocol/results.js';
+import type { Connection } from './connection.js';
+import { type DaemonRuns, RESTARTED } from './daemon-runs.js';
+import { ClientError, hasCode } from '../contract/errors.js';
+import type { EventRouter, FollowedSession } from '../output/event-router.js';
+
+/** What the client knows from before the connection broke. */
+export interface Earlier {
+  /** A command that the daemon has answered. */
+  readonly knownCommandId: string | undefined;
+  readonly runs: DaemonRuns;
+}
+
+/** As long as this connection stands, and no longer. */
+const BOUND = { isBound: true, timeoutMs: Infinity };
+
+/**
+ * Brings everything back after the connection has: attaches the sessions from the event on that is wanted next, turns
+ * outputs without events to reading, and settles the commands that may or may not have arrived.
+ */
+export async function recover(
+  connection: Connection,
+  router: EventRouter,
+  { knownCommandId, runs }: Earlier,
+): Promise<void> {
+  const { sessions } = router;
+  const attached = await Promise.all(sessions.map((session) => attachAgain(connection, router, session, runs)));
+  router.noteUnfollowed(new Set(sessions.filter((_, index) => attached[index]).map(({ id }) => id)));
+  const doubtful = connection.doubtfulOneShots();
+  if (doubtful.length === 0 || attached.includes(true)) return;
+  if (knownCommandId !== undefined && (await knows(connection, knownCommandId))) return;
+  // The daemon cannot be told from one that has been started since: what it does not know may have run under the other.
+  for (const request of doubtful) {
+    if (!(await knows(connection, String(request.payload['command_id'])))) request.reject(doubt(runs));
+  }
+}
+
+/** Attaches a session; false when that cannot be done. */
+async function attachAgain(
+  connection: Connection,
+  router: EventRouter,
+  { id, sequence }: FollowedSession,
+  runs: DaemonRuns,
+): Promise<boolean> {
+  try {
+    const request = { session_id: id, from_seq: sequence.next };
+    const { next_seq, gap } = await connection.request('attach_session', request, BOUND);
+    if (gap) router.noteGap(id, gap.to_seq);
+    if (sequence.next === undefined) sequence.skip(next_seq - 1);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ClientError) || hasCode(error, 'CONNECTION_LOST', 'CLIENT_CLOSED')) throw error;
+    if (error.code === 'SESSION_NOT_FOUND') router.route('session_closed', { session_id: id, ...endOf(error, runs) });
+    return false;
+  }
+}
+
+/** Why a session has ended, as the daemon answers. A restarted daemon does not know the sessions of its earlier run. */
+function endOf({ message, details }: ClientError, runs: DaemonRuns): { reason: SessionEndReason; detail: string } {
+  if (runs.hasRestarted) return { reason: 'restarted', detail: RESTARTED };
+  const { reason = 'shutdown', detail = message } = (details ?? {}) as { reason?: SessionEndReason; detail?: string };
+  return { reason, detail };
+}
+
+async function knows(connection: Connection, commandId: string): Promise<boolean> {
+  try {
+    await connection.request('wait_command', { command_id: commandId, timeout_ms: 0 }, BOUND);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'COMMAND_NOT_FOUND')) return false;
+    throw error;
+  }
+}
+
+const doubt = ({ hasRestarted }: DaemonRuns): ClientError =>
+  hasRestarted
+    ? new ClientError(
+        'CONNECTION_LOST',
+        'the daemon was restarted: the command was ended with it, or never ran; check what it has done before running it again',
+        { details: { restarted: true } },
+      )
+    : new ClientError(
+        'CONNECTION_LOST',
+        'the connection broke while the command was sent, and the daemon does not know it; ' +
+          'check what it has done before running it again',
+      );

@@ -1,0 +1,32 @@
+export { AdapterClient, type ConnectionState } from './adapter-client.js';
+export { ClientCommand } from './command.js';
+export { connect } from './connect.js';
+export {
+  type AdmittedResult,
+  CLIENT_ERROR_CODES,
+  ClientError,
+  type ClientErrorCode,
+  ConfirmationRequiredError,
+  type PendingConfirmation,
+} from './contract/errors.js';
+export type { AcceptedInput, InputOptions } from './input.js';
+export type { InputSource } from './contract/input-source.js';
+export type { EventListener } from './runtime/listeners.js';
+export { type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
+export type {
+  CheckOptions,
+  ConnectOptions,
+  Decision,
+  ExecuteOptions,
+  OpenSessionOptions,
+  OutputOptions,
+  RequestOptions,
+} from './contract/options.js';
+export type { OutputChunk } from './output/output-queue.js';
+export { ClientSession, type SessionEnd, type SessionEventName } from './session.js';
+export type { ErrorCode, ErrorDetails } from '../core/errors.js';
+export type { ConfirmationInfo } from '../core/protocol/confirmations.js';
+export type { OutputStreamName } from '../core/protocol/fields.js';
+export type { SignalName } from '../core/signals.js';
+export type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
+export type { CommandResult, EventName, EventPayload, SessionInfo } from '../core/protocol/results.js';

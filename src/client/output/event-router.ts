@@ -1,0 +1,108 @@
+import type { EventName, EventPayload } from '../../core/protocol/results.js';
+import type { CommandOutput } from './command-output.js';
+import { Listeners } from '../runtime/listeners.js';
+import type { SequenceTracker } from './sequence-tracker.js';
+
+/** A session that the client follows. */
+export interface FollowedSession {
+  readonly id: string;
+  readonly sequence: SequenceTracker;
+}
+
+/** Leads the daemon's events to the commands, sessions and listeners they concern, each event once. */
+export class EventRouter {
+  readonly listeners = new Listeners();
+  readonly #sessions = new Map<string, FollowedSession>();
+  readonly #outputs = new Map<string, { readonly output: CommandOutput; readonly sessionId: string | null }>();
+  readonly #onShutdown: (reason: string) => void;
+  readonly #onDaemon: (info: EventPayload<'daemon_info'>) => void;
+
+  /**
+   * @param onShutdown called when the daemon announces its end
+   * @param onDaemon called when a connection identifies the run of the daemon it leads to
+   */
+  constructor(
+    onShutdown: (reason: string) => void,
+    onDaemon: (info: EventPayload<'daemon_info'>) => void = () => undefined,
+  ) {
+    this.#onShutdown = onShutdown;
+    this.#onDaemon = onDaemon;
+  }
+
+  get sessions(): FollowedSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  session(id: string): FollowedSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  followSession(session: FollowedSession): void {
+    this.#sessions.set(session.id, session);
+  }
+
+  leaveSession(id: string): void {
+    this.#sessions.delete(id);
+  }
+
+  /** Leads the output of a command to its reader, until `leaveCommand`. */
+  followCommand(commandId: string, sessionId: string | null, output: CommandOutput): void {
+    this.#outputs.set(commandId, { output, sessionId });
+  }
+
+  leaveCommand(commandId: string): void {
+    this.#outputs.delete(commandId);
+  }
+
+  /** Takes an event as it came. The daemon's payloads are trusted to be what the protocol says. */
+  route(name: string, payload: unknown): void {
+    if (name === 'command_output') this.#onOutput(payload as EventPayload<'command_output'>);
+    else if (name === 'output_gap') this.#onGap(payload as EventPayload<'output_gap'>);
+    else if (name === 'session_closed') this.#onSessionClosed(payload as EventPayload<'session_closed'>);
+    else {
+      if (name === 'server_shutdown') this.#onShutdown((payload as EventPayload<'server_shutdown'>).reason);
+      if (name === 'daemon_info') this.#onDaemon(payload as EventPayload<'daemon_info'>);
+      this.listeners.emit(name as EventName, payload as EventPayload<EventName>);
+    }
+  }
+
+  /** Events of a session up to a number will not come. Says so once, however often it is told. */
+  noteGap(sessionId: string, toSeq: number): void {
+    const gap = this.#sessions.get(sessionId)?.sequence.skip(toSeq);
+    if (gap) this.#announceGap({ session_id: sessionId, from_seq: gap.fromSeq, to_seq: gap.toSeq });
+  }
+
+  /** The outputs that get no events any more: all but those of these sessions. */
+  noteUnfollowed(followedSessions: ReadonlySet<string | null>): void {
+    for (const { output, sessionId } of this.#outputs.values()) {
+      if (!followedSessions.has(sessionId)) output.noteUnfollowed();
+    }
+  }
+
+  #onOutput(event: EventPayload<'command_output'>): void {
+    const { session_id: sessionId, seq, command_id: commandId, stream, offset, data } = event;
+    const session = sessionId === null ? undefined : this.#sessions.get(sessionId);
+    const { isDuplicate, gap } = session?.sequence.accept(seq) ?? { isDuplicate: false };
+    if (isDuplicate) return;
+    if (gap) this.#announceGap({ session_id: sessionId, from_seq: gap.fromSeq, to_seq: gap.toSeq });
+    this.#outputs.get(commandId)?.output.push({ stream, offset, data });
+    this.listeners.emit('command_output', event);
+  }
+
+  #onGap(event: EventPayload<'output_gap'>): void {
+    if (event.session_id !== null && this.#sessions.has(event.session_id)) this.noteGap(event.session_id, event.to_seq);
+    else this.#announceGap(event);
+  }
+
+  #announceGap(event: EventPayload<'output_gap'>): void {
+    for (const { output, sessionId } of this.#outputs.values()) {
+      if (sessionId === event.session_id) output.noteGap();
+    }
+    this.listeners.emit('output_gap', event);
+  }
+
+  #onSessionClosed(event: EventPayload<'session_closed'>): void {
+    this.#sessions.delete(event.session_id);
+    this.listeners.emit('session_closed', event);
+  }
+}

@@ -1,0 +1,13 @@
+import type { Configuration } from '../model/configuration.js';
+
+/** Files that the daemon writes by itself, wherever they are configured to be: its log, the audit log, and their backups. */
+export const ownFiles = ({ logging, audit }: Pick<Configuration, 'logging' | 'audit'>): readonly string[] => [
+  ...withBackups(logging.filePath, logging.backupCount),
+  ...withBackups(audit.filePath, audit.backups),
+  ...['.head', '.lock'].map((suffix) => audit.filePath + suffix),
+];
+
+const withBackups = (path: string, count: number): string[] => [
+  path,
+  ...Array.from({ length: count }, (_, index) => `${path}.${index + 1}`),
+];

@@ -1,0 +1,45 @@
+import { homedir } from 'node:os';
+import { dirname } from 'node:path';
+
+import type { Configuration, SandboxConfiguration } from '../model/configuration.js';
+import { ownFiles } from './own-files.js';
+
+/** What a configuration says of sandboxes, in one place. */
+export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'isRequired'> {
+  /** Where bubblewrap is looked for. */
+  readonly path: string;
+  readonly workspace: string;
+  /** Home directories whose secrets are hidden. */
+  readonly homes: readonly string[];
+  /**
+   * The daemon's state, configuration, key, logs and the folder of its Unix socket, which nobody in a sandbox may see. The
+   * folder, because a socket that does not listen yet cannot be hidden.
+   */
+  readonly hidden: readonly string[];
+}
+
+/** Gathers it. */
+export function sandboxSurroundings(configuration: Configuration): SandboxSurroundings {
+  const { adapter, sandbox, socketio, file, childEnvironment } = configuration;
+  const { profile, network, protectedPaths } = sandbox;
+  const secrets = [
+    adapter.stateDirectory,
+    file,
+    socketio.tls?.key,
+    socketFolder(configuration),
+    ...ownFiles(configuration),
+  ];
+  return {
+    profile,
+    network,
+    protectedPaths,
+    path: childEnvironment['PATH'] ?? '',
+    workspace: adapter.workspaceDirectory,
+    homes: [...new Set([homedir(), childEnvironment['HOME'] ?? homedir()])],
+    hidden: secrets.filter((path) => path !== undefined),
+  };
+}
+
+/** The folder of the Unix socket. */
+export const socketFolder = ({ socketio: { unixSocket } }: Configuration): string | undefined =>
+  unixSocket === undefined ? undefined : dirname(unixSocket);

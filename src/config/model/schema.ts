@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { adapterSection } from '../sections/adapter.js';
+import { auditSection } from '../sections/audit.js';
+import { authSection } from '../sections/auth.js';
+import { checkpointsSection } from '../sections/checkpoints.js';
+import { confirmationSection, reviewerFault } from '../sections/confirmation.js';
+import { httpSection } from '../sections/http.js';
+import { llmSection } from '../sections/llm.js';
+import { loggingSection } from '../sections/logging.js';
+import { sandboxSection } from '../sections/sandbox.js';
+import { secretsSection } from '../sections/secrets.js';
+import { isLoopback, socketioSection } from '../sections/socketio.js';
+
+/** What the configuration file may hold: the sections, every key with a default. */
+export const configurationSchema = z
+  .strictObject({
+    adapter: adapterSection.prefault({}),
+    checkpoints: checkpointsSection.prefault({}),
+    logging: loggingSection.prefault({}),
+    socketio: socketioSection.prefault({}),
+    auth: authSection.prefault({}),
+    confirmation: confirmationSection.prefault({}),
+    sandbox: sandboxSection.prefault({}),
+    llm: llmSection.prefault({}),
+    audit: auditSection.prefault({}),
+    secrets: secretsSection.prefault({}),
+    http: httpSection.prefault({}),
+  })
+  .superRefine(({ confirmation }, context) => {
+    const message = reviewerFault(confirmation);
+    if (message === undefined) return;
+    context.addIssue({ code: 'custom', path: ['confirmation', 'reviewer', 'model'], message });
+  })
+  .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
+    if (isLoopback(host)) return;
+    const refuse = (path: string[], message: string) => {
+      context.addIssue({ code: 'custom', path, message });
+    };
+    if (auth.mode === 'none') refuse(['auth', 'mode'], `may not be none: other machines reach the daemon at ${host}`);
+    if (tls.cert !== undefined || isInsecure) return;
+    const message = `is an address that other machines reach: give tls.cert and tls.key, or insecure_transport: true`;
+    refuse(['socketio', 'host'], message);
+  });
+
+/** The configuration as it stands in a file: snake_case, every key optional. */
+export type ConfigurationInput = z.input<typeof configurationSchema>;
+
+/** The configuration as the schema leaves it: snake_case, units of the file, defaults filled in. */
+export type CheckedConfiguration = z.output<typeof configurationSchema>;

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+
+import { ConfigurationError } from './problems.js';
+import type { CheckedConfiguration } from './schema.js';
+import { isMaskable } from '../sections/secrets.js';
+
+/**
+ * The secrets of a configuration.
+ * @param resolve gives the absolute path of a file
+ * @throws ConfigurationError when one cannot be read, or is too short to be told from other words; it is not shown
+ */
+export function readSecrets(
+  { values, environment, files }: CheckedConfiguration['secrets'],
+  env: NodeJS.ProcessEnv,
+  resolve: (path: string, index: number) => string,
+): readonly string[] {
+  const fromEnvironment = environment.flatMap((name, index) => {
+    const value = env[name] ?? '';
+    if (value === '') return [];
+    return [checked(value, `secrets.environment[${index}]`, `the value of ${name}`)];
+  });
+  const fromFiles = files.map((path, index) => {
+    const file = resolve(path, index);
+    return checked(readSecretFile(file, `secrets.files[${index}]`), `secrets.files[${index}]`, file);
+  });
+  return [...values, ...fromEnvironment, ...fromFiles];
+}
+
+function checked(secret: string, path: string, what: string): string {
+  if (isMaskable(secret)) return secret;
+  throw problem(path, `${what} has no line that is long enough to be masked: 8 characters or more`);
+}
+
+function readSecretFile(file: string, path: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw problem(path, `cannot be read: ${(cause as Error).message}`);
+  }
+}
+
+const problem = (path: string, message: string): ConfigurationError =>
+  new ConfigurationError([{ file: 'configuration', line: undefined, column: undefined, path, message }]);

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+import { z } from 'zod';
+
+import { AGENT_FILE_MODES, type ModelRegistry, type ModelSettings, NORMALIZERS } from '../../core/llm/models.js';
+import { accessProblem } from '../../core/llm/access.js';
+import { ACCESS_MODES } from '../../core/llm/access-mode.js';
+import { DRIVER_NAMES, type LlmSettings } from '../../core/llm/settings.js';
+import type { Configuration } from '../model/configuration.js';
+import { expandVariables, hasVariables } from './expand.js';
+import { UNIT_MS } from '../sections/fields.js';
+import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
+import { parseYamlFile, type YamlFile } from './yaml-file.js';
+
+const DEFAULT_AGENT_FILE = 'AGENTS.md';
+
+const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
+  z.enum(names, { error: `must be one of ${names.join(', ')}` });
+const text = (what: string) => z.string({ error: `must be ${what}` }).min(1, { error: `must be ${what}` });
+const flag = z.boolean({ error: 'must be true or false' });
+const timeError = 'must be a number of seconds above 0';
+
+type ShellProviders = LlmSettings['shellProviders'];
+
+/** One model, in the words of the file. */
+const writtenModel = z.strictObject(
+  {
+    driver: text('the name of a shell provider'),
+    repoPath: text('a path'),
+    agentFile: text('a path').default(DEFAULT_AGENT_FILE),
+    agentFileMode: choice(AGENT_FILE_MODES).default('prepend'),
+    worktree: flag.default(false),
+    model: text('the name of a model').optional(),
+    timeout: z.number({ error: timeError }).gt(0, { error: timeError }).lte(2_147_483, { error: timeError }).optional(),
+    normalizer: choice(NORMALIZERS).default('auto'),
+    access: choice(ACCESS_MODES).optional(),
+  },
+  { error: 'must be an object with driver and repoPath' },
+);
+
+const modelsSchema = z.record(z.string().min(1), writtenModel, { error: 'must be an object of models by their names' });
+
+/**
+ * The configuration with its models, if it names a file of them.
+ * @throws {ConfigurationError} with everything that is wrong with the file
+ */
+export function withModels(configuration: Configuration, env: NodeJS.ProcessEnv): Configuration {
+  const { llm } = configuration;
+  if (llm.modelsFile === undefined) return configuration;
+  return { ...configuration, llm: { ...llm, models: readModels(llm.modelsFile, llm.shellProviders, env) } };
+}
+
+/** JSON is YAML, so faults have their lines here too. */
+function readModels(file: string, providers: ShellProviders, env: NodeJS.ProcessEnv): ModelRegistry {
+  const yaml = parseYamlFile(readText(file), (value) =>
+    hasVariables(value) ? expandVariablesOf(value, env) : { value },
+  );
+  const problems = yaml.problems.map(({ path, message, position }) => ({
+    ...placeOf(file, position),
+    path: formatPath(path),
+    message,
+  }));
+  const parsed = modelsSchema.safeParse(yaml.tree);
+  for (const { path, message, ...issue } of parsed.error?.issues ?? []) {
+    const names = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
+    for (const name of names)
+      problems.push(problemAt(yaml, file, name === undefined ? path : [...path, name], name, message));
+  }
+  for (const [name, model] of Object.entries(parsed.data ?? {})) {
+    const problem = driverProblem(model, providers);
+    if (problem) problems.push(problemAt(yaml, file, [name, problem.key], undefined, problem.message));
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems);
+  const base = dirname(file);
+  return Object.fromEntries(
+    Object.entries(parsed.data).map(([name, { repoPath, timeout, ...rest }]): [string, ModelSettings] => [
+      name,
+      {
+        ...rest,
+        model: rest.model,
+        access: rest.access,
+        repoPath: resolve(base, repoPath),
+        timeoutMs: timeout === undefined ? undefined : Math.max(1, Math.round(timeout * UNIT_MS.seconds)),
+      },
+    ]),
+  );
+}
+
+/** What is wrong between a model and its shell provider. */
+function driverProblem(
+  { driver, access }: z.output<typeof writtenModel>,
+  providers: ShellProviders,
+): { readonly key: 'driver' | 'access'; readonly message: string } | undefined {
+  const names = [...new Set([...Object.keys(providers), ...DRIVER_NAMES])];
+  if (!names.includes(driver)) {
+    const message = `there is no shell provider ${JSON.stringify(driver)}; there are ${names.join(', ')}`;
+    return { key: 'driver', message };
+  }
+  const settings = Object.hasOwn(providers, driver) ? providers[driver] : undefined;
+  const message = access && accessProblem(driver, settings, access);
+  return message === undefined ? undefined : { key: 'access', message };
+}
+
+function expandVariablesOf(value: string, env: NodeJS.ProcessEnv): { value: unknown } | { problem: string } {
+  const expansion = expandVariables(value, env);
+  return 'problem' in expansion ? expansion : { value: expansion.text };
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (cause) {
+    // The file is missing, unreadable, a directory, or not UTF-8; the system's message says which.
+    const message = `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ConfigurationError([{ ...placeOf(file, undefined), path: 'llm.models_file', message }], { cause });
+  }
+}
+
+function problemAt(
+  yaml: YamlFile,
+  file: string,
+  path: readonly PropertyKey[],
+  unknownKey: string | undefined,
+  message: string,
+): ConfigurationProblem {
+  const known = Object.keys(writtenModel.shape).join(', ');
+  const said = unknownKey === undefined ? message : `there is no such key; there are ${known}`;
+  const position = yaml.locate(path, unknownKey === undefined ? 'value' : 'key');
+  return { ...placeOf(file, position), path: formatPath(path), message: said };
+}
+
+const placeOf = (file: string, position: { readonly line: number; readonly column: number } | undefined) => ({
+  file,
+  line: position?.line,
+  column: position?.column,
+});

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import type { RuleFault, TestedRule } from '../../core/policy/decision/rule-tests.js';
+import type { Configuration } from '../model/configuration.js';
+import { toConfiguration } from '../model/convert.js';
+import { readEnvironmentVariables } from './environment-variables.js';
+import { expandVariables, hasVariables } from './expand.js';
+import { explainIssue } from './explain.js';
+import { listInForce, type SettingInForce } from './in-force.js';
+import { type ConfigurationLayers, layerOf, mergeLayers } from './layers.js';
+import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
+import { type ConfigurationInput, configurationSchema } from '../model/schema.js';
+import { listSettings, type Setting, takesText } from '../model/settings.js';
+import { readValue } from './values.js';
+import { EMPTY_YAML_FILE, parseYamlFile, type YamlFile } from './yaml-file.js';
+
+/** Where a configuration comes from. Flags win over the environment, the environment over the file. */
+export interface ConfigurationRequest {
+  /** Undefined for none: everything has a default. */
+  readonly file?: string | undefined;
+  /**
+   * What relative paths in the file are relative to. Default: the folder of the file; if that is named `config`, the one
+   * above it. Relative paths from elsewhere are relative to `cwd`.
+   */
+  readonly baseDirectory?: string | undefined;
+  /** The environment: overrides, `${VAR}`, and what shells get of it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** The current directory, absolute. */
+  readonly cwd: string;
+  /** What flags say, in the file's names and units. */
+  readonly overrides?: ConfigurationInput | undefined;
+}
+
+/** Finds what is wrong with a rule of the policy. */
+export type RuleProof = (rule: TestedRule) => readonly RuleFault[];
+
+/** For those who want an address or a path of the configuration, and decide over no command: no rule is looked at. */
+export const withoutProof: RuleProof = () => [];
+
+/**
+ * Reads and checks a configuration.
+ * @param proveRule looks at each rule; see `loadConfiguration`, which knows how. Parsing commands is much code to load.
+ * @throws {ConfigurationError} with everything that is wrong.
+ */
+export const readConfiguration = (request: ConfigurationRequest, proveRule: RuleProof): Configuration =>
+  readSettings(request, proveRule).configuration;
+
+/**
+ * The same, with where each value comes from.
+ * @throws {ConfigurationError} with everything that is wrong.
+ */
+export function readSettings(
+  request: ConfigurationRequest,
+  proveRule: RuleProof,
+): { readonly configuration: Configuration; readonly listSettings: () => readonly SettingInForce[] } {
+  const settings = listSettings();
+  const file = request.file === undefined ? undefined : resolve(request.cwd, request.file);
+  const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(file, request.env, settings);
+  const environment = readEnvironmentVariables(request.env, settings);
+  const layers = { yaml, environment: environment.overrides, flags: request.overrides ?? {} };
+  const problems: ConfigurationProblem[] = [
+    ...yaml.problems.map(({ path, message, position }) => inFile(file, formatPath(path), message, position)),
+    ...environment.problems.map(({ name, message }) => elsewhere(`environment variable ${name}`, '', message)),
+  ];
+  const tree = mergeLayers(layers, settings);
+  const parsed = configurationSchema.safeParse(tree);
+  for (const issue of parsed.error?.issues ?? []) {
+    for (const { path, part, message } of explainIssue(issue, tree, settings)) {
+      const problem = placeProblem({ layers, file }, path, part, message);
+      if (!problems.some((known) => known.path === problem.path && known.path !== '')) problems.push(problem);
+    }
+  }
+  for (const [index, rule] of (parsed.data?.confirmation.rules ?? []).entries()) {
+    for (const { path, message } of proveRule(rule)) {
+      problems.push(placeProblem({ layers, file }, ['confirmation', 'rules', index, ...path], 'value', message));
+    }
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems.sort(comparePlaces));
+  const base = request.baseDirectory ?? (file === undefined ? request.cwd : projectDirectory(file));
+  const configuration = toConfiguration(parsed.data, {
+    file,
+    env: request.env,
+    cwd: request.cwd,
+    baseOf: (path) => (layerOf(layers, path).kind === 'file' ? base : request.cwd),
+  });
+  const checked = parsed.data;
+  return { configuration, listSettings: () => listInForce(checked, configuration, layers, settings) };
+}
+
+function readYamlFile(file: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {
+  return parseYamlFile(readText(file), (text, path) => {
+    if (!hasVariables(text)) return { value: text };
+    const expansion = expandVariables(text, env);
+    if ('problem' in expansion) return expansion;
+    const isWhole = text.startsWith('${') && text.endsWith('}');
+    return { value: isWhole && !takesText(settings, path) ? readValue(expansion.text) : expansion.text };
+  });
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (cause) {
+    // The file is missing, unreadable, a directory, or not UTF-8; the system's message says which.
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigurationError([elsewhere(file, '', `cannot be read: ${reason}`)], { cause });
+  }
+}
+
+function projectDirectory(file: string): string {
+  const folder = dirname(file);
+  return basename(folder) === 'config' ? dirname(folder) : folder;
+}
+
+interface Origin {
+  readonly layers: ConfigurationLayers;
+  readonly file: string | undefined;
+}
+
+function placeProblem(
+  { layers, file }: Origin,
+  path: readonly PropertyKey[],
+  part: 'key' | 'value',
+  message: string,
+): ConfigurationProblem {
+  const layer = layerOf(layers, path);
+  if (layer.kind === 'flags') return elsewhere('command line', formatPath(path), message);
+  if (layer.kind === 'environment') return elsewhere(`environment variable ${layer.name}`, formatPath(path), message);
+  return inFile(file, formatPath(path), message, layers.yaml.locate(path, part));
+}
+
+/** In the order of the file; what is in no file comes after it. */
+function comparePlaces(a: ConfigurationProblem, b: ConfigurationProblem): number {
+  if (a.line === undefined || b.line === undefined) return Number(a.line === undefined) - Number(b.line === undefined);
+  return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
+}
+
+function elsewhere(source: string, path: string, message: string): ConfigurationProblem {
+  return { file: source, line: undefined, column: undefined, path, message };
+}
+
+function inFile(
+  file: string | undefined,
+  path: string,
+  message: string,
+  position: { readonly line: number; readonly column: number } | undefined,
+): ConfigurationProblem {
+  return { file: file ?? 'configuration', line: position?.line, column: position?.column, path, message };
+}

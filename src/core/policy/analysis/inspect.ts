@@ -1,0 +1,215 @@
+import { parse } from 'unbash';
+
+import { literal, UNKNOWN, type VariableLookup } from '../words/argument.js';
+import { judgeAssignments } from '../subject/assignments.js';
+import type { CommandClass } from '../model/classes.js';
+import type { PolicyFacts } from '../model/facts.js';
+import type { Finding, JudgedCommand } from '../model/finding.js';
+import type { Inquiry } from '../words/inquiry.js';
+import { judgeSimpleCommand } from './judge-command.js';
+import { POLICY_LIMITS } from '../model/limits.js';
+import { findUnfitness } from './pre-checks.js';
+import { isOwnFunction } from '../words/saved-state.js';
+import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
+import { shorten, Subject } from '../subject/subject.js';
+import { Walk } from './walk.js';
+import { WrittenFiles } from '../words/written-files.js';
+
+/** What is asked about. */
+export interface PolicyRequest {
+  /** Shell text; with `args`, a program. */
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  /** Variables that the command is given. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Text that the command is given as its input. */
+  readonly stdin?: string | undefined;
+  /** Whether its input comes while it runs: nobody knows it beforehand. (Named as in `execute_command`.) */
+  readonly stdin_stream?: boolean | undefined;
+}
+
+/** What a request does. */
+export interface Inspection {
+  /** Every simple command, at any depth, in the order in which they were found. */
+  readonly commands: readonly JudgedCommand[];
+  /** What belongs to no single command. */
+  readonly notes: readonly Finding[];
+  /** Names may mean something else in the session when it has run. */
+  readonly changesNames: boolean;
+  /** The parser cannot read the text, or a part of it: its shell may refuse it as well. */
+  readonly isUnparsable: boolean;
+}
+
+/** Words with which the shell's grammar begins: an alias of that name changes what a text means to the parser. */
+const KEYWORDS =
+  'if then else elif fi for while until do done case esac in function select time coproc { } ! [[ ]] foreach end repeat always nocorrect'.split(
+    ' ',
+  );
+
+/** Finds out what a request does, by its text alone. Never throws; what goes beyond a limit is `obfuscated`. */
+export function inspect(request: PolicyRequest, facts: PolicyFacts): Inspection {
+  const inspector = new Inspector(facts);
+  inspector.run(request);
+  return inspector;
+}
+
+class Inspector implements Inquiry, Inspection {
+  readonly facts: PolicyFacts;
+  readonly commands: JudgedCommand[] = [];
+  readonly notes: Finding[] = [];
+  readonly written = new WrittenFiles();
+  changesNames = false;
+  isUnparsable = false;
+  isExhausted = false;
+  readonly #aliases: Map<string, string>;
+  readonly #functions: Map<string, string>;
+  /** Those of the text, each with all the bodies that it is given. */
+  readonly #ownFunctions = new Map<string, readonly string[]>();
+  #nodes = 0;
+
+  constructor(facts: PolicyFacts) {
+    this.facts = facts;
+    this.#aliases = new Map(facts.aliases);
+    this.#functions = new Map(facts.functions);
+  }
+
+  run(request: PolicyRequest): void {
+    const { command, args, env = {} } = request;
+    const { home, directories } = this.facts;
+    const lookup: VariableLookup = (name) =>
+      name === 'HOME' && home !== undefined && env['HOME'] === undefined ? { value: home, isSample: false } : undefined;
+    const given = stdinOf(request);
+    const scope: Scope = { depth: 0, nesting: 0, directories, stdin: given, lookup, expanding: [] };
+    this.#judgeEnvironment(env, scope);
+    const alias = KEYWORDS.find((word) => this.#aliases.has(word));
+    if (alias !== undefined) this.note('obfuscated', `an alias stands for a word of the shell's grammar: ${alias}`);
+    if (!args) {
+      this.judgeText(command, scope);
+      return;
+    }
+    const unfit = [command, ...args].map(findUnfitness).find((reason) => reason !== undefined);
+    // Nothing reads these words but the program itself: only their sense is doubtful, not where they end.
+    if (unfit !== undefined) this.note('obfuscated', unfit);
+    const words = args.map((word) => literal(word));
+    const text = [command, ...args].join(' ');
+    // A program that is run without a shell is no alias or function.
+    const name = { ...literal(command), isQuoted: true };
+    this.judgeCommand({ name, args: words, assignments: [], redirects: [], stdin: given, text }, scope);
+  }
+
+  judgeText(text: string, scope: Scope): void {
+    if (this.isExhausted) return;
+    if (scope.depth >= POLICY_LIMITS.maxDepth) {
+      this.note('obfuscated', `shell texts are nested more than ${POLICY_LIMITS.maxDepth} deep`);
+      return;
+    }
+    const unfit = findUnfitness(text);
+    if (unfit !== undefined) {
+      this.note('obfuscated', unfit);
+      return;
+    }
+    const script = parse(text);
+    new Walk(text, script, { ...scope, depth: scope.depth + 1 }, this).run(script);
+  }
+
+  judgeCommand(command: SimpleCommand, scope: Scope): void {
+    if (this.isExhausted) return;
+    if (scope.depth > POLICY_LIMITS.maxDepth) {
+      this.note('obfuscated', `commands are nested more than ${POLICY_LIMITS.maxDepth} deep`);
+      return;
+    }
+    if (this.commands.length >= POLICY_LIMITS.maxCommands) {
+      this.#exhaust(`there are more than ${POLICY_LIMITS.maxCommands} commands`);
+      return;
+    }
+    const at = this.commands.length;
+    // Its place is kept: what it runs comes behind it.
+    this.commands.push(PENDING);
+    this.commands[at] = judgeSimpleCommand(command, scope, this);
+  }
+
+  note(commandClass: CommandClass, reason: string): void {
+    const shown = shorten(reason.replaceAll(UNKNOWN, '…'));
+    if (this.notes.some((known) => known.reason === shown) || this.notes.length >= POLICY_LIMITS.maxReasons) return;
+    this.notes.push({ class: commandClass, reason: shown, isOfProgram: false });
+  }
+
+  noteUnparsable(message: string): void {
+    this.isUnparsable = true;
+    this.note('obfuscated', `the text cannot be parsed: ${message}`);
+  }
+
+  noteCatastrophe(reason: string): void {
+    this.notes.push({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
+  }
+
+  spendNode(): boolean {
+    this.#nodes += 1;
+    if (this.#nodes > POLICY_LIMITS.maxNodes) this.#exhaust('the command is too large to be judged');
+    return !this.isExhausted;
+  }
+
+  noteNamesChange(): void {
+    this.changesNames = true;
+  }
+
+  noteFunction(name: string, body: string): void {
+    this.changesNames = true;
+    if (isOwnFunction(name))
+      this.note('obfuscated', `defines a function in the place of one of the adapter's own: ${name}`);
+    this.#ownFunctions.set(name, [...(this.#ownFunctions.get(name) ?? []), body]);
+  }
+
+  noteAlias(name: string, text: string): void {
+    this.changesNames = true;
+    if (KEYWORDS.includes(name)) this.note('obfuscated', `an alias stands for a word of the shell's grammar: ${name}`);
+    this.#aliases.set(name, text);
+  }
+
+  findAlias(name: string): string | undefined {
+    return this.#aliases.get(name);
+  }
+
+  findFunction(name: string, hasInput: boolean): string | undefined {
+    const own = hasInput ? (this.#ownFunctions.get(name) ?? []) : [];
+    const bodies = [this.#functions.get(name) ?? '', ...own];
+    return bodies.filter((body) => body !== '').join('\n');
+  }
+
+  #judgeEnvironment(env: Readonly<Record<string, string>>, scope: Scope): void {
+    const assignments = Object.entries(env).map(([name, value]) => ({
+      name,
+      value,
+      text: `${name}=…`,
+      isPrefix: true,
+    }));
+    if (assignments.length === 0) return;
+    const command = { name: undefined, args: [], assignments, redirects: [], stdin: undefined, text: 'env' };
+    const subject = new Subject(command, scope, this);
+    judgeAssignments(subject, assignments);
+    this.notes.push(...subject.conclude().findings.filter(({ reason }) => reason !== ''));
+  }
+
+  #exhaust(reason: string): void {
+    if (!this.isExhausted) this.notes.push({ class: 'obfuscated', reason, isOfProgram: false });
+    this.isExhausted = true;
+  }
+}
+
+/** What a request gives its commands as their standard input. */
+function stdinOf({ stdin = '', stdin_stream: isStreamed = false }: PolicyRequest): Stdin | undefined {
+  if (isStreamed)
+    return { kind: 'unknown', what: 'a streamed standard input, which the policy cannot see', isOfClient: true };
+  return stdin === '' ? undefined : { kind: 'text', text: stdin, isCertain: true };
+}
+
+/** A command that is being judged. */
+const PENDING: JudgedCommand = {
+  text: '',
+  program: undefined,
+  calledAs: undefined,
+  args: [],
+  paths: [],
+  hasUnknownPaths: false,
+  findings: [],
+};

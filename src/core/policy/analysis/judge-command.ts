@@ -1,0 +1,136 @@
+import { literal } from '../words/argument.js';
+import { judgeAssignments } from '../subject/assignments.js';
+import type { JudgedCommand } from '../model/finding.js';
+import type { Inquiry } from '../words/inquiry.js';
+import { tailOf } from '../subject/options.js';
+import { judgeProgram } from '../subject/judge-program.js';
+import { findProgram, isBuiltin } from '../programs/list.js';
+import { findShowing } from '../programs/showing.js';
+import { FOREIGN_SHELLS, isStandardProgram, plainName, SHELLS } from '../words/program-name.js';
+import { judgeRedirects } from '../subject/redirects.js';
+import { isRunnable } from '../words/runnable.js';
+import { judgeWrittenProgram } from '../subject/run-file.js';
+import { judgeShell } from '../subject/shells.js';
+import type { Scope, SimpleCommand } from '../words/simple-command.js';
+import { subcommandsIn } from '../subject/subcommands.js';
+import { judgeGivenTexts } from '../subject/given-commands.js';
+import { Subject } from '../subject/subject.js';
+import { judgeWrapper } from './unwrap.js';
+import { WRAPPERS } from '../programs/wrappers.js';
+
+/** Judges a simple command: what it sets, the files it opens, and its program. */
+export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: Inquiry): JudgedCommand {
+  const { name } = command;
+  // zsh: `$~x` and `$=x` are variables.
+  const isZsh = inquiry.facts.shell === 'zsh' && name?.isQuoted === false && name.text.startsWith('$');
+  const isKnown = name?.value !== undefined && !name.isGlob && !name.isSample && !name.isProcess && !isZsh;
+  const program = isKnown ? plainName(name.value) : undefined;
+  const subject = new Subject(command, scope, inquiry, program);
+  judgeAssignments(subject, command.assignments);
+  judgeRedirects(subject);
+  if (name && program === undefined) {
+    subject.findUnknown(name, 'the program');
+    inquiry.noteNamesChange();
+  } else if (name && program !== undefined) {
+    judgeNamed(subject, name.value ?? '', program);
+    subject.findTyping();
+  }
+  return subject.conclude();
+}
+
+function judgeNamed(subject: Subject, calledAs: string, program: string): void {
+  const { inquiry } = subject;
+  const isBare = !calledAs.includes('/');
+  if (isBare) judgeOwnName(subject, calledAs);
+  if (judgeByFirstWord(subject, program)) return;
+  if (Object.hasOwn(WRAPPERS, program)) judgeWrapper(subject, program, WRAPPERS[program] ?? {});
+  else if (SHELLS.has(program) || FOREIGN_SHELLS.has(program)) judgeShell(subject, program);
+  else {
+    const spec = findShowing(program, subject.args) ?? findProgram(program);
+    if (spec) judgeProgram(subject, spec, program);
+    else judgeUnknown(subject, program);
+  }
+  if (!isBare && subject.command.name) judgeWrittenProgram(subject, subject.command.name);
+  const { facts } = inquiry;
+  if (!isBare && !isStandardProgram(calledAs)) subject.find('execute', `runs ${calledAs}`);
+  else if (isBare && facts.areNamesUnknown) subject.find('execute', `${program} may be an alias or a function`);
+  else if (isBare && facts.isPathChanged && !isBuiltin(program))
+    subject.find('execute', `${program} may be another program: PATH was changed`);
+}
+
+/** Programs with subcommands that run commands. */
+const HAS_PAIRS = new Set(Object.keys(WRAPPERS).flatMap((name) => (name.includes(' ') ? name.split(' ')[0] : [])));
+/** Subcommands that are programs of their own, as it were. */
+const NAMESAKES: Readonly<Record<string, string>> = {
+  'docker compose': 'docker-compose',
+  'podman compose': 'docker-compose',
+  'docker container': 'docker',
+  'podman container': 'podman',
+};
+
+/** Judges what a program's subcommand runs, if that is a command; true when nothing else is to be said of it. */
+function judgeByFirstWord(subject: Subject, program: string): boolean {
+  if (!HAS_PAIRS.has(program)) return false;
+  const { args } = subject;
+  const readings = subcommandsIn(args, findProgram(program)?.options ?? {});
+  // Some have an option in the place of a subcommand.
+  const options = args.flatMap((name, index) => {
+    const isOne = name.shape.startsWith('-') && Object.hasOwn(WRAPPERS, `${program} ${name.shape}`);
+    return isOne ? [{ name, rest: args.slice(index + 1), isCertain: true }] : [];
+  });
+  const all = [...options, ...readings];
+  let isWhole = false;
+  for (const { name, rest, isCertain } of all) {
+    const label = `${program} ${name.value ?? ''}`;
+    const wrapper = WRAPPERS[label];
+    const namesake = NAMESAKES[label];
+    if (wrapper) judgeWrapper(subject, label, wrapper, rest);
+    else if (namesake !== undefined) subject.runWords([literal(namesake), ...rest]);
+    isWhole ||= isCertain && (wrapper !== undefined || namesake !== undefined);
+  }
+  return isWhole;
+}
+
+/** Letters that look like those of ASCII. */
+const LOOK_ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
+const FULL_WIDTH = /[\uff01-\uff5e\u037e]/;
+/** Names of options that name a file to write. */
+const OUTPUT = /^(?:-o|--(?:output|out|outfile|output-file|out-file))$/;
+
+/**
+ * A program of no table runs; files it is given are read or written, as far as one can tell. When its arguments read like a
+ * command, it is judged as if it ran that.
+ */
+function judgeUnknown(subject: Subject, program: string): void {
+  const { args } = subject;
+  subject.find('execute', `${program} runs`);
+  if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
+    subject.findBeside('obfuscated', `letters of ${program} look like others`);
+  args.forEach((arg, index) => {
+    const [name = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
+    if (!OUTPUT.test(name)) return;
+    const target = file === undefined ? args[index + 1] : tailOf(arg, name.length + 1);
+    if (target?.value !== undefined) subject.write(target);
+  });
+  const inner = args.findIndex(({ value }) => value !== undefined && isRunnable(value));
+  if (inner !== -1 && inner < args.length - 1) subject.runWords(args.slice(inner));
+  judgeGivenTexts(subject, program);
+  for (const arg of subject.args) if (arg.value?.includes('/') === true) subject.read(arg);
+}
+
+/** Aliases and functions come before programs. What they stand for is judged beside the program: neither is milder. */
+function judgeOwnName(subject: Subject, name: string): void {
+  const { inquiry, scope, command } = subject;
+  if (scope.expanding.includes(name)) return;
+  const inner = { ...scope, expanding: [...scope.expanding, name], stdin: command.stdin };
+  const alias = command.name?.isQuoted === true ? undefined : inquiry.findAlias(name);
+  if (alias !== undefined) {
+    const next = command.args[0]?.text;
+    if (/\s$/.test(alias) && next !== undefined && inquiry.findAlias(next) !== undefined) {
+      subject.findBeside('obfuscated', `an alias stands behind an alias: ${name} ${next}`);
+    }
+    inquiry.judgeText([alias, ...command.args.map(({ text }) => text)].join(' '), inner);
+  }
+  const body = inquiry.findFunction(name, command.stdin !== undefined);
+  if (body !== undefined && body !== '') inquiry.judgeText(body, inner);
+}

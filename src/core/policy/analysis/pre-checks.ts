@@ -1,0 +1,54 @@
+import { POLICY_LIMITS } from '../model/limits.js';
+
+/** A rule that a text must pass before it is parsed, and what to tell who wrote it. */
+interface PreCheck {
+  readonly test: (text: string) => boolean;
+  readonly reason: string;
+}
+
+const { maxTextLength, maxBlanks, maxHereDocuments } = POLICY_LIMITS;
+
+/** Formats, separators, fillers, and blanks that are none to a shell. */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+
+/**
+ * What makes a text unfit to be judged. Each of these lets a reader, or the parser, see another command than the shell
+ * does.
+ */
+const PRE_CHECKS: readonly PreCheck[] = [
+  {
+    test: (text) => text.length > maxTextLength,
+    reason: `the command is longer than ${maxTextLength} characters: put it into a file`,
+  },
+  {
+    test: (text) => text.includes('\r\n'),
+    reason: 'the command has Windows line ends (CR LF): end its lines with LF alone',
+  },
+  {
+    // eslint-disable-next-line no-control-regex -- they are what is looked for
+    test: (text) => /[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text),
+    reason: 'the command has control characters: write them as escapes, as in printf',
+  },
+  {
+    // What joins emoji and colours them has its place behind other characters of that kind.
+    test: (text) => INVISIBLE.test(text.replace(/(?<=[^\p{ASCII}])[\ufe0f\u200d]/gu, '')),
+    reason: 'the command has invisible or direction-changing characters: leave them out',
+  },
+  {
+    test: (text) => /[\ud800-\udfff]/u.test(text),
+    reason: 'the command has half a character (a lone surrogate)',
+  },
+  {
+    test: (text) => new RegExp(`[ \\t]{${maxBlanks + 1}}|\\n[ \\t]*(?:\\n[ \\t]*){${maxBlanks}}`).test(text),
+    reason: `the command has more than ${maxBlanks} blanks or empty lines in a row, which hides what follows`,
+  },
+  {
+    test: (text) => text.split('<<', maxHereDocuments + 2).length > maxHereDocuments + 1,
+    reason: `the command has more than ${maxHereDocuments} here-documents`,
+  },
+];
+
+/** Says why a text cannot be judged; undefined when it can be parsed. */
+export function findUnfitness(text: string): string | undefined {
+  return PRE_CHECKS.find(({ test }) => test(text))?.reason;
+}

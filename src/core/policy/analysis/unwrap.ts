@@ -1,0 +1,178 @@
+import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
+import { judgeAssignments } from '../subject/assignments.js';
+import { resolvePath } from '../paths/paths.js';
+import { type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
+import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
+import { shorten, type Subject } from '../subject/subject.js';
+import type { WrapperSpec } from '../programs/wrappers.js';
+
+/** Whether the client has sent the input itself, so that it gives away nothing of this machine. */
+const isOfClient = (stdin: Stdin): boolean =>
+  stdin.kind === 'text' || (stdin.kind === 'unknown' && stdin.isOfClient === true);
+
+/** Programs take other names than shells do, such as `BASH_FUNC_ls%%`. */
+const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
+
+/** Judges a program that runs another one, and has that one judged too. */
+export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec, args = subject.args): void {
+  if (spec.class) subject.find(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
+  const { stdin } = subject.command;
+  if (spec.sendsInput === true && stdin && !isOfClient(stdin)) {
+    subject.find('exfiltration', `${label} sends its input to another machine`);
+  }
+  let words = args;
+  let hasText = false;
+  let target: Argument | undefined;
+  // Options may stand before and behind the operands that come before the command.
+  for (let skipped = 0; skipped <= (spec.skips ?? 0); skipped += 1) {
+    const stopsAtOperand = spec.hasNoCommand !== true;
+    const parsed = parseArguments(skipped === 0 ? words : words.slice(1), {
+      options: spec.options ?? {},
+      stopsAtOperand,
+    });
+    words = parsed.operands[0] && stopsAtOperand ? [parsed.operands[0], ...parsed.rest] : [];
+    if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return;
+    const [first] = words;
+    const isOwn = spec.writesSkipped === true && skipped < (spec.skips ?? 0);
+    if (isOwn && first && !/^\d+$/.test(first.shape)) subject.write(first);
+    hasText = judgeOptions(subject, label, parsed.options, words) || hasText;
+    for (const { name, value } of parsed.options) if (spec.changesDirectory?.includes(name) === true) target = value;
+  }
+  if (label === 'env' && words[0]?.value === '-') words = words.slice(1);
+  const assignments = spec.takesVariables === true ? takeVariables(words) : [];
+  judgeAssignments(subject, assignments);
+  words = words.slice(assignments.length);
+  const scope = spec.isElsewhere === true ? elsewhere(subject) : target ? inDirectory(subject, target) : subject.scope;
+  const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
+  const command = end === -1 ? words : words.slice(0, end);
+  if (command.length > 0) runInner(subject, label, spec, command, args, scope);
+  else if (end !== -1) subject.find('obfuscated', `${label} runs what it is given`);
+  else if (!hasText) judgeBare(subject, label, spec, args);
+}
+
+/** A wrapper without a command. */
+function judgeBare(
+  subject: Subject,
+  label: string,
+  { bare, sendsInput }: WrapperSpec,
+  args: readonly Argument[],
+): void {
+  const { stdin } = subject.command;
+  if (label === 'exec' && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
+    subject.findBeside('obfuscated', 'gives all that follows in this shell other input');
+  if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
+  if (sendsInput === true && stdin?.kind === 'unknown' && stdin.isOfClient === true)
+    subject.findBeside('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+  if (bare === undefined && args.length > 0) subject.find('execute', `${label} runs a program`);
+  else if (bare && bare !== 'read') subject.find(bare, `${label} runs what it is given`);
+}
+
+/** Judges the options of a wrapper; true when one of them is text that it runs. */
+function judgeOptions(
+  subject: Subject,
+  label: string,
+  options: ParsedArguments['options'],
+  words: readonly Argument[],
+): boolean {
+  let hasText = false;
+  for (const { name, spec, value } of options) {
+    if (value?.value !== undefined && spec?.harmless?.test(value.value) === true) continue;
+    if (spec?.class) subject.find(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
+    if (!spec?.value || !value) continue;
+    // strace: a pipe to a command.
+    if (spec.value === 'write' && /^[|!]/.test(value.shape))
+      subject.runText(tailOf(value, 1), `what ${label} ${name} runs`);
+    else if (spec.value === 'write') subject.write(value);
+    else if (spec.value === 'read') subject.read(value);
+    else if (spec.value === 'shell') {
+      hasText = true;
+      runSplitText(subject, label, name, value, words);
+    }
+  }
+  return hasText;
+}
+
+/** `env -S "…"` and `flock -c "…"`: a text, and the words behind it. */
+function runSplitText(
+  subject: Subject,
+  label: string,
+  name: string,
+  value: Argument,
+  words: readonly Argument[],
+): void {
+  const text = [value, ...(label === 'env' ? words : [])].map((word) => word.value ?? word.shape).join(' ');
+  if (text.includes(UNKNOWN)) subject.findUnknown(value, `what ${label} ${name} runs`);
+  subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
+}
+
+/** In a directory that is not known. */
+const elsewhere = ({ scope }: Subject): Scope => ({ ...scope, directories: [undefined], stdin: undefined });
+
+/** In a directory that an option names. */
+function inDirectory({ scope }: Subject, { value }: Argument): Scope {
+  return { ...scope, directories: value === undefined ? [undefined] : resolvePath(value, scope.directories) };
+}
+
+function takeVariables(words: readonly Argument[]): readonly Assignment[] {
+  const assignments: Assignment[] = [];
+  for (const { shape, value, text } of words) {
+    const name = VARIABLE.exec(shape)?.[1];
+    if (name === undefined) break;
+    assignments.push({ name, value: value?.slice(name.length + 1), text, isPrefix: true });
+  }
+  return assignments;
+}
+
+function runInner(
+  subject: Subject,
+  label: string,
+  spec: WrapperSpec,
+  words: readonly Argument[],
+  args: readonly Argument[],
+  scope: Scope,
+): void {
+  if (spec.isJoined === true) {
+    const text = words.map(({ value, text: written }) => value ?? written).join(' ');
+    const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
+    if (unknown) subject.findUnknown(unknown, `what ${label} runs`);
+    if (spec.addsWords === true && text.includes('{='))
+      subject.find('obfuscated', `${label} runs code that cannot be judged`);
+    const isUnsure = spec.addsWords === true && !text.includes('{}');
+    const { stdin } = subject.command;
+    const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
+    subject.inquiry.judgeText(joined, { ...scope, stdin });
+    return;
+  }
+  const own = args.slice(0, args.length - words.length);
+  const added = spec.addsWords === true ? addWords(words, own, subject) : words;
+  const [name] = added;
+  if (name?.value === undefined) {
+    subject.findUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
+  }
+  subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
+}
+
+/** `xargs` puts words in the place of its mark, or at the end; `own` are its arguments without the command. */
+function addWords(words: readonly Argument[], own: readonly Argument[], { command }: Subject): readonly Argument[] {
+  const marks = own.flatMap(({ shape }, index) => {
+    const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
+    if (attached === undefined) return [];
+    return [attached === '' ? (shape === '-I' ? (own[index + 1]?.shape ?? '{}') : '{}') : attached];
+  });
+  const [mark] = marks;
+  if (mark === undefined || mark === '') {
+    const { stdin } = command;
+    const names =
+      stdin?.kind === 'unknown' && EDITORS.has(words[0]?.value ?? '') && !readsFile(own) ? stdin.names : undefined;
+    return [...words, ...(names ?? [unknownArgument('…')])];
+  }
+  return words.map((word) => {
+    if (!word.shape.includes(mark)) return word;
+    return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
+  });
+}
+
+/** Programs that change files as a script says: for these it counts which files they are given. */
+const EDITORS = new Set(['sed', 'perl']);
+
+const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

@@ -1,0 +1,222 @@
+import {
+  type AndOr,
+  type Command,
+  type For,
+  forEachChild,
+  type ParsedScript,
+  type Pipeline,
+  type Redirected,
+  type SyntaxNode,
+} from 'unbash';
+
+import { type Argument, literal, toArguments } from '../words/argument.js';
+import { judgeExpansion } from '../subject/expansions.js';
+import type { Directory } from '../model/facts.js';
+import { isForkBomb } from '../words/fork-bomb.js';
+import { directoriesAfter, eitherOf } from '../words/directories.js';
+import type { Inquiry } from '../words/inquiry.js';
+import { POLICY_LIMITS } from '../model/limits.js';
+import { listedNames } from '../subject/listed-names.js';
+import { isOwnName } from '../words/own-names.js';
+import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
+import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
+import { unveil } from '../words/program-name.js';
+import { findVariables, isNesting, lookupAt, type NestingNode, type TextVariables } from '../words/variables.js';
+
+/** What changes on the way through a text. */
+interface Flow {
+  directories: readonly Directory[];
+  readonly stdin: Stdin | undefined;
+  readonly nesting: number;
+}
+
+/** What `>(…)` and `coproc` read. */
+const FED: Stdin = { kind: 'unknown', what: 'another command' };
+
+/** What surrounds an alternative: whether it runs is known only when it does. */
+const ALTERNATIVES: ReadonlySet<SyntaxNode['type']> = new Set([
+  ...(['If', 'Elif', 'For', 'ArithmeticFor', 'While', 'Case', 'CaseItem', 'Select'] as const),
+]);
+
+/** Goes through a parsed text and has every simple command of it judged, at any depth of substitution. */
+export class Walk {
+  readonly #source: string;
+  readonly #scope: Scope;
+  readonly #inquiry: Inquiry;
+  readonly #variables: TextVariables;
+  #depth = 0;
+
+  constructor(source: string, script: ParsedScript, scope: Scope, inquiry: Inquiry) {
+    this.#source = source;
+    this.#scope = scope;
+    this.#inquiry = inquiry;
+    this.#variables = findVariables(script, (name) => isOwnName(name, inquiry));
+  }
+
+  /** Walks through the text. */
+  run(script: ParsedScript): void {
+    const { directories, stdin, nesting } = this.#scope;
+    this.#visit(script, { directories, stdin, nesting });
+  }
+
+  #visit(node: SyntaxNode, flow: Flow): void {
+    if (!this.#inquiry.spendNode()) return;
+    switch (node.type) {
+      case 'Script':
+        this.#reportErrors(node);
+        break;
+      case 'Statement':
+        this.#visit(node.command, node.background === true ? { ...flow } : flow);
+        return;
+      case 'AndOr':
+        this.#visitAndOr(node, flow);
+        return;
+      case 'Pipeline':
+        this.#visitPipeline(node, flow);
+        return;
+      case 'Command':
+        this.#visitCommand(node, flow);
+        return;
+      case 'Redirected':
+        this.#visitRedirected(node, flow);
+        return;
+      case 'Function':
+        this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
+        if (isForkBomb(node)) this.#inquiry.noteCatastrophe('a function starts itself again and again (a fork bomb)');
+        this.#visit(node.body, { ...flow });
+        return;
+      case 'Subshell':
+        this.#visitChildren(node, { ...flow });
+        return;
+      case 'For':
+        this.#readWords(node, flow);
+        break;
+      case 'Coproc':
+        judgeExpansion(node, this.#inquiry);
+        this.#visitChildren(node, { ...flow, stdin: FED });
+        return;
+      default:
+        judgeExpansion(node, this.#inquiry);
+    }
+    if (isNesting(node)) {
+      this.#visitExpansion(node, flow);
+      return;
+    }
+    const before = flow.directories;
+    this.#visitChildren(node, flow);
+    if (ALTERNATIVES.has(node.type)) flow.directories = eitherOf(before, flow.directories);
+  }
+
+  /** Files that a loop runs over are used in it, by a name of which less is known. */
+  #readWords(node: For, flow: Flow): void {
+    judgeExpansion(node, this.#inquiry);
+    const scope = this.#scopeAt(node.pos, flow);
+    const words = (node.wordlist ?? []).filter(({ text }) => /[/~]/.test(text)).slice(0, POLICY_LIMITS.maxRedirects);
+    if (words.length === 0) return;
+    const args = words.flatMap((word) => toArguments(word, scope.lookup));
+    const text = words.map((word) => word.text).join(' ');
+    this.#inquiry.judgeCommand(
+      { name: literal('ls'), args, assignments: [], redirects: [], stdin: undefined, text },
+      scope,
+    );
+  }
+
+  #visitChildren(node: SyntaxNode, flow: Flow): void {
+    if (this.#depth >= POLICY_LIMITS.maxSyntaxDepth) {
+      this.#inquiry.note('obfuscated', `the syntax is nested more than ${POLICY_LIMITS.maxSyntaxDepth} deep`);
+      return;
+    }
+    this.#depth += 1;
+    forEachChild(node, (child) => {
+      this.#visit(child, flow);
+    });
+    this.#depth -= 1;
+  }
+
+  #reportErrors({ errors }: ParsedScript): void {
+    const [first] = errors ?? [];
+    if (first) this.#inquiry.noteUnparsable(first.message);
+  }
+
+  /** What is expanded has a shell of its own, and changes nothing of this one's directory. */
+  #visitExpansion(node: NestingNode, flow: Flow): void {
+    if ('script' in node && !node.script) this.#inquiry.note('obfuscated', 'a substitution cannot be parsed');
+    else if (flow.nesting >= POLICY_LIMITS.maxNesting) {
+      this.#inquiry.note('obfuscated', `expansions are nested more than ${POLICY_LIMITS.maxNesting} deep`);
+    } else {
+      const isFed = node.type === 'ProcessSubstitution' && node.operator === '>';
+      this.#visitChildren(node, { ...flow, nesting: flow.nesting + 1, ...(isFed && { stdin: FED }) });
+    }
+  }
+
+  /** After `&&`, what comes before has succeeded; after the whole, nobody knows how far it came. */
+  #visitAndOr({ commands, operators }: AndOr, flow: Flow): void {
+    const before = flow.directories;
+    commands.forEach((command, index) => {
+      if (operators[index - 1] === '||') flow.directories = eitherOf(before, flow.directories);
+      this.#visit(command, flow);
+    });
+    flow.directories = eitherOf(before, flow.directories);
+  }
+
+  /** Each command of a pipeline runs in a process of its own, and reads what the one before prints. */
+  #visitPipeline({ commands }: Pipeline, flow: Flow): void {
+    let { stdin } = flow;
+    for (const command of commands) {
+      const own = { ...flow, stdin };
+      const judged = command.type === 'Command' ? this.#visitCommand(command, own) : undefined;
+      if (!judged) this.#visit(command, own);
+      if (commands.length === 1) flow.directories = own.directories;
+      const text = judged && outputOf(judged, this.#inquiry);
+      const what = judged?.name === undefined ? 'another command' : judged.name.text;
+      stdin =
+        text === undefined
+          ? { kind: 'unknown', what, names: judged && namesOf(judged, this.#inquiry) }
+          : { kind: 'text', text, isCertain: true };
+    }
+  }
+
+  #visitCommand(node: Command, flow: Flow): SimpleCommand {
+    const scope = this.#scopeAt(node.pos, flow);
+    this.#visitChildren(node, flow);
+    const command = readCommand(node, this.#source, scope.lookup, flow.stdin);
+    this.#inquiry.judgeCommand(command, scope);
+    const { facts } = this.#inquiry;
+    const { program, args } = unveil(command);
+    const after = command.name && directoriesAfter(program, args, flow.directories, facts);
+    if (after) flow.directories = this.#isChecked(node) ? after : eitherOf(flow.directories, after);
+    return command;
+  }
+
+  /** Whether what follows runs only when the command has succeeded. */
+  #isChecked(node: Command): boolean {
+    return /^\s*&&/.test(this.#source.slice(node.end, node.end + LOOK_AHEAD));
+  }
+
+  /** A redirection of a whole group is one of its own; what it gives as input goes to all in the group. */
+  #visitRedirected(node: Redirected, flow: Flow): void {
+    const scope = this.#scopeAt(node.pos, flow);
+    const { redirects, stdin } = readRedirects(node.redirects, scope.lookup);
+    for (const redirect of node.redirects) this.#visitChildren(redirect, flow);
+    const text = this.#source.slice(node.command.end, node.end).trim();
+    this.#inquiry.judgeCommand({ name: undefined, args: [], assignments: [], redirects, stdin, text }, scope);
+    const inner = { ...flow, stdin: stdin ?? flow.stdin };
+    this.#visit(node.command, inner);
+    flow.directories = inner.directories;
+  }
+
+  #scopeAt(position: number, { directories, stdin, nesting }: Flow): Scope {
+    const lookup = lookupAt(this.#variables, position, directories, this.#scope.lookup);
+    return { ...this.#scope, directories, stdin, nesting, lookup };
+  }
+}
+
+/** How far behind a command its operator is looked for, in characters. */
+const LOOK_AHEAD = 80;
+
+/** Stands for the files whose names a command prints, where it is known which those may be. */
+function namesOf({ name, args, redirects }: SimpleCommand, inquiry: Inquiry): readonly Argument[] | undefined {
+  const program = name?.value;
+  if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return undefined;
+  return listedNames(program, args);
+}

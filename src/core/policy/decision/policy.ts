@@ -1,0 +1,164 @@
+import { type CommandClass, type PolicyAction, rankOf, stricter } from '../model/classes.js';
+import type { PolicyFacts } from '../model/facts.js';
+import type { Finding, JudgedCommand } from '../model/finding.js';
+import { inspect, type Inspection, type PolicyRequest } from '../analysis/inspect.js';
+import { POLICY_LIMITS } from '../model/limits.js';
+import type { ClassActions } from './presets.js';
+import type { PolicyRule } from './rules.js';
+import type { TypedLanguage } from '../model/typing-programs.js';
+
+/** What decides over commands. */
+export interface Policy {
+  readonly actions: ClassActions;
+  readonly rules: readonly PolicyRule[];
+}
+
+/** What has a command confirmed: its class, or a rule. */
+type ConfirmationCause = CommandClass | 'rule';
+
+/** What is said of one simple command. */
+interface CommandVerdict {
+  readonly text: string;
+  /** Undefined when it is not known before it runs, or there is none. */
+  readonly program: string | undefined;
+  readonly action: PolicyAction;
+  readonly class: CommandClass;
+  readonly reasons: readonly string[];
+}
+
+/** What is said of a request: as strict as of the worst that is in it. */
+export interface PolicyVerdict {
+  readonly action: PolicyAction;
+  readonly class: CommandClass;
+  /** For people and models; empty when there is nothing to say of a harmless command. */
+  readonly reasons: readonly string[];
+  readonly commands: readonly CommandVerdict[];
+  /** Why it has to be confirmed: each class that asks for it, and `rule` when a rule does. Empty when nothing asks. */
+  readonly causes: readonly ConfirmationCause[];
+  /** Names may mean something else in the session when it has run. */
+  readonly changesNames: boolean;
+  /** The parser cannot read the text, or a part of it: its shell may refuse it as well. */
+  readonly isUnparsable: boolean;
+  /** A program in it executes what is typed while it runs. */
+  readonly takesTyping: boolean;
+}
+
+/** Decides over a request. Never throws. */
+export const decide = (policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict =>
+  decideInspected(policy, request, inspect(request, facts));
+
+/** What is said of a program that executes what is typed. */
+export interface TypingVerdict extends PolicyVerdict {
+  readonly language: TypedLanguage;
+}
+
+/**
+ * Decides whether a program that runs already may get typed input. What it does otherwise is not judged again.
+ * @returns undefined when it does not execute what is typed
+ */
+export function decideTyping(policy: Policy, request: PolicyRequest, facts: PolicyFacts): TypingVerdict | undefined {
+  const commands = inspect(request, facts).commands.flatMap((command) =>
+    command.typed ? [{ ...command, findings: command.findings.filter((each) => each.class === 'interactive') }] : [],
+  );
+  if (commands.length === 0) return undefined;
+  const language = commands.every(({ typed }) => typed === 'shell') ? 'shell' : 'code';
+  return {
+    ...decideInspected(policy, request, { commands, notes: [], changesNames: false, isUnparsable: false }),
+    language,
+  };
+}
+
+function decideInspected(policy: Policy, request: PolicyRequest, inspection: Inspection): PolicyVerdict {
+  const { commands, notes, changesNames, isUnparsable } = inspection;
+  const judged = commands.map((command) => decideCommand(policy, command));
+  const whole = combine([...notes.map((note) => weigh(policy, note)), ...matchText(policy, request)]);
+  const all = [whole, ...judged];
+  const worst = all.reduce(graverOf);
+  const reasons = all.toSorted((a, b) => compare(b, a)).flatMap((verdict) => verdict.reasons);
+  return {
+    action: worst.action,
+    class: worst.class,
+    reasons: [...new Set(reasons)].slice(0, POLICY_LIMITS.maxReasons),
+    commands: judged,
+    causes: [...new Set(all.flatMap(({ causes }) => causes))],
+    changesNames,
+    isUnparsable,
+    takesTyping: commands.some(({ typed }) => typed !== undefined),
+  };
+}
+
+/** A reason with what comes of it. */
+interface Weighed {
+  readonly action: PolicyAction;
+  readonly class: CommandClass;
+  readonly reasons: readonly string[];
+  readonly causes: readonly ConfirmationCause[];
+}
+
+const HARMLESS: Weighed = { action: 'allow', class: 'read', reasons: [], causes: [] };
+
+type JudgedVerdict = CommandVerdict & Weighed;
+
+function decideCommand({ actions, rules }: Policy, command: JudgedCommand): JudgedVerdict {
+  const matches = rules.map((rule) => ({ rule, match: rule.match(command) })).filter(({ match }) => match !== 'no');
+  const allowing = matches.find(({ rule, match }) => rule.action === 'allow' && match === 'yes')?.rule;
+  const weighed = command.findings.map((finding): Weighed => {
+    const isAllowed = allowing !== undefined && finding.isOfProgram && finding.isCatastrophe !== true;
+    return isAllowed
+      ? { action: 'allow', class: finding.class, reasons: [allowing.reason], causes: [] }
+      : weigh({ actions, rules }, finding);
+  });
+  for (const { rule, match } of matches) {
+    if (rule.action === 'allow') continue;
+    const isSure = match === 'yes';
+    const reason = isSure ? rule.reason : `${rule.reason} (perhaps: that is known only when it runs)`;
+    const { class: commandClass } = combine(weighed);
+    // What may be forbidden is asked about.
+    weighed.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));
+  }
+  return { text: command.text, program: command.program, ...combine(weighed) };
+}
+
+/** Rules that are an expression alone see the text of the whole request too: `curl … | sh`. */
+function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): readonly Weighed[] {
+  const text = [command, ...args].join(' ');
+  return rules.flatMap((rule) => {
+    const match = rule.action === 'allow' ? 'no' : rule.matchText(text);
+    if (match === 'no') return [];
+    return [ofRule(match === 'yes' ? rule.action : 'confirm', 'read', rule.reason)];
+  });
+}
+
+const ofRule = (action: PolicyAction, commandClass: CommandClass, reason: string): Weighed => {
+  return { action, class: commandClass, reasons: [reason], causes: action === 'confirm' ? ['rule'] : [] };
+};
+
+function weigh({ actions }: Policy, finding: Finding): Weighed {
+  const action = finding.isCatastrophe === true ? 'deny' : actions[finding.class];
+  return {
+    action,
+    class: finding.class,
+    reasons: finding.reason === '' ? [] : [finding.reason],
+    causes: action === 'confirm' ? [finding.class] : [],
+  };
+}
+
+/** The worst of all, with everybody's reasons, the worst first. */
+function combine(weighed: readonly Weighed[]): Weighed {
+  const sorted = weighed.toSorted((a, b) => compare(b, a));
+  const { action, class: commandClass } = sorted.reduce(graverOf, HARMLESS);
+  return {
+    action,
+    class: commandClass,
+    reasons: [...new Set(sorted.flatMap(({ reasons }) => reasons))],
+    causes: sorted.flatMap(({ causes }) => causes),
+  };
+}
+
+/** Order by action, then by class. */
+function compare(a: Pick<Weighed, 'action' | 'class'>, b: Pick<Weighed, 'action' | 'class'>): number {
+  if (a.action !== b.action) return stricter(a.action, b.action) === a.action ? 1 : -1;
+  return rankOf(a.class) - rankOf(b.class);
+}
+
+const graverOf = <T extends Pick<Weighed, 'action' | 'class'>>(a: T, b: T): T => (compare(a, b) >= 0 ? a : b);

@@ -1,0 +1,34 @@
+import type { CommandClass } from '../model/classes.js';
+import { isKnownProgram } from '../programs/known.js';
+import type { PolicyVerdict } from './policy.js';
+
+/** What a command of each class does, for a person who does not get to see the command. */
+const DOES: Readonly<Record<CommandClass, string>> = {
+  read: 'looks at something',
+  write: 'writes in the workspace',
+  execute: 'runs a program',
+  network: 'talks to another machine',
+  interactive: 'takes typed input that the policy cannot judge',
+  destructive: 'deletes or overwrites something, or ends processes',
+  privilege: 'acts as another user, or on the whole machine',
+  persistence: 'changes what runs later, or the system',
+  exfiltration: 'reads credentials, or sends data away',
+  obfuscated: 'does something that cannot be told before it runs',
+};
+
+/** Stands for a name that may be part of a password. */
+const UNNAMED = 'a program';
+
+/**
+ * The same verdict about typed text without any of the text, which may be the answer to a question for a password. What is
+ * left are the classes, and the names of programs that the policy knows.
+ */
+export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
+  const commands = verdict.commands.map((command) => {
+    const name = command.program !== undefined && isKnownProgram(command.program) ? command.program : UNNAMED;
+    const reasons = command.action === 'allow' ? [] : [`${name} ${DOES[command.class]}`];
+    return { ...command, text: name, program: name === UNNAMED ? undefined : name, reasons };
+  });
+  const reasons = [...new Set(commands.flatMap((command) => command.reasons))];
+  return { ...verdict, commands, reasons: reasons.length > 0 ? reasons : [`it ${DOES[verdict.class]}`] };
+}

@@ -1,0 +1,64 @@
+import type { Directory } from '../model/facts.js';
+
+/** Makes a path absolute and takes `.`, `..` and double slashes out, without looking at any file. */
+export function normalizePath(path: string, directory: string): string {
+  const kept: string[] = [];
+  for (const part of (path.startsWith('/') ? path : `${directory}/${path}`).split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..') kept.pop();
+    else kept.push(part);
+  }
+  return `/${kept.join('/')}`;
+}
+
+/** The absolute paths that a path may mean; undefined among them when a directory is not known. */
+export function resolvePath(path: string, directories: readonly Directory[]): readonly Directory[] {
+  if (path.startsWith('/')) return [normalizePath(path, '/')];
+  return directories.map((directory) => (directory === undefined ? undefined : normalizePath(path, directory)));
+}
+
+/** Whether a path is a directory or lies in it. Both are absolute and normalized. */
+export function isWithin(path: string, directory: string): boolean {
+  return directory === '/' || path === directory || path.startsWith(`${directory}/`);
+}
+
+/** The part of a path behind its last slash. */
+export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Longest pattern that is looked at, in characters: a longer one may mean anything. */
+const MAX_PATTERN_LENGTH = 256;
+
+/**
+ * Whether a shell's pattern may mean a name: `*`, `?` and brackets, of which every one counts as any character. Takes time
+ * proportional to both lengths at most.
+ */
+export function mayMatch(pattern: string, name: string): boolean {
+  if (pattern.length > MAX_PATTERN_LENGTH) return true;
+  const tokens = simplifyPattern(pattern);
+  let token = 0;
+  let position = 0;
+  let star = -1;
+  let retry = 0;
+  while (position < name.length) {
+    if (tokens[token] === '*') {
+      star = token;
+      retry = position;
+      token += 1;
+    } else if (token < tokens.length && (tokens[token] === '?' || tokens[token] === name[position])) {
+      token += 1;
+      position += 1;
+    } else if (star >= 0) {
+      token = star + 1;
+      retry += 1;
+      position = retry;
+    } else return false;
+  }
+  while (tokens[token] === '*') token += 1;
+  return token === tokens.length;
+}
+
+/** Characters of a pattern; brackets become `?`, groups of extended patterns `*`. */
+function simplifyPattern(pattern: string): string[] {
+  const simplified = pattern.replace(/[?*+@!]\([^)]*\)/g, '*').replace(/\[[^\]]+\]/g, '?');
+  return simplified.replace(/\*+/g, '*').split('');
+}

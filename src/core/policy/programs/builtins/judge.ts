@@ -1,0 +1,177 @@
+import { type Argument, UNKNOWN } from '../../words/argument.js';
+import { judgeAssignments, noteVariable } from '../../subject/assignments.js';
+import { HIDDEN_COMMAND } from '../../subject/expansions.js';
+import { kindOf } from '../../paths/path-kinds.js';
+import { resolvePath } from '../../paths/paths.js';
+import type { Subject } from '../../subject/subject.js';
+
+const ASSIGNMENT = /^([A-Za-z_]\w*)(\[[^\]]*\])?\+?=/;
+
+/** `eval`: its words, with blanks between, are text for this very shell. */
+export function judgeEval(subject: Subject): void {
+  const words = subject.args.filter(({ shape }, index) => index > 0 || shape !== '--');
+  const unknown = words.find(({ value, isSample, isGlob }) => value === undefined || isSample || isGlob);
+  if (unknown) {
+    subject.findUnknown(unknown, 'what eval runs');
+    subject.inquiry.noteNamesChange();
+  }
+  const text = words.map(({ value, shape }) => value ?? shape.replaceAll(UNKNOWN, '$unknown')).join(' ');
+  const { stdin } = subject.command;
+  if (text.trim() !== '') subject.inquiry.judgeText(text, { ...subject.scope, stdin });
+}
+
+/** `source`: whatever is in the file happens in the session's own shell. */
+export function judgeSource(subject: Subject): void {
+  const [file, ...others] = subject.args.filter(({ shape }) => shape !== '--');
+  if (!file) return;
+  if (others.length === 0 && isActivation(subject, file)) subject.find('execute', `prepares the shell: ${file.text}`);
+  else subject.find('obfuscated', `runs a file in the session's own shell, which may change it: ${file.text}`);
+  if (file.isProcess) subject.findBeside('obfuscated', 'runs what another command prints');
+  subject.read(file);
+  subject.inquiry.noteNamesChange();
+}
+
+/**
+ * Whether a file is the one by which a virtual environment of Python is entered, of the workspace's own, and not written by
+ * this very text.
+ */
+function isActivation({ inquiry, scope }: Subject, file: Argument): boolean {
+  if (file.value === undefined || file.isGlob || file.isSample || !/(?:^|\/)bin\/activate$/.test(file.value))
+    return false;
+  const isInWorkspace = (path: string | undefined) => kindOf(path, inquiry.facts) === 'workspace';
+  return (
+    resolvePath(file.value, scope.directories).every(isInWorkspace) && !inquiry.written.find(file, scope.directories)
+  );
+}
+
+/** `alias`: what it stands for is judged now, and again where it is used. */
+export function judgeAlias(subject: Subject): void {
+  for (const arg of subject.args) {
+    if (arg.shape.startsWith('-') && arg.shape !== '-p' && arg.shape !== '-L') {
+      subject.find('obfuscated', `alias ${arg.text} changes how all that follows is read`);
+      subject.inquiry.noteNamesChange();
+    }
+    const equals = arg.shape.indexOf('=');
+    if (equals <= 0) continue;
+    subject.inquiry.noteNamesChange();
+    if (arg.value === undefined || arg.isGlob) subject.findUnknown(arg, 'what an alias stands for');
+    else {
+      const text = arg.value.slice(equals + 1);
+      subject.inquiry.noteAlias(arg.value.slice(0, equals), text);
+      subject.inquiry.judgeText(text, subject.scope);
+    }
+  }
+}
+
+/** `trap`: its first word is run at a signal, an error or the end. */
+export function judgeTrap(subject: Subject): void {
+  const words = subject.args.filter(({ shape }) => !/^-[lpP]*$/.test(shape) && shape !== '--');
+  const [action, ...signals] = words;
+  if (!action || signals.length === 0 || action.value === '') return;
+  // In a session, other commands may change its variables before it runs.
+  const { scope, inquiry } = subject;
+  const lookup = inquiry.facts.isOneShot ? scope.lookup : () => undefined;
+  subject.runText(action, 'what a trap runs', subject.command.stdin, { ...scope, lookup });
+  subject.inquiry.noteNamesChange();
+}
+
+/** `export`, `declare` and their like: assignments that stand behind the command. */
+export function judgeDeclaration(subject: Subject): void {
+  judgeNames(subject);
+  for (const { shape, value, text } of subject.args) {
+    const [whole, name] = ASSIGNMENT.exec(shape) ?? [];
+    if (name === undefined || whole === undefined) continue;
+    judgeAssignments(subject, [{ name, value: value?.slice(whole.length), text, isPrefix: false }]);
+  }
+  if (subject.args.some(({ shape }) => /^-[A-Za-z]*[fF]/.test(shape))) subject.inquiry.noteNamesChange();
+  const isReference = /^(?:declare|typeset|local)$/.test(subject.program ?? '');
+  if (isReference && subject.args.some(({ shape }) => /^-[A-Za-z]*n/.test(shape))) judgeReferences(subject);
+}
+
+/** `declare -n`: another name for a variable, by which it is set later. */
+function judgeReferences(subject: Subject): void {
+  for (const arg of subject.args) {
+    const equals = arg.shape.indexOf('=');
+    if (equals <= 0) continue;
+    if (arg.value === undefined) subject.findUnknown(arg, 'the variable that another name stands for');
+    else noteVariable(arg.value.slice(equals + 1), subject.inquiry);
+  }
+}
+
+/** Names of variables are expressions to these: a subscript may run a command. */
+export function judgeNames(subject: Subject): void {
+  const takesAny = subject.program === 'let' || subject.program === 'unset' || subject.program === 'read';
+  subject.args.forEach((arg, index) => {
+    if (!isName(subject, arg, index, takesAny)) return;
+    if (arg.value === undefined && !ASSIGNMENT.test(arg.shape)) {
+      if (subject.program !== 'test' && subject.program !== '[')
+        subject.findUnknown(arg, `a name for ${subject.program ?? 'it'}`);
+    } else if (HIDDEN_COMMAND.test(arg.shape)) {
+      subject.findBeside('obfuscated', `a subscript may run a command: ${arg.text}`);
+    }
+  });
+  if (subject.program === 'unset') judgeUnset(subject);
+  if (SETTERS.has(subject.program ?? '')) noteNames(subject, takesAny);
+}
+
+/** They set the variables that they are given the names of. */
+const SETTERS = new Set(['read', 'printf', 'getopts', 'mapfile', 'readarray', 'vared']);
+
+function noteNames(subject: Subject, takesAny: boolean): void {
+  subject.args.forEach((arg, index) => {
+    if (!isName(subject, arg, index, takesAny)) return;
+    noteVariable(
+      arg.shape.replace(subject.program === 'printf' ? /^-v/ : /^-[au]/, '').replace(/\[.*/s, ''),
+      subject.inquiry,
+    );
+  });
+}
+
+/** Of `printf` and `test`, only the word behind `-v` is a name. */
+function isName({ program, args }: Subject, { shape }: Argument, index: number, takesAny: boolean): boolean {
+  if (program === 'printf' || program === 'test' || program === '[') {
+    const before = args[index - 1]?.shape ?? '';
+    return /^-[vR]$/.test(before) || (program === 'printf' && shape.startsWith('-v'));
+  }
+  return takesAny || !shape.startsWith('-');
+}
+
+/** zsh's `print`: it may set a variable, type ahead, or read its text as a prompt, in which commands may stand. */
+export function judgePrint(subject: Subject): void {
+  const flags = subject.args.filter(({ shape }) => /^-[A-Za-z]/.test(shape)).map(({ shape }) => shape);
+  if (flags.some((flag) => /^-[A-Za-z]*[szS]/.test(flag)))
+    subject.find('obfuscated', 'print types ahead, or changes what is recorded');
+  subject.args.forEach(({ shape }, index) => {
+    const before = subject.args[index - 1]?.shape ?? '';
+    if (/^-[A-Za-z]*v$/.test(before)) noteVariable(shape.replace(/\[.*/s, ''), subject.inquiry);
+    if (flags.some((flag) => flag.includes('P')) && /\$\(|`|\$\{|\0/.test(shape))
+      subject.find('obfuscated', 'print reads its text as a prompt, which may run commands');
+  });
+}
+
+function judgeUnset(subject: Subject): void {
+  subject.inquiry.noteNamesChange();
+  for (const { value } of subject.args) {
+    if (value === undefined || /^(?:PATH|HISTFILE|HISTSIZE|HOME)$/.test(value)) {
+      subject.find('obfuscated', `unset changes how later commands run, or are recorded: ${value ?? '?'}`);
+    }
+  }
+}
+
+/** Options by which words, or names of directories, become something else than they say, or texts are read otherwise. */
+const MISLEADING =
+  /^(?:no)?(?:keyword|autocd|cdablevars|cdspell|promptsubst|rcquotes|cshjunkiequotes|ignorebraces|ignoreclosebraces|shfileexpansion|globsubst|shwordsplit|kshglob|shglob|banghist|shinstdin)$/;
+
+/** `set` and `shopt`: most options are the session's own affair. */
+export function judgeHistory(subject: Subject): void {
+  const words = subject.args.map(({ shape }) => shape);
+  if (words.includes('history') || words.includes('+H')) subject.find('obfuscated', 'changes what is recorded');
+  const end = words.indexOf('--');
+  const options = end === -1 ? words : words.slice(0, end);
+  if (options.some((word) => MISLEADING.test(word.toLowerCase().replaceAll('_', ''))))
+    subject.find('obfuscated', 'changes what words stand for');
+  if (subject.program === 'set' && options.some((word) => /^-[A-Za-z]*k/.test(word)))
+    subject.find('obfuscated', 'set -k changes what words stand for');
+  if (words.some((word) => /^(?:expand_aliases|aliases|posix|compat\d+|xtrace)$/.test(word)))
+    subject.inquiry.noteNamesChange();
+}

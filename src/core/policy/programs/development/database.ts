@@ -1,0 +1,47 @@
+import { parseArguments } from '../../subject/options.js';
+import { each, valued } from '../../subject/program-spec.js';
+import type { Subject } from '../../subject/subject.js';
+
+const STATEMENTS = { value: 'text' } as const;
+const FLAGS =
+  '-header -noheader -column -csv -json -line -list -table -box -markdown -html -tabs -readonly -batch -bail -echo -safe';
+const OPTIONS = {
+  ...each(FLAGS, {}),
+  ...valued('-separator -nullvalue -newline'),
+  ...each('-c -e --command --execute --eval -cmd -x', STATEMENTS),
+  ...valued('-h -p -P -U -d -u -D -f -o -S --host --port --user --username --dbname --database --file --output'),
+};
+
+/** One statement, or command of the client, that looks at things. */
+const LOOKING =
+  /^\s*(?:(?:select|explain|show|describe|desc|values)\b[^;]*;?\s*|\\(?:d\S*|l|z)\b[^|;`\\]*|\.(?:tables|schema|databases|indexes|headers|mode|dbinfo)\b[^\n;]*)$/i;
+
+/** What even a question may do. */
+const REACHING_OUT =
+  /\b(?:into\s+(?:out|dump)file|load_file|pg_\w+|lo_\w+|dblink|copy|program|load_extension|writefile|readfile|edit|sleep)\b/i;
+
+/** Clients of databases: their statements may change data, or run programs of this machine. */
+export function judgeDatabase(subject: Subject): void {
+  const label = subject.program ?? 'it';
+  const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
+  const given = options.filter(({ spec, name }) => spec === STATEMENTS || name === '-cmd').map(({ value }) => value);
+  const isFirstName = label !== 'redis-cli';
+  const statements = [...given, ...(label === 'sqlite3' || !isFirstName ? operands.slice(isFirstName ? 1 : 0) : [])];
+  for (const statement of statements) {
+    if (!statement) continue;
+    const { value } = statement;
+    const isLooking = value !== undefined && LOOKING.test(value) && !REACHING_OUT.test(value);
+    const isSafe =
+      label === 'redis-cli' ? /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i.test(value ?? '') : isLooking;
+    if (!isSafe) subject.find('obfuscated', `${label} is given statements that cannot be judged: ${statement.text}`);
+    if (!isFirstName) break;
+  }
+  const { stdin } = subject.command;
+  if (
+    stdin &&
+    stdin.kind !== 'file' &&
+    !(stdin.kind === 'text' && LOOKING.test(stdin.text) && !REACHING_OUT.test(stdin.text))
+  ) {
+    subject.find('obfuscated', `${label} is given statements that cannot be judged`);
+  }
+}

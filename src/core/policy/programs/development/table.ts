@@ -1,0 +1,214 @@
+import { judgeRun } from '../interpreters/table.js';
+import { judgeGivenTexts } from '../../subject/given-commands.js';
+import { judgeDatabase } from './database.js';
+import type { Subject } from '../../subject/subject.js';
+import { each, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
+
+const text = { operands: 'text' } as const;
+const show: ProgramSpec = { class: 'read', ...text };
+const run: ProgramSpec = { class: 'execute', ...text };
+const fetch: ProgramSpec = { class: 'network', ...text };
+const publish: ProgramSpec = { class: 'exfiltration', reason: 'publishes files', ...text };
+const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that others follow', ...text };
+
+/** What most kinds of things of a container engine have in common. */
+const things: ProgramSpec = {
+  class: 'persistence',
+  reason: 'changes what the machine runs',
+  ...text,
+  subcommands: {
+    ...each('ls list inspect df info ps logs show history events', show),
+    ...each('rm remove prune leave down kill reset', { class: 'destructive', ...text }),
+    ...each('create pull use import export build tag save load init', run),
+    push: publish,
+  },
+};
+
+const stops: ProgramSpec = { class: 'destructive', reason: 'stops what runs in containers', ...text };
+
+const containerRun: ProgramSpec = {
+  class: 'execute',
+  ...text,
+  options: {
+    ...each('--privileged --cap-add --device --security-opt --pid --ipc --userns', {
+      class: 'privilege',
+      reason: 'takes a container’s walls down',
+      value: 'text',
+    }),
+    ...each('-v --volume --mount', {
+      class: 'privilege',
+      reason: 'lets a container change files here',
+      value: 'text',
+    }),
+    ...each('--net --network', {
+      class: 'privilege',
+      reason: 'takes a container’s walls down',
+      value: 'text',
+      harmless: /^(?!host$|container:|ns:)/,
+    }),
+    ...valued(
+      '-e -p -w -u -h -m --env --publish --workdir --user --name --entrypoint --env-file --label -l --memory --cpus',
+    ),
+  },
+};
+
+const compose: ProgramSpec = {
+  ...run,
+  options: valued('-f --file -p --project-name --profile --env-file --project-directory --parallel --ansi --progress'),
+  subcommands: {
+    ...each('ps logs config images top ls', show),
+    ...each('down rm kill', { class: 'destructive', ...text }),
+    ...each('stop restart pause', stops),
+    push: publish,
+  },
+};
+
+const look: ProgramSpec = { ...fetch, judge: judgeClusterSecrets };
+
+const clusterChange = { class: 'persistence', reason: 'changes a cluster', ...text } as const;
+
+/** Clients of clusters: what does not look changes something. */
+const cluster: ProgramSpec = {
+  ...clusterChange,
+  options: valued(
+    '-n --namespace --context --kube-context --cluster --kubeconfig --user -s --server --token --as --as-group --request-timeout',
+  ),
+  subcommands: {
+    ...each('get describe logs explain version api-resources api-versions top events diff wait cluster-info', look),
+    ...each('options help completion kustomize port-forward proxy status whoami projects project', look),
+    ...each('delete drain cordon scale replace', { class: 'destructive', ...text }),
+    config: { ...clusterChange, subcommands: each('view current-context get-contexts get-clusters get-users', look) },
+    rollout: { ...clusterChange, subcommands: each('status history', look) },
+    auth: { ...clusterChange, subcommands: each('can-i whoami', look) },
+    cp: { class: 'exfiltration', reason: 'copies files from or to a cluster', ...text },
+  },
+};
+
+/** `kubectl get secret -o yaml` prints what it holds. */
+function judgeClusterSecrets(subject: Subject): void {
+  const isNamed = subject.args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
+  const isShown = subject.args.some(({ shape }) => /^(?:-o|--output|--template)/.test(shape));
+  if (isNamed && isShown) subject.find('exfiltration', 'reads credentials of a cluster');
+}
+
+/** `pip install` and its like, which may be told where to. */
+const install: ProgramSpec = {
+  ...fetch,
+  options: { ...each('-t --target --root --prefix --src', { value: 'write' }), ...valued('-r -c -i -e -f') },
+};
+
+/** Package managers, builders, containers. */
+export const DEVELOPMENT: ProgramTable = {
+  ...each('npm yarn pnpm bun', {
+    ...run,
+    judge: (subject) => {
+      const { program, args } = subject;
+      if (program === 'bun') judgeRun(subject);
+      if (program === 'bun' && args.some(({ shape }) => /^(?:-e|-p|--eval|--print|-r|--preload)(?:=|$)/.test(shape)))
+        subject.find('obfuscated', 'bun runs code that cannot be judged');
+    },
+    subcommands: {
+      ...each('ls list ll la root prefix bin -v --version help why explain query', show),
+      ...each(
+        'view info outdated audit search show ping whoami fund install i ci add update up upgrade dedupe create init dlx cache',
+        fetch,
+      ),
+      ...each('publish', publish),
+      ...each('unpublish deprecate', { class: 'destructive', ...text }),
+      ...each('config set', { ...settings, subcommands: each('get list ls', show) }),
+      ...each('login adduser token owner access', { class: 'exfiltration', reason: 'handles credentials', ...text }),
+    },
+  }),
+  ...each('pip pip3 pipx uv poetry pdm pipenv conda mamba', {
+    ...run,
+    subcommands: {
+      ...each('list show freeze check help --version', show),
+      install,
+      ...each('download add sync lock update upgrade wheel search index create env venv tool', fetch),
+      ...each('publish', publish),
+      config: { ...settings, subcommands: each('list get debug', show) },
+    },
+  }),
+  ...each('gem bundle composer mix dotnet mvn gradle gradlew sbt stack cabal opam dart flutter swift', {
+    ...run,
+    subcommands: {
+      ...each('version --version help env tree metadata search', show),
+      ...each('install add get fetch update mod download restore', fetch),
+      ...each('publish push yank owner login', publish),
+    },
+  }),
+  twine: publish,
+  cmake: {
+    ...run,
+    options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },
+    judge: judgeGivenTexts,
+  },
+  // Of `cmake -E`.
+  ...each('copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink', {
+    class: 'write',
+    operands: 'last-written',
+  }),
+  make_directory: { class: 'write', operands: 'write' },
+  ...each('make gmake ninja meson bazel just task rake ant scons tox nox', {
+    ...run,
+    options: {
+      ...each('-E --eval', { value: 'code' }),
+      ...valued('-C -f -j -I -o -W -G -B -S'),
+    },
+    judge: (subject) => {
+      const { stdin } = subject.command;
+      const isRead = subject.args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
+      if (subject.args.some(({ isProcess }) => isProcess))
+        subject.find('obfuscated', 'make runs what another command prints');
+      judgeGivenTexts(subject);
+      if (isRead && stdin) subject.find('obfuscated', 'make runs what it is given on its input');
+      if (subject.args.some(({ shape }) => /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=/.test(shape))) {
+        subject.find('obfuscated', 'make is given another shell');
+      }
+      if (subject.args.some(({ shape }) => /=.*\$[({]shell/.test(shape)))
+        subject.find('obfuscated', 'make is given a command');
+    },
+  }),
+  ...each('docker podman nerdctl', {
+    ...run,
+    options: valued('-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey -n --namespace'),
+    subcommands: {
+      ...each('ps ls list images logs inspect version info top stats port diff history search events', show),
+      ...each('run create', containerRun),
+      ...each('rm rmi prune kill', { class: 'destructive', ...text }),
+      ...each('stop restart pause', stops),
+      ...each('image volume network builder buildx manifest context system', { ...things, ...run }),
+      ...each('swarm service stack secret config node plugin trust checkpoint machine', things),
+      ...each('pull', fetch),
+      ...each('push', publish),
+      ...each('login', { class: 'exfiltration', reason: 'handles credentials', ...text }),
+      cp: { class: 'write', operands: 'last-written' },
+      compose,
+    },
+  }),
+  ...each('crictl ctr virsh vagrant lxc incus multipass', {
+    ...run,
+    subcommands: each('rm rmi rmp remove delete destroy undefine purge', { class: 'destructive', ...text }),
+  }),
+  'docker-compose': compose,
+  ...each('kubectl oc', cluster),
+  ...each('helm', {
+    ...cluster,
+    subcommands: {
+      ...each('list ls status get history search repo show template lint version env dependency pull plugin', fetch),
+      ...each('uninstall delete rollback', { class: 'destructive', ...text }),
+    },
+  }),
+  k9s: fetch,
+  ...each('terraform tofu pulumi', {
+    ...run,
+    subcommands: {
+      ...each('show output version validate fmt graph providers', show),
+      ...each('init plan refresh', fetch),
+      ...each('apply import state taint up', { class: 'persistence', reason: 'changes infrastructure', ...text }),
+      destroy: { class: 'destructive', ...text },
+    },
+  }),
+  ...each('dropdb dropuser mysqladmin', { class: 'destructive', ...text }),
+  ...each('psql mysql mariadb sqlite3 mongosh mongo redis-cli clickhouse-client', { ...run, judge: judgeDatabase }),
+};

@@ -1,0 +1,129 @@
+import { judgeChmod } from './chmod.js';
+import { judgeCopy } from './copy.js';
+import { judgeDd } from './dd.js';
+import { isTextEditing } from '../interpreters/perl.js';
+import { judgeRemoval } from './remove.js';
+import { judgeSed } from './sed.js';
+import { judgeTar } from './tar.js';
+import { judgeFind } from './find.js';
+import { tailOf } from '../../subject/options.js';
+import type { Subject } from '../../subject/subject.js';
+import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
+
+const compressor = { class: 'write', operands: 'write', options: valued('-S -T --suffix --threads -b') } as const;
+
+/** The archive comes first, what goes into it after that. */
+function judgeZip(subject: Subject): void {
+  const [archive, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
+  if (archive && archive.value !== '-') subject.write(archive);
+  for (const file of files) subject.read(file);
+  if (subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*m[a-zA-Z]*|--move)$/.test(shape)))
+    subject.find('destructive', 'zip deletes what it has packed');
+}
+
+/** Perl's `rename` runs its first operand as code: what only substitutes is known. */
+function judgeRename(subject: Subject): void {
+  const [code, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
+  const isCode = /[^\w.-]/.test(code?.shape ?? '');
+  if (isCode && !isTextEditing(code?.value ?? '')) subject.find('obfuscated', 'rename runs code that cannot be judged');
+  for (const file of files) subject.write(file);
+}
+
+/** `tee`: what it reads is what files get. */
+function judgeTee(subject: Subject): void {
+  const { stdin } = subject.command;
+  const text = stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
+  for (const file of subject.args) if (!file.shape.startsWith('-')) subject.noteWritten(file, text);
+}
+
+/** Programs that change files. */
+export const FILES: ProgramTable = {
+  ...each('mkdir', { class: 'write', operands: 'write', options: valued('-m --mode') }),
+  touch: { class: 'write', operands: 'write', options: valued('-d -t -r --date --reference --time') },
+  ...each('tee sponge', { class: 'write', operands: 'write', judge: judgeTee }),
+  ...each('dos2unix unix2dos setfacl chattr setfattr chcon', { class: 'write', operands: 'write' }),
+  truncate: { class: 'write', operands: 'write', options: valued('-s -r --size --reference') },
+  ...each('cp mv ln install', { class: 'write', operands: 'text', judge: judgeCopy }),
+  mktemp: {
+    class: 'write',
+    operands: 'write',
+    options: { ...each('-p --tmpdir', { value: 'write' }), ...valued('--suffix') },
+  },
+  mkfifo: { class: 'write', operands: 'write', options: valued('-m --mode') },
+  fallocate: { class: 'write', operands: 'write', options: valued('-l -o --length --offset') },
+  link: { class: 'write', operands: 'write' },
+  strip: { class: 'write', operands: 'write', options: { '-o': { value: 'write' }, ...valued('-F -I -O -K -N -R') } },
+  ...each('rename prename file-rename', {
+    class: 'write',
+    operands: 'text',
+    judge: judgeRename,
+  }),
+  split: {
+    class: 'write',
+    operands: 'last-written',
+    options: { '--filter': { value: 'shell' }, ...valued('-a -b -C -l -n --bytes --lines --number') },
+  },
+  csplit: { class: 'write', options: { ...each('-f --prefix', { value: 'write' }), ...valued('-n -b') } },
+  patch: {
+    class: 'write',
+    operands: 'write',
+    options: {
+      ...each('-o --output -r --reject-file -d --directory', { value: 'write' }),
+      ...valued('-p -i --input --strip'),
+    },
+  },
+  ...each('gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma lz4 compress', compressor),
+  zip: { class: 'write', operands: 'text', options: each('-TT --unzip-command', { value: 'shell' }), judge: judgeZip },
+  unzip: { class: 'write', options: { '-d': { value: 'write' }, ...valued('-P -x') } },
+  ...each('7z 7za rar unrar unar', {
+    class: 'write',
+    judge: (subject) => {
+      for (const arg of subject.args) {
+        if (/^-o./.test(arg.shape)) subject.write(tailOf(arg, '-o'.length));
+        if (arg.shape === '-sdel' || arg.shape === '-df') subject.find('destructive', 'deletes what it has packed');
+      }
+    },
+  }),
+  ar: {
+    class: 'write',
+    operands: 'text',
+    judge: (subject) => {
+      const [operation, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('--'));
+      for (const file of files) {
+        if (/^-?[tpx]/.test(operation?.shape ?? '')) subject.read(file);
+        else subject.write(file);
+      }
+    },
+  },
+  ranlib: { class: 'write', operands: 'write' },
+  ...each('cpio pax', {
+    class: 'write',
+    operands: 'write',
+    options: {
+      ...each('-D --directory -O -F --file', { value: 'write' }),
+      ...each('--absolute-filenames --rsh-command --to-stdout', {
+        class: 'destructive',
+        reason: 'writes to wherever the archive says',
+      }),
+      ...valued('-H --format -C -E -I -M -R'),
+    },
+  }),
+  tar: { class: 'write', operands: 'text', judge: judgeTar },
+  bsdtar: { class: 'write', operands: 'text', judge: judgeTar },
+  sed: { class: 'read', operands: 'text', judge: judgeSed },
+  gsed: { class: 'read', operands: 'text', judge: judgeSed },
+  find: { class: 'read', operands: 'text', judge: judgeFind },
+  gfind: { class: 'read', operands: 'text', judge: judgeFind },
+  chmod: { class: 'write', operands: 'text', judge: judgeChmod },
+  ...each('chown chgrp', { class: 'privilege', reason: 'gives files away', operands: 'text', judge: judgeChmod }),
+  // It takes empty directories away, nothing more.
+  rmdir: { class: 'write', operands: 'write' },
+  ...each('rm remove remove_directory unlink shred wipe srm trash trash-put', {
+    // What it deletes makes it more.
+    class: 'read',
+    operands: 'text',
+    judge: judgeRemoval,
+  }),
+  dd: { class: 'write', operands: 'text', judge: judgeDd },
+  mknod: { class: 'privilege' },
+};

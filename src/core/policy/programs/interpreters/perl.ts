@@ -1,0 +1,38 @@
+import type { Argument } from '../../words/argument.js';
+import type { Subject } from '../../subject/subject.js';
+
+/**
+ * A substitution or transliteration that runs no code: no `e` among its flags, no variables but those of the match, no code
+ * in its pattern. Source: perlop(1), perlre(1).
+ */
+const SUBSTITUTION = /^(?:s|y|tr)([/|,#])(?:(?!\1|\(\?\??\{)[^@$`]|\$(?=\d|\1))*\1(?:(?!\1)[^@$`]|\$\d)*\1[gi]*$/;
+
+/** Lines are printed, perhaps those that fit a pattern. */
+const PRINTING = /^print(?: (?:if|unless) \/(?:(?!\(\?\??\{)[^@$`/])*\/i?)?$/;
+
+/** Whether code of Perl does no more than edit text. */
+export const isTextEditing = (code: string): boolean => {
+  const trimmed = code.trim().replace(/;$/, '');
+  return [trimmed].every(isHarmless) || trimmed.split(/;\s*/).every(isHarmless);
+};
+
+const isHarmless = (code: string): boolean => SUBSTITUTION.test(code) || PRINTING.test(code);
+
+/** Flags that loop over lines: what follows an `i` is the ending of copies. */
+const LOOPING = /^-[npl]*(?:i(?:\.[\w~]+)?)?$/;
+
+/** `perl -pe` and `perl -i -pe` as people use them instead of `sed`; true when that is all. */
+export function judgeTextEditing(subject: Subject): boolean {
+  const { args } = subject;
+  const at = args.findIndex(({ shape }) => !LOOPING.test(shape));
+  const [flag, code, ...files] = at === -1 ? [] : args.slice(at);
+  if (!flag || !/^-[npl]*e$/.test(flag.shape) || code?.value === undefined || code.isSample) return false;
+  const isOption = ({ shape, maySplit }: Argument) => shape.startsWith('-') || maySplit;
+  if (files.some(isOption) || !isTextEditing(code.value)) return false;
+  const isInPlace = args.slice(0, at).some(({ shape }) => /^-[npl]*i/.test(shape));
+  for (const file of files) {
+    if (isInPlace) subject.write(file);
+    else subject.read(file);
+  }
+  return true;
+}

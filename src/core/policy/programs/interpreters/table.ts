@@ -1,0 +1,188 @@
+import { type Argument, literal } from '../../words/argument.js';
+import type { Subject } from '../../subject/subject.js';
+import { judgeAwk } from './awk.js';
+import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
+import { judgeProgram } from '../../subject/judge-program.js';
+import { parseArguments } from '../../subject/options.js';
+import { judgeTextEditing } from './perl.js';
+import { DESCRIPTOR, isInputName } from '../../subject/shells.js';
+import { judgeFetchedScript } from '../../subject/run-file.js';
+import { isWholeText, judgeSource } from '../../subject/inline-source.js';
+
+/** Judges an interpreter by its input: code that nobody has seen, if it is given there. */
+const judgeInput =
+  (options: Readonly<Record<string, OptionSpec>>) =>
+  (subject: Subject): void => {
+    const { stdin } = subject.command;
+    const { operands, options: given } = parseArguments(subject.args, { options, stopsAtOperand: true });
+    const label = subject.program ?? 'it';
+    const head = subject.args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
+    // php: what follows `--` is for the script, and that is its input.
+    const script = label === 'php' && head?.shape === '--' ? undefined : operands[0];
+    const hasCode = given.some(
+      ({ spec }) => spec?.value === 'source' || spec?.value === 'code' || spec?.value === 'text',
+    );
+    const module = given.find(({ name }) => name === '-m')?.value;
+    if (module) judgeModule(subject, module);
+    if (script?.isProcess === true) subject.find('obfuscated', `${label} runs what another command prints`);
+    else if (label === 'php' && given.some(({ name }) => name === '-S')) judgeServer(subject);
+    else if (script && DESCRIPTOR.test(script.shape) && !stdin)
+      subject.find('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
+    else if (script?.value === undefined && script) subject.findUnknown(script, `the script that ${label} runs`);
+    else if (stdin && !hasCode && (!script || isInputName(script.value))) {
+      if (stdin.kind === 'file') return;
+      if (isWholeText(stdin)) subject.find('execute', `${label} runs the code on its input`);
+      else subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
+    } else if (script) judgeFetchedScript(subject, script);
+  };
+
+/** Modules of Python that are programs of their own, or do what others do. */
+const MODULES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['pip', 'pipx', 'uv', 'poetry', 'timeit', 'venv', 'zipfile', 'tarfile'].map((name) => [name, name]),
+  ),
+  'http.server': 'http.server',
+};
+
+/** `python -m`: what is known of the module as a program. */
+function judgeModule(subject: Subject, module: Argument): void {
+  const program = Object.hasOwn(MODULES, module.shape) ? MODULES[module.shape] : undefined;
+  const at = subject.args.findIndex(({ shape }) => shape.endsWith(module.shape));
+  if (program !== undefined) subject.runWords([literal(program), ...subject.args.slice(at + 1)]);
+}
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
+
+/** A server that is open to other machines unless it is told to listen here alone. */
+function judgeServer(subject: Subject): void {
+  if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
+    subject.find('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
+}
+
+/** `deno run` and `bun run`: what they run may be their input, or come from another machine. */
+export function judgeRun(subject: Subject): void {
+  const label = subject.program ?? 'it';
+  for (const { shape, value } of subject.args) {
+    if (isInputName(value) && subject.command.stdin)
+      subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
+    if (/^(?:https?|jsr|npm):/.test(shape)) subject.find('network', `${label} fetches what it runs: ${shape}`);
+    if (/^https?:/.test(shape)) subject.find('obfuscated', `${label} runs code from another machine: ${shape}`);
+  }
+}
+
+/** Options of an interpreter by the role of their values, names separated by blanks. */
+interface InterpreterOptions {
+  /** Take a whole program. */
+  readonly source?: string;
+  /** Load, or execute in another way, what they are given. */
+  readonly code?: string;
+  /** Take a value of no consequence, or name a module. */
+  readonly values?: string;
+}
+
+/** `deno eval`: its first operand is the program. */
+function judgeEvaluation(subject: Subject): void {
+  const operands = subject.args.slice(1).filter(({ shape }) => !shape.startsWith('-'));
+  judgeSource(subject, operands[0]?.value, 'deno eval');
+}
+
+/** An interpreter: what it runs is a script, a program in its arguments, or its input. */
+function interpreter({ source, code, values }: InterpreterOptions): ProgramSpec {
+  const options: Readonly<Record<string, OptionSpec>> = {
+    ...(values !== undefined && valued(values)),
+    ...(code !== undefined && each(code, { value: 'code' })),
+    ...(source !== undefined && each(source, { value: 'source' })),
+  };
+  return { class: 'execute', operands: 'text', options, judge: judgeInput(options) };
+}
+
+/** Commands of debuggers that look at what is there. */
+const LOOKING =
+  /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/;
+
+const PERL = interpreter({ source: '-e -E', code: '-M -m -x -n -p -i -d', values: '-I' });
+
+/** Node.js, and what takes the options of Node.js. */
+const NODE = { source: '-e -p --eval --print', code: '-r --require --import' } as const;
+
+/** Interpreters and editors: programs that run code of their own languages. */
+export const INTERPRETERS: ProgramTable = {
+  timeit: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' },
+  venv: { class: 'write', operands: 'write', options: valued('--prompt') },
+  ...each('zipfile tarfile', {
+    class: 'read',
+    operands: 'write',
+    options: each('-c --create -e --extract', { class: 'write' }),
+  }),
+  'http.server': { class: 'execute', operands: 'text', judge: judgeServer },
+  ...each('python pypy ipython', interpreter({ source: '-c', values: '-W -X -m' })),
+  ...each(
+    'node nodejs',
+    interpreter({ ...NODE, code: `${NODE.code} --loader --experimental-loader`, values: '-C --conditions' }),
+  ),
+  ...each('deno', {
+    class: 'execute',
+    operands: 'text',
+    judge: judgeRun,
+    options: each('--eval --preload', { value: 'code' }),
+    subcommands: {
+      eval: { class: 'execute', operands: 'text', judge: judgeEvaluation },
+      repl: { class: 'execute', operands: 'text', options: each('--eval --eval-file', { value: 'code' }) },
+    },
+  }),
+  ...each('tsx ts-node', interpreter(NODE)),
+  // Of -l, -0, -C and -F a value is attached, or there is none: what follows may be -e.
+  perl: {
+    class: 'read',
+    operands: 'text',
+    judge: (subject) => {
+      if (!judgeTextEditing(subject)) judgeProgram(subject, PERL, 'perl');
+    },
+  },
+  ruby: interpreter({ source: '-e', code: '-r -n -p -i', values: '-I -C -E -F' }),
+  php: interpreter({ source: '-r -B -R -E', code: '-a -d', values: '-c -S -t -f' }),
+  m4: interpreter({}),
+  ...each('lua luajit', interpreter({ source: '-e', code: '-l' })),
+  ...each('tclsh wish expect', interpreter({ source: '-c' })),
+  ...each(
+    'ocaml raku crystal nim clj kotlinc csi gp maxima sage',
+    interpreter({ source: '-e -eval --eval -c e eval --batch-string' }),
+  ),
+  ...each(
+    'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave',
+    interpreter({ source: '-e -E --eval -eval -g -c' }),
+  ),
+  ...each('awk gawk mawk nawk original-awk', { class: 'read', operands: 'text', judge: judgeAwk }),
+  ...each('vi vim nvim view ex rvim gvim vimdiff', {
+    class: 'write',
+    options: { ...each('-c --cmd -S -s -u -U -W -w -l -es --listen', { value: 'code' }), ...valued('-t -T -i') },
+    operands: 'write',
+    judge: (subject) => {
+      const { args, command, program } = subject;
+      const isLineEditor = program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
+      if (isLineEditor && command.stdin) subject.find('obfuscated', 'an editor runs commands from its input');
+      if (args.some(({ shape }) => /^\+\D/.test(shape))) subject.find('obfuscated', 'an editor runs commands');
+    },
+  }),
+  ...each('emacs emacsclient kak', {
+    class: 'execute',
+    options: each('-e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert', { value: 'code' }),
+    operands: 'write',
+  }),
+  ...each('nano pico micro joe ed red', {
+    class: 'write',
+    operands: 'write',
+    options: each('-s --speller -command', { value: 'shell', class: 'execute' }),
+    judge: (subject) => {
+      if (subject.command.stdin) subject.find('obfuscated', 'an editor runs commands from its input');
+    },
+  }),
+  ...each('gdb lldb', {
+    class: 'execute',
+    operands: 'text',
+    options: {
+      ...each('-ex -x -iex --eval-command --command --batch-silent -o', { value: 'code', harmless: LOOKING }),
+      ...valued('-p --pid'),
+    },
+  }),
+};

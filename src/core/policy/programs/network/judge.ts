@@ -1,0 +1,228 @@
+import { type Argument, literal } from '../../words/argument.js';
+import { parseArguments, tailOf } from '../../subject/options.js';
+import { each, valued } from '../../subject/program-spec.js';
+import type { Subject } from '../../subject/subject.js';
+
+const CURL_OPTIONS = {
+  ...each('-d --data --data-ascii --data-binary --data-raw --data-urlencode --json -F --form --form-string', {
+    value: 'text',
+  } as const),
+  ...each('-T --upload-file', { value: 'read' } as const),
+  ...each(
+    '-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --output-dir --hsts --alt-svc --etag-save --libcurl',
+    {
+      value: 'write',
+    } as const,
+  ),
+  ...each('-O -J --remote-name --remote-name-all --remote-header-name', {}),
+  ...each('-K --config', { value: 'text' } as const),
+  ...each('-H --header -A --user-agent -e --referer -u --user --url-query --variable --proxy-header -x --proxy', {
+    value: 'text',
+  } as const),
+  '--unix-socket': { value: 'text' } as const,
+  ...each('-b --cookie -E --cert --key --cacert', { value: 'read' } as const),
+  ...valued('-X -m -w -Y -y -z -C -r -U --request --max-time'),
+  ...valued(
+    '--connect-timeout --retry --retry-delay --write-out --url --resolve --limit-rate --interface --range --ciphers',
+  ),
+};
+
+const DATA_OPTIONS = /^(?:-d|--data.*|--json|-F|--form.*|--url-query|--variable)$/;
+/** Options whose value goes to the other machine. */
+const SENT_OPTIONS = /^(?:-H|--header|--proxy-header|-A|--user-agent|-e|--referer|-u|--user|-b|--cookie)$/;
+/** Sockets behind which somebody listens who may do anything on this machine. */
+const DOOR = /(?:^|[:=/])(?:docker|containerd|crio|podman|dockershim|libvirt-sock|private)(?:\.sock)?$/;
+
+/** A socket of this machine is spoken to. */
+function judgeDoor(subject: Subject, socket: Argument): void {
+  if (socket.value === undefined || DOOR.test(socket.value))
+    subject.find(
+      'privilege',
+      `${subject.program ?? 'it'} speaks to a service that may do anything here: ${socket.text}`,
+    );
+}
+
+/** `curl`: what it sends, and where it writes. */
+export function judgeCurl(subject: Subject): void {
+  const { options, operands } = parseArguments(subject.args, { options: CURL_OPTIONS });
+  for (const { name, spec, value } of options) {
+    if (spec?.value === 'write' && value && value.value !== '-') subject.write(value);
+    if (value && (name === '-o' || name === '--output')) subject.noteWritten(value);
+    if ((name === '-X' || name === '--request') && /^delete$/i.test(value?.shape ?? ''))
+      subject.find('destructive', 'curl deletes what is kept elsewhere');
+    if (name === '-K' || name === '--config') subject.find('obfuscated', 'curl reads options from a file');
+    if (name === '-T' || name === '--upload-file') subject.find('exfiltration', 'curl sends a file');
+    if (spec?.value === 'read' && value) subject.read(value);
+    if (DATA_OPTIONS.test(name) && value) judgeData(subject, name, value);
+    if ((name === '-H' || name === '--header') && value?.value?.startsWith('@') === true)
+      subject.find('exfiltration', 'curl sends a file');
+    if ((name === '--url' || SENT_OPTIONS.test(name)) && value) judgeTarget(subject, value);
+    if (name === '--unix-socket' && value) judgeDoor(subject, value);
+  }
+  for (const operand of operands) judgeTarget(subject, operand);
+  if (options.some(({ name }) => /^(?:-O|--remote-name.*)$/.test(name))) {
+    const addresses = options.filter(({ name }) => name === '--url').flatMap(({ value }) => value ?? []);
+    for (const address of [...operands, ...addresses]) writeFetched(subject, address);
+  }
+}
+
+/** A file gets the name that its address ends with. */
+function writeFetched(subject: Subject, { value, text }: Argument, directory = '.'): void {
+  const name = /^(?:\w+:\/\/)?[^/?#]+\/(?:[^?#]*\/)?([^/?#]+)/.exec(value ?? '')?.[1];
+  if (name === undefined) return;
+  const file = literal(`${directory}/${name}`, text);
+  subject.write(file);
+  subject.noteWritten(file);
+}
+
+export const WGET_OPTIONS = {
+  ...each('-O -o -a --output-document --output-file --append-output -P --directory-prefix', {
+    value: 'write',
+  } as const),
+  ...each('--post-file --body-file', { class: 'exfiltration', reason: 'sends a file', value: 'read' } as const),
+  ...each('--post-data --body-data', { value: 'text' } as const),
+  ...each('--use-askpass -e --execute --config', { class: 'obfuscated', value: 'text' } as const),
+  ...valued('--method -t -T -U -i -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password'),
+};
+
+/** `wget`: what it fetches becomes files, unless it is told another one. */
+export function judgeWget(subject: Subject): void {
+  judgeSender(subject);
+  const { options, operands } = parseArguments(subject.args, { options: WGET_OPTIONS });
+  if (options.some(({ name, value }) => name === '--method' && value?.shape.toUpperCase() === 'DELETE'))
+    subject.find('destructive', 'wget deletes what is kept elsewhere');
+  const valueOf = (...names: string[]) => options.findLast(({ name }) => names.includes(name))?.value;
+  const document = valueOf('-O', '--output-document');
+  if (document) subject.noteWritten(document);
+  else for (const address of operands) writeFetched(subject, address, valueOf('-P', '--directory-prefix')?.value);
+}
+
+function judgeData(subject: Subject, name: string, value: Argument): void {
+  const { shape } = value;
+  const isRaw = name === '--data-raw' || name === '--form-string';
+  // These two take `name@file`.
+  const pattern = /^--(?:data-urlencode|url-query|variable)$/.test(name)
+    ? /^[^=@]*@(.*)$/s
+    : /^(?:[^=@<]*=)?[@<](.*)$/s;
+  const file = isRaw ? null : pattern.exec(shape);
+  if (file) {
+    subject.find('exfiltration', `curl sends a file: ${value.text}`);
+    subject.read(tailOf(value, shape.length - (file[1]?.length ?? 0)));
+  } else if (value.value === undefined)
+    subject.find('exfiltration', `curl sends what is known only when it runs: ${value.text}`);
+}
+
+/** An address that is put together from the output of a command carries it away. */
+function judgeTarget(subject: Subject, { text, hasSubstitution, shape, value }: Argument): void {
+  if (hasSubstitution)
+    subject.find('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
+  if (value?.startsWith('file:') === true) subject.read({ ...literal(value.replace(/^file:\/*/, '/'), text), shape });
+}
+
+/** Programs that pass their input on, or their arguments: names of hosts carry data too. */
+export function judgeSender(subject: Subject): void {
+  const { stdin } = subject.command;
+  const label = subject.program ?? 'it';
+  const isEmpty = stdin?.kind === 'file' && stdin.file.value === '/dev/null';
+  const isOfClient = stdin?.kind === 'unknown' && stdin.isOfClient === true;
+  if (!isEmpty && !isOfClient && (stdin?.kind === 'file' || stdin?.kind === 'unknown')) {
+    subject.find(
+      'exfiltration',
+      `${label} sends ${stdin.kind === 'file' ? stdin.file.text : `what ${stdin.what} prints`}`,
+    );
+  }
+  for (const arg of subject.args) judgeTarget(subject, arg);
+}
+
+/** Clients whose commands are a language of their own, in which this machine's shell can be called. */
+export function judgeFileTransfer(subject: Subject): void {
+  const label = subject.program ?? 'it';
+  judgeSender(subject);
+  if (subject.command.stdin) subject.find('obfuscated', `${label} is given commands that cannot be judged`);
+}
+
+const COPY_OPTIONS = {
+  ...each('-e --rsh -S -J -D', { value: 'shell' } as const),
+  ...each('--rsync-path -o -F', { value: 'code' } as const),
+  ...valued(
+    '-P -l -i -c -X --exclude --include --filter --bwlimit --port --timeout --exclude-from --include-from --files-from',
+  ),
+  ...each('--backup-dir --log-file --partial-dir --temp-dir', { value: 'write' } as const),
+  ...each('--delete --delete-before --delete-during --delete-after --delete-excluded --del --remove-source-files', {}),
+};
+
+/** `scp`, `rsync` and their like: from or to another machine. */
+export function judgeRemoteCopy(subject: Subject): void {
+  const label = subject.program ?? 'it';
+  const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
+  for (const { name, spec, value } of options) {
+    if (spec?.value === 'shell' && value && (label === 'rsync' || name !== '-e'))
+      subject.runText(value, `what ${label} ${name} runs`);
+    if (spec?.value === 'code') subject.find('obfuscated', `${label} ${name} may run programs`);
+    if (spec?.value === 'write' && value) subject.write(value);
+    if (name === '--daemon') subject.find('exfiltration', `${label} shows files to other machines`);
+    if (name.startsWith('--del') || name.startsWith('--remove'))
+      subject.find('destructive', `${label} ${name} deletes files`);
+  }
+  const target = operands.at(-1);
+  for (const source of operands.slice(0, -1)) if (!isRemote(source)) subject.read(source);
+  if (!target || operands.length < 2) return;
+  if (isRemote(target)) subject.find('exfiltration', `${label} sends files to another machine: ${target.text}`);
+  else subject.write(target);
+}
+
+const isRemote = ({ shape }: Argument): boolean => /^(?:[\w.@\0-]+|\[[^\]]+\]):/.test(shape) || /^\w+:\/\//.test(shape);
+
+/** `socat`: of its addresses, some are programs, and some wait for connections. */
+export function judgeSocat(subject: Subject): void {
+  judgeSender(subject);
+  for (const arg of subject.args) {
+    const [kind, type = ''] = /^([a-z0-9-]+):/i.exec(arg.shape) ?? [];
+    if (kind !== undefined && /^(?:exec|system|shell)$/i.test(type)) {
+      subject.find('obfuscated', `socat gives a program to another end: ${arg.text}`);
+      subject.runText(tailOf(arg, kind.length), 'what socat runs');
+    }
+    if (/^(?:open|create|file|gopen|creat)$/i.test(type))
+      subject.write({ ...tailOf(arg, kind?.length ?? 0), ...pathBefore(arg, kind?.length ?? 0) });
+    if (/^unix-/i.test(type)) judgeDoor(subject, { ...arg, ...pathBefore(arg, kind?.length ?? 0) });
+    if (/-l(?:isten)?$/i.test(type)) subject.find('exfiltration', 'socat waits for connections');
+  }
+}
+
+/** The path of an address of socat: its options follow behind commas. */
+function pathBefore({ value, shape }: Argument, from: number): Pick<Argument, 'value' | 'shape'> {
+  const [path = ''] = shape.slice(from).split(',');
+  return { shape: path, value: value === undefined ? undefined : path };
+}
+
+/** What deletes, and what sends files away, in the words of clouds. */
+const DELETING =
+  /^(?:rm|rb|del|delete|remove|destroy|purge|terminate|uninstall|deletefile|cleanup)(?:-|$)|:destroy$|-delete$/;
+const REMOTE_STORE = /^[\w-]+:/;
+
+/** What changes how things stand, and what prints credentials, in the same words. */
+const CHANGING =
+  /^(?:create|update|put|modify|set|attach|detach|add|start|stop|reboot|send|invoke|run|associate|authorize)-/;
+const REVEALING =
+  /^(?:get-secret-value|get-login-password|get-password-data|print-access-token|print-identity-token|get-access-token|get-session-token|get-credentials|get-parameters?(?:-by-path)?)$/;
+
+/** Clients of clouds. */
+export function judgeCloud(subject: Subject): void {
+  const words = subject.args.map(({ shape }) => shape);
+  const label = subject.program ?? 'it';
+  const verb = words.find((word) => DELETING.test(word.toLowerCase()));
+  if (verb !== undefined) subject.find('destructive', `${label} ${verb} deletes what is kept elsewhere`);
+  if (
+    words.some((word) => /^(?:cp|mv|sync|copy|move|copyto|upload)$/.test(word)) &&
+    REMOTE_STORE.test(words.at(-1) ?? '')
+  )
+    subject.find('exfiltration', `${label} sends files to another machine: ${words.at(-1) ?? ''}`);
+  const change = words.find((word) => CHANGING.test(word));
+  if (change !== undefined) subject.find('persistence', `${label} ${change} changes what is kept elsewhere`);
+  const isVault = label === 'vault' && words.some((word) => /^(?:get|read|login|token)$/.test(word));
+  if (isVault || words.some((word) => REVEALING.test(word))) subject.find('exfiltration', `${label} reads credentials`);
+  if (words.some((word) => /^(?:--(?:body|zip-file|file|f)$|fileb?:\/\/)/.test(word)) || words.includes('upload'))
+    subject.find('exfiltration', `${label} sends files to another machine`);
+  if (words.includes('run') && label === 'heroku')
+    subject.find('obfuscated', 'heroku runs commands on another machine');
+}

@@ -1,0 +1,144 @@
+import {
+  judgeCloud,
+  judgeCurl,
+  judgeFileTransfer,
+  judgeRemoteCopy,
+  judgeSender,
+  judgeSocat,
+  judgeWget,
+  WGET_OPTIONS,
+} from './judge.js';
+import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
+
+/** Programs that speak to other machines. */
+export const NETWORK: ProgramTable = {
+  curl: { class: 'network', operands: 'text', judge: judgeCurl },
+  wget: {
+    class: 'network',
+    operands: 'text',
+    options: WGET_OPTIONS,
+    judge: judgeWget,
+  },
+  ...each('http https xh', {
+    class: 'network',
+    operands: 'text',
+    options: { ...each('-o --output', { value: 'write' }) },
+    judge: (subject) => {
+      judgeSender(subject);
+      if (subject.args.some(({ shape }) => /^[^=:@/]*(?::?=)?@./.test(shape)))
+        subject.find('exfiltration', `${subject.program ?? 'it'} sends a file`);
+      if (subject.args.some(({ shape }) => shape === 'DELETE'))
+        subject.find('destructive', `${subject.program ?? 'it'} deletes what is kept elsewhere`);
+    },
+  }),
+  aria2c: {
+    class: 'network',
+    operands: 'text',
+    options: { ...each('-d -o --dir --out', { value: 'write' }), '--on-download-complete': { value: 'code' } },
+  },
+  ...each('ping ping6 dig nslookup host whois traceroute tracepath mtr arp arping nmap ipcalc', {
+    class: 'network',
+    operands: 'text',
+    judge: judgeSender,
+  }),
+  socat: { class: 'network', operands: 'text', judge: judgeSocat },
+  ...each('nc ncat netcat telnet', {
+    class: 'network',
+    operands: 'text',
+    options: {
+      ...each('-e -c --exec --sh-exec', {
+        class: 'obfuscated',
+        reason: 'gives a program to another machine',
+        value: 'shell',
+      }),
+      ...each('-l --listen', { class: 'exfiltration', reason: 'waits for connections' }),
+    },
+    judge: judgeSender,
+  }),
+  ...each('scp rsync', { class: 'network', operands: 'text', judge: judgeRemoteCopy }),
+  sftp: {
+    class: 'network',
+    operands: 'text',
+    options: {
+      ...each('-b -D', { class: 'obfuscated', reason: 'is given commands that cannot be judged', value: 'text' }),
+      ...each('-o -F -S', { class: 'obfuscated', reason: 'may run programs here', value: 'text' }),
+      ...valued('-B -c -i -J -l -P -R -s -X'),
+    },
+    judge: judgeFileTransfer,
+  },
+  ...each('ftp lftp ncftp tftp smbclient', {
+    class: 'network',
+    operands: 'text',
+    options: each('-c -e -f', {
+      class: 'obfuscated',
+      reason: 'is given commands that cannot be judged',
+      value: 'text',
+    }),
+    judge: judgeFileTransfer,
+  }),
+  ...each('mail mailx sendmail mutt msmtp swaks', { class: 'exfiltration', reason: 'sends mail', operands: 'text' }),
+  ...each('gh glab hub', {
+    class: 'network',
+    operands: 'text',
+    judge: (subject) => {
+      if (subject.args.some(({ shape }) => /^(?:-X|--method=)?DELETE$/i.test(shape)))
+        subject.find('destructive', 'deletes what is kept elsewhere');
+    },
+    subcommands: {
+      ...each('gist', { class: 'exfiltration', reason: 'publishes files', operands: 'text' }),
+      ...each('auth secret ssh-key gpg-key', {
+        class: 'exfiltration',
+        reason: 'handles credentials',
+        operands: 'text',
+      }),
+      ...each('repo release', {
+        class: 'network',
+        operands: 'text',
+        subcommands: each('delete archive rename', { class: 'destructive', operands: 'text' }),
+      }),
+      ...each('alias extension', { class: 'obfuscated', reason: 'may run anything', operands: 'text' }),
+    },
+  }),
+  ...each(
+    'aws gcloud gsutil az oci doctl flyctl fly heroku vercel netlify wrangler rclone vault consul etcdctl nomad',
+    {
+      class: 'network',
+      operands: 'text',
+      judge: judgeCloud,
+    },
+  ),
+  openssl: {
+    class: 'execute',
+    operands: 'text',
+    judge: (subject) => {
+      subject.args.forEach(({ shape }, index, args) => {
+        const next = args[index + 1];
+        if (!next || !/^-(?:out|keyout|writerand)$/.test(shape)) return;
+        subject.write(next);
+        subject.noteWritten(next);
+      });
+    },
+    options: each('-engine -provider -provider-path', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
+    subcommands: each('s_client s_server s_time', { class: 'network', operands: 'text', judge: judgeSender }),
+  },
+  ...each('ssh-copy-id', { class: 'persistence', reason: 'lets somebody in on another machine' }),
+  'ssh-keygen': {
+    class: 'write',
+    operands: 'text',
+    options: {
+      ...each('-f', { value: 'write' }),
+      '-D': { class: 'obfuscated', reason: 'loads code', value: 'text' },
+      ...valued('-t -b -C -N -P -m'),
+    },
+  },
+  'ssh-add': {
+    class: 'execute',
+    operands: 'text',
+    options: each('-s', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
+  },
+  ...each('ngrok cloudflared localtunnel lt bore', {
+    class: 'exfiltration',
+    reason: 'opens this machine to others',
+    operands: 'text',
+  }),
+};

@@ -1,9 +1,0 @@
-import type { Subject } from '../subject.js';
-
-/** What ends the machine, and everybody's work with it. */
-export function judgeShutdown(subject: Subject): void {
-  const [first] = subject.args;
-  if (subject.program === 'shutdown' && first?.value === '-c') return;
-  if ((subject.program === 'init' || subject.program === 'telinit') && !/^[06]$/.test(first?.value ?? '')) return;
-  subject.findCatastrophe(`${subject.program ?? 'it'} ends the machine`);
-}

@@ -1,0 +1,83 @@
+import type { SyntaxNode, Word, WordPart } from 'unbash';
+
+import { noteVariable } from './assignments.js';
+import type { Inquiry } from '../words/inquiry.js';
+
+/** Comparisons of `[[` whose operands bash evaluates as arithmetic. */
+const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
+
+/** A subscript that runs a command when it is evaluated, as in `a[$(reboot)]`. */
+export const HIDDEN_COMMAND = /\[[^\]]*(?:\$\(|`|\$\{)/;
+
+/**
+ * Judges what expansions and tests do by themselves. Arithmetic evaluates what variables hold as expressions, whose
+ * subscripts may run commands: no parser can see those. Source: bash(1), ARITHMETIC EVALUATION and ARRAYS.
+ */
+export function judgeExpansion(node: SyntaxNode, inquiry: Inquiry): void {
+  switch (node.type) {
+    case 'ParameterExpansion':
+      if (node.operation?.type === 'Transform' && node.operation.operand.value === 'P') {
+        inquiry.note('obfuscated', `the value of a variable is run as a prompt: ${node.text}`);
+      } else if (node.prefix === '!' && node.operation?.type !== 'Names') {
+        inquiry.note('execute', `a variable names another one: ${node.text}`);
+      } else if (node.text.startsWith('${(')) {
+        inquiry.note('obfuscated', `flags of zsh decide what is run: ${node.text}`);
+      }
+      if (node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
+        noteVariable(node.parameter, inquiry);
+      judgeSubscript(node.index?.value, inquiry);
+      if (node.operation?.type === 'Slice') {
+        judgeSubscript(node.operation.offset.value, inquiry);
+        judgeSubscript(node.operation.length?.value, inquiry);
+      }
+      return;
+    case 'Assignment':
+      judgeSubscript(node.index?.value, inquiry);
+      if (node.value.type === 'Word' && HIDDEN_COMMAND.test(literalText(node.value))) noteHidden(node.text, inquiry);
+      return;
+    case 'For':
+    case 'Select':
+      noteVariable(node.name.value, inquiry);
+      return;
+    case 'Coproc':
+      if (node.name) noteVariable(node.name.value, inquiry);
+      return;
+    case 'ArithmeticWord':
+      judgeSubscript(node.value, inquiry);
+      return;
+    case 'TestBinary':
+      if (!ARITHMETIC_TESTS.has(node.operator)) return;
+      judgeSubscript(node.left.value, inquiry);
+      judgeSubscript(node.right.value, inquiry);
+      return;
+    case 'TestUnary':
+      if (node.operator === '-v' || node.operator === '-R') judgeSubscript(node.operand.value, inquiry);
+      return;
+    case 'ExtendedGlob':
+      // zsh runs `e:…:` and `+…` of a pattern's qualifiers; to bash they are patterns.
+      if (inquiry.facts.shell === 'zsh') inquiry.note('obfuscated', `a pattern of zsh may run commands: ${node.text}`);
+      return;
+    default:
+  }
+}
+
+/** What of a word is kept as it stands, unlike substitutions, which run at once. */
+function literalText({ value, parts }: Word): string {
+  if (!parts) return value;
+  const textOf = (part: WordPart): string => {
+    if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') return part.parts.map(textOf).join('');
+    return 'value' in part ? part.value : '';
+  };
+  return parts.map(textOf).join('');
+}
+
+/** Text that is evaluated as arithmetic. */
+function judgeSubscript(text: string | undefined, inquiry: Inquiry): void {
+  if (text === undefined || !/[A-Za-z_$`]/.test(text)) return;
+  if (HIDDEN_COMMAND.test(text)) noteHidden(text, inquiry);
+  else inquiry.note('execute', 'arithmetic evaluates what variables hold');
+}
+
+const noteHidden = (text: string, inquiry: Inquiry) => {
+  inquiry.note('obfuscated', `a subscript may run a command: ${text}`);
+};

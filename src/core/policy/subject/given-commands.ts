@@ -1,0 +1,15 @@
+import { tailOf } from './options.js';
+import { isRunnable } from '../words/runnable.js';
+import type { Subject } from './subject.js';
+
+/**
+ * Judges arguments, or what stands behind their first equals sign, that read like a command: `CC='rm x'`, `-exec='rm x'`.
+ */
+export function judgeGivenTexts(subject: Subject, label = subject.program ?? 'it'): void {
+  for (const arg of subject.args) {
+    const equals = arg.shape.indexOf('=');
+    for (const text of equals === -1 ? [arg] : [arg, tailOf(arg, equals + 1)]) {
+      if (isRunnable(/^(\S+)\s/.exec(text.shape)?.[1] ?? '')) subject.runText(text, label);
+    }
+  }
+}

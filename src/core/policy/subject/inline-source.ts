@@ -1,0 +1,23 @@
+import type { Stdin } from '../words/simple-command.js';
+import type { Subject } from './subject.js';
+
+/** Words by which a program of one of these languages executes text as code: with an input, that text may come from there. */
+const EVALUATES = /\b(?:exec|execfile|eval|instance_eval|class_eval|compile|Function|loadstring)\b|(?<![.\w])load\b/;
+
+/**
+ * Judges a program that is given whole in the command line, such as the argument of `python3 -c`. It is as unknown as a script file,
+ * so it is `execute` as well: whoever reviews the command sees its text. It is `obfuscated` when parts of it are filled in at run time,
+ * or when it may execute what it reads from its input.
+ *
+ * @param source undefined when its text is known only at run time
+ */
+export function judgeSource(subject: Subject, source: string | undefined, label: string): void {
+  if (source === undefined) subject.find('obfuscated', `${label} runs code that is known only at run time`);
+  else if (subject.command.stdin !== undefined && EVALUATES.test(source))
+    subject.find('obfuscated', `${label} may run code that it reads from its input`);
+  else subject.find('execute', `${label} runs the code that it is given`);
+}
+
+/** Whether an input is the whole text of a program, such as a quoted here-document. */
+export const isWholeText = (stdin: Stdin | undefined): stdin is Extract<Stdin, { kind: 'text' }> =>
+  stdin?.kind === 'text' && stdin.isCertain;

@@ -1,0 +1,110 @@
+import type { Argument } from '../words/argument.js';
+import { rankOf } from '../model/classes.js';
+import { judgeSource } from './inline-source.js';
+import { isExecuted, parseArguments } from './options.js';
+import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './program-spec.js';
+import { subcommandsIn } from './subcommands.js';
+import type { Subject } from './subject.js';
+
+/** Judges a program by what the tables know of it. */
+export function judgeProgram(subject: Subject, spec: ProgramSpec, label: string, args = subject.args): void {
+  const { options = {}, subcommands } = spec;
+  const parsed = parseArguments(args, { options, stopsAtOperand: subcommands !== undefined });
+  for (const { name, spec: option, value } of parsed.options) {
+    if (option) judgeOption(subject, option, `${label} ${name}`, value);
+  }
+  for (const argument of parsed.doubtful) {
+    if (mayTurnBad(options, argument)) subject.findUnknown(argument, `an option of ${label}`);
+  }
+  spec.judge?.(subject);
+  if (subcommands && parsed.operands[0]) {
+    const [first, ...others] = subcommandsIn(args, options);
+    if (first) judgeSubcommand(subject, { ...spec, subcommands }, label, first.name, first.rest);
+    for (const { name, rest } of others) {
+      const known = Object.hasOwn(subcommands, name.shape) ? subcommands[name.shape] : undefined;
+      if (known) judgeProgram(subject, known, `${label} ${name.shape}`, rest);
+    }
+    return;
+  }
+  judgeOperands(subject, spec.operands ?? 'read', parsed.operands, label);
+  report(subject, spec, label);
+}
+
+function judgeSubcommand(
+  subject: Subject,
+  spec: ProgramSpec & Required<Pick<ProgramSpec, 'subcommands'>>,
+  label: string,
+  first: Argument,
+  rest: readonly Argument[],
+): void {
+  const { value } = first;
+  const known = value !== undefined && Object.hasOwn(spec.subcommands, value) ? spec.subcommands[value] : undefined;
+  if (value === undefined) subject.findUnknown(first, `what ${label} is to do`);
+  if (known) judgeProgram(subject, known, `${label} ${value ?? ''}`, rest);
+  else {
+    judgeOperands(subject, 'read', rest, label);
+    report(subject, spec, label);
+  }
+}
+
+/** Says what the program does at least, unless that was found already. */
+function report(subject: Subject, spec: ProgramSpec, label: string): void {
+  if (spec.class === 'read' || subject.hasFound(spec.class)) return;
+  subject.find(spec.class, `${label} ${spec.reason ?? DEEDS[spec.class] ?? ''}`.trim());
+}
+
+const DEEDS: Readonly<Partial<Record<ProgramSpec['class'], string>>> = {
+  write: 'changes files',
+  execute: 'runs a program',
+  network: 'uses the network',
+  destructive: 'deletes or ends something',
+  privilege: 'acts on the machine as a whole',
+  persistence: 'changes what runs later',
+  exfiltration: 'sends data away',
+  obfuscated: 'cannot be judged',
+};
+
+function judgeOption(subject: Subject, option: OptionSpec, label: string, value: Argument | undefined): void {
+  if (value?.value !== undefined && option.harmless?.test(value.value) === true) return;
+  if (option.class) subject.find(option.class, `${label} ${option.reason ?? DEEDS[option.class] ?? ''}`.trim());
+  if (option.value && value) judgeValue(subject, option.value, value, label);
+}
+
+function judgeValue(subject: Subject, role: ValueRole, value: Argument, label: string): void {
+  switch (role) {
+    case 'read':
+      subject.read(value);
+      return;
+    case 'write':
+      subject.write(value);
+      return;
+    case 'shell':
+      subject.runText(value, `what ${label} runs`);
+      return;
+    case 'source':
+      judgeSource(subject, value.value, label);
+      return;
+    case 'code':
+      subject.find('obfuscated', `${label} runs code that cannot be judged`);
+      return;
+    case 'text':
+  }
+}
+
+function judgeOperands(subject: Subject, role: OperandRole, operands: readonly Argument[], label: string): void {
+  operands.forEach((operand, index) => {
+    const isWritten = role === 'write' || (role === 'last-written' && index > 0 && index === operands.length - 1);
+    if (isWritten) subject.write(operand);
+    else if (role === 'remove') subject.remove(operand, `${label} deletes`, false);
+    else if (role === 'shell') subject.runText(operand, `what ${label} runs`);
+    else if (role !== 'text') subject.read(operand);
+  });
+}
+
+/** Whether an argument that is not known could be an option with which the command does more than without. */
+function mayTurnBad(options: Readonly<Record<string, OptionSpec>>, { maySplit }: Argument): boolean {
+  return Object.values(options).some((option) => {
+    const isGrave = option.class !== undefined && rankOf(option.class) >= rankOf('destructive');
+    return isGrave || isExecuted(option) || (maySplit && option.value === 'write');
+  });
+}

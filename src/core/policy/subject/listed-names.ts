@@ -1,0 +1,55 @@
+import { type Argument, literal } from '../words/argument.js';
+import { parseArguments } from './options.js';
+import { each, valued } from './program-spec.js';
+
+/** A directory of plain names below the current one: neither hidden ones, in which a repository's own files are, nor others. */
+const PLAIN_DIRECTORY = /^(?:\.\/)?[A-Za-z0-9_][\w-]*(?:\/[A-Za-z0-9_][\w-]*)*\/?$/;
+
+/** A pattern for files of one kind. */
+const ONE_KIND = /^[\w-]*\*\.\w{1,6}$/;
+
+const GREP_OPTIONS = {
+  ...valued(
+    '-e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir --max-count -g -t --glob --type',
+  ),
+  ...each('-l --files-with-matches -L --files-without-match', {}),
+};
+
+/**
+ * Names of files that stand for those a program prints: undefined where it may print others than files in plain directories, or of
+ * one kind. Names with blanks in them come apart at xargs; what comes of them is below the same directories.
+ */
+export function listedNames(program: string | undefined, args: readonly Argument[]): readonly Argument[] | undefined {
+  switch (program) {
+    case 'grep':
+    case 'egrep':
+    case 'fgrep':
+      return listedByGrep(args, false);
+    // These leave hidden directories out.
+    case 'rg':
+      return args.some(({ shape }) => /^(?:-\.|-u+|--hidden|--unrestricted|--no-ignore)/.test(shape))
+        ? undefined
+        : listedByGrep(args, true);
+    case 'git':
+      return args[0]?.value === 'grep' ? listedByGrep(args.slice(1), true) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function listedByGrep(args: readonly Argument[], leavesHidden: boolean): readonly Argument[] | undefined {
+  const { options, operands, doubtful } = parseArguments(args, { options: GREP_OPTIONS });
+  const has = (...names: readonly string[]) => options.filter(({ name }) => names.includes(name));
+  if (doubtful.some((argument) => argument.maySplit)) return undefined;
+  if (has('-l', '--files-with-matches', '-L', '--files-without-match').length === 0) return undefined;
+  const hasPattern = has('-e', '-f', '--regexp', '--file').length > 0;
+  const places = operands.slice(hasPattern ? 0 : 1).map(({ value }) => value);
+  const kinds = has('--include').map(({ value }) => value?.value ?? '');
+  const isOneKind = kinds.length > 0 && kinds.every((kind) => ONE_KIND.test(kind));
+  const isHere = (place: string | undefined) => place === '.' || place === './';
+  const isPlain = (place: string | undefined) =>
+    place !== undefined && (PLAIN_DIRECTORY.test(place) || (isHere(place) && (leavesHidden || isOneKind)));
+  if (!places.every(isPlain) || (places.length === 0 && !leavesHidden && !isOneKind)) return undefined;
+  const names = places.length === 0 ? ['x'] : places.map((place = '') => `${place.replace(/\/$/, '')}/x`);
+  return names.map((name) => ({ ...literal(name, '…'), isSample: true }));
+}

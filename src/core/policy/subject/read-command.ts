@@ -1,0 +1,110 @@
+import type { Assignment as AssignmentNode, Command, Redirection } from 'unbash';
+
+import { type Argument, literal, toArguments, unknownArgument, type VariableLookup } from '../words/argument.js';
+import type { Inquiry } from '../words/inquiry.js';
+import { POLICY_LIMITS } from '../model/limits.js';
+import type { Assignment, Redirect, SimpleCommand, Stdin } from '../words/simple-command.js';
+
+/** Makes a simple command of its syntax. */
+export function readCommand(
+  node: Command,
+  source: string,
+  lookup: VariableLookup,
+  stdin: Stdin | undefined,
+): SimpleCommand {
+  const words = node.name ? [...toArguments(node.name, lookup)] : [];
+  for (const part of node.suffix) {
+    if (part.type === 'Word') words.push(...toArguments(part, lookup));
+    if (part.type === 'Assignment') words.push(toWord(part, lookup));
+    if (words.length > POLICY_LIMITS.maxWords) break;
+  }
+  const [name, ...args] = words;
+  const { redirects, stdin: given } = readRedirects(node.redirects, lookup);
+  const isTooLong = words.length > POLICY_LIMITS.maxWords;
+  return {
+    name,
+    args: isTooLong ? [...args, unknownArgument('…')] : args,
+    assignments: node.prefix
+      .slice(0, POLICY_LIMITS.maxWords)
+      .flatMap((part) => (part.type === 'Assignment' ? [readAssignment(part, lookup, node.name !== undefined)] : [])),
+    redirects,
+    stdin: given ?? stdin,
+    text: source.slice(node.pos, node.end),
+  };
+}
+
+/** Files that redirections open, and what they make of standard input. */
+export function readRedirects(
+  nodes: readonly Redirection[],
+  lookup: VariableLookup,
+): { readonly redirects: readonly Redirect[]; readonly stdin: Stdin | undefined } {
+  const redirects: Redirect[] = [];
+  let stdin: Stdin | undefined;
+  if (nodes.length > POLICY_LIMITS.maxRedirects)
+    redirects.push({ operator: '>', target: unknownArgument('…'), text: '…' });
+  for (const node of nodes.slice(0, POLICY_LIMITS.maxRedirects)) {
+    const isInput =
+      node.descriptor === undefined || (node.descriptor.type === 'FileDescriptor' && node.descriptor.value === 0);
+    if (node.type === 'HereDoc') {
+      const { text, parts } = node.body;
+      const isCertain = node.delimiter?.quoted === true || (!parts && !text.includes('\\'));
+      if (isInput) stdin = { kind: 'text', text, isCertain };
+      continue;
+    }
+    const [target, ...more] = node.target ? toArguments(node.target, lookup) : [];
+    if (node.type === 'HereString') {
+      const isCertain = target?.value !== undefined && !target.isSample;
+      if (isInput) stdin = { kind: 'text', text: target?.value ?? '', isCertain };
+      continue;
+    }
+    const { operator } = node;
+    // Braces in a redirection are an error in bash, several files in zsh.
+    for (const file of [target, ...more]) redirects.push({ operator, target: file, text: node.target?.text ?? '' });
+    if (isInput && (operator === '<' || operator === '<>') && target) {
+      stdin = target.isProcess ? { kind: 'unknown', what: 'another command' } : { kind: 'file', file: target };
+    }
+    if (isInput && operator === '<&') stdin = { kind: 'unknown', what: 'another descriptor' };
+  }
+  return { redirects, stdin };
+}
+
+function readAssignment(node: AssignmentNode, lookup: VariableLookup, isPrefix: boolean): Assignment {
+  const { name, value, text, append, index } = node;
+  const [word] = value.type === 'Word' ? toArguments(value, lookup) : [];
+  const isWhole = append !== true && index === undefined;
+  return { name, value: isWhole ? word?.value : undefined, text, isPrefix };
+}
+
+/** `NAME=value` behind a program is a word like others. */
+function toWord({ name, value, text, append, index }: AssignmentNode, lookup: VariableLookup): Argument {
+  if (value.type !== 'Word' || index) return { ...unknownArgument(text), shape: `${name}=\0`, maySplit: false };
+  const before = `${name}${append === true ? '+' : ''}=`;
+  const argument = toArguments(value, lookup)[0] ?? literal('');
+  return {
+    ...argument,
+    text,
+    shape: before + argument.shape,
+    value: argument.value === undefined ? undefined : before + argument.value,
+    maySplit: false,
+  };
+}
+
+/** What a command is known to print; undefined when it is not known, or its name stands for something else here. */
+export function outputOf(
+  { name, args, stdin, redirects }: SimpleCommand,
+  names: Pick<Inquiry, 'findAlias' | 'findFunction'>,
+): string | undefined {
+  if (redirects.length > 0 || name?.value === undefined) return undefined;
+  if (names.findAlias(name.value) !== undefined || (names.findFunction(name.value, true) ?? '') !== '')
+    return undefined;
+  if (name.value === 'cat' && args.length === 0)
+    return stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
+  const values = args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value));
+  const known = values.filter((value) => value !== undefined);
+  if (known.length < values.length || known.some((value) => value.includes('\\'))) return undefined;
+  if (name.value === 'echo') return `${known.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
+  if (name.value !== 'printf') return undefined;
+  const [format = '', ...rest] = known;
+  if (!format.includes('%')) return format;
+  return format === '%s' ? rest.join('') : undefined;
+}

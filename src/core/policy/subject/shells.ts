@@ -1,0 +1,106 @@
+import type { Argument } from '../words/argument.js';
+import { SETS_ZSH_NAMES } from './assignments.js';
+import { tailOf } from './options.js';
+import { normalizePath } from '../paths/paths.js';
+import { FOREIGN_SHELLS } from '../words/program-name.js';
+import { judgeWrittenScript } from './run-file.js';
+import type { Subject } from './subject.js';
+
+/** Options with a value of their own. */
+const VALUED = new Set(['-o', '+o', '-O', '+O', '--rcfile', '--init-file', '--emulate']);
+
+/** zsh's long name of `-s`. */
+const INPUT_OPTION = /^--sh_?in_?stdin$/i;
+
+/** Files that are the shell's standard input. */
+const STDIN_NAMES = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
+
+/** A file that stands for what is open already. */
+export const DESCRIPTOR = /^\/(?:dev|proc\/[^/]+)\/fd\//;
+
+/** What the arguments of a shell have it run. */
+interface ShellCall {
+  readonly command: Argument | undefined;
+  readonly script: Argument | undefined;
+  readonly startFile: Argument | undefined;
+  /** Whether its input is the script whatever operands there are. */
+  readonly readsInput: boolean;
+}
+
+function readCall(args: readonly Argument[]): ShellCall {
+  let takesCommand = false;
+  let readsInput = false;
+  let startFile: Argument | undefined;
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index];
+    if (!arg) break;
+    const { shape } = arg;
+    const isOption = /^[-+]./.test(shape);
+    if (!isOption || shape === '--') {
+      const operand = shape === '--' ? args[index + 1] : arg;
+      const role = takesCommand ? 'command' : 'script';
+      return { command: undefined, script: undefined, startFile, readsInput, [role]: operand };
+    }
+    if (shape.startsWith('--rcfile') || shape.startsWith('--init-file')) {
+      startFile = shape.includes('=') ? tailOf(arg, shape.indexOf('=') + 1) : args[index + 1];
+    }
+    if (/^-[A-Za-z]*c/.test(shape)) takesCommand = true;
+    if (/^-[A-Za-z]*s/.test(shape) || INPUT_OPTION.test(shape)) readsInput = true;
+    if (VALUED.has(shape) || /^[-+][A-Za-z]*[oO]$/.test(shape)) {
+      index += 1;
+      if (INPUT_OPTION.test(`--${args[index]?.shape ?? ''}`)) readsInput = true;
+    }
+  }
+  return { command: undefined, script: undefined, startFile, readsInput };
+}
+
+/** Judges a shell: the text, the script or the input that it runs. */
+export function judgeShell(subject: Subject, label: string): void {
+  const { command, script, startFile, readsInput } = readCall(subject.args);
+  const isForeign = FOREIGN_SHELLS.has(label);
+  if (isForeign) subject.findBeside('obfuscated', `${label} is a shell whose language cannot be judged`);
+  if (startFile) subject.findBeside('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
+  if (label === 'zsh' && subject.inquiry.facts.shell !== 'zsh' && SETS_ZSH_NAMES.test(command?.shape ?? ''))
+    subject.findBeside('obfuscated', 'zsh is told to find other programs');
+  if (command) {
+    subject.runText(command, `what ${label} runs`);
+    return;
+  }
+  if (readsInput || !script || isInputName(script.value)) {
+    judgeInput(subject, label);
+    return;
+  }
+  if (DESCRIPTOR.test(script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape))
+    subject.findBeside('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
+  else if (script.isProcess) subject.findBeside('obfuscated', `${label} runs what another command prints`);
+  else if (script.value === undefined) subject.findUnknown(script, `the script that ${label} runs`);
+  else {
+    subject.find('execute', `${label} runs a script: ${script.value}`);
+    subject.read(script);
+    judgeWrittenScript(subject, label, script);
+  }
+}
+
+/** Whether a file is the standard input. */
+export const isInputName = (name: string | undefined): boolean =>
+  name !== undefined && STDIN_NAMES.has(name.startsWith('/') ? normalizePath(name, '/') : name);
+
+/** What a shell reads as its program. */
+function judgeInput(subject: Subject, label: string): void {
+  const { stdin } = subject.command;
+  switch (stdin?.kind) {
+    case 'text':
+      if (!stdin.isCertain) subject.findBeside('obfuscated', `part of what ${label} runs is filled in when it runs`);
+      subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
+      return;
+    case 'file':
+      subject.find('execute', `${label} runs a script: ${stdin.file.text}`);
+      judgeWrittenScript(subject, label, stdin.file);
+      return;
+    case 'unknown':
+      subject.findBeside('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+      return;
+    case undefined:
+      subject.find('execute', `${label} starts a shell`);
+  }
+}

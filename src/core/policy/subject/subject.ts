@@ -1,0 +1,232 @@
+import { type Argument, UNKNOWN } from '../words/argument.js';
+import type { CommandClass } from '../model/classes.js';
+import type { Finding, JudgedCommand } from '../model/finding.js';
+import type { Inquiry } from '../words/inquiry.js';
+import { POLICY_LIMITS } from '../model/limits.js';
+import {
+  isCritical,
+  isRawDevice,
+  isSecret,
+  kindOf,
+  mayBeCritical,
+  mayBeSecret,
+  type PathKind,
+} from '../paths/path-kinds.js';
+import { baseName, isWithin, resolvePath } from '../paths/paths.js';
+import { typedLanguage } from './typed-input.js';
+import type { TypedLanguage } from '../model/typing-programs.js';
+import { TEMPORARY } from '../words/variables.js';
+import type { Scope, SimpleCommand } from '../words/simple-command.js';
+
+/** What writing to each kind of place is. */
+const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonly what: string }>> = {
+  harmless: { class: 'read', what: '' },
+  network: { class: 'exfiltration', what: 'opens a connection and sends to it' },
+  device: { class: 'destructive', what: 'writes to a device' },
+  protected: { class: 'persistence', what: 'changes a file of the adapter itself' },
+  startup: { class: 'persistence', what: 'changes a file that runs, or is trusted, later' },
+  system: { class: 'persistence', what: "changes one of the system's files" },
+  workspace: { class: 'write', what: 'writes in the workspace' },
+  scratch: { class: 'write', what: 'writes in a scratch directory' },
+  outside: { class: 'destructive', what: 'writes outside of the workspace' },
+  unknown: { class: 'obfuscated', what: 'writes to a path that is known only when it runs' },
+};
+
+/** Programs that say something of a file without giving what is in it. */
+const NAMING = new Set(
+  'ls dir stat df du lsblk blkid file smartctl realpath readlink findmnt lsof fuser test [ getfacl basename dirname udevadm'.split(
+    ' ',
+  ),
+);
+
+/** Stands in a text for a shell for what is filled in when it runs: the rest of it is judged all the same. */
+const UNKNOWN_TEXT = '$unknown';
+
+/** Words of a command that is being judged, and what has been found of it. */
+export class Subject {
+  readonly command: SimpleCommand;
+  readonly scope: Scope;
+  readonly inquiry: Inquiry;
+  /** Base name of the program, without a version. */
+  readonly program: string | undefined;
+  readonly #findings: Finding[] = [];
+  readonly #reasons = new Set<string>();
+  readonly #paths = new Set<string>();
+  #hasUnknownPaths = false;
+  #typed: TypedLanguage | undefined;
+
+  constructor(command: SimpleCommand, scope: Scope, inquiry: Inquiry, program?: string) {
+    this.command = command;
+    this.scope = scope;
+    this.inquiry = inquiry;
+    this.program = program;
+  }
+
+  get args(): readonly Argument[] {
+    return this.command.args;
+  }
+
+  /** Whether something of a class was found. */
+  hasFound(commandClass: CommandClass): boolean {
+    return this.#findings.some((finding) => finding.class === commandClass);
+  }
+
+  /** Adds what the program does. */
+  find(commandClass: CommandClass, reason: string): void {
+    this.#add({ class: commandClass, reason, isOfProgram: true });
+  }
+
+  /** Adds what is done around the program, or cannot be told: no rule that allows the program covers it. */
+  findBeside(commandClass: CommandClass, reason: string): void {
+    this.#add({ class: commandClass, reason, isOfProgram: false });
+  }
+
+  /** Adds what cannot be undone. */
+  findCatastrophe(reason: string): void {
+    this.#add({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
+  }
+
+  /** Adds that it executes what is typed, if it does. */
+  findTyping(): void {
+    const { program, command, args, inquiry } = this;
+    if (program === undefined) return;
+    const call = { program, args: args.map(({ value }) => value), stdin: command.stdin };
+    this.#typed = typedLanguage(call, inquiry.facts.typing);
+    const name = baseName(command.name?.value ?? program);
+    if (this.#typed) this.find('interactive', `${name} takes typed input that the policy cannot judge`);
+  }
+
+  /** Says of an argument that it cannot be told. */
+  findUnknown(argument: Argument, what: string): void {
+    this.findBeside('obfuscated', `${what} is known only when it runs: ${shorten(argument.text)}`);
+  }
+
+  /** A file or directory is read. */
+  read(argument: Argument): void {
+    const { facts } = this.inquiry;
+    const isPattern = argument.isGlob || argument.value === undefined;
+    const value = argument.value ?? patternOf(argument.shape);
+    if (argument.value === undefined) this.#hasUnknownPaths = true;
+    for (const path of value === undefined ? [] : this.#pathsOf({ ...argument, value })) {
+      if (path === undefined) continue;
+      if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
+        this.findBeside('exfiltration', `reads credentials: ${path}`);
+      }
+      if (isRawDevice(path) && !NAMING.has(this.program ?? ''))
+        this.findBeside('exfiltration', `reads a disk or the memory past all permissions: ${path}`);
+    }
+  }
+
+  /** A file is made or changed. */
+  write(argument: Argument, isOfProgram = true): void {
+    for (const path of this.#pathsOf(argument)) {
+      const kind = kindOf(path, this.inquiry.facts);
+      const { class: commandClass, what } = WRITING[kind];
+      const reason = `${what}: ${path ?? shorten(argument.text)}`;
+      if (path !== undefined && isRawDevice(path)) this.findCatastrophe(`overwrites a disk or the memory: ${path}`);
+      else if (kind !== 'harmless') this.#add({ class: commandClass, reason, isOfProgram });
+      // A lone dash is no option: most programs take it for their input or output.
+      if (path !== undefined && /^-./.test(baseName(path))) {
+        this.findBeside('obfuscated', `makes a file whose name is an option to other programs: ${path}`);
+      }
+    }
+  }
+
+  /** A file that is written may be run later in the text: it gets text that is known, or what this command makes. */
+  noteWritten(file: Argument, text?: string): void {
+    const { stdin } = this.command;
+    const by = stdin?.kind === 'unknown' ? stdin.what : (this.program ?? 'another command');
+    const written = text === undefined ? ({ kind: 'unknown', by } as const) : ({ kind: 'text', text } as const);
+    if (this.inquiry.written.wasRun(file, this.scope.directories))
+      this.findBeside('obfuscated', `writes what the same text runs: ${file.text}`);
+    this.inquiry.written.note(file, this.scope.directories, written);
+  }
+
+  /** A file or directory is deleted, or goes elsewhere. */
+  remove(argument: Argument, what: string, isRecursive: boolean): void {
+    const { facts } = this.inquiry;
+    for (const path of this.#pathsOf(argument)) {
+      if (path === undefined) {
+        const isBarren = argument.shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
+        const empty = isBarren && argument.shape.includes('/') ? ', and is / if that is empty' : '';
+        this.findBeside('destructive', `${what} what is known only when it runs${empty}: ${shorten(argument.text)}`);
+        continue;
+      }
+      const isFatal = argument.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
+      if (isFatal && isRecursive) this.findCatastrophe(`${what} a directory that all depends on: ${path}`);
+      else if (isRawDevice(path)) this.findCatastrophe(`${what} a disk: ${path}`);
+      else if (argument.isSample && isWithin(path, TEMPORARY))
+        this.find('write', `${what} a temporary file of its own`);
+      else this.find('destructive', `${what} ${path}`);
+      const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
+      if (commandClass === 'persistence') this.find('persistence', `${place}: ${path}`);
+    }
+  }
+
+  /** Has shell text judged that the command runs. */
+  runText(argument: Argument, what: string, stdin = this.command.stdin, scope = this.scope): void {
+    if (argument.value === undefined || argument.isSample) this.findUnknown(argument, what);
+    const text = argument.value ?? argument.shape.replaceAll(UNKNOWN, UNKNOWN_TEXT);
+    this.inquiry.judgeText(text, { ...scope, stdin });
+  }
+
+  /** Has a command judged that this one runs, given as its words. */
+  runWords(words: readonly Argument[], changes: Partial<SimpleCommand> = {}, scope = this.scope): void {
+    const [name, ...args] = words;
+    const text = words.map((word) => word.text).join(' ');
+    const { stdin } = this.command;
+    this.inquiry.judgeCommand(
+      { name, args, assignments: [], redirects: [], stdin, text, ...changes },
+      { ...scope, depth: scope.depth + 1 },
+    );
+  }
+
+  /** The verdict on it. */
+  conclude(): JudgedCommand {
+    const { name, args, text } = this.command;
+    return {
+      text: shorten(text),
+      program: this.program,
+      calledAs: name?.value,
+      args: args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value)),
+      paths: [...this.#paths],
+      hasUnknownPaths: this.#hasUnknownPaths,
+      findings: this.#findings.length > 0 ? this.#findings : [NOTHING],
+      isFed: this.command.stdin !== undefined,
+      typed: this.#typed,
+    };
+  }
+
+  #add(finding: Finding): void {
+    if (this.#reasons.has(finding.reason)) return;
+    this.#reasons.add(finding.reason);
+    this.#findings.push(finding);
+  }
+
+  #pathsOf({ value, isProcess }: Argument): readonly (string | undefined)[] {
+    if (isProcess || value === '') return [];
+    const paths = value === undefined ? [undefined] : resolvePath(value, this.scope.directories);
+    for (const path of paths) {
+      if (path === undefined) this.#hasUnknownPaths = true;
+      else this.#paths.add(path);
+    }
+    return paths;
+  }
+}
+
+/** A path of which a part is not known, as a pattern; undefined when too little of it is known to say anything. */
+function patternOf(shape: string): string | undefined {
+  const pattern = shape.replaceAll(UNKNOWN, '*');
+  if (shape.startsWith('/')) return pattern;
+  const isNamed = shape.startsWith(`${UNKNOWN}/`) && !baseName(pattern).includes('*') && baseName(pattern) !== '';
+  return isNamed ? `/${pattern}` : undefined;
+}
+
+const NOTHING: Finding = { class: 'read', reason: '', isOfProgram: true };
+
+/** A text as reasons show it. */
+export function shorten(text: string): string {
+  const { maxShownText } = POLICY_LIMITS;
+  const onOneLine = text.replace(/\s+/g, ' ').trim();
+  return onOneLine.length > maxShownText ? `${onOneLine.slice(0, maxShownText)}…` : onOneLine;
+}

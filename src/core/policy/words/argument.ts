@@ -1,0 +1,192 @@
+import type { Word, WordPart } from 'unbash';
+
+import { expandBraces } from './braces.js';
+import { POLICY_LIMITS } from '../model/limits.js';
+
+/** Stands in a shape for what is known only when the command runs. No text that is judged has one. */
+export const UNKNOWN = '\0';
+
+/** A word of a command, as far as it is known before the command runs. */
+export interface Argument {
+  /** As it is written. */
+  readonly text: string;
+  /** Without quotes and escapes; undefined when it is not known before the command runs. A pattern stays a pattern. */
+  readonly value: string | undefined;
+  /** Like the value, with `UNKNOWN` where it is not known. */
+  readonly shape: string;
+  /** It has an unquoted pattern: it may stand for several words. */
+  readonly isGlob: boolean;
+  /** It is not quoted, and may become several words, or none. */
+  readonly maySplit: boolean;
+  /** The output of a command is part of it. */
+  readonly hasSubstitution: boolean;
+  /** It is a pipe to or from another command. */
+  readonly isProcess: boolean;
+  /** Any of it was quoted or escaped: aliases do not apply. */
+  readonly isQuoted: boolean;
+  /** The value is one of several like it: right as a file in its directory, but not as a program. */
+  readonly isSample: boolean;
+}
+
+/** A value, and whether it is one of several like it. */
+export interface KnownValue {
+  readonly value: string;
+  readonly isSample: boolean;
+}
+
+/** What is known where a word stands: of variables by their names, and of substitutions by their text, as `$(date)`. */
+export type VariableLookup = (name: string) => KnownValue | undefined;
+
+/** An argument of which all is known. */
+export const literal = (value: string, text = value): Argument => ({
+  text,
+  value,
+  shape: value,
+  isGlob: false,
+  maySplit: false,
+  hasSubstitution: false,
+  isProcess: false,
+  isQuoted: false,
+  isSample: false,
+});
+
+/** An argument of which nothing is known. */
+export const unknownArgument = (text: string): Argument => ({
+  ...literal(UNKNOWN, text),
+  value: undefined,
+  maySplit: true,
+});
+
+/** What of a word has been read so far. */
+interface Draft {
+  shape: string;
+  isGlob: boolean;
+  maySplit: boolean;
+  hasSubstitution: boolean;
+  isProcess: boolean;
+  isSample: boolean;
+}
+
+/** Numbers: whichever it is, it leads to no other file or option. */
+const NUMERIC_PARAMETERS = new Set(['?', '$', '#', '!', 'PPID', 'UID', 'EUID', 'LINENO', 'RANDOM', 'SECONDS']);
+
+/** The arguments that a word becomes: several with braces. */
+export function toArguments(word: Word, lookup: VariableLookup): readonly Argument[] {
+  const { text, value, parts } = word;
+  if (!parts && !text.startsWith('~')) return [{ ...literal(value, text), isQuoted: text !== value }];
+  let drafts: Draft[] = [emptyDraft()];
+  for (const part of parts ?? []) {
+    if (part.type !== 'BraceExpansion') {
+      for (const draft of drafts) addPart(draft, part, lookup, false);
+      continue;
+    }
+    const words = expandBraces(part.text);
+    if (!words || words.length * drafts.length > POLICY_LIMITS.maxBraceWords) return [unknownArgument(text)];
+    drafts = drafts.flatMap((draft) => words.map((added) => ({ ...draft, shape: draft.shape + added })));
+  }
+  if (!parts) drafts = [{ ...emptyDraft(), shape: value }];
+  return drafts.map((draft) => {
+    const shape = text.startsWith('~') ? expandTilde(draft.shape, lookup) : draft.shape;
+    const isKnown = !shape.includes(UNKNOWN);
+    return { ...draft, text, shape, value: isKnown ? shape : undefined, isQuoted: text !== value };
+  });
+}
+
+const emptyDraft = (): Draft => ({
+  shape: '',
+  isGlob: false,
+  maySplit: false,
+  hasSubstitution: false,
+  isProcess: false,
+  isSample: false,
+});
+
+function addPart(draft: Draft, part: WordPart, lookup: VariableLookup, isQuoted: boolean): void {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      draft.shape += part.value;
+      return;
+    case 'Glob':
+      draft.shape += part.value;
+      draft.isGlob = true;
+      return;
+    case 'ExtendedGlob':
+      draft.shape += part.text;
+      draft.isGlob = true;
+      return;
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      for (const child of part.parts) addPart(draft, child, lookup, true);
+      return;
+    case 'ArithmeticExpansion':
+      draft.shape += '0';
+      draft.isSample = true;
+      return;
+    case 'ProcessSubstitution':
+      draft.shape += '/dev/fd/63';
+      draft.isProcess = true;
+      return;
+    case 'CommandExpansion': {
+      draft.hasSubstitution = true;
+      const printed = lookup(part.text);
+      if (!printed) addUnknown(draft, isQuoted);
+      else addKnown(draft, printed);
+      return;
+    }
+    default:
+      addVariable(draft, part, lookup, isQuoted);
+  }
+}
+
+function addVariable(draft: Draft, part: WordPart, lookup: VariableLookup, isQuoted: boolean): void {
+  const name = variableOf(part);
+  if (name !== undefined && NUMERIC_PARAMETERS.has(name)) {
+    draft.shape += '0';
+    draft.isSample = true;
+    return;
+  }
+  const known = name === undefined ? shortened(part, lookup) : lookup(name);
+  // Unquoted, a value with blanks or patterns is more than one word.
+  if (!known || (!isQuoted && /[\s*?[\]~]/.test(known.value))) {
+    addUnknown(draft, isQuoted && name !== '@');
+    return;
+  }
+  addKnown(draft, known);
+}
+
+function addKnown(draft: Draft, { value, isSample }: KnownValue): void {
+  draft.shape += value;
+  draft.isSample ||= isSample;
+}
+
+function addUnknown(draft: Draft, isQuoted: boolean): void {
+  draft.shape += UNKNOWN;
+  draft.maySplit ||= !isQuoted;
+}
+
+/** The variable that an expansion stands for, when it stands for its plain value. */
+function variableOf(part: WordPart): string | undefined {
+  if (part.type === 'SimpleExpansion') return part.text.slice(1);
+  if (part.type !== 'ParameterExpansion') return undefined;
+  if (part.prefix !== undefined || part.index !== undefined || part.operation !== undefined) return undefined;
+  return part.parameter;
+}
+
+/** `${file%.txt}` of a file in a loop: still a plain name, though nobody knows which. */
+function shortened(part: WordPart, lookup: VariableLookup): KnownValue | undefined {
+  if (part.type !== 'ParameterExpansion' || part.prefix !== undefined || part.index !== undefined) return undefined;
+  if (part.operation?.type !== 'Remove') return undefined;
+  const known = lookup(part.parameter);
+  return known?.isSample === true && /^\w[\w.-]*$/.test(known.value) ? { value: 'x', isSample: true } : undefined;
+}
+
+/** `~` and `~user` at the beginning of a word. */
+function expandTilde(shape: string, lookup: VariableLookup): string {
+  const [user = ''] = shape.slice(1).split('/', 1);
+  const rest = shape.slice(1 + user.length);
+  if (user === '') return (lookup('HOME')?.value ?? UNKNOWN) + rest;
+  if (!/^[a-z_][\w-]*$/.test(user)) return UNKNOWN + rest;
+  return (user === 'root' ? '/root' : `/home/${user}`) + rest;
+}

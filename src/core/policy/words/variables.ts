@@ -1,0 +1,276 @@
+import { type Command, type For, forEachChild, parse, type ParsedScript, type SyntaxNode, type Word } from 'unbash';
+
+import { type KnownValue, toArguments, type VariableLookup } from './argument.js';
+import type { Directory } from '../model/facts.js';
+import { POLICY_LIMITS } from '../model/limits.js';
+
+/** A value that a text gives to a variable, and from where to where it holds. */
+interface Definition extends KnownValue {
+  /** What the value is to be made of, at `at`, instead. */
+  readonly word?: Word;
+  readonly at?: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Commands that give variables values which no table foresees. */
+const SETTERS = new Set(
+  'read mapfile readarray printf getopts let declare typeset local readonly export unset eval source . wait select vared coproc set shift alias trap zmodload emulate'.split(
+    ' ',
+  ),
+);
+
+/** Names that a plain word may have without leading to another directory or being an option. */
+const PLAIN_NAME = /^[A-Za-z0-9_][\w.@%+,:-]*$/;
+
+/** What a text does to variables. */
+export interface TextVariables {
+  readonly definitions: ReadonlyMap<string, Definition>;
+  /** No variable is certain any more. */
+  readonly areSpoiled: boolean;
+  /** Whether the name of a program may stand for something else here. */
+  readonly isOwnName: (name: string) => boolean;
+  /** Values that were made already. */
+  readonly made: Map<Definition, KnownValue | undefined>;
+}
+
+/**
+ * Finds the variables of a text whose values are certain: assigned once, by a plain command of the outermost list that
+ * always runs, before they are used; or running over plain words in a `for`. Whatever else touches a variable makes it
+ * unknown.
+ */
+export function findVariables(script: ParsedScript, isOwnName: TextVariables['isOwnName']): TextVariables {
+  const finder = new VariableFinder();
+  finder.visit(script, true, 0, 0);
+  return { ...finder.conclude(), isOwnName, made: new Map() };
+}
+
+/** Never holds. */
+const NOWHERE: Definition = { value: '', isSample: false, from: Infinity, to: -1 };
+
+class VariableFinder {
+  readonly #definitions = new Map<string, Definition>();
+  readonly #spoiled = new Set<string>();
+  #areSpoiled = false;
+
+  conclude(): Pick<TextVariables, 'definitions' | 'areSpoiled'> {
+    for (const name of this.#spoiled) this.#definitions.set(name, NOWHERE);
+    return { definitions: this.#definitions, areSpoiled: this.#areSpoiled };
+  }
+
+  visit(node: SyntaxNode, isCertain: boolean, depth: number, nesting: number): void {
+    const inner = nesting + (isNesting(node) ? 1 : 0);
+    if (depth > MAX_DEPTH || inner > POLICY_LIMITS.maxNesting) this.#areSpoiled = true;
+    if (this.#areSpoiled) return;
+    this.#look(node, isCertain);
+    const passesOn = CERTAIN_PARENTS.has(node.type) && !(node.type === 'Statement' && node.background === true);
+    let isFirst = true;
+    forEachChild(node, (child) => {
+      this.visit(child, isCertain && passesOn && (node.type !== 'AndOr' || isFirst), depth + 1, inner);
+      isFirst = false;
+    });
+  }
+
+  #look(node: SyntaxNode, isCertain: boolean): void {
+    switch (node.type) {
+      case 'Command':
+        this.#lookAtCommand(node, isCertain);
+        return;
+      case 'For':
+        this.#lookAtLoop(node);
+        return;
+      case 'ParameterExpansion':
+        if (node.operation?.type === 'Default') this.#spoiled.add(node.parameter);
+        return;
+      // A function may be called at any time, and from anywhere.
+      case 'Function':
+      case 'Select':
+      case 'Coproc':
+      case 'ArithmeticExpansion':
+      case 'ArithmeticCommand':
+      case 'ArithmeticFor':
+        spoil(node, this.#spoiled);
+        return;
+      default:
+    }
+  }
+
+  #lookAtCommand(node: Command, isCertain: boolean): void {
+    const { name, prefix } = node;
+    // The text of an `eval` names what it changes, if all of it is known.
+    const isKnownText = name?.value === 'eval' && node.suffix.every((word) => word.type === 'Word' && isLiteral(word));
+    const isHarmlessTrap = name?.value === 'trap' && this.#lookAtTrap(node);
+    if (isHarmlessTrap) return;
+    if (name && (name.parts || SPOILERS.has(name.value)) && !isKnownText) this.#areSpoiled = true;
+    else if (name && SETTERS.has(name.value)) spoil(node, this.#spoiled);
+    for (const assignment of prefix) {
+      if (assignment.type !== 'Assignment') continue;
+      const { value, append, index, pos, end } = assignment;
+      const isWhole = isCertain && !name && append !== true && !index && value.type === 'Word';
+      const place = { from: end, to: Infinity };
+      if (isWhole && isLiteral(value)) {
+        this.#define(assignment.name, { value: value.value, isSample: false, ...place });
+      } else if (isWhole && !/[:=]~/.test(value.text)) {
+        this.#define(assignment.name, { value: '', isSample: false, word: value, at: pos, ...place });
+      } else this.#spoiled.add(assignment.name);
+    }
+  }
+
+  /** A trap whose text is known may run at any time: what it sets is not certain. True when that is all. */
+  #lookAtTrap({ suffix }: Command): boolean {
+    const [action] = suffix;
+    if (action?.type !== 'Word' || !isLiteral(action) || action.value.length > MAX_TRAP_LENGTH) return false;
+    const finder = new VariableFinder();
+    const text = parse(action.value);
+    if (text.errors || /\btrap\b/.test(action.value)) return false;
+    finder.visit(text, false, 0, 0);
+    const { definitions, areSpoiled } = finder.conclude();
+    for (const name of definitions.keys()) this.#spoiled.add(name);
+    return !areSpoiled;
+  }
+
+  #lookAtLoop({ name, wordlist = [], body }: For): void {
+    const [first] = wordlist;
+    const place = { from: body.pos, to: body.end };
+    if (first && wordlist.every((word) => !word.parts && PLAIN_NAME.test(word.value)))
+      this.#define(name.value, { value: first.value, isSample: true, ...place });
+    else if (first && wordlist.length === 1 && PLAIN_PATTERN.test(first.text))
+      this.#define(name.value, { value: first.text.replaceAll('*', 'x'), isSample: true, ...place });
+    else if (
+      first &&
+      wordlist.length === 1 &&
+      first.parts?.[0]?.type === 'CommandExpansion' &&
+      first.parts.length === 1
+    )
+      this.#define(name.value, { value: '', isSample: true, word: first, at: first.pos, ...place });
+    else this.#spoiled.add(name.value);
+  }
+
+  #define(name: string, definition: Definition): void {
+    if (this.#definitions.has(name)) this.#spoiled.add(name);
+    else this.#definitions.set(name, definition);
+  }
+}
+
+/** Syntax that the parser reads again at each level. */
+export type NestingNode = Extract<SyntaxNode, { type: (typeof NESTING)[number] }>;
+
+const NESTING = [
+  ...(['CommandExpansion', 'ProcessSubstitution', 'ArithmeticCommandExpansion'] as const),
+  ...(['ArithmeticExpansion', 'ParameterExpansion'] as const),
+] as const;
+
+const NESTING_TYPES: ReadonlySet<string> = new Set(NESTING);
+
+/** Whether a node is one that the parser reads again at each level. */
+export const isNesting = (node: SyntaxNode): node is NestingNode => NESTING_TYPES.has(node.type);
+
+/** Depth of syntax beyond which no variable counts as known. */
+const MAX_DEPTH = 100;
+
+/** Commands after which nothing is certain. */
+const SPOILERS = new Set(['eval', 'source', '.', 'trap', 'emulate', 'zmodload']);
+
+/** What always runs when that around it does, in the same shell. */
+const CERTAIN_PARENTS = new Set(['Script', 'Statement', 'AndOr', 'CompoundList', 'BraceGroup', 'Command']);
+
+/** Whether a word is the same whenever it is read. */
+function isLiteral({ text, parts }: Word): boolean {
+  if (!parts) return !text.startsWith('~') && !/[:=]~/.test(text);
+  const [part] = parts;
+  if (parts.length > 1) return false;
+  return part?.type === 'SingleQuoted' || (part?.type === 'DoubleQuoted' && part.parts.every(isText));
+}
+
+const isText = ({ type }: SyntaxNode): boolean => type === 'Literal';
+
+/** Longest text of a trap that is looked at, in characters. */
+const MAX_TRAP_LENGTH = 1024;
+
+/** Files of one kind in a directory of plain names: neither hidden ones nor options, but for a first letter. */
+const PLAIN_PATTERN = /^(?:[A-Za-z0-9_][\w-]*\/)*[\w-]*\*[\w-]*\.\w{1,6}$/;
+
+/** A file or directory that `mktemp` makes, which is another one each time. */
+export const TEMPORARY = '/tmp/tmp.XXXXXXXXXX';
+
+/** Substitutions that print a plain word, whatever it is: it leads to no other directory, and is no option. */
+const PRINTED: readonly (readonly [text: RegExp, value: string])[] = [
+  [/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY],
+  [/^\$\(date(?: -u)?(?: -I\w*| (["']?)\+%[\w%:.@+-]+\1)\)$/, '0'],
+  [/^\$\(seq(?: -w)?(?: \d+){1,3}\)$/, '0'],
+  [/^\$\((?:nproc|whoami|uuidgen|hostname(?: -s)?|id -un?|uname -[msr]|git rev-parse (?:--short )?HEAD)\)$/, '0'],
+];
+
+/** What a substitution is known to print. */
+function printedBy(text: string, { isOwnName }: TextVariables): KnownValue | undefined {
+  const value = PRINTED.find(([pattern]) => pattern.test(text))?.[1];
+  const [program = ''] = /^\w+/.exec(text.slice(2)) ?? [];
+  return value === undefined || isOwnName(program) ? undefined : { value, isSample: true };
+}
+
+/** Every name that stands anywhere in a node may be changed by it. */
+function spoil(node: SyntaxNode, spoiled: Set<string>): void {
+  const visit = (child: SyntaxNode, depth: number, nesting: number): void => {
+    const inner = nesting + (isNesting(child) ? 1 : 0);
+    if (depth > MAX_DEPTH || inner > POLICY_LIMITS.maxNesting) return;
+    if ('text' in child && typeof child.text === 'string') addNames(child.text, spoiled);
+    if ('value' in child && typeof child.value === 'string') addNames(child.value, spoiled);
+    if (child.type === 'Assignment') spoiled.add(child.name);
+    if (child.type === 'For' || child.type === 'Select') spoiled.add(child.name.value);
+    forEachChild(child, (next) => {
+      visit(next, depth + 1, inner);
+    });
+  };
+  visit(node, 0, 0);
+}
+
+function addNames(text: string, spoiled: Set<string>): void {
+  for (const [name] of text.matchAll(/[A-Za-z_]\w*/g)) spoiled.add(name);
+}
+
+/** What is known of variables, and of substitutions, at a place of a text. */
+export function lookupAt(
+  variables: TextVariables,
+  position: number,
+  directories: readonly Directory[],
+  outer: VariableLookup,
+  depth = 0,
+): VariableLookup {
+  const { definitions, areSpoiled } = variables;
+  return (name) => {
+    if (name.startsWith('$(')) return printedBy(name, variables);
+    if (areSpoiled) return undefined;
+    const definition = definitions.get(name);
+    if (definition) {
+      const holds = definition.from <= position && position <= definition.to;
+      return holds ? valueOf(definition, variables, outer, depth) : undefined;
+    }
+    if (name !== 'PWD') return outer(name);
+    const [directory] = directories;
+    return directories.length === 1 && directory !== undefined ? { value: directory, isSample: false } : undefined;
+  };
+}
+
+/** Variables of variables beyond which none counts as known. */
+const MAX_CHAIN = 8;
+/** Longest value that is made of others, in characters. */
+const MAX_VALUE_LENGTH = 1024;
+
+/** The value of a variable, made of what was known where it was set; but not of the directory there. */
+function valueOf(
+  definition: Definition,
+  variables: TextVariables,
+  outer: VariableLookup,
+  depth: number,
+): KnownValue | undefined {
+  const { word, at = 0 } = definition;
+  if (!word) return definition;
+  if (depth > MAX_CHAIN) return undefined;
+  if (!variables.made.has(definition)) {
+    const [made, ...others] = toArguments(word, lookupAt(variables, at, [undefined], outer, depth + 1));
+    const isPlain = made?.value !== undefined && made.value.length <= MAX_VALUE_LENGTH && !made.isProcess;
+    const isSample = made?.isSample === true || definition.isSample;
+    variables.made.set(definition, isPlain && others.length === 0 ? { value: made.value, isSample } : undefined);
+  }
+  return variables.made.get(definition);
+}

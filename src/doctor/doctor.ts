@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+import type { SandboxStanding } from '../core/sandbox/standing.js';
+import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from './engine.js';
+import { chooseMechanism } from '../engine/limits/probe.js';
+import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
+import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
+import { findProgram, SHELLS } from '../engine/shells/list.js';
+import { shellVersions } from '../services/machine/metadata.js';
+
+const run = promisify(execFile);
+
+/** What is found of one thing that the daemon needs or can use. */
+export interface Finding {
+  readonly name: string;
+  /** `missing` is what the daemon does not work without; what `warn` lacks costs speed or a feature. */
+  readonly status: 'ok' | 'warn' | 'missing';
+  readonly detail: string;
+  /** What to do about it. */
+  readonly fix?: string;
+}
+
+/** What the daemon would run with. */
+export interface Surroundings {
+  /** Of the shells. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly defaultShell: string;
+  /** Directories that the daemon writes to, by the names of their settings. */
+  readonly directories: Readonly<Record<string, string>>;
+  /** What sandboxes are to be; undefined where the configuration cannot be read. */
+  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory'> | undefined;
+  /** Files that others should not read, by what they are; those that are not there count for nothing. */
+  readonly privateFiles: Readonly<Record<string, string>>;
+}
+
+/** Node.js versions from which on everything works. */
+const MIN_NODE_MAJOR = 20;
+/** A session holds about seven descriptors: below this, fewer than a hundred sessions fit. */
+const MIN_DESCRIPTORS = 1024;
+const APT = '(Debian, Ubuntu)';
+
+/** Looks at everything on this machine that the daemon needs or can use. Leaves nothing behind. */
+export async function examineMachine(surroundings: Surroundings): Promise<readonly Finding[]> {
+  const { directories, privateFiles } = surroundings;
+  return [
+    examineNode(),
+    await examineTerminal(),
+    ...(await examineShells(surroundings)),
+    ...(await examineFifos()),
+    examineProc(),
+    ...examineDescriptors(),
+    ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
+    ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
+    examineLimits(surroundings),
+    await examineGit(surroundings),
+    ...(await examineSandbox(surroundings)),
+  ];
+}
+
+function examineNode(): Finding {
+  const { node } = process.versions;
+  const isCurrent = Number(node.split('.', 1)[0]) >= MIN_NODE_MAJOR;
+  const packages = ['node-pty', 'socket.io'].map((name) => `${name} ${packageVersion(name)}`).join(', ');
+  const finding = { name: 'node', detail: `Node.js ${node}, ${packages}` };
+  if (isCurrent) return { ...finding, status: 'ok' };
+  return { ...finding, status: 'missing', fix: `install Node.js ${MIN_NODE_MAJOR} or later: https://nodejs.org` };
+}
+
+function packageVersion(name: string): string {
+  try {
+    return (createRequire(import.meta.url)(`${name}/package.json`) as { version: string }).version;
+  } catch {
+    // Not installed, or it hides its package.json.
+    return '(not found)';
+  }
+}
+
+async function examineTerminal(): Promise<Finding> {
+  try {
+    return { name: 'pty', status: 'ok', detail: `opened ${await openTerminal()}` };
+  } catch (error) {
+    const fix = 'npm rebuild node-pty; if that fails, see that /dev/pts is mounted and /dev/ptmx may be opened';
+    return { name: 'pty', status: 'missing', detail: `no terminal can be opened: ${reasonOf(error)}`, fix };
+  }
+}
+
+async function examineShells({ env, defaultShell }: Surroundings): Promise<Finding[]> {
+  const installed = await shellVersions(env);
+  const findings = SHELLS.map(({ name, programs }): Finding => {
+    const found = installed.find((shell) => shell.name === name);
+    if (found) return { name, status: 'ok', detail: `${found.path}, ${found.version}` };
+    const isDefault = defaultShell === name;
+    const detail = `not on PATH (${env['PATH'] ?? ''})`;
+    const fix = `apt-get install ${programs.at(-1) ?? name} ${APT}${isDefault ? ', or set adapter.shell to another one' : ''}`;
+    return { name, status: isDefault ? 'missing' : 'warn', detail, fix };
+  });
+  if (!defaultShell.includes('/') || installed.some(({ path }) => path === defaultShell)) return findings;
+  return [...findings, examineShellFile(defaultShell)];
+}
+
+function examineShellFile(path: string): Finding {
+  if (findProgram(path.replace(/^\//, ''), '/') !== undefined)
+    return { name: 'adapter.shell', status: 'ok', detail: path };
+  const fix = 'set adapter.shell to a shell that is there';
+  return { name: 'adapter.shell', status: 'missing', detail: `${path} is not an executable file`, fix };
+}
+
+async function examineFifos(): Promise<Finding[]> {
+  try {
+    const { directory, isInMemory } = await tryFifos();
+    const mkfifo: Finding = { name: 'mkfifo', status: 'ok', detail: 'makes named pipes' };
+    if (isInMemory) return [mkfifo, { name: 'runtime', status: 'ok', detail: `${directory}, in memory` }];
+    const detail = `${directory} is on a disk, which costs each command about a tenth of its time`;
+    const fix = 'mount a tmpfs on /dev/shm that this user may write to';
+    return [mkfifo, { name: 'runtime', status: 'warn', detail, fix }];
+  } catch (error) {
+    const fix = `apt-get install coreutils ${APT}; the temporary directory must be writable`;
+    return [{ name: 'mkfifo', status: 'missing', detail: `no named pipes: ${reasonOf(error)}`, fix }];
+  }
+}
+
+function examineProc(): Finding {
+  const { hasProcesses, hasWaits } = inspectProc();
+  if (!hasProcesses) {
+    const detail = '/proc does not show processes: what commands leave behind cannot be found';
+    return { name: 'proc', status: 'missing', detail, fix: 'mount -t proc proc /proc; only Linux has it' };
+  }
+  if (hasWaits) return { name: 'proc', status: 'ok', detail: 'shows processes and what they wait for' };
+  const detail = '/proc does not show what processes wait for: `awaiting_input` may not be told';
+  return { name: 'proc', status: 'warn', detail, fix: 'run the daemon outside of a hardened container' };
+}
+
+function examineDescriptors(): Finding[] {
+  const limit = descriptorLimit();
+  if (limit === undefined) return [];
+  if (limit >= MIN_DESCRIPTORS) return [{ name: 'descriptors', status: 'ok', detail: `${limit} may be open` }];
+  const detail = `only ${limit} may be open; a session takes about seven`;
+  return [{ name: 'descriptors', status: 'warn', detail, fix: `raise the hard limit: ulimit -Hn ${MIN_DESCRIPTORS}` }];
+}
+
+function examineDirectory(name: string, path: string): Finding {
+  if (canWriteBelow(path)) return { name, status: 'ok', detail: path };
+  return { name, status: 'missing', detail: `${path} cannot be written to`, fix: `set ${name} to another place` };
+}
+
+/** Others may read the file: that is said. */
+function examinePrivacy(name: string, path: string): Finding[] {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) === 0) return [];
+  const detail = `other users may get at ${path} (mode ${(mode & 0o777).toString(8)})`;
+  return [{ name, status: 'warn', detail, fix: `chmod ${(mode & 0o700).toString(8)} ${path}` }];
+}
+
+/** Tries what limits can be kept by, as the daemon does at its start. */
+function examineLimits({ env }: Surroundings): Finding {
+  const { mechanism, rejected } = chooseMechanism('auto', {
+    instance: `doctor-${process.pid}`,
+    path: env['PATH'] ?? '',
+  });
+  mechanism[Symbol.dispose]();
+  const why = rejected.map(({ mechanism: name, reason }) => `; ${name}: ${reason}`).join('');
+  if (mechanism.isEnforced) {
+    return { name: 'limits', status: 'ok', detail: `enforced by the kernel (${mechanism.name})${why}` };
+  }
+  const isNamespaceSpared = mechanism.nameWithoutLimits !== mechanism.name;
+  const scope = isNamespaceSpared ? '; what has no limit is in no namespace, and sees all processes' : '';
+  const detail = `enforced by sampling processes (${mechanism.name}${scope}): memory and processes may exceed them for a moment${why}`;
+  const fix = 'start the daemon as a systemd service with Delegate=yes, or where control groups are writable';
+  return { name: 'limits', status: 'warn', detail, fix };
+}
+
+/** Checkpoints alone need it. */
+async function examineGit({ env }: Surroundings): Promise<Finding> {
+  const program = findProgram('git', env['PATH'] ?? '');
+  const fix = `apt-get install git ${APT}`;
+  if (program === undefined) {
+    return { name: 'git', status: 'warn', detail: 'not installed: the workspace cannot be checkpointed', fix };
+  }
+  try {
+    const { stdout } = await run(program, ['--version'], { env });
+    return { name: 'git', status: 'ok', detail: `${program}, ${stdout.trim()}, for checkpoints` };
+  } catch (error) {
+    const detail = `${program} does not run: the workspace cannot be checkpointed (${reasonOf(error)})`;
+    return { name: 'git', status: 'warn', detail, fix };
+  }
+}
+
+/** What fails here fails in the daemon likewise; without a configured sandbox, nothing needs it. */
+async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]> {
+  if (!sandbox) return [];
+  const { available, configured, problems } = await tryOut(sandbox);
+  const working = available.filter((profile) => profile !== 'none');
+  const version = await run('bwrap', ['--version'], { env }).then(
+    ({ stdout }) => stdout.trim(),
+    () => 'bubblewrap',
+  );
+  const broken = Object.entries(problems).map(([profile, why]) => `${profile}: ${why}`);
+  if (broken.length === 0)
+    return [
+      { name: 'sandbox', status: 'ok', detail: `${version}, profiles ${working.join(', ')}; used: ${configured}` },
+    ];
+  const fix =
+    findProgram('bwrap', env['PATH'] ?? '') === undefined
+      ? `apt-get install bubblewrap ${APT}`
+      : 'allow this user namespaces: sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), CAP_SYS_ADMIN or another seccomp profile (containers)';
+  return [{ name: 'sandbox', status: 'warn', detail: `not every profile works (${broken.join('; ')})`, fix }];
+}
+
+/** As a daemon would at its start. */
+async function tryOut(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStanding> {
+  const runtime = makeRuntimeDirectory();
+  try {
+    const options = { ...sandbox, runtimeParent: dirname(runtime.path), directory: runtime.path };
+    return (await Launcher.find(options)).standing;
+  } finally {
+    removeRuntimeDirectory(runtime.path);
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';

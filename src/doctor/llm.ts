@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { stripAnsi } from '../core/output/ansi.js';
+import type { LlmSettings } from '../core/llm/settings.js';
+import { HttpProviders } from '../llm/http-providers.js';
+import { ShellCatalogue } from '../llm/shell-catalogue.js';
+
+const run = promisify(execFile);
+
+/** Some take seconds to say their version; the whole examination must not wait for one that hangs. */
+const VERSION_TIMEOUT_S = 8;
+
+/** What is found of the LLM providers of this machine. */
+export interface LlmFinding {
+  readonly name: string;
+  readonly status: 'ok' | 'warn';
+  readonly detail: string;
+}
+
+/** What the tools run with. */
+export interface LlmSurroundings {
+  readonly settings: LlmSettings;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Looks for the tools, asks those that are there for their versions, and lists the services that are configured. Nobody
+ * needs an LLM provider, so none is missed.
+ */
+export async function examineLlmProviders({ settings, env }: LlmSurroundings): Promise<readonly LlmFinding[]> {
+  const shells = new ShellCatalogue(() => settings, env['PATH'] ?? '');
+  const findings = await Promise.all(
+    shells.names.map(async (name): Promise<LlmFinding | undefined> => {
+      const place = shells.availability(name);
+      if (!place.available || place.command === null) return undefined;
+      const version = await versionOf(place.command, { ...env, ...shells.environmentOf(shells.find(name)) });
+      return {
+        name,
+        status: version === undefined ? 'warn' : 'ok',
+        detail: `${place.command}, ${version ?? NO_VERSION}`,
+      };
+    }),
+  );
+  const tools = findings.filter((finding) => finding !== undefined);
+  const services = [...new HttpProviders(() => settings).configured].map((name): LlmFinding => ({
+    name,
+    status: 'ok',
+    detail: 'configured, for llm_call',
+  }));
+  return [...tools, ...services];
+}
+
+const NO_VERSION = 'does not tell its version';
+
+async function versionOf(file: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
+  try {
+    // timeout(1) ends the whole process group: some tools are two processes, of which only the first would go.
+    const running = run('timeout', ['-s', 'KILL', String(VERSION_TIMEOUT_S), file, '--version'], { env });
+    // Several tools wait for ever at an open pipe.
+    running.child.stdin?.end();
+    const { stdout } = await running;
+    return stripAnsi(stdout).trim().split('\n', 1)[0] || undefined;
+  } catch {
+    // It does not run, knows no --version, or takes too long.
+    return undefined;
+  }
+}

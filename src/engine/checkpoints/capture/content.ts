@@ -1,0 +1,89 @@
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+
+import type { SkipReason } from '../../../core/checkpoints/entry.js';
+import { toBytes } from '../git/byte-path.js';
+import type { BlobWriter } from '../git/blob-writer.js';
+import type { Location } from '../files/held-directory.js';
+import { factsOf, reasonOf, type StatFacts } from '../files/walk.js';
+
+/** A larger file is read in pieces of this size. */
+const PIECE_BYTES = 1024 * 1024;
+/** How often a file is read that changes meanwhile. */
+const ATTEMPTS = 3;
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+
+/** A content that was stored, with the state of the file that it belongs to; or why it could not be; or that it is gone. */
+export type Stored =
+  | { readonly object: string; readonly stat: StatFacts; readonly size: number }
+  | { readonly reason: SkipReason }
+  | undefined;
+
+/** Stores the target of a link. */
+export async function storeLink({ directory, name }: Location, writer: BlobWriter, stat: StatFacts): Promise<Stored> {
+  try {
+    const target = toBytes(readlinkSync(directory.entry(name), { encoding: 'latin1' }));
+    return { object: await writer.write(target), stat, size: target.length };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // EINVAL: it is no link any more.
+    return code === 'EINVAL' ? { reason: 'changing' } : skipFor(error);
+  }
+}
+
+/** Stores the content of a file, as it was at one moment: a file that changes while it is read is read again. */
+export async function storeFile({ directory, name }: Location, writer: BlobWriter, maxBytes: number): Promise<Stored> {
+  let fd: number;
+  try {
+    // A named pipe that has taken the place of the file must not block.
+    fd = openSync(directory.entry(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  } catch (error) {
+    return skipFor(error);
+  }
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const before = fstatSync(fd, { bigint: true });
+      if (!before.isFile()) return { reason: 'changing' };
+      if (before.size > maxBytes) return { reason: 'too_large' };
+      const size = Number(before.size);
+      const object = await store(fd, size, writer);
+      const after = fstatSync(fd, { bigint: true });
+      // What was only appended to is whole as far as it was read.
+      const hasHeld = before.mtimeNs === after.mtimeNs || after.size > before.size;
+      if (object !== undefined && hasHeld) return { object, stat: factsOf(before), size };
+    }
+    return { reason: 'changing' };
+  } catch (error) {
+    return skipFor(error);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function store(fd: number, size: number, writer: BlobWriter): Promise<string | undefined> {
+  if (size > PIECE_BYTES) return writer.stream(size, pieces(fd));
+  const content = Buffer.allocUnsafe(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(fd, content, length, size - length, length);
+    if (read === 0) return Promise.resolve(undefined);
+    length += read;
+  }
+  return writer.write(content);
+}
+
+function* pieces(fd: number): Generator<Buffer> {
+  for (let position = 0; ;) {
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    const read = readSync(fd, piece, 0, PIECE_BYTES, position);
+    if (read === 0) return;
+    position += read;
+    yield piece.subarray(0, read);
+  }
+}
+
+/** @throws what is not the fault of the file. */
+function skipFor(error: unknown): Stored {
+  const reason = reasonOf(error);
+  return reason && { reason };
+}

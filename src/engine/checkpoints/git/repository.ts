@@ -1,0 +1,191 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { comparePaths } from '../../../core/checkpoints/entry.js';
+import type { CheckpointKind } from '../../../core/checkpoints/retention.js';
+import { AdapterError } from '../../../core/errors.js';
+import { Git, type GitOptions } from './git.js';
+
+/** What is known of a checkpoint without a look into it. */
+export interface CheckpointFacts {
+  readonly id: string;
+  readonly kind: CheckpointKind;
+  /** Whom it belongs to; the store does not know what that is. */
+  readonly owner: string;
+  readonly label: string | null;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Files and links. */
+  readonly files: number;
+  /** Size of their contents together. */
+  readonly bytes: number;
+}
+
+/** A checkpoint and the commit that holds it. */
+export interface StoredCheckpoint extends CheckpointFacts {
+  readonly commit: string;
+}
+
+/** Owner of checkpoints from before they had one. */
+const FIRST_OWNER = 'local';
+
+const REFS = 'refs/checkpoints';
+/** The commit that the cache of file ids was made with: as long as it is there, so are the contents. */
+const CACHED_REF = 'refs/cached';
+
+/** Larger files are neither compared as text nor kept as differences: that would take much memory. */
+const BIG_FILE = '16m';
+
+/**
+ * Written anew when it says anything else, so that it is what this version wants. Of other configuration files git reads none.
+ * Objects reach the disk before a name for them does: the machine may lose its power right after a checkpoint.
+ */
+const CONFIG = `[core]
+	repositoryformatversion = 0
+	bare = true
+	hooksPath = /dev/null
+	attributesFile = /dev/null
+	excludesFile = /dev/null
+	fsmonitor = false
+	quotePath = false
+	compression = 1
+	fsync = committed,loose-object
+	bigFileThreshold = ${BIG_FILE}
+	protectNTFS = false
+	protectHFS = false
+	precomposeUnicode = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[pack]
+	window = 0
+	threads = 1
+`;
+
+/** The repository that holds the checkpoints of one workspace. To be used by one process at a time. */
+export class Repository {
+  readonly git: Git;
+  readonly #directory: string;
+
+  private constructor(options: GitOptions) {
+    this.git = new Git(options);
+    this.#directory = options.directory;
+  }
+
+  /**
+   * Opens the repository, and makes it when it is not there yet.
+   * @throws AdapterError GIT_NOT_FOUND, CHECKPOINT_FAILED, RESOURCE_EXHAUSTED
+   */
+  static async open(options: GitOptions): Promise<Repository> {
+    const { directory } = options;
+    if (!existsSync(directory)) await create(options);
+    else renewConfiguration(directory);
+    return new Repository(options);
+  }
+
+  /** Opens the repository if it is there. */
+  static openExisting(options: GitOptions): Repository | undefined {
+    return existsSync(options.directory) ? new Repository(options) : undefined;
+  }
+
+  /** Removes what processes of git have left that were killed: locks, and files that were never finished. */
+  clean(): void {
+    for (const file of readdirSync(this.#directory, { recursive: true, encoding: 'utf8' })) {
+      const isLeftover = /\.lock$|(^|\/)(tmp_[^/]*|\.tmp-[^/]*|fast_import_crash_\d+)$/.test(file);
+      if (isLeftover) rmSync(join(this.#directory, file), { force: true, recursive: true });
+    }
+  }
+
+  /** The checkpoints, the oldest first. */
+  async list(): Promise<StoredCheckpoint[]> {
+    const format = '%(refname:lstrip=2)%00%(objectname)%00%(contents:subject)';
+    const lines = (await this.git.run(['for-each-ref', `--format=${format}`, `${REFS}/`])).toString().split('\n');
+    const checkpoints = lines.filter(Boolean).map((line): StoredCheckpoint => {
+      const [id = '', commit = '', facts = ''] = line.split('\0');
+      const known = JSON.parse(facts) as Omit<CheckpointFacts, 'id' | 'owner'> & { readonly owner?: string };
+      return { id, commit, ...known, owner: known.owner ?? FIRST_OWNER };
+    });
+    return checkpoints.sort((a, b) => comparePaths(a.createdAt, b.createdAt));
+  }
+
+  /**
+   * A checkpoint of one owner, or of any. That of another owner is as if it were not there.
+   * @throws AdapterError CHECKPOINT_NOT_FOUND
+   */
+  async find(id: string, owner: string | null): Promise<StoredCheckpoint> {
+    const found = (await this.list()).find((checkpoint) => checkpoint.id === id && isOf(checkpoint, owner));
+    if (found) return found;
+    throw new AdapterError('CHECKPOINT_NOT_FOUND', `there is no checkpoint ${id} of this workspace`, {
+      details: { checkpoint_id: id },
+    });
+  }
+
+  /** Makes a commit of a tree; without a name for it, it goes at the next tidying. */
+  async commit(tree: string, facts: Omit<CheckpointFacts, 'id'>): Promise<string> {
+    return (await this.git.run(['commit-tree', tree], JSON.stringify(facts))).toString().trim();
+  }
+
+  /** Names a commit as a checkpoint. */
+  async name(id: string, commit: string): Promise<void> {
+    await this.git.run(['update-ref', `${REFS}/${id}`, commit]);
+  }
+
+  /** Keeps the contents of a commit for as long as no other is kept so. */
+  async keepCached(commit: string): Promise<void> {
+    await this.git.run(['update-ref', CACHED_REF, commit]);
+  }
+
+  /** The commit that is kept so; empty for none. */
+  async cached(): Promise<string> {
+    return (await this.git.run(['for-each-ref', '--format=%(objectname)', CACHED_REF])).toString().trim();
+  }
+
+  /** Forgets checkpoints. Their contents go at the next tidying. */
+  async drop(checkpoints: readonly StoredCheckpoint[]): Promise<void> {
+    if (checkpoints.length === 0) return;
+    await this.git.run(['update-ref', '--stdin'], checkpoints.map(({ id }) => `delete ${REFS}/${id}\n`).join(''));
+  }
+
+  /** Fails when something is missing that a commit is made of. */
+  async verify(commit: string): Promise<void> {
+    await this.git.run(['rev-list', '--objects', '--quiet', '--max-count=1', commit]);
+  }
+
+  /** What the repository takes on the disk, and in how many pieces. */
+  async size(): Promise<{ readonly bytes: number; readonly looseObjects: number; readonly packs: number }> {
+    const text = (await this.git.run(['count-objects', '-v'])).toString();
+    const numberOf = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+    const bytes = (numberOf('size') + numberOf('size-pack') + numberOf('size-garbage')) * 1024;
+    return { bytes, looseObjects: numberOf('count'), packs: numberOf('packs') };
+  }
+
+  /** Puts everything that is needed into one file and removes what no checkpoint needs any more. */
+  async repack(): Promise<void> {
+    await this.git.run(['repack', '-a', '-d', '-q']);
+    await this.git.run(['prune', '--expire=now']);
+  }
+}
+
+/** Whether a checkpoint belongs to an owner; null stands for all of them. */
+export const isOf = (checkpoint: CheckpointFacts, owner: string | null): boolean =>
+  owner === null || checkpoint.owner === owner;
+
+/** What an earlier version has written, or a command that got at the file, does not stay. */
+function renewConfiguration(directory: string): void {
+  const file = join(directory, 'config');
+  if (existsSync(file) && readFileSync(file, 'utf8') === CONFIG) return;
+  writeFileSync(`${file}.new`, CONFIG, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
+}
+
+/** A repository appears complete or not at all. */
+async function create({ program, directory }: GitOptions): Promise<void> {
+  const unfinished = `${directory}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+  await new Git({ program, directory: unfinished }).run(['init', '--quiet', '--bare', '--template=', unfinished]);
+  writeFileSync(join(unfinished, 'config'), CONFIG, { mode: 0o600 });
+  mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
+  renameSync(unfinished, directory);
+}

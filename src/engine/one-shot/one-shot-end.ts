@@ -1,0 +1,39 @@
+import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from '../command/command.js';
+import type { ProcessEnd } from './process-starter.js';
+
+/** For a result that lists background processes: unlike a session, a one-shot ends them. */
+export const BACKGROUND_ENDED: Warning = {
+  code: 'BACKGROUND_ENDED',
+  message:
+    'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.',
+};
+
+/** The end of a one-shot, as results tell it. */
+export function commandEnd(end: ProcessEnd, command: Command): CommandEnd {
+  if (end.kind === 'failed') return failedStart(command, end);
+  const exitCode = end.kind === 'exited' ? end.exitCode : exitCodeOfSignal(end.signal);
+  return { exitCode, sessionState: null, workingDirectory: null };
+}
+
+/** The machine has no more processes, descriptors or memory at the moment. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+/** The end of a command that could not be started, and a line on its stderr. As shells do: 127 for a program that is not there, 126 for one that cannot be run. */
+export function failedStart(
+  command: Command,
+  { code = '', message }: { code?: string | undefined; message: string },
+): CommandEnd {
+  const isMissing = code === 'ENOENT';
+  const reason = isMissing ? 'command not found' : code === 'EACCES' ? 'Permission denied' : message;
+  command.stderr.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
+  const isProgramsFault = isMissing || code === 'EACCES' || code === 'ENOEXEC' || code === 'E2BIG';
+  const warnings: Warning[] = isProgramsFault
+    ? []
+    : [
+        {
+          code: EXHAUSTED.has(code) ? 'RESOURCE_EXHAUSTED' : 'NOT_STARTED',
+          message: `The command was not run: ${message}`,
+        },
+      ];
+  return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
+}

@@ -1,0 +1,107 @@
+import { closeSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { AdapterError } from '../../core/errors.js';
+import { drain, makeFifos, openBoth } from '../system/fifo.js';
+import { OutputPipe } from '../output/output-pipe.js';
+import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+
+/** Sets made by one process. */
+const SETS_AT_ONCE = 8;
+
+/**
+ * Pipes of one process: its two outputs, and a way to tell a waiting shell that its request is there. In a directory of
+ * their own, which is what a sandbox shows.
+ */
+export interface PipeSet {
+  readonly directory: string;
+  /** Files that belong to the set begin with this. */
+  readonly path: string;
+  readonly out: OutputPipe;
+  readonly err: OutputPipe;
+  /** Both ends of `PATH.req`. */
+  readonly requestFd: number;
+}
+
+/** Whether nobody has removed its FIFOs. */
+export const isThere = ({ path }: PipeSet): boolean => existsSync(`${path}.req`);
+
+/** Keeps named pipes for one-shot commands, each used by one command after another. */
+export class PipeSets implements Disposable {
+  readonly #runtime: RuntimeDirectory;
+  readonly #free: PipeSet[] = [];
+  readonly #all = new Set<PipeSet>();
+  #made = 0;
+  #making: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** @param runtime where they are; should somebody remove that, it is made again with the next sets */
+  constructor(runtime: RuntimeDirectory) {
+    this.#runtime = runtime;
+  }
+
+  /**
+   * Gives a set that nobody holds.
+   * @throws AdapterError SHUTTING_DOWN when all have been closed
+   */
+  async take(): Promise<PipeSet> {
+    for (;;) {
+      if (this.#isClosed) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+      const set = this.#free.pop();
+      if (set && isThere(set)) return set;
+      if (set) {
+        this.#close(set);
+        continue;
+      }
+      this.#making ??= this.#make().finally(() => {
+        this.#making = undefined;
+      });
+      await this.#making;
+    }
+  }
+
+  /** Takes a set back, once no process has it open for writing any more; false while one has. */
+  give(set: PipeSet): boolean {
+    if (this.#isClosed) return true;
+    const ignore = () => undefined;
+    if (set.out.drain(ignore) === 'held' || set.err.drain(ignore) === 'held') return false;
+    // A request that its shell never read must not reach the next one.
+    drain(set.requestFd, ignore);
+    this.#free.push(set);
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    this.#free.length = 0;
+    for (const set of this.#all) this.#close(set);
+  }
+
+  #close(set: PipeSet): void {
+    this.#all.delete(set);
+    set.out.close();
+    set.err.close();
+    closeSync(set.requestFd);
+  }
+
+  async #make(): Promise<void> {
+    this.#runtime.ensure();
+    const parent = join(this.#runtime.path, 'one-shots');
+    const directories = Array.from({ length: SETS_AT_ONCE }, () => join(parent, String(this.#made++)));
+    for (const directory of directories) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const paths = directories.map((directory) => join(directory, 'one-shot'));
+    await makeFifos(paths.flatMap((path) => [`${path}.out`, `${path}.err`, `${path}.req`]));
+    if (this.#isClosed) return;
+    for (const path of paths) {
+      const set = {
+        directory: dirname(path),
+        path,
+        out: new OutputPipe(`${path}.out`),
+        err: new OutputPipe(`${path}.err`),
+        requestFd: openBoth(`${path}.req`),
+      };
+      this.#all.add(set);
+      this.#free.push(set);
+    }
+  }
+}

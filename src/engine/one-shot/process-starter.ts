@@ -1,0 +1,138 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+import type { Log } from '../../core/logging/log.js';
+import { Deferred } from '../system/deferred.js';
+import { TAG_VARIABLE } from '../process/process-table.js';
+import { markOf } from '../process/session-mark.js';
+import { LineReader, type StarterReport, type StartMessage } from './starter/messages.js';
+
+/**
+ * Starts the starter with a mark: what programs leave that have cleared their environment is known to come from here. A
+ * shell is needed to set it; dash and BusyBox have `-w`, bash has `-x`.
+ */
+const WITH_MARK = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/null; shift; exec "$@"';
+
+const MAIN = fileURLToPath(new URL('./starter/main.js', import.meta.url));
+
+/** How a process ended: a code or a signal, or why it could not be started. */
+export type ProcessEnd = Exclude<StarterReport, { readonly kind: 'started' }>;
+
+/** A process that the starter has started, or is about to. */
+export class StartedProcess {
+  /** Resolves when it runs, or could not be started. */
+  readonly started: Promise<void>;
+  /** Resolves when it has ended; never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  readonly #started = new Deferred<undefined>();
+  readonly #ended = new Deferred<ProcessEnd>();
+  #pid: number | undefined;
+  #hasEnded = false;
+
+  constructor() {
+    this.started = this.#started.promise;
+    this.ended = this.#ended.promise;
+  }
+
+  /** Undefined until it runs. */
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Takes what the starter tells of it. */
+  note(report: StarterReport): void {
+    this.#started.resolve(undefined);
+    if (report.kind === 'started') {
+      this.#pid = report.pid;
+      return;
+    }
+    this.#hasEnded = true;
+    this.#ended.resolve(report);
+  }
+}
+
+/** Starts processes by way of a small process of its own, so that the daemon itself need not fork. */
+export class ProcessStarter implements AsyncDisposable {
+  /** Marks it, and what programs leave that have cleared their environment. */
+  readonly tag: string;
+  readonly #log: Log;
+  readonly #processes = new Map<number, StartedProcess>();
+  #child: ChildProcessByStdio<Writable, Readable, null> | undefined;
+  #nextId = 0;
+  #isClosed = false;
+
+  /** @param tag marks the starter itself, for the sweep after a daemon that was killed */
+  constructor(tag: string, log: Log) {
+    this.tag = tag;
+    this.#log = log;
+  }
+
+  /** Starts the starter before the daemon has opened a terminal, which it would inherit. */
+  warmUp(): void {
+    this.#running();
+  }
+
+  /** Starts a process; the paths that its descriptors lead to must not block an open. */
+  start(message: Omit<StartMessage, 'id'>): StartedProcess {
+    const id = this.#nextId++;
+    const started = new StartedProcess();
+    this.#processes.set(id, started);
+    this.#running().stdin.write(`${JSON.stringify({ ...message, id })}\n`);
+    return started;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    const child = this.#child;
+    if (!child) return;
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    child.stdin.end();
+    await closed;
+  }
+
+  #running(): ChildProcessByStdio<Writable, Readable, null> {
+    if (this.#child) return this.#child;
+    const child = spawn('/bin/sh', ['-c', WITH_MARK, 'sh', markOf(this.tag), process.execPath, MAIN], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { [TAG_VARIABLE]: `${this.tag}.0` },
+    });
+    this.#child = child;
+    const lines = new LineReader((line) => {
+      this.#take(JSON.parse(line) as StarterReport);
+    });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      lines.push(text);
+    });
+    // EPIPE: it has died, which 'close' tells.
+    child.stdin.on('error', () => undefined);
+    child.on('error', (error) => {
+      this.#lose(child, error.message);
+    });
+    child.on('close', (code, signal) => {
+      this.#lose(child, `it ended with ${signal ?? code ?? 'no code'}`);
+    });
+    return child;
+  }
+
+  #take(report: StarterReport): void {
+    const started = this.#processes.get(report.id);
+    if (report.kind !== 'started') this.#processes.delete(report.id);
+    started?.note(report);
+  }
+
+  /** Its end is that of everything it had started; the next start brings a new one. */
+  #lose(child: ChildProcessByStdio<Writable, Readable, null>, why: string): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    if (!this.#isClosed) this.#log.error('the process starter has died; a new one is started when needed', { why });
+    for (const [id, started] of this.#processes) {
+      started.note({ id, kind: 'failed', code: 'STARTER_DIED', message: `the process starter has died: ${why}` });
+    }
+    this.#processes.clear();
+  }
+}

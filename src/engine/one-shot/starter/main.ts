@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
+
+import { closeInheritedTerminals } from '../../process/inherited-terminals.js';
+import { bytesWrittenIn } from '../../process/process-table.js';
+import { readSmallDescriptor } from '../../system/small-file.js';
+import { EndedProcesses } from './ended-processes.js';
+import { LineReader, type StarterReport, type StartMessage } from './messages.js';
+
+/*
+ * The starter: a small process that starts one-shot processes for the daemon. fork(2) copies the page tables of whoever
+ * calls it and stops it meanwhile: in the daemon that would be milliseconds, for every command and for all clients.
+ * It reads StartMessages on stdin and writes StarterReports on stdout, and ends when stdin does: with the daemon.
+ */
+
+const running = new Set<number>();
+
+closeInheritedTerminals();
+
+const report = (message: StarterReport) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+const ownIo = openOrNull('/proc/self/io');
+const ended = new EndedProcesses({
+  written: () => (ownIo === null ? undefined : bytesWrittenIn(readSmallDescriptor(ownIo))),
+  report,
+  defer: setImmediate,
+});
+
+function openOrNull(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    // A kernel without that file (CONFIG_TASK_IO_ACCOUNTING), or none that is Linux.
+    return null;
+  }
+}
+
+function open(message: StartMessage): (number | 'ignore')[] {
+  const fds: (number | 'ignore')[] = [];
+  // Without a reader there the daemon has ended, and an open that blocks would wait for ever. It is closed when there is
+  // another writer: the daemon would take the last one's going for the end of the output.
+  const probe = openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    fds.push(message.stdin === null ? 'ignore' : openSync(message.stdin, constants.O_RDONLY));
+    fds.push(openSync(message.stdout, constants.O_WRONLY), openSync(message.stderr, constants.O_WRONLY));
+    if (message.request !== null) fds.push(openSync(message.request, constants.O_RDONLY));
+    return fds;
+  } catch (error) {
+    close(fds);
+    throw error;
+  } finally {
+    closeSync(probe);
+  }
+}
+
+function close(fds: readonly (number | 'ignore')[]): void {
+  for (const fd of fds) if (fd !== 'ignore') closeSync(fd);
+}
+
+function fail(id: number, error: unknown): void {
+  const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException;
+  report({ id, kind: 'failed', code, message });
+}
+
+/** Moves itself into control groups for the moment: what is started there belongs to them from its first instruction. */
+function within<T>({ entrances, exits }: StartMessage, action: () => T): T {
+  try {
+    for (const file of entrances) writeFileSync(file, '0');
+    return action();
+  } finally {
+    for (const file of exits) writeFileSync(file, '0');
+  }
+}
+
+function start(message: StartMessage): void {
+  const { id, file, args, cwd, env } = message;
+  let fds: (number | 'ignore')[] = [];
+  try {
+    fds = open(message);
+    const child = within(message, () => spawn(file, args, { cwd, env, detached: true, stdio: fds }));
+    child.on('error', (error) => {
+      fail(id, error);
+    });
+    const { pid } = child;
+    if (pid === undefined) return;
+    running.add(pid);
+    report({ id, kind: 'started', pid });
+    child.on('exit', (exitCode, signal) => {
+      running.delete(pid);
+      ended.add(signal ? { id, kind: 'signalled', signal } : { id, kind: 'exited', exitCode: exitCode ?? 0 });
+    });
+  } catch (error) {
+    fail(id, error);
+  } finally {
+    close(fds);
+  }
+}
+
+const lines = new LineReader((line) => {
+  start(JSON.parse(line) as StartMessage);
+});
+process.stdin.setEncoding('utf8').on('data', (text: string) => {
+  lines.push(text);
+});
+process.stdin.on('end', () => {
+  // The daemon has ended, perhaps by SIGKILL: what runs for it ends too.
+  for (const pid of running) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // ESRCH: it has just ended.
+    }
+  }
+  process.exitCode = 0;
+});
+// Ctrl-C in the daemon's terminal reaches this process too; the daemon decides what it means.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.stdout.on('error', () => {
+  // EPIPE: the daemon has ended; stdin tells the same.
+});

@@ -1,0 +1,83 @@
+import { MASK } from '../../core/secrets/secret-mask.js';
+import { findSecrets, type Span } from '../../core/secrets/spans.js';
+
+const MASK_BYTES = Buffer.from(MASK);
+
+/**
+ * Masks secrets in a stream of bytes, wherever its pieces end. The end of a piece that a secret may begin with is held back
+ * until it is known what follows: less than the longest secret has.
+ */
+export class OutputMask {
+  readonly #secrets: readonly Buffer[];
+  #held: Buffer = Buffer.alloc(0);
+  /** Bytes at the beginning of what is held that belong to a secret which was masked already. */
+  #masked = 0;
+
+  /** @param patterns see `patternsOf`; none may be empty */
+  constructor(patterns: readonly string[]) {
+    this.#secrets = patterns.map((pattern) => Buffer.from(pattern));
+  }
+
+  /** Takes a piece; gives what can be told of the stream. It is valid as long as the piece is. */
+  push(chunk: Buffer): Buffer {
+    const data = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
+    const spans = this.#findSecrets(data);
+    const cut = data.length - this.#tailLength(data);
+    if (spans.length === 0 && cut === data.length) {
+      this.#held = EMPTY;
+      return data;
+    }
+    const shown = this.#render(data, spans, cut);
+    const across = spans.findLast((span) => span.start < cut || this.#continues(span));
+    this.#masked = Math.max(0, (across?.end ?? 0) - cut);
+    this.#held = Buffer.from(data.subarray(cut));
+    return shown;
+  }
+
+  /** Gives what is held at the end of the stream. */
+  flush(): Buffer {
+    const held = this.#held;
+    const shown = this.#render(held, this.#findSecrets(held), held.length);
+    this.#held = EMPTY;
+    this.#masked = 0;
+    return shown;
+  }
+
+  /** Stretches that are secret, in order. */
+  #findSecrets(data: Buffer): readonly Span[] {
+    return findSecrets(data, this.#secrets, this.#masked > 0 ? [{ start: 0, end: this.#masked }] : []);
+  }
+
+  /** Whether a stretch belongs to a secret that was masked with an earlier piece. */
+  #continues({ start }: Span): boolean {
+    return start === 0 && this.#masked > 0;
+  }
+
+  /** Length of the longest end of `data` that some secret begins with, and is not all of. */
+  #tailLength(data: Buffer): number {
+    let longest = 0;
+    for (const secret of this.#secrets) {
+      for (let length = Math.min(data.length, secret.length - 1); length > longest; length--) {
+        if (data[data.length - length] !== secret[0]) continue;
+        if (data.subarray(data.length - length).equals(secret.subarray(0, length))) longest = length;
+      }
+    }
+    return longest;
+  }
+
+  /** The bytes before `cut`, with a mask where a secret begins that has not been masked yet. */
+  #render(data: Buffer, spans: readonly Span[], cut: number): Buffer {
+    const parts: Buffer[] = [];
+    let from = 0;
+    for (const span of spans) {
+      if (span.start >= cut) break;
+      parts.push(data.subarray(from, span.start));
+      if (!this.#continues(span)) parts.push(MASK_BYTES);
+      from = span.end;
+    }
+    if (from < cut) parts.push(data.subarray(from, cut));
+    return Buffer.concat(parts);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);

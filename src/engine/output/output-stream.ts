@@ -1,0 +1,138 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+
+import { lastLine } from '../../core/output/last-line.js';
+import {
+  type OutputLimits,
+  OutputWindow,
+  type RenderedOutput,
+  type RenderOptions,
+} from '../../core/output/output-window.js';
+import { type Piece, Utf8Chunker } from '../../core/output/utf8-chunker.js';
+import { OutputMask } from './output-mask.js';
+import { Spool, type SpoolBudget } from './spool.js';
+
+/** Bytes at the end of an output in which its unfinished last line is looked for. */
+const LAST_LINE_BYTES = 400;
+/** Longest prompt that is reported, in characters. */
+const MAX_PROMPT_CHARACTERS = 200;
+
+/** Gives bytes as they come, for those who want them exactly. */
+class ByteChunker {
+  #offset = 0;
+
+  push(chunk: Uint8Array): Piece[] {
+    const offset = this.#offset;
+    this.#offset += chunk.length;
+    return chunk.length === 0 ? [] : [{ offset, data: Buffer.from(chunk) }];
+  }
+
+  flush(): Piece[] {
+    return [];
+  }
+}
+
+/** Takes the output piece by piece, cut between characters. */
+export type PieceListener = (piece: Piece) => void;
+
+/** One output of one command: its head and tail for the result, its bytes for later, its pieces for who follows it. */
+export class OutputStream {
+  readonly #window: OutputWindow;
+  readonly #spool: Spool;
+  readonly #windowBytes: number;
+  #lastBytes: Buffer = Buffer.alloc(0);
+  #chunker: Utf8Chunker | ByteChunker | undefined;
+  #onPiece: PieceListener | undefined;
+  /** Position in the stream where the follower began. */
+  #followedFrom = 0;
+  readonly #countBytes: (bytes: number) => void;
+  readonly #mask: OutputMask | undefined;
+
+  /**
+   * @param countBytes is told of the bytes of each piece
+   * @param secrets are masked before anything else sees the output: all sizes are those of what is left
+   */
+  constructor(
+    limits: OutputLimits,
+    spoolDirectory: string,
+    budget: SpoolBudget,
+    countBytes: (bytes: number) => void,
+    secrets: readonly string[],
+  ) {
+    this.#mask = secrets.length > 0 ? new OutputMask(secrets) : undefined;
+    this.#countBytes = countBytes;
+    this.#window = new OutputWindow(limits, { isAscii, isUtf8 });
+    this.#windowBytes = limits.maxSize + limits.endSize;
+    this.#spool = new Spool(spoolDirectory, budget);
+  }
+
+  /** Bytes so far. */
+  get bytes(): number {
+    return this.#window.bytes;
+  }
+
+  /** Characters so far. */
+  get characters(): number {
+    return this.#window.characters;
+  }
+
+  /** Whether some bytes were not UTF-8. */
+  get lossy(): boolean {
+    return this.#window.lossy;
+  }
+
+  /** Bytes of memory that the output holds on to, about. */
+  get memoryBytes(): number {
+    return this.#spool.memoryBytes + Math.min(this.bytes, this.#windowBytes) + this.#lastBytes.length;
+  }
+
+  get spool(): Spool {
+    return this.#spool;
+  }
+
+  /** Whether somebody gets the pieces. */
+  get isFollowed(): boolean {
+    return this.#chunker !== undefined;
+  }
+
+  /** Gives what comes from now on to `onPiece`, with offsets from the beginning of the stream. */
+  follow(encoding: 'utf8' | 'base64', onPiece: PieceListener): void {
+    this.#chunker = encoding === 'utf8' ? new Utf8Chunker() : new ByteChunker();
+    this.#followedFrom = this.bytes;
+    this.#onPiece = onPiece;
+  }
+
+  /** Takes a copy of the chunk. */
+  write(chunk: Buffer): void {
+    this.#take(this.#mask ? this.#mask.push(chunk) : chunk);
+  }
+
+  /** Takes note of the command's end, and gives out what the follower's decoder held back. */
+  end(): void {
+    if (this.#mask) this.#take(this.#mask.flush());
+    this.#spool.end();
+    if (this.#chunker) this.#giveOut(this.#chunker.flush());
+  }
+
+  /** The output as a client gets it. */
+  render(options: RenderOptions): RenderedOutput {
+    return this.#window.render(options);
+  }
+
+  /** The unfinished last line: what a prompt looks like. */
+  prompt(): string {
+    return lastLine(this.#lastBytes.toString(), MAX_PROMPT_CHARACTERS);
+  }
+
+  #take(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#countBytes(chunk.length);
+    this.#window.push(chunk);
+    this.#spool.write(chunk);
+    this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));
+    if (this.#chunker) this.#giveOut(this.#chunker.push(chunk));
+  }
+
+  #giveOut(pieces: readonly Piece[]): void {
+    for (const { offset, data } of pieces) this.#onPiece?.({ offset: offset + this.#followedFrom, data });
+  }
+}

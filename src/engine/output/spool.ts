@@ -1,0 +1,296 @@
+import { close, constants, openSync, read, rm, writev } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { randomBytes } from '../system/random.js';
+
+const writeBlocks = promisify(writev);
+const readAt = promisify(read);
+const closeFd = promisify(close);
+const removeFile = promisify(rm);
+
+/** Up to this size an output stays in memory: most outputs never touch the disk. */
+const IN_MEMORY_BYTES = 32 * 1024;
+/** Pieces that the file is written in, as many at once as have come. */
+const BLOCK_BYTES = 256 * 1024;
+/** Blocks that may wait for a slow disk before the command has to. */
+const MAX_QUEUED_BLOCKS = 8;
+
+/** Bytes that the spools of one session may keep together. Outputs of commands that have ended make room for newer ones. */
+export class SpoolBudget {
+  readonly #maxBytes: number;
+  #left: number;
+  /** Files of commands that have ended, oldest first. */
+  readonly #ended = new Set<Spool>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#left = maxBytes;
+  }
+
+  /** Bytes that are kept, in memory and on disk. */
+  get usedBytes(): number {
+    return this.#maxBytes - this.#left;
+  }
+
+  /** Takes up to `bytes` from the budget and says how many it got. */
+  take(bytes: number): number {
+    for (const oldest of this.#ended) {
+      if (this.#left >= bytes) break;
+      this.#ended.delete(oldest);
+      void oldest.giveWay();
+    }
+    const granted = Math.min(bytes, this.#left);
+    this.#left -= granted;
+    return granted;
+  }
+
+  give(bytes: number): void {
+    this.#left += bytes;
+  }
+
+  /** Takes note that a spool's command has ended. */
+  noteEnd(spool: Spool): void {
+    this.#ended.add(spool);
+  }
+
+  /** Takes note that a spool keeps nothing any more. */
+  forget(spool: Spool): void {
+    this.#ended.delete(spool);
+  }
+}
+
+/**
+ * Keeps the whole output of one stream, from its beginning up to what the session's budget allows: the first bytes in
+ * memory, the rest in a file (0600). A disk that fails or fills up costs the rest of the copy, never the command.
+ */
+export class Spool {
+  readonly #directory: string;
+  #path = '';
+  readonly #budget: SpoolBudget;
+  #memory: Buffer<ArrayBuffer> | undefined;
+  /** Bytes taken, whether still in memory, queued or written. */
+  #kept = 0;
+  /** Bytes at the beginning of the file that have reached it. */
+  #written = 0;
+  #block: Buffer | undefined;
+  #blockLength = 0;
+  readonly #queue: Buffer[] = [];
+  /** Blocks that have been written, to be used again: fresh memory costs more than the copy into it. */
+  readonly #spare: Buffer[] = [];
+  #fd: number | undefined;
+  #writing: Promise<void> | undefined;
+  /** Reads that have begun. */
+  #reading: Promise<unknown> | undefined;
+  #onUncongested: (() => void) | undefined;
+  /** Takes no more: the budget is used up, or the file has failed. */
+  #isFull = false;
+  #hasEnded = false;
+  #hasFailed = false;
+  #isDisposed = false;
+  #error: string | undefined;
+
+  constructor(directory: string, budget: SpoolBudget) {
+    this.#directory = directory;
+    this.#budget = budget;
+  }
+
+  /** Bytes kept, always the first ones of the stream. */
+  get keptBytes(): number {
+    return this.#kept;
+  }
+
+  /** Bytes of memory that this spool holds on to when its command has ended. */
+  get memoryBytes(): number {
+    return this.#memory?.length ?? 0;
+  }
+
+  /** Why the copy is not whole. */
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  /** Takes a copy of the chunk. */
+  write(chunk: Uint8Array): void {
+    if (this.#isFull) return;
+    const granted = this.#budget.take(chunk.length);
+    if (this.#isDisposed) {
+      // It was its own room: what a command has left running writes on, and is the oldest there is.
+      this.#budget.give(granted);
+      return;
+    }
+    if (granted < chunk.length) {
+      this.#isFull = true;
+      this.#error ??= 'the spool limit of the session (spool_mb_limit) is reached';
+    }
+    this.#keep(granted === chunk.length ? chunk : chunk.subarray(0, granted));
+  }
+
+  /** Whether the disk is behind; `onUncongested` is then called once when it has caught up. */
+  isCongested(onUncongested: () => void): boolean {
+    if (this.#queue.length < MAX_QUEUED_BLOCKS) return false;
+    this.#onUncongested = onUncongested;
+    return true;
+  }
+
+  /** Reads what is kept between two positions; shorter where it ends. Waits for what is on its way to the file. */
+  async read(offset: number, length: number): Promise<Buffer> {
+    if (this.#memory) return Buffer.from(this.#memory.subarray(offset, Math.min(offset + length, this.#kept)));
+    if (offset + length > this.#written) await this.flush();
+    if (this.#fd === undefined || offset >= this.#written) return Buffer.alloc(0);
+    const buffer = Buffer.allocUnsafe(Math.min(length, this.#written - offset));
+    const reading = readAt(this.#fd, buffer, 0, buffer.length, offset);
+    this.#reading = Promise.allSettled([this.#reading, reading]);
+    const { bytesRead } = await reading;
+    return buffer.subarray(0, bytesRead);
+  }
+
+  /** Waits until what was kept has reached the file, or could not: then `error` is final. Nothing for small outputs. */
+  flush(): Promise<void> | undefined {
+    if (this.#fd === undefined) return undefined;
+    this.#flushBlock();
+    return this.#writing;
+  }
+
+  /** Takes note that the command has ended: what it has left in the background may write on, but has no claim to room. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#spare.length = 0;
+    void this.flush();
+    if (this.#fd !== undefined) this.#budget.noteEnd(this);
+  }
+
+  /** Makes room for newer output. */
+  async giveWay(): Promise<void> {
+    this.#error = 'newer output needed its room (spool_mb_limit)';
+    await this[Symbol.asyncDispose]();
+  }
+
+  /** Forgets everything and removes the file. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#isFull = true;
+    this.#memory = undefined;
+    this.#queue.length = 0;
+    this.#budget.forget(this);
+    this.#budget.give(this.#kept);
+    this.#kept = 0;
+    await this.#writing;
+    const fd = this.#fd;
+    if (fd === undefined) return;
+    // First, so that nobody reads from a number that may be another file's by then.
+    this.#fd = undefined;
+    await this.#reading;
+    await closeFd(fd);
+    await removeFile(this.#path, { force: true });
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const total = this.#kept + bytes.length;
+    if (this.#fd === undefined && total <= IN_MEMORY_BYTES) {
+      this.#growMemory(total).set(bytes, this.#kept);
+    } else {
+      if (this.#fd === undefined) this.#moveToFile();
+      if (this.#hasFailed) {
+        this.#budget.give(bytes.length);
+        return;
+      }
+      this.#append(bytes);
+    }
+    this.#kept = total;
+  }
+
+  #growMemory(needed: number): Buffer {
+    const memory = this.#memory ?? Buffer.alloc(0);
+    if (memory.length >= needed) return memory;
+    const grown = Buffer.allocUnsafeSlow(Math.min(IN_MEMORY_BYTES, Math.max(needed, memory.length * 2)));
+    grown.set(memory.subarray(0, this.#kept));
+    this.#memory = grown;
+    return grown;
+  }
+
+  #moveToFile(): void {
+    const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    this.#path = join(this.#directory, randomBytes(12).toString('hex'));
+    try {
+      this.#fd = openSync(this.#path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    } catch (error) {
+      // Without a file the beginning stays in memory, and the rest is lost.
+      this.#fail(error);
+      return;
+    }
+    const memory = this.#memory;
+    this.#memory = undefined;
+    if (memory) this.#append(memory.subarray(0, this.#kept));
+  }
+
+  #append(bytes: Uint8Array): void {
+    let rest = bytes;
+    while (rest.length > 0) {
+      this.#block ??= this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const part = rest.subarray(0, BLOCK_BYTES - this.#blockLength);
+      this.#block.set(part, this.#blockLength);
+      this.#blockLength += part.length;
+      rest = rest.subarray(part.length);
+      if (this.#blockLength === BLOCK_BYTES) this.#flushBlock();
+    }
+  }
+
+  #flushBlock(): void {
+    if (!this.#block || this.#blockLength === 0) return;
+    this.#queue.push(this.#block.subarray(0, this.#blockLength));
+    this.#block = undefined;
+    this.#blockLength = 0;
+    this.#writing ??= this.#writeQueue();
+  }
+
+  async #writeQueue(): Promise<void> {
+    const fd = this.#fd;
+    while (fd !== undefined && this.#queue.length > 0) {
+      const blocks = this.#queue.slice();
+      try {
+        await this.#writeAll(fd, blocks);
+      } catch (error) {
+        this.#fail(error);
+      }
+      this.#queue.splice(0, blocks.length);
+      if (!this.#hasEnded) this.#spare.push(...blocks.filter(({ length }) => length === BLOCK_BYTES));
+      this.#onUncongested?.();
+      this.#onUncongested = undefined;
+    }
+    this.#writing = undefined;
+  }
+
+  async #writeAll(fd: number, blocks: readonly Buffer[]): Promise<void> {
+    let rest = blocks;
+    while (rest.length > 0) {
+      const { bytesWritten } = await writeBlocks(fd, rest, this.#written);
+      this.#written += bytesWritten;
+      rest = withoutFirst(bytesWritten, rest);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#isFull = true;
+    this.#hasFailed = true;
+    this.#error ??= (error as Error).message;
+    this.#queue.length = 0;
+    this.#block = undefined;
+    this.#blockLength = 0;
+    // What is in memory stays; of a file, what has reached it.
+    if (this.#memory || this.#isDisposed) return;
+    this.#budget.give(this.#kept - this.#written);
+    this.#kept = this.#written;
+  }
+}
+
+/** What is left of some blocks when their first bytes are taken away. */
+function withoutFirst(bytes: number, blocks: readonly Buffer[]): Buffer[] {
+  let left = bytes;
+  return blocks.flatMap((block) => {
+    const taken = Math.min(left, block.length);
+    left -= taken;
+    return taken === block.length ? [] : [block.subarray(taken)];
+  });
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+
+import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import { StdinPipe } from './stdin-pipe.js';
+
+/** Names the pipes for streamed standard inputs, in the runtime directory. */
+export class StdinPipes {
+  readonly #runtime: RuntimeDirectory;
+  #count = 0;
+
+  constructor(runtime: RuntimeDirectory) {
+    this.#runtime = runtime;
+  }
+
+  /** A pipe for one command. Its FIFO is made when the command is about to start. */
+  next(): StdinPipe {
+    this.#runtime.ensure();
+    this.#count += 1;
+    return new StdinPipe(join(this.#runtime.path, 'stdin', String(this.#count)));
+  }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Log } from '../../core/logging/log.js';
+import { isAlive, type ProcessEntry, readProcess } from '../process/process-table.js';
+import { isSandboxed } from '../process/process-root.js';
+import { endProcesses, findSessionProcesses, sendSignal, waitForEnd } from '../process/process-tree.js';
+import type { ShellProcess } from './shell-process.js';
+
+/** How long an EXIT trap may run when a shell is asked to end. */
+const EXIT_TRAP_MS = 1000;
+/** Longest wait for the end of a sandbox whose leader was killed. */
+const SANDBOX_END_MS = 400;
+/** Longest pause between two looks at it. */
+const MAX_PAUSE_MS = 20;
+
+/** Asks a shell to end by itself, so that its EXIT trap runs, and waits for that. */
+export async function letExit(shell: ShellProcess): Promise<void> {
+  const entry = readProcess(shell.pid);
+  if (shell.terminal.hasExited || !entry) return;
+  shell.askToExit();
+  const deadline = performance.now() + EXIT_TRAP_MS;
+  for (let pause = 1; isAlive(entry) && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
+    await sleep(pause);
+  }
+}
+
+/**
+ * Ends a shell and everything that it has started. Gives what was still there at the end.
+ * @param graceMs time between SIGTERM and SIGKILL
+ */
+export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
+  const { leader, own } = shell.root;
+  const ownEntries = own.flatMap((pid) => readProcess(pid) ?? []);
+  const find = () => findSessionProcesses(shell);
+  const { group } = shell;
+  let survivors: ProcessEntry[];
+  try {
+    survivors = await endProcesses(find, graceMs, { group });
+  } catch (error) {
+    // Out of descriptors, /proc cannot be read: the shell's own are enough to do so.
+    log.warn('a session is ended at once', { error: String(error) });
+    sendSignal(leader, 'SIGKILL');
+    shell.close();
+    survivors = await endProcesses(find, 0, { group });
+  }
+  const leaderEntry = ownEntries.find(({ pid }) => pid === leader);
+  if (leaderEntry && isAlive(leaderEntry)) sendSignal(leader, 'SIGKILL');
+  // A sandbox ends with its leader, a moment later.
+  if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS);
+  return survivors;
+}

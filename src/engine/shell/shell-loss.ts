@@ -1,0 +1,36 @@
+import type { Log } from '../../core/logging/log.js';
+import type { CommandEnd, Warning } from '../command/command.js';
+import { findSessionProcesses } from '../process/process-tree.js';
+import type { ShellProcess } from './shell-process.js';
+import type { TerminalExit } from './terminal.js';
+
+const KEPT = 'in the last directory, with the exported variables, functions and aliases of the last completed command';
+
+/**
+ * Tells, and logs, what a session has lost with its shell.
+ * @param wedge why the shell was killed, if it did not come back by itself
+ */
+export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: string | undefined, log: Log): Warning[] {
+  const how = exit.signal > 0 ? `was ended by signal ${exit.signal}` : `ended with code ${exit.exitCode}`;
+  const why = wedge ?? `The shell ${how}`;
+  log.info('a shell has ended and is replaced', { why, pid: shell.pid });
+  const message = `${why}. A new shell has been started ${KEPT}; other variables, shell options and jobs are lost.`;
+  const warnings = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
+  if (findSessionProcesses({ tag: shell.tag, root: undefined, group: shell.group }).length > 0) {
+    warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
+  }
+  return warnings;
+}
+
+/** Whether a warning tells that the shell was replaced. */
+export const tellsLoss = ({ code }: Warning): boolean => code === 'SHELL_ENDED' || code === 'SHELL_WEDGED';
+
+/** Exit code of a command that could not be started, as shells give. */
+const NOT_STARTED = 126;
+
+/** Tells, and logs, that a command could not be started. */
+export function notStarted(error: unknown, log: Log): Pick<CommandEnd, 'exitCode' | 'warnings'> {
+  const { message } = error as Error;
+  log.warn('a command could not be started', { error: message });
+  return { exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message: `The command was not run: ${message}` }] };
+}

@@ -1,0 +1,123 @@
+import { descriptorTarget, fileBeingRead, isReadingTerminal, readProcess } from '../process/process-table.js';
+import type { ShellProcess } from './shell-process.js';
+import { readFileSync } from 'node:fs';
+
+/** The first look at a running command, and the longest pause between two. */
+const FIRST_LOOK_MS = 60;
+const LONGEST_PAUSE_MS = 1000;
+/** Looks in a row that must agree that the shell is at its prompt: it may be on its way through. */
+const LOOKS_BEFORE_RECALL = 2;
+
+/** What the watch tells. */
+export interface WatchListener {
+  /** A process of the command waits for its terminal. Told once for each wait. */
+  onAwaitingInput(): void;
+  /** The shell will not come back by itself. */
+  onWedged(why: string): void;
+}
+
+/**
+ * Looks at a shell whose command takes its time, by what the kernel tells of it, at growing intervals.
+ *
+ * A shell can lose its driver in ways that it does not report: a command unset the prompt hook and unwound to the prompt
+ * (the driver's request descriptor, closed during a command, is then open), or replaced the shell by another program that
+ * now reads the terminal (no driver descriptor is left), or made it run nothing any more (`set -n` in some shells: it
+ * waits for requests while one is unanswered).
+ */
+export class ShellWatch {
+  readonly #shell: ShellProcess;
+  readonly #listener: WatchListener;
+  readonly #wedgeTimeoutMs: number;
+  #timer: NodeJS.Timeout;
+  #pauseMs = FIRST_LOOK_MS;
+  #looksAtPrompt = 0;
+  #lostSince: number | undefined;
+  #isAwaitingInput = false;
+  #isRecalled = false;
+
+  constructor(shell: ShellProcess, wedgeTimeoutMs: number, listener: WatchListener) {
+    this.#shell = shell;
+    this.#wedgeTimeoutMs = wedgeTimeoutMs;
+    this.#listener = listener;
+    this.#timer = setTimeout(this.#look, this.#pauseMs);
+  }
+
+  /** Input or output came: a later wait is a new one. */
+  noteActivity(): void {
+    this.#isAwaitingInput = false;
+    this.#lostSince = undefined;
+    if (this.#pauseMs === FIRST_LOOK_MS) return;
+    this.#pauseMs = FIRST_LOOK_MS;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#look, this.#pauseMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  readonly #look = (): void => {
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+    this.#timer = setTimeout(this.#look, this.#pauseMs);
+    const { pid, requestPath, installed } = this.#shell;
+    const { requestFd } = installed.shell;
+    if (fileBeingRead(pid) === requestPath) this.#lose('the shell came to rest without a report on the command');
+    else if (descriptorTarget(pid, requestFd) === requestPath) this.#lookAtPrompt();
+    else this.#lookAtCommand();
+  };
+
+  #lookAtPrompt(): void {
+    this.#looksAtPrompt += 1;
+    const { pid, terminal, installed } = this.#shell;
+    if (this.#looksAtPrompt >= LOOKS_BEFORE_RECALL && !this.#isRecalled && isReadingTerminal(pid)) {
+      this.#isRecalled = true;
+      terminal.write(installed.shell.recall);
+    }
+    this.#lose('the shell has left the command without a report');
+  }
+
+  #lookAtCommand(): void {
+    this.#looksAtPrompt = 0;
+    const reader = findTerminalReader(this.#shell.pid);
+    if (reader === undefined) {
+      this.#isAwaitingInput = false;
+      this.#lostSince = undefined;
+      return;
+    }
+    if (reader === this.#shell.pid && !this.#shell.hasDriver) {
+      this.#lose('the shell was replaced by a program that reads the terminal');
+    } else if (!this.#isAwaitingInput) {
+      this.#isAwaitingInput = true;
+      this.#listener.onAwaitingInput();
+    }
+  }
+
+  #lose(why: string): void {
+    this.#lostSince ??= performance.now();
+    if (performance.now() - this.#lostSince >= this.#wedgeTimeoutMs) this.#listener.onWedged(why);
+  }
+}
+
+/** Finds a foreground process of the shell's terminal that is blocked in a read from it. */
+function findTerminalReader(shellPid: number): number | undefined {
+  const shell = readProcess(shellPid);
+  if (!shell) return undefined;
+  const isInForeground = (pid: number) => readProcess(pid)?.group === shell.foregroundGroup;
+  const pending = [shellPid];
+  for (let pid = pending.pop(); pid !== undefined; pid = pending.pop()) {
+    if (isInForeground(pid) && isReadingTerminal(pid)) return pid;
+    pending.push(...childrenOf(pid));
+  }
+  return undefined;
+}
+
+/** Children of a process' main thread (proc(5), CONFIG_PROC_CHILDREN). */
+function childrenOf(pid: number): number[] {
+  try {
+    const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
+    return list === '' ? [] : list.split(' ').map(Number);
+  } catch {
+    // It has ended, or the kernel lacks the file: then only the shell itself is seen waiting.
+    return [];
+  }
+}

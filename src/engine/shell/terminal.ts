@@ -1,0 +1,198 @@
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+
+import { spawn, type IPty } from 'node-pty';
+
+import { AdapterError } from '../../core/errors.js';
+import { sharedReadBuffer } from '../system/fifo.js';
+
+/** One write to a terminal: more may not fit the line discipline's buffer. */
+const WRITE_BYTES = 4096;
+/** Input that may wait for a program that does not read. */
+const MAX_PENDING_BYTES = 1024 * 1024;
+/** Pause before a terminal that took nothing is tried again. */
+const RETRY_MS = 10;
+
+const END_OF_FILE = '\x04';
+const KILL_LINE = '\x15';
+
+/** What a terminal runs. */
+export interface TerminalProgram {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** How a terminal's program ended. */
+export interface TerminalExit {
+  readonly exitCode: number;
+  /** Signal number, 0 for none. */
+  readonly signal: number;
+}
+
+/** The parts of node-pty's object that its types leave out. */
+interface PtyInternals {
+  readonly fd: number;
+  readonly _socket: { readonly destroyed: boolean };
+  readonly _pty: string;
+  destroy(): void;
+}
+
+/**
+ * A program on a pseudo-terminal, by node-pty, of which only spawning, reading and resizing are used: its queue of
+ * input outlives the terminal and would reach whoever gets the descriptor's number next, and its signals may hit a
+ * process id that is somebody else's by then. So input goes through a bounded queue here, and nothing after the exit.
+ */
+export class Terminal {
+  readonly pid: number;
+  readonly #pty: IPty & PtyInternals;
+  readonly #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #hasExited = false;
+  #hasUnreadInput = false;
+  #endsOpenLine = false;
+  #slave: number | undefined;
+
+  constructor(program: TerminalProgram, onData: (chunk: Buffer) => void, onExit: (exit: TerminalExit) => void) {
+    const { file, args, cols, rows, cwd, env } = program;
+    try {
+      this.#pty = spawn(file, [...args], { cols, rows, cwd, env, encoding: null }) as IPty & PtyInternals;
+    } catch (error) {
+      throw new AdapterError('RESOURCE_EXHAUSTED', `no terminal could be opened: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+    this.pid = this.#pty.pid;
+    this.#pty.onData((data) => {
+      // With `encoding: null` node-pty gives Buffers, whatever its types say.
+      onData(data as unknown as Buffer);
+    });
+    this.#pty.onExit(({ exitCode, signal }) => {
+      this.#end();
+      onExit({ exitCode, signal: signal ?? 0 });
+    });
+  }
+
+  /** Whether the program has ended or the terminal was closed. */
+  get hasExited(): boolean {
+    return this.#hasExited;
+  }
+
+  /**
+   * Queues input for the program.
+   * @throws AdapterError INPUT_FULL when more than 1 MiB would wait; nothing is taken then.
+   */
+  write(data: string): number {
+    const bytes = Buffer.from(data);
+    if (this.#pendingBytes + bytes.length > MAX_PENDING_BYTES) {
+      throw new AdapterError('INPUT_FULL', 'the program does not read its input, and 1 MiB of it waits already', {
+        details: { pending_bytes: this.#pendingBytes, max_bytes: MAX_PENDING_BYTES },
+      });
+    }
+    if (bytes.length === 0 || this.#hasExited) return 0;
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    this.#hasUnreadInput = true;
+    this.#endsOpenLine = !data.endsWith('\n') && !data.endsWith(END_OF_FILE);
+    this.#flush();
+    return bytes.length;
+  }
+
+  /** Types the end-of-file character: twice inside a line, where the first one only hands the line over. */
+  writeEndOfFile(): void {
+    this.write(this.#endsOpenLine ? END_OF_FILE + END_OF_FILE : END_OF_FILE);
+  }
+
+  /** Throws away input that nobody has read, so that it does not reach the next command. */
+  discardInput(): void {
+    if (!this.#hasUnreadInput || this.#hasExited) return;
+    this.#hasUnreadInput = false;
+    this.#endsOpenLine = false;
+    this.#dropPending();
+    // From its end on the descriptor's number may be somebody else's.
+    if (this.#pty._socket.destroyed) return;
+    try {
+      writeSync(this.#pty.fd, KILL_LINE);
+      this.#openSlave();
+      while (readSync(this.#slave ?? -1, sharedReadBuffer, 0, sharedReadBuffer.length, null) > 0);
+    } catch {
+      // EAGAIN: all has been read. Any other error is the terminal's end, which onExit reports.
+    }
+  }
+
+  /**
+   * Holds the terminal's other side open, so that what a program prints last is not lost when it exits. It delays the
+   * exit event by node-pty's 200 ms, which is why it is not always held.
+   */
+  holdOpen(): void {
+    if (!this.#hasExited) this.#openSlave();
+  }
+
+  /** Stops or goes on reading; the program then waits when the terminal's buffer is full. */
+  setPaused(isPaused: boolean): void {
+    if (this.#hasExited) return;
+    if (isPaused) this.#pty.pause();
+    else this.#pty.resume();
+  }
+
+  /** Sets the size, in characters. */
+  resize(cols: number, rows: number): void {
+    if (this.#hasExited || this.#pty._socket.destroyed) return;
+    this.#pty.resize(cols, rows);
+  }
+
+  /** Closes the terminal: the kernel hangs up on its session. */
+  close(): void {
+    if (this.#hasExited) return;
+    this.#end();
+    this.#pty.destroy();
+  }
+
+  #openSlave(): void {
+    this.#slave ??= openSync(this.#pty._pty, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+  }
+
+  #flush(): void {
+    if (this.#retry) return;
+    let block = this.#pending[0];
+    while (block && !this.#hasExited && !this.#pty._socket.destroyed) {
+      let written: number;
+      try {
+        written = writeSync(this.#pty.fd, block, 0, Math.min(block.length, WRITE_BYTES));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#dropPending();
+        else this.#retryLater();
+        return;
+      }
+      this.#pendingBytes -= written;
+      if (written === block.length) this.#pending.shift();
+      else this.#pending[0] = block.subarray(written);
+      block = this.#pending[0];
+    }
+  }
+
+  #retryLater(): void {
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#flush();
+    }, RETRY_MS);
+  }
+
+  #dropPending(): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#pending.length = 0;
+    this.#pendingBytes = 0;
+  }
+
+  #end(): void {
+    if (this.#hasExited) return;
+    this.#hasExited = true;
+    this.#dropPending();
+    if (this.#slave !== undefined) closeSync(this.#slave);
+    this.#slave = undefined;
+  }
+}

@@ -1,0 +1,170 @@
+import { Writable } from 'node:stream';
+import { once } from 'node:events';
+import winston from 'winston';
+import type { LoggingConfiguration, LogLevel } from '../config/model/configuration.js';
+import type { Log } from '../core/logging/log.js';
+import { ConsoleLines, type ConsoleStream } from './console-lines.js';
+import { escapeLine } from './escape.js';
+import { formatFacts } from './facts.js';
+import { formatClock, type LogRecord, renderRecord } from './record.js';
+import { RotatingFile } from './rotating-file.js';
+
+/** The name of the records of no component, and the beginning of all others. */
+const ROOT_NAME = 'shell_adapter';
+
+/** Smaller is graver, as winston has it. */
+const LEVELS: Readonly<Record<LogLevel, number>> = { CRITICAL: 0, ERROR: 1, WARNING: 2, INFO: 3, DEBUG: 4 };
+
+const COLORS: Readonly<Record<LogLevel, string>> = {
+  CRITICAL: 'magenta',
+  ERROR: 'red',
+  WARNING: 'yellow',
+  INFO: 'green',
+  DEBUG: 'gray',
+};
+
+/** What logging needs beside its configuration. */
+export interface LoggingOptions {
+  /** Whether records also go to `stderr`, in a short form for people. */
+  readonly console: boolean;
+  /** Where those go, and what is said when the log file cannot be written. Default: the standard error of the process. */
+  readonly stderr?: ConsoleStream;
+  /** Masks secrets in a text. Default: there are none. */
+  readonly mask?: (text: string) => string;
+  /** The time of a record. Default: the clock. */
+  readonly now?: () => Date;
+}
+
+/** The log of the daemon. */
+export interface Logging extends AsyncDisposable {
+  /** The log of a component: `sessions` writes as `shell_adapter.sessions`. Without a name: `shell_adapter`. */
+  component(name?: string): Log;
+  /** Goes on with another configuration: level and format at once, the file from the next record on. */
+  reconfigure(configuration: LoggingConfiguration): void;
+  /** Resolves when all has been written. Never rejects; twice is harmless; what is logged afterwards is lost. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts logging to a rotated file and, if asked to, to standard error. When the file cannot be written, that is said once
+ * on standard error, records are dropped, and the file goes on, with the number of the lost ones, once it can be written.
+ */
+export function createLogging(configuration: LoggingConfiguration, options: LoggingOptions): Logging {
+  return new WinstonLogging(configuration, options);
+}
+
+class WinstonLogging implements Logging {
+  readonly #now: () => Date;
+  readonly #mask: (text: string) => string;
+  readonly #console: ConsoleLines;
+  readonly #logger: winston.Logger;
+  /** Files that a reconfiguration has replaced and that are still being written. */
+  readonly #closing = new Set<Promise<void>>();
+  #configuration: LoggingConfiguration;
+  #file: RotatingFile;
+  #closed: Promise<void> | undefined;
+
+  constructor(configuration: LoggingConfiguration, options: LoggingOptions) {
+    this.#configuration = configuration;
+    this.#now = options.now ?? (() => new Date());
+    this.#mask = options.mask ?? ((text) => text);
+    this.#console = new ConsoleLines(options.stderr ?? process.stderr);
+    this.#file = this.#createFile();
+    const toFile = createTransport((record) => this.#file.write(renderRecord(this.#configuration.format, record)));
+    const toConsole = createTransport((record) => {
+      this.#console.write(renderForPeople(record, this.#console.isColoured));
+    });
+    this.#logger = winston.createLogger({
+      levels: LEVELS,
+      level: configuration.level,
+      format: winston.format((info) => info)(),
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- winston's types have them as interfaces
+      transports: options.console ? [toFile, toConsole] : [toFile],
+    });
+  }
+
+  component(name?: string): Log {
+    const fullName = name === undefined ? ROOT_NAME : `${ROOT_NAME}.${name}`;
+    return {
+      debug: (message, facts) => this.#log('DEBUG', fullName, message, facts),
+      info: (message, facts) => this.#log('INFO', fullName, message, facts),
+      warn: (message, facts) => this.#log('WARNING', fullName, message, facts),
+      error: (message, facts) => this.#log('ERROR', fullName, message, facts),
+    };
+  }
+
+  reconfigure(configuration: LoggingConfiguration): void {
+    const { filePath, maxFileBytes, backupCount } = this.#configuration;
+    this.#configuration = configuration;
+    this.#logger.level = configuration.level;
+    if (
+      filePath === configuration.filePath &&
+      maxFileBytes === configuration.maxFileBytes &&
+      backupCount === configuration.backupCount
+    ) {
+      return;
+    }
+    const closing = this.#file.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+    this.#file = this.#createFile();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const flushed = this.#logger.transports.map((transport) => once(transport, 'finish'));
+    this.#logger.end();
+    await Promise.all(flushed);
+    await Promise.all([this.#file.close(), ...this.#closing]);
+  }
+
+  #log(level: LogLevel, name: string, message: string, facts: Record<string, unknown> | undefined): void {
+    if (this.#closed !== undefined || LEVELS[level] > LEVELS[this.#configuration.level]) return;
+    const text = this.#mask(escapeLine(message) + formatFacts(facts));
+    this.#logger.log({ level, message: text, record: this.#createRecord(level, name, text) });
+  }
+
+  #createRecord(level: LogLevel, name: string, message: string): LogRecord {
+    return { time: this.#now(), level, name, processId: process.pid, message };
+  }
+
+  #createFile(): RotatingFile {
+    const { filePath, maxFileBytes, backupCount } = this.#configuration;
+    return new RotatingFile({
+      path: filePath,
+      maxBytes: maxFileBytes,
+      backupCount,
+      onFailure: (error) => this.#console.write(`shell-adapter: cannot write the log: ${escapeLine(String(error))}`),
+      describeLoss: (lostLines) => {
+        const text = `the log can be written again${formatFacts({ lost_records: lostLines })}`;
+        return renderRecord(this.#configuration.format, this.#createRecord('WARNING', `${ROOT_NAME}.logging`, text));
+      },
+    });
+  }
+}
+
+/** A stream in object mode gets the record itself, so that each destination renders it as it likes. */
+function createTransport(write: (record: LogRecord) => void) {
+  const stream = new Writable({
+    objectMode: true,
+    write({ record }: { record: LogRecord }, _encoding, done) {
+      write(record);
+      done();
+    },
+  });
+  return new winston.transports.Stream({ stream });
+}
+
+/** `21:43:23 WARNING sessions: message key=value` */
+function renderForPeople({ time, level, name, message }: LogRecord, isColoured: boolean): string {
+  const shownLevel = isColoured ? winston.format.colorize({ colors: COLORS }).colorize(level, level) : level;
+  const shownName = name === ROOT_NAME ? '' : `${name.slice(ROOT_NAME.length + 1)}: `;
+  return `${formatClock(time)} ${shownLevel} ${shownName}${message}`;
+}

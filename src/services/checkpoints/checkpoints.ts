@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import { type Principal, reaches } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import { checkpointIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { Log } from '../../core/logging/log.js';
+import type { OutputLimits } from '../../core/output/output-window.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { CheckpointInfo } from '../../core/protocol/results.js';
+import type {
+  Job,
+  JobOf,
+  JobResults,
+  Listed,
+  RunJob,
+  SavedCheckpoint,
+  StoreOptions,
+} from '../../engine/checkpoints/job.js';
+import type { CheckpointLimits } from '../../engine/checkpoints/files/limits.js';
+import type { CheckpointFacts } from '../../engine/checkpoints/git/repository.js';
+import { hasInterruptedRestore } from '../../engine/checkpoints/restore/journal.js';
+import { randomBytes } from '../../engine/system/random.js';
+import { findProgram } from '../../engine/shells/list.js';
+import { outputLimitsOf } from '../registry/command-limits.js';
+import { styleOf } from '../registry/command-record.js';
+import { workspacePaths } from './workspace-paths.js';
+
+/** Requests that may wait or be under way: each takes as long as the files of the workspace do. */
+const MAX_WAITING = 32;
+
+/** What the checkpoints are made of. */
+export interface CheckpointsOptions {
+  /** Absolute. It has to be there when this is made. */
+  readonly workspace: string;
+  /** Where the stores of all workspaces are. */
+  readonly directory: string;
+  /** Absolute paths of what is the daemon's own. */
+  readonly excluded: readonly string[];
+  /** Where git is looked for: a PATH. */
+  readonly path: string;
+  readonly limits: () => CheckpointLimits;
+  /** How much of a patch is given by default. */
+  readonly output: () => OutputLimits;
+  readonly run: RunJob;
+  readonly log: Log;
+}
+
+/** Saves the workspace, tells what has changed in it, and brings it back: one thing at a time. */
+export class Checkpoints {
+  readonly #options: CheckpointsOptions;
+  /** The workspace without links on the way to it; it may be gone later. */
+  readonly #realWorkspace: string;
+  readonly #store: string;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: CheckpointsOptions) {
+    this.#options = options;
+    this.#realWorkspace = realpathSync(options.workspace);
+    this.#store = join(options.directory, storeName(this.#realWorkspace));
+    if (hasInterruptedRestore(this.#store)) void this.#recover();
+  }
+
+  /** Saves the workspace because a client asks for it. */
+  async save(
+    { label }: Request<'checkpoint_workspace'>,
+    principal: Principal,
+  ): Promise<Answer<'checkpoint_workspace'>> {
+    return savedAnswer(await this.#save(label ?? null, 'requested', principal));
+  }
+
+  /**
+   * Saves the workspace before a command that may destroy what is in it; gives the id by which that can be undone. Such
+   * checkpoints make room for others first. A caller that cannot have one decides whether the command may run.
+   * @throws AdapterError as `checkpoint_workspace` answers
+   */
+  async saveBeforeCommand(label: string, principal: Principal): Promise<string> {
+    return (await this.#save(label, 'before_command', principal)).id;
+  }
+
+  async list(principal: Principal): Promise<Answer<'list_checkpoints'>> {
+    const checkpoints = await this.#run({ kind: 'list', scope: scopeOf(principal) });
+    return { checkpoints: checkpoints.map(infoOf) };
+  }
+
+  async diff(request: Request<'diff_workspace'>, principal: Principal): Promise<Answer<'diff_workspace'>> {
+    const { checkpoint_id: id = null, format = 'names', output } = request;
+    const style = styleOf(output);
+    const { checkpointId, changes, patch } = await this.#inTurn({
+      kind: 'diff',
+      id,
+      scope: scopeOf(principal),
+      paths: this.#pathsOf(request),
+      format,
+      limits: outputLimitsOf(request, this.#options.output()),
+      render: { ...style, hint: 'name `paths`, or ask for more by `output.max_size`' },
+    });
+    return {
+      checkpoint_id: checkpointId,
+      changes: [...changes.shown],
+      change_count: changes.count,
+      patch: patch?.text ?? null,
+      original_patch_size: patch?.characters ?? null,
+      patch_truncated: patch?.isTruncated ?? false,
+      encoding: style.encoding,
+      lossy: style.encoding === 'utf8' && patch?.isLossy === true,
+    };
+  }
+
+  async restore(request: Request<'restore_workspace'>, principal: Principal): Promise<Answer<'restore_workspace'>> {
+    const { checkpoint_id: id } = request;
+    const job = {
+      kind: 'restore',
+      id,
+      scope: scopeOf(principal),
+      owner: principal.id,
+      paths: this.#pathsOf(request),
+      undoId: newId(),
+    } as const;
+    const { restored, removed, skipped, undoCheckpoint } = await this.#inTurn(job).catch(async (error: unknown) => {
+      // The process may have been killed in the middle.
+      if (hasInterruptedRestore(this.#store)) await this.#recover();
+      throw error;
+    });
+    this.#options.log.info('the workspace was restored', {
+      checkpoint: id,
+      restored: restored.count,
+      removed: removed.count,
+      undo: undoCheckpoint.id,
+    });
+    this.#tidyIf(undoCheckpoint);
+    return {
+      checkpoint_id: id,
+      ...listAnswer('restored', restored),
+      ...listAnswer('removed', removed),
+      ...listAnswer('skipped', skipped),
+      undo_checkpoint_id: undoCheckpoint.id,
+    };
+  }
+
+  async #save(
+    label: string | null,
+    reason: 'requested' | 'before_command',
+    { id: owner }: Principal,
+  ): Promise<SavedCheckpoint> {
+    const saved = await this.#inTurn({ kind: 'save', id: newId(), label, reason, owner });
+    const { id, files, bytes, skipped } = saved;
+    this.#options.log.info('the workspace was saved', { checkpoint: id, files, bytes, skipped: skipped.count });
+    this.#tidyIf(saved);
+    return saved;
+  }
+
+  #pathsOf({ paths }: { readonly paths?: readonly string[] | undefined }): string[] {
+    return workspacePaths(paths, [this.#realWorkspace, this.#options.workspace]);
+  }
+
+  /** Nobody waits for it but who comes next. */
+  #tidyIf({ isUntidy }: SavedCheckpoint): void {
+    if (!isUntidy) return;
+    const { log } = this.#options;
+    this.#inTurn({ kind: 'tidy' }).then(
+      ({ dropped }) => {
+        if (dropped.length > 0) log.info('old checkpoints were removed: max_store_mb is reached', { dropped });
+      },
+      (error: unknown) => {
+        if (!isShutdown(error)) log.warn('the checkpoints could not be tidied', { error: (error as Error).message });
+      },
+    );
+  }
+
+  async #recover(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const found = await this.#inTurn({ kind: 'recover' });
+      log.warn('a restore of the workspace was interrupted', { outcome: found ?? 'completed meanwhile' });
+    } catch (error) {
+      log.error('an interrupted restore could not be undone', { error: (error as Error).message });
+    }
+  }
+
+  /** Does a job when those before it are done. */
+  async #inTurn<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
+    if (this.#waiting >= MAX_WAITING) {
+      const message = `${MAX_WAITING} requests wait for the workspace to be saved, compared or restored already`;
+      throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { waiting: MAX_WAITING } });
+    }
+    this.#waiting += 1;
+    const turn = this.#last
+      .then(() => this.#run(job))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #run<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
+    const { path, excluded, limits, run } = this.#options;
+    const git = findProgram('git', path);
+    if (git === undefined) {
+      throw new AdapterError('GIT_NOT_FOUND', `checkpoints need git, which is not on PATH (${path})`);
+    }
+    const options: StoreOptions = {
+      git,
+      workspace: this.#realWorkspace,
+      directory: this.#store,
+      excluded,
+      limits: limits(),
+    };
+    return run(job, options);
+  }
+}
+
+const newId = (): string => checkpointIdFrom(randomBytes(ID_BYTES));
+
+/**
+ * The checkpoints that there are for a principal: its own, or all. A restore only reads the one that it is of, so who may look
+ * at one may have it restored.
+ */
+const scopeOf = (principal: Principal): string | null => (reaches(principal, EVERYBODY, 'see') ? null : principal.id);
+
+/** An owner that nobody is. */
+const EVERYBODY = '';
+
+/** Workspaces have nothing to do with each other, whatever configuration names them. The first part is for people. */
+function storeName(workspace: string): string {
+  const hash = createHash('sha256').update(workspace).digest('hex').slice(0, 16);
+  const name = basename(workspace)
+    .replaceAll(/[^A-Za-z0-9_-]/g, '')
+    .slice(0, 40);
+  return `${name || 'workspace'}-${hash}`;
+}
+
+const infoOf = ({ id, kind, label, createdAt, files, bytes }: CheckpointFacts): CheckpointInfo => {
+  return { checkpoint_id: id, kind, label, created_at: createdAt, files, bytes };
+};
+
+const savedAnswer = (saved: SavedCheckpoint): Answer<'checkpoint_workspace'> => {
+  return { ...infoOf(saved), ...listAnswer('skipped', saved.skipped), dropped: [...saved.dropped] };
+};
+
+/** `NAME` and `NAME_count`. */
+function listAnswer<N extends string, T>(name: N, { shown, count }: Listed<T>) {
+  return { [name]: [...shown], [`${name}_count`]: count } as Record<N, T[]> & Record<`${N}_count`, number>;
+}
+
+const isShutdown = (error: unknown): boolean => error instanceof AdapterError && error.code === 'SHUTTING_DOWN';

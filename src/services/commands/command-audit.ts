@@ -1,0 +1,46 @@
+import { type AuditEvent, auditPrincipal } from '../../core/audit/event.js';
+import type { Caller } from '../registry/audience.js';
+import type { CommandRecord } from '../registry/command-record.js';
+
+/** The record of a command that was accepted. What it reads is not in it: it may be a password. */
+export function commandStarted({ command, owner, sessionId }: CommandRecord, { principal, from }: Caller): AuditEvent {
+  const { id, command: text, args, cwd, env, stdin, stdinPipe, tty } = command.spec;
+  const details = {
+    ...(owner.id !== principal.id && { owner: owner.id }),
+    ...(cwd !== undefined && { cwd }),
+    ...(env && { environment: Object.keys(env) }),
+    ...(stdin !== undefined && { stdin_characters: stdin.length }),
+    ...(stdinPipe && { stdin_stream: true }),
+    ...(tty && { tty }),
+  };
+  return {
+    event: 'command_started',
+    principal: auditPrincipal(principal),
+    from,
+    session_id: sessionId,
+    command_id: id,
+    command: text,
+    args,
+    details,
+  };
+}
+
+/** The record of a command that has ended. */
+export function commandEnded({ command, owner, sessionId }: CommandRecord): AuditEvent {
+  const { outcome, stdout, stderr, id, spec } = command;
+  return {
+    event: 'command_ended',
+    principal: auditPrincipal(owner),
+    session_id: sessionId,
+    command_id: id,
+    details: {
+      status: outcome?.status,
+      exit_code: outcome?.exitCode,
+      killed_by: outcome?.killedBy,
+      duration_ms: Math.round(outcome?.durationMs ?? 0),
+      stdout_bytes: stdout.bytes,
+      stderr_bytes: stderr.bytes,
+      ...(spec.stdinPipe && { stdin_bytes: spec.stdinPipe.bytes }),
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import type { Principal } from '../../core/access/principal.js';
+import type { AuditTrail } from '../../core/audit/event.js';
+import { AdapterError } from '../../core/errors.js';
+import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
+import type { Request } from '../../core/protocol/requests.js';
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import { chooseProfile } from '../../core/sandbox/standing.js';
+import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import { Command } from '../../engine/command/command.js';
+import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
+import { randomBytes } from '../../engine/system/random.js';
+import { SpoolBudget } from '../../engine/output/spool.js';
+import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
+import type { Quotas } from '../access/quotas.js';
+import type { Caller } from '../registry/audience.js';
+import { commandEnded, commandStarted } from './command-audit.js';
+import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
+import { type CommandRecord, fingerprintOf, styleOf } from '../registry/command-record.js';
+import type { CommandRegistry } from '../registry/command-registry.js';
+import type { Approval } from '../confirmations/confirmation.js';
+import { existingDirectory } from '../registry/existing-directory.js';
+import type { SessionHealth } from '../sessions/session-health.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+import type { StreamedInputs } from './streamed-inputs.js';
+import type { RefusedText } from '../gate/syntax-guard.js';
+
+/** What the intake needs of the daemon. */
+export interface CommandIntakeOptions {
+  readonly registry: CommandRegistry;
+  readonly oneShots: Pick<OneShotRunner, 'sandbox' | 'running'>;
+  readonly quotas: Pick<Quotas, 'admitOneShot'>;
+  readonly health: SessionHealth;
+  readonly limits: () => CommandLimits;
+  readonly workspace: string;
+  readonly spoolDirectory: string;
+  readonly metrics: Metrics;
+  readonly audit: AuditTrail;
+  readonly secrets: SecretMask;
+  readonly inputs: StreamedInputs;
+}
+
+/** Who runs a command, and where. */
+export interface CommandPlace {
+  readonly caller: Caller;
+  /** Whom it belongs to. */
+  readonly owner: Principal;
+  /** Undefined for a one-shot. */
+  readonly session: SessionRecord | undefined;
+  /** Set when the shell refuses the text of the request. */
+  readonly refused?: RefusedText;
+}
+
+/** Makes commands of requests that may run, as far as there is room for them. */
+export class CommandIntake {
+  readonly #options: CommandIntakeOptions;
+  /** One-shots under way, by the id of their owner. */
+  readonly #oneShotsOf = new Map<string, number>();
+  /** All one-shots of a principal share one, by its id. */
+  readonly #oneShotBudgets = new Map<string, SpoolBudget>();
+
+  constructor(options: CommandIntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes of output that are kept of one-shots. */
+  get spoolBytes(): number {
+    return [...this.#oneShotBudgets.values()].reduce((sum, { usedBytes }) => sum + usedBytes, 0);
+  }
+
+  /**
+   * Takes a command in: nothing has been done of it yet, but it counts, is recorded, and is found by its id.
+   * @throws AdapterError SESSION_BUSY, SESSION_LIMIT, BAD_DIRECTORY, INVALID_REQUEST, and then nothing was taken in
+   */
+  accept(
+    request: Request<'execute_command'>,
+    { caller, owner, session, refused }: CommandPlace,
+    approval: Approval | undefined,
+  ): CommandRecord {
+    const { registry, workspace, spoolDirectory, metrics, audit, secrets } = this.#options;
+    const limits = this.#options.limits();
+    this.#checkRoom(session, owner, limits);
+    const base = session?.session.workingDirectory ?? workspace;
+    const id = request.command_id ?? newCommandId();
+    const spec = {
+      id,
+      command: request.command,
+      args: request.args,
+      ...refused?.program,
+      cwd: request.cwd === undefined ? undefined : existingDirectory(request.cwd, base, session?.session.see),
+      env: request.env,
+      stdin: request.stdin,
+      stdinPipe: request.stdin_stream === true ? this.#inputOf(id, owner) : undefined,
+      timeoutMs: timeoutOf(request, limits),
+      noOutputTimeoutMs: request.no_output_timeout_ms,
+      tty: request.tty ?? false,
+      sandbox: this.#sandboxOf(request, session),
+      limits: outputLimitsOf(request, limits.output),
+      resourceLimits: resourceLimitsOf(request, session?.session.options.limits, limits),
+    };
+    const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
+    const command = new Command(spec, spoolDirectory, budget, metrics.output, secrets.patterns);
+    const record: CommandRecord = {
+      command,
+      owner,
+      sessionId: session?.id ?? null,
+      style: styleOf(request.output),
+      fingerprint: fingerprintOf(request),
+      warnings: [
+        ...(session ? this.#options.health.takeWarnings(session) : []),
+        ...(approval?.warnings ?? []),
+        ...(refused?.warnings ?? []),
+      ],
+      checkpointId: approval?.checkpointId,
+    };
+    registry.add(record);
+    audit.record(commandStarted(record, caller));
+    if (!session) this.#countOneShot(owner, 1);
+    void command.finished.then(({ status, durationMs, use, breach }) => {
+      metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
+      metrics.commandUsed(use.cpuMs ?? 0);
+      if (breach) metrics.limitExceeded(breach.resource);
+      audit.record(commandEnded(record));
+      if (!session) this.#countOneShot(owner, -1);
+      this.#options.inputs.close(id, owner.id);
+    });
+    return record;
+  }
+
+  #sandboxOf({ sandbox }: Request<'execute_command'>, session: SessionRecord | undefined): SandboxProfile | undefined {
+    if (!session || sandbox === undefined) return chooseProfile(sandbox, this.#options.oneShots.sandbox);
+    throw new AdapterError('INVALID_REQUEST', 'a session keeps its sandbox: give `sandbox` to open_session', {
+      details: { field: 'sandbox' },
+    });
+  }
+
+  /** The pipe that the client feeds; confirmed too late, there is none any more. */
+  #inputOf(commandId: string, { id: ownerId }: Principal): StdinPipe {
+    const input = this.#options.inputs.find(commandId, ownerId);
+    if (input) return input.pipe;
+    const message = 'the client that was to stream the standard input has gone: it has to send the command again';
+    throw new AdapterError('NO_RUNNING_COMMAND', message, { details: { command_id: commandId } });
+  }
+
+  #countOneShot({ id }: Principal, by: 1 | -1): void {
+    const count = (this.#oneShotsOf.get(id) ?? 0) + by;
+    if (count > 0) this.#oneShotsOf.set(id, count);
+    else this.#oneShotsOf.delete(id);
+  }
+
+  #oneShotBudgetOf({ id }: Principal): SpoolBudget {
+    let budget = this.#oneShotBudgets.get(id);
+    if (!budget) this.#oneShotBudgets.set(id, (budget = new SpoolBudget(this.#options.limits().spoolMaxBytes)));
+    return budget;
+  }
+
+  #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {
+    if (session && session.session.queued.length >= queueLimit) {
+      throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
+        details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued.length },
+      });
+    }
+    if (!session && this.#options.oneShots.running >= maxOneShots) {
+      throw new AdapterError('SESSION_LIMIT', `${maxOneShots} one-shot commands run already (max_sessions)`, {
+        details: { max_one_shots: maxOneShots },
+      });
+    }
+    if (!session) this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
+  }
+}
+
+/** An id for a command whose client gives none. */
+export const newCommandId = (): string => commandIdFrom(randomBytes(ID_BYTES));

@@ -1,0 +1,123 @@
+import type { Request } from '../../core/protocol/requests.js';
+import type { Command, EndReason, Warning } from '../../engine/command/command.js';
+import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
+import type { Caller, EventSink } from '../registry/audience.js';
+import { type CommandRecord, renderResult } from '../registry/command-record.js';
+import { OutputChannel } from '../registry/output-channel.js';
+import { renderBreach } from '../registry/rendered-limits.js';
+import type { ResourceMonitor } from '../resources/resource-monitor.js';
+import type { SessionHealth } from '../sessions/session-health.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+import type { Sessions } from '../sessions/sessions.js';
+
+/** What commands run in. */
+export interface CommandRunsOptions {
+  readonly sessions: Sessions;
+  readonly oneShots: OneShotRunner;
+  readonly health: SessionHealth;
+  readonly monitor: ResourceMonitor;
+}
+
+/** Has accepted commands run, and their output and end told to who follows them. */
+export class CommandRuns {
+  readonly #options: CommandRunsOptions;
+  /** Channels of one-shots that somebody follows. */
+  readonly #ownChannels = new Map<Command, OutputChannel>();
+
+  constructor(options: CommandRunsOptions) {
+    this.#options = options;
+  }
+
+  /** The channel that a command's output goes to, while there is one. */
+  channelOf({ command, sessionId }: CommandRecord): OutputChannel | undefined {
+    if (sessionId === null) return this.#ownChannels.get(command);
+    return this.#options.sessions.registry.find(sessionId)?.channel;
+  }
+
+  /** Runs a command in a session, when those before it have ended. */
+  inSession(
+    record: CommandRecord,
+    session: SessionRecord,
+    request: Request<'execute_command'>,
+    sink: EventSink | undefined,
+  ): void {
+    const { command } = record;
+    const { channel } = session;
+    this.#options.sessions.touch(session);
+    channel.begin(command);
+    if (request.stream === true && sink) channel.follow(sink);
+    // Those who have attached follow whatever runs.
+    if (request.stream === true || channel.hasOthersThan(sink)) channel.open(command, record.style.encoding);
+    const isAnnounced = request.stream === true || request.background === true;
+    void command.finished.then(() => {
+      // Whoever waits for the answer needs no event; others who follow the session do.
+      if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
+      // The rest need not delay the answer, and nothing can come in between.
+      setImmediate(() => {
+        this.#options.sessions.touch(session);
+        this.#options.health.noteCommand(session);
+        // What background jobs print later still belongs to this command, and no result tells it any more.
+        channel.open(command, record.style.encoding);
+      });
+    });
+    session.session.enqueue(command);
+  }
+
+  /** Runs a command in an environment of its own. */
+  alone(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
+    const { command } = record;
+    const { oneShots } = this.#options;
+    const isFollowed = sink !== undefined && (request.stream === true || request.background === true);
+    if (isFollowed) {
+      const channel = new OutputChannel(null, 0, (held, isHeld) => {
+        oneShots.holdForClient(held, isHeld);
+      });
+      channel.follow(sink);
+      channel.begin(command);
+      if (request.stream === true) channel.open(command, record.style.encoding);
+      this.#ownChannels.set(command, channel);
+      void command.finished.then(() => {
+        channel.announce('command_finished', renderResult(record));
+        channel[Symbol.dispose]();
+        this.#ownChannels.delete(command);
+      });
+    }
+    void oneShots.run(command, (watched) => {
+      this.#options.monitor.watch(watched, {
+        onNear: (breach, level) => {
+          const warning = { session_id: null, command_id: command.id, level, ...renderBreach(breach) };
+          this.#ownChannels.get(command)?.announce('resource_warning', warning);
+        },
+        onUsage: () => undefined,
+        wantedIntervalMs: () => undefined,
+      });
+    });
+  }
+
+  /** Ends a command that runs or is queued, wherever that is. */
+  end({ command }: CommandRecord, reason: EndReason): void {
+    const { sessions, oneShots } = this.#options;
+    const place = sessions.registry
+      .all()
+      .find(({ session }) => session.running === command || session.queued.includes(command));
+    if (place) place.session.cancel(command, reason);
+    else oneShots.terminate(command, reason);
+  }
+
+  /** A one-shot on a terminal runs in a session that is opened for it and closed after it. */
+  onOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, caller: Caller): void {
+    const { sessions } = this.#options;
+    const run = async () => {
+      const { resourceLimits: limits } = record.command.spec;
+      const session = await sessions.open({ limits, sandbox: request.sandbox }, caller, true);
+      this.inSession(record, session, request, caller.sink);
+      await record.command.finished;
+      await sessions.close(session.id, 'client', 'its one-shot command has ended');
+    };
+    run().catch((error: unknown) => {
+      const message = (error as Error).message;
+      const warnings: Warning[] = [{ code: 'NOT_STARTED', message }];
+      record.command.finish({ exitCode: 126, sessionState: null, workingDirectory: null, warnings });
+    });
+  }
+}

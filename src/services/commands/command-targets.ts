@@ -1,0 +1,92 @@
+import type { Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Command } from '../../engine/command/command.js';
+import { noTerminal } from '../registry/command-failures.js';
+import type { CommandRegistry } from '../registry/command-registry.js';
+import type { SessionRecord, SessionRegistry } from '../registry/session-registry.js';
+import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
+
+/** What a request names: a command, or the one that runs in a session. */
+interface Target {
+  readonly session_id?: string | undefined;
+  readonly command_id?: string | undefined;
+}
+
+/** Finds the commands that requests are about. */
+export class CommandTargets {
+  readonly #commands: CommandRegistry;
+  readonly #sessions: SessionRegistry;
+  readonly #inputs: StreamedInputs;
+
+  constructor(commands: CommandRegistry, sessions: SessionRegistry, inputs: StreamedInputs) {
+    this.#commands = commands;
+    this.#sessions = sessions;
+    this.#inputs = inputs;
+  }
+
+  /** The running command that a request is about. */
+  target(
+    request: Target,
+    principal: Principal,
+  ): {
+    command: Command;
+    session: SessionRecord | undefined;
+  } {
+    if (request.command_id === undefined) return this.running(request, principal);
+    const { command, sessionId } = this.#commands.get(request.command_id, principal, 'use');
+    if (command.outcome || !command.hasStarted) {
+      const state = command.outcome ? 'has ended' : 'has not started';
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
+        details: { command_id: command.id },
+      });
+    }
+    return { command, session: sessionId === null ? undefined : this.#sessions.get(sessionId, principal, 'use') };
+  }
+
+  /** The streamed input of the command that a request is about, if it has one that is not over. */
+  streamedInput({ command_id: id, session_id: sessionId }: Target, principal: Principal): StreamedInput | undefined {
+    if (id === undefined) {
+      const running = this.#sessions.get(sessionId ?? '', principal, 'use').session.running;
+      return running && this.streamedInput({ command_id: running.id }, principal);
+    }
+    const own = this.#inputs.find(id, principal.id);
+    if (own || this.#inputs.isEmpty) return own;
+    // In a session of somebody else, that is whose it is. It may not have been accepted yet.
+    const owner = sessionId === undefined ? undefined : this.#sessions.get(sessionId, principal, 'use').owner;
+    return this.#inputs.find(id, (owner ?? this.#commands.get(id, principal, 'use').owner).id);
+  }
+
+  /** A command that still waits in its session's queue. */
+  queued(
+    { command_id }: { command_id?: string | undefined },
+    principal: Principal,
+  ): { command: Command; session: SessionRecord } | undefined {
+    if (command_id === undefined) return undefined;
+    const { command, sessionId } = this.#commands.get(command_id, principal, 'use');
+    if (command.outcome || command.hasStarted || sessionId === null) return undefined;
+    return { command, session: this.#sessions.get(sessionId, principal, 'use') };
+  }
+
+  /** The command that runs in a session. */
+  running(
+    request: Target,
+    principal: Principal,
+  ): {
+    command: Command;
+    session: SessionRecord;
+  } {
+    if (request.command_id !== undefined) {
+      const { command, session } = this.target(request, principal);
+      if (session) return { command, session };
+      throw noTerminal();
+    }
+    const session = this.#sessions.get(request.session_id ?? '', principal, 'use');
+    const command = session.session.running;
+    if (!command) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {
+        details: { session_id: session.id },
+      });
+    }
+    return { command, session };
+  }
+}

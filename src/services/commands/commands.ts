@@ -1,0 +1,268 @@
+import type { Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { SignalName } from '../../core/signals.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { CommandResult } from '../../core/protocol/results.js';
+import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
+import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
+import type { Caller, EventSink } from '../registry/audience.js';
+import { settled, settledWithin } from '../registry/command-end.js';
+import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
+import { assertKept, forgotten, textOf, usedId } from '../registry/command-failures.js';
+import { CommandIntake, type CommandIntakeOptions, type CommandPlace, newCommandId } from './command-intake.js';
+import { CommandTargets } from './command-targets.js';
+import { CommandRuns } from './command-runs.js';
+import { commandAction, inputAction } from '../confirmations/actions.js';
+import type { Approval, Confirmation } from '../confirmations/confirmation.js';
+import type { Confirmations } from '../confirmations/confirmations.js';
+import { renderConfirmation, termsOf } from '../confirmations/wire.js';
+import type { CommandGate } from '../gate/gate.js';
+import type { GateQuestion } from '../gate/gate-options.js';
+import type { ResourceMonitor } from '../resources/resource-monitor.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+import { existingDirectory } from '../registry/existing-directory.js';
+import type { Sessions } from '../sessions/sessions.js';
+import type { StreamedInput } from './streamed-inputs.js';
+
+/** Bytes that `read_output` gives by default. */
+const DEFAULT_READ_BYTES = 64 * 1024;
+
+/** What the command service is made of. */
+export interface CommandsOptions extends CommandIntakeOptions {
+  readonly sessions: Sessions;
+  readonly oneShots: OneShotRunner;
+  readonly gate: CommandGate;
+  readonly confirmations: Confirmations;
+  readonly monitor: ResourceMonitor;
+}
+
+/** Runs commands: the one way to execution for every transport. */
+export class Commands {
+  readonly #options: CommandsOptions;
+  readonly #runs: CommandRuns;
+  readonly #targets: CommandTargets;
+  readonly #intake: CommandIntake;
+
+  constructor(options: CommandsOptions) {
+    this.#options = options;
+    this.#intake = new CommandIntake(options);
+    this.#runs = new CommandRuns(options);
+    this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
+  }
+
+  /** Bytes of output that are kept of one-shots. */
+  get spoolBytes(): number {
+    return this.#intake.spoolBytes;
+  }
+
+  /** Runs a command, or gives the result of the one that was asked for under the same id. */
+  async execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
+    if (request.stdin_stream !== true) return this.#execute(request, caller);
+    const { command_id: id = '' } = request;
+    const { inputs, registry, confirmations } = this.#options;
+    const owner = this.#sessionOf(request, caller.principal)?.owner ?? caller.principal;
+    const fate = () =>
+      registry.find(id, owner.id) ? 'accepted' : confirmations.ofCommand(id, owner, 'use')?.answer.promise;
+    return inputs.accompany(request, owner, caller.sink, { fate, run: () => this.#execute(request, caller) });
+  }
+
+  async #execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
+    const { principal, sink } = caller;
+    const known = this.#findKnown(request, principal);
+    if (known) return this.#repeat(known, request, sink);
+    const session = this.#sessionOf(request, principal);
+    // The commands of a session are its owner's, whoever has asked for them.
+    const owner = session?.owner ?? principal;
+    const others = owner === principal ? undefined : this.#findKnown(request, owner);
+    if (others) return this.#repeat(others, request, sink);
+    const asked = this.#options.confirmations.ofCommand(request.command_id, owner, 'use');
+    if (asked) return this.#waitConfirmed(asked, request, caller);
+    const judged = this.#options.gate.admit(request, session, caller);
+    if (judged) {
+      const question = await judged;
+      // Meanwhile the session may have ended, and the same request may have come again and been let in.
+      this.#sessionOf(request, principal);
+      const twin = this.#findKnown(request, owner);
+      if (twin) return this.#repeat(twin, request, sink);
+      if (question?.refused) return this.#start(request, { caller, owner, session, refused: question.refused });
+      if (question) return this.#ask(question, request, { caller, owner, session });
+    }
+    return this.#start(request, { caller, owner, session });
+  }
+
+  /** Waits for a command; gives its result, or what has come so far. */
+  async wait(request: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
+    const { command_id: id, timeout_ms: timeoutMs } = request;
+    const { confirmations, registry } = this.#options;
+    const deadline = performance.now() + (timeoutMs ?? Infinity);
+    const asked = confirmations.ofCommand(id, principal, 'see');
+    if (asked) {
+      if (timeoutMs === undefined) await asked.answer.promise;
+      else await settledWithin(asked.answer.promise, timeoutMs);
+      if (!registry.find(id, asked.action.owner.id)) return renderConfirmation(asked);
+    }
+    const record = registry.get(id, principal, 'see');
+    const waitMs = deadline - performance.now();
+    if (timeoutMs === undefined) await settled(record.command);
+    else if (waitMs > 0) await settledWithin(settled(record.command), waitMs);
+    return renderResult(record);
+  }
+
+  /** Reads exact bytes of an output. */
+  async readOutput(request: Request<'read_output'>, principal: Principal): Promise<Answer<'read_output'>> {
+    const { command } = this.#options.registry.get(request.command_id, principal, 'see');
+    const output = command[request.stream ?? 'stdout'];
+    const offset = request.offset ?? 0;
+    assertKept(output, offset);
+    const data = await output.spool.read(offset, request.length ?? DEFAULT_READ_BYTES);
+    // Meanwhile it may have made room for newer output.
+    if (data.length === 0) assertKept(output, offset);
+    const eof = command.outcome !== undefined && offset + data.length >= output.bytes;
+    return { data, offset, size: output.bytes, eof };
+  }
+
+  /** Feeds a streamed standard input, or types into a running command's terminal. */
+  sendInput(given: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
+    const { principal } = caller;
+    const { gate, confirmations, registry } = this.#options;
+    const input = this.#targets.streamedInput(given, principal);
+    if (input) return this.#options.inputs.feed(input, given, caller.sink);
+    const { command, session } = this.#targets.running(given, principal);
+    const request = textOf(given);
+    const question = gate.admitInput(session, request, principal);
+    if (!question) return { accepted_bytes: session.session.sendInput(request.data ?? '', request.eof === true) };
+    const { owner } = session;
+    const record = registry.get(command.id, owner, 'see');
+    const asked = confirmations.ask(
+      inputAction({ question, request, session, command, record, caller, owner }, this.#options),
+    );
+    if (!confirmations.join(asked, caller, true))
+      return { accepted_bytes: 0, status: 'confirmation_required', ...termsOf(asked) };
+    return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
+  }
+
+  /** Ends the command of a streamed input that will never be complete: its end must not look like that of the data. */
+  endUnfed({ commandId, ownerId }: StreamedInput): void {
+    const record = this.#options.registry.find(commandId, ownerId);
+    if (record) this.#runs.end(record, { status: 'killed', killedBy: 'client' });
+    else this.#options.inputs.close(commandId, ownerId);
+  }
+
+  /** Signals a running command. */
+  async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
+    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, 'use');
+    if (asked && ENDING_SIGNALS.has(request.signal)) {
+      this.#options.confirmations.withdraw(asked, `it got ${request.signal}`);
+      return { signalled: [] };
+    }
+    const queued = this.#targets.queued(request, principal);
+    if (queued) return this.#cancelQueued(queued, request.signal);
+    const { command, session } = this.#targets.target(request, principal);
+    const signalled = session
+      ? await session.session.signal(command, request.signal)
+      : this.#options.oneShots.signal(command, request.signal);
+    if (signalled.length > 0) return { signalled };
+    throw new AdapterError(
+      'NO_RUNNING_COMMAND',
+      `command ${command.id} has no process that could take ${request.signal}`,
+    );
+  }
+
+  /** What the gate would say of a command. */
+  check(request: Request<'check_command'>, principal: Principal): Promise<Answer<'check_command'>> {
+    return this.#options.gate.check(request, this.#sessionOf(request, principal));
+  }
+
+  /** Decides over what waits for its confirmation; gives what has become of it. */
+  async confirm(request: Request<'confirm_command'>, caller: Caller): Promise<Answer<'confirm_command'>> {
+    const { confirmations } = this.#options;
+    const asked = confirmations.find(request.confirmation_id, caller.principal);
+    return (await confirmations.decide(request, caller)) ?? renderConfirmation(asked);
+  }
+
+  // --- accepting --------------------------------------------------------------------------------------------------
+
+  /** Runs a command that may run. */
+  #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
+    const { caller, session } = place;
+    const record = this.#intake.accept(request, place, approval);
+    this.#options.gate.noteStart(request, record.command);
+    if (session) this.#runs.inSession(record, session, request, caller.sink);
+    else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
+    else this.#runs.alone(record, request, caller.sink);
+    return this.#answer(record, request);
+  }
+
+  /** Has a command confirmed, and answers as its mode wants it: at once, or when it has run. */
+  #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
+    const { confirmations, workspace } = this.#options;
+    const { caller, owner, session } = place;
+    // The same request may have come twice while the gate looked.
+    const twin = confirmations.ofCommand(request.command_id, owner, 'use');
+    if (twin) return this.#waitConfirmed(twin, request, caller);
+    const base = session?.session.workingDirectory ?? workspace;
+    const directory = request.cwd === undefined ? base : existingDirectory(request.cwd, base);
+    const named = { ...request, command_id: request.command_id ?? newCommandId() };
+    const start = (approval: Approval) => {
+      this.#sessionOf(request, caller.principal);
+      return this.#start(named, { ...place, caller: approval.caller }, approval);
+    };
+    const action = commandAction({ ...place, question, request: named, directory, start }, this.#options);
+    return this.#waitConfirmed(confirmations.ask(action), named, caller);
+  }
+
+  /** The answer to a request about which somebody is asked: what has become of it, or what is to be done by the client. */
+  async #waitConfirmed(
+    asked: Confirmation,
+    request: Request<'execute_command'>,
+    caller: Caller,
+  ): Promise<CommandResult> {
+    if (asked.action.fingerprint !== fingerprintOf(request)) throw usedId(asked.action.commandId);
+    const isAwaited = this.#options.confirmations.join(asked, caller, request.background !== true);
+    if (!isAwaited && asked.outcome === undefined) return renderConfirmation(asked);
+    return asked.answer.promise;
+  }
+
+  #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {
+    return id === undefined ? undefined : this.#options.sessions.registry.get(id, principal, 'use');
+  }
+
+  /** The command that was asked for under the same id; one that has run, and whose result is gone, is not run again. */
+  #findKnown({ command_id: id }: Request<'execute_command'>, { id: owner }: Principal): CommandRecord | undefined {
+    if (id === undefined) return undefined;
+    const { registry } = this.#options;
+    const known = registry.find(id, owner);
+    if (known || !registry.hasForgotten(id, owner)) return known;
+    throw forgotten(id);
+  }
+
+  async #repeat(
+    record: CommandRecord,
+    request: Request<'execute_command'>,
+    sink: EventSink | undefined,
+  ): Promise<CommandResult> {
+    if (record.fingerprint !== fingerprintOf(request)) throw usedId(record.command.id);
+    // Over a new connection, after the old one was lost: the rest of the output goes there.
+    if (request.stream === true && sink) this.#runs.channelOf(record)?.follow(sink);
+    return this.#answer(record, request);
+  }
+
+  async #answer(record: CommandRecord, request: Request<'execute_command'>): Promise<CommandResult> {
+    if (request.background !== true) await settled(record.command);
+    return renderResult(record);
+  }
+
+  /** A signal that would end the command takes it out of the queue: it has no process yet. */
+  #cancelQueued(
+    { command, session }: { command: Command; session: SessionRecord },
+    signal: SignalName,
+  ): Answer<'signal_command'> {
+    if (!ENDING_SIGNALS.has(signal)) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} waits for its turn`, {
+        details: { command_id: command.id },
+      });
+    }
+    session.session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
+    return { signalled: [] };
+  }
+}

@@ -1,0 +1,163 @@
+import type { Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
+import type { StdinPipes } from '../../engine/output/stdin-pipes.js';
+import type { EventSink } from '../registry/audience.js';
+
+/** Longest wait for a client that has gone without ending its input, in milliseconds: clients try that long to come back. */
+const MAX_GRACE_MS = 30_000;
+
+/** A standard input that a client streams. */
+export interface StreamedInput {
+  readonly commandId: string;
+  /** Id of the principal that the command belongs to. */
+  readonly ownerId: string;
+  readonly pipe: StdinPipe;
+  /** The connection that feeds it; undefined once that has gone, and for callers without one. */
+  sink: EventSink | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** What streamed inputs need of the daemon. */
+export interface StreamedInputsOptions {
+  readonly pipes: StdinPipes;
+  /** How long a client that has gone may take to come back, in milliseconds; at most 30 s are waited. */
+  readonly graceMs: () => number;
+  /** Told when the client of an input has gone for good: the rest of it will never come. */
+  readonly onLost: (input: StreamedInput) => void;
+}
+
+/**
+ * The standard inputs that clients stream, from the request for the command until its end. Chunks that come before the command has
+ * begun, while it is judged, confirmed or queued, wait here.
+ */
+export class StreamedInputs {
+  readonly #options: StreamedInputsOptions;
+  readonly #inputs = new Map<string, StreamedInput>();
+
+  constructor(options: StreamedInputsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a command with a streamed input, which begins at once: its first chunk may be the client's next request. The input of a command
+   * that is not run in the end is closed.
+   * @param fate what is known of the command: the promise of a confirmation that it waits for, `accepted`, or nothing
+   * @throws AdapterError INVALID_REQUEST when the request gives a text too, or no command_id
+   */
+  async accompany<T>(
+    { command_id: commandId, stdin }: Request<'execute_command'>,
+    { id: ownerId }: Principal,
+    sink: EventSink | undefined,
+    { fate, run }: { readonly fate: () => 'accepted' | Promise<unknown> | undefined; readonly run: () => Promise<T> },
+  ): Promise<T> {
+    if (commandId === undefined) throw invalid('stdin_stream needs a command_id, by which send_input feeds it');
+    if (stdin !== undefined) throw invalid('give stdin or stdin_stream, not both');
+    if (this.find(commandId, ownerId)) this.adopt(commandId, ownerId, sink);
+    else if (fate() === undefined) this.#open(commandId, ownerId, sink);
+    const settle = () => {
+      const known = fate();
+      if (known instanceof Promise) void known.then(settle, settle);
+      else if (known === undefined) this.close(commandId, ownerId);
+    };
+    try {
+      return await run();
+    } finally {
+      settle();
+    }
+  }
+
+  #open(commandId: string, ownerId: string, sink: EventSink | undefined): void {
+    const pipe = this.#options.pipes.next();
+    const input: StreamedInput = { commandId, ownerId, pipe, sink, timer: undefined };
+    this.#inputs.set(keyOf(commandId, ownerId), input);
+  }
+
+  /** Whether there is none. */
+  get isEmpty(): boolean {
+    return this.#inputs.size === 0;
+  }
+
+  /** The input of a command, while it is not over. */
+  find(commandId: string, ownerId: string): StreamedInput | undefined {
+    return this.#inputs.get(keyOf(commandId, ownerId));
+  }
+
+  /** Takes note of the connection that feeds an input from now on. */
+  adopt(commandId: string, ownerId: string, sink: EventSink | undefined): void {
+    const input = this.find(commandId, ownerId);
+    if (!input) return;
+    clearTimeout(input.timer);
+    input.timer = undefined;
+    input.sink = sink;
+  }
+
+  /** Ends an input with its command, or because the command does not run. */
+  close(commandId: string, ownerId: string): void {
+    const input = this.find(commandId, ownerId);
+    if (!input) return;
+    clearTimeout(input.timer);
+    input.pipe.close();
+    this.#inputs.delete(keyOf(commandId, ownerId));
+  }
+
+  /** A connection has ended: the inputs that it feeds wait for it to come back. One that is complete waits for nobody. */
+  detach(sink: EventSink): void {
+    const grace = Math.min(this.#options.graceMs(), MAX_GRACE_MS);
+    for (const input of this.#inputs.values()) {
+      if (input.sink !== sink || input.pipe.hasEnded) continue;
+      input.sink = undefined;
+      input.timer = setTimeout(() => {
+        this.#options.onLost(input);
+      }, grace).unref();
+    }
+  }
+
+  /**
+   * Takes a chunk; resolves when there is room for another one.
+   * @throws AdapterError INVALID_REQUEST for a chunk that does not follow, or comes after the end; INPUT_FULL for a client that
+   *   does not wait for its answers
+   */
+  async feed(
+    input: StreamedInput,
+    { data = '', offset = input.pipe.bytes, eof = false }: Request<'send_input'>,
+    sink: EventSink | undefined,
+  ): Promise<Answer<'send_input'>> {
+    const { pipe } = input;
+    this.adopt(input.commandId, input.ownerId, sink);
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    const fresh = bytes.subarray(freshFrom(input, offset));
+    if (fresh.length > 0 && pipe.hasEnded) throw invalid('the standard input was ended by an earlier `eof`');
+    if (fresh.length > 0 && pipe.isFull) {
+      throw new AdapterError(
+        'INPUT_FULL',
+        'the command does not read its input: wait for the answers to what was sent',
+        {
+          details: { stdin_bytes: pipe.bytes },
+        },
+      );
+    }
+    if (pipe.isClosed) return { accepted_bytes: 0, stdin_bytes: pipe.bytes, stdin_closed: true };
+    pipe.write(fresh);
+    if (eof) pipe.end();
+    const room = await pipe.whenRoom();
+    return {
+      accepted_bytes: bytes.length,
+      stdin_bytes: pipe.bytes,
+      ...(room === 'closed' && { stdin_closed: true }),
+    };
+  }
+}
+
+const keyOf = (commandId: string, ownerId: string): string => `${ownerId} ${commandId}`;
+
+const invalid = (message: string): AdapterError => new AdapterError('INVALID_REQUEST', message);
+
+/** How much of a chunk was taken already, when it was sent before over a connection that broke. */
+function freshFrom({ pipe: { bytes } }: StreamedInput, offset: number): number {
+  if (offset <= bytes) return bytes - offset;
+  throw new AdapterError('INVALID_REQUEST', `offset ${offset} leaves a gap: the next byte of this input is ${bytes}`, {
+    details: { field: 'offset', stdin_bytes: bytes },
+  });
+}

@@ -1,0 +1,168 @@
+import type { Principal } from '../../core/access/principal.js';
+import type { PolicyFacts, TypingFacts } from '../../core/policy/model/facts.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import { isStandardProgram } from '../../core/policy/words/program-name.js';
+import { decide, type Policy } from '../../core/policy/decision/policy.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Command } from '../../engine/command/command.js';
+import type { Caller } from '../registry/audience.js';
+import { judgedCommands } from '../registry/judged-commands.js';
+import type { GateOptions, GateQuestion } from './gate-options.js';
+import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+import { type Typed, type TypedQuestion, TypingGate } from './typing-gate.js';
+
+/** Undefined for what is let in. Whatever is denied is a COMMAND_DENIED instead. */
+type Judgement = GateQuestion | undefined;
+
+/**
+ * The one gate: every command of every transport passes it before anything of it happens, and what is typed too. It judges;
+ * what has to be confirmed it gives back as a question, and is asked again when that was done.
+ */
+export class CommandGate {
+  readonly #options: GateOptions;
+  /** Judgements that are under way: those of one session come in the order of its requests. */
+  readonly #pending = new WeakMap<SessionRecord, Promise<unknown>>();
+  readonly #typing: TypingGate;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#typing = new TypingGate(options);
+  }
+
+  /**
+   * Judges a command, at once where that can be done at once.
+   * @throws AdapterError COMMAND_DENIED
+   */
+  admit(
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Judgement | Promise<Judgement> {
+    const { isEnforced, policy } = this.#options.settings();
+    if (!isEnforced) {
+      // What it does to the session's names goes unseen.
+      if (session) this.#options.facts.forget(session);
+      return undefined;
+    }
+    const typing = typingIn(session, request.tty);
+    const gather = () => this.#options.facts.of(session, request.cwd, false);
+    const earlier = session && this.#pending.get(session);
+    const facts = earlier ? earlier.then(gather) : gather();
+    const judge = (known: PolicyFacts) =>
+      this.#checkSyntax(this.#judge(policy, request, session, principal, { ...known, typing }), request, session);
+    const judged = facts instanceof Promise ? facts.then(judge) : judge(facts);
+    if (session && judged instanceof Promise) remember(this.#pending, session, judged);
+    return judged;
+  }
+
+  /** Finds out whether the shell refuses a text that the policy cannot parse. */
+  #checkSyntax(
+    question: Judgement,
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
+  ): Judgement | Promise<Judgement> {
+    if (question?.verdict.isUnparsable !== true) return question;
+    return this.#options.syntax.refusal(request, session).then((refused) => ({ ...question, refused }));
+  }
+
+  /** What the gate would say of a command. Nothing is run, nobody is asked. */
+  async check(request: Request<'check_command'>, session: SessionRecord | undefined): Promise<Answer<'check_command'>> {
+    const { policy, isEnforced } = this.#options.settings();
+    const known = await this.#options.facts.of(session, request.cwd, true);
+    const facts = { ...known, typing: typingIn(session, false) };
+    const { action, class: commandClass, reasons, commands, isUnparsable } = decide(policy, request, facts);
+    const refused =
+      action === 'confirm' && isUnparsable ? await this.#options.syntax.refusal(request, session) : undefined;
+    if (refused) {
+      const why = refused.warnings.map(({ message }) => message);
+      return { action: 'allow', class: 'read', reasons: why, commands: [], enforced: isEnforced };
+    }
+    return {
+      action,
+      class: commandClass,
+      reasons: [...reasons],
+      commands: judgedCommands(commands),
+      enforced: isEnforced,
+    };
+  }
+
+  /**
+   * Judges text that is typed into the running command of a session.
+   * @throws AdapterError COMMAND_DENIED
+   */
+  admitInput(session: SessionRecord, typed: Typed, principal: Principal): TypedQuestion | undefined {
+    return this.#typing.admit(session, typed, principal);
+  }
+
+  /** The line that typed text continues, with the text. */
+  lineWith(session: SessionRecord, typed: Typed): string {
+    return this.#typing.lineWith(session, typed);
+  }
+
+  /** Notes that the command of a request starts: what it was allowed to take as typed input it gets from now on. */
+  noteStart(request: object, command: Command): void {
+    this.#typing.noteStart(request, command);
+  }
+
+  /**
+   * Lets a shell start with the variables that a session is given, if a single command with them would not be asked about.
+   * They cannot be confirmed here: the answer says how they can be.
+   * @throws AdapterError COMMAND_DENIED
+   */
+  async admitShell(
+    { env = {}, shell }: Pick<Request<'open_session'>, 'env' | 'shell'>,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Promise<void> {
+    const { isEnforced, policy } = this.#options.settings();
+    const program = shell !== undefined && shell.includes('/') && !isStandardProgram(shell) ? shell : undefined;
+    if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
+    const facts = await this.#options.facts.of(undefined, undefined, false);
+    const judge = (given: Readonly<Record<string, string>>) =>
+      decide(policy, { command: program ?? ':', args: [], env: given }, facts);
+    const verdict = judge(env);
+    const details = { environment: Object.keys(env), ...(program !== undefined && { shell: program }) };
+    this.#options.audit.record({ ...judgementRecord(verdict, undefined, principal), details });
+    if (verdict.action === 'confirm') {
+      const variables = Object.entries(env).filter(([name, value]) => judge({ [name]: value }).action !== 'allow');
+      throw unconfirmable(verdict, judge({}).action === 'allow' ? variables.map(([name]) => name) : []);
+    }
+    refuse(verdict, undefined, this.#options.log);
+  }
+
+  #judge(
+    policy: Policy,
+    request: PolicyRequest,
+    session: SessionRecord | undefined,
+    principal: Principal,
+    facts: PolicyFacts,
+  ): Judgement {
+    const verdict = decide(policy, request, facts);
+    const { command, args } = request;
+    this.#options.audit.record({ ...judgementRecord(verdict, session, principal), command, args });
+    if (session && verdict.changesNames) this.#options.facts.forget(session);
+    if (verdict.takesTyping) this.#typing.noteInteractive(request);
+    if (verdict.action === 'confirm') return { request, verdict, pass: () => undefined };
+    refuse(verdict, session, this.#options.log);
+    return undefined;
+  }
+}
+
+/** What can be typed into a command: sessions have a terminal, other commands only when they ask for one. */
+const typingIn = (session: SessionRecord | undefined, tty = false): TypingFacts => ({
+  input: tty || session !== undefined,
+  screen: tty,
+});
+
+/** Keeps a judgement until it is made. */
+function remember(
+  pending: WeakMap<SessionRecord, Promise<unknown>>,
+  session: SessionRecord,
+  judged: Promise<unknown>,
+): void {
+  const done = judged.catch(() => undefined);
+  pending.set(session, done);
+  void done.then(() => {
+    if (pending.get(session) === done) pending.delete(session);
+  });
+}

@@ -1,0 +1,113 @@
+import { resolve } from 'node:path';
+
+import { type Directory, factsOfFreshShell, type PolicyFacts } from '../../core/policy/model/facts.js';
+import { readSavedState, type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+
+/** What the facts are made of. */
+export interface SessionFactsOptions {
+  readonly workspace: string;
+  /** What shells are started with. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Name of the shell of commands without a session. */
+  readonly shell: string;
+  /** Files and directories of the adapter itself. */
+  readonly ownPaths: () => Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'>;
+}
+
+/** Names of a session as they were at one moment. */
+interface KnownNames {
+  readonly names: ShellNames;
+  /** The shell that had them. */
+  readonly restarts: number;
+}
+
+const shellOf = (name: string): PolicyFacts['shell'] => (name === 'zsh' || name === 'sh' ? name : 'bash');
+
+/**
+ * Gathers what the policy has to know of the place where a command would run. A session's aliases, functions and PATH are
+ * asked of its shell, and kept until a command passes that may change them: most commands cost nothing here.
+ */
+export class SessionFacts {
+  readonly #options: SessionFactsOptions;
+  readonly #known = new WeakMap<SessionRecord, KnownNames>();
+  /** Counts the changes of a session's names: an answer from before the last one is of no use. */
+  readonly #changes = new WeakMap<SessionRecord, number>();
+
+  constructor(options: SessionFactsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The facts for a command.
+   * @param cwd directory for this command alone
+   * @param isFresh whether the shell is asked anew
+   */
+  of(
+    session: SessionRecord | undefined,
+    cwd: string | undefined,
+    isFresh: boolean,
+  ): PolicyFacts | Promise<PolicyFacts> {
+    if (!session) return this.#factsWithoutSession(cwd);
+    const known = this.#known.get(session);
+    const isValid = known !== undefined && known.restarts === session.session.restarts;
+    if (isValid && !isFresh) return this.#factsOf(session, known.names, cwd);
+    if (isBusy(session)) return this.#factsOf(session, UNKNOWN_NAMES, cwd);
+    return this.#ask(session).then((names) => this.#factsOf(session, names, cwd));
+  }
+
+  /** The facts for what is typed into a running command: what it has done to the session is not known. */
+  whileRunning(session: SessionRecord): PolicyFacts {
+    return { ...this.#factsOf(session, UNKNOWN_NAMES, undefined), directories: [undefined] };
+  }
+
+  /** A command passes that may change what names mean in the session. */
+  forget(session: SessionRecord): void {
+    this.#known.delete(session);
+    this.#changes.set(session, this.#changesOf(session) + 1);
+  }
+
+  async #ask(session: SessionRecord): Promise<ShellNames> {
+    const { restarts, options } = session.session;
+    const changes = this.#changesOf(session);
+    const state = await session.session.readState();
+    if (state === undefined || changes !== this.#changesOf(session)) return UNKNOWN_NAMES;
+    const names = readSavedState(state, shellOf(options.installed.shell.name));
+    this.#known.set(session, { names, restarts });
+    return names;
+  }
+
+  #changesOf(session: SessionRecord): number {
+    return this.#changes.get(session) ?? 0;
+  }
+
+  #factsWithoutSession(cwd: string | undefined): PolicyFacts {
+    const { workspace, env, shell, ownPaths } = this.#options;
+    return factsOfFreshShell(workspace, {
+      shell: shellOf(shell),
+      isOneShot: true,
+      directories: [cwd === undefined ? workspace : resolve(workspace, cwd)],
+      home: env['HOME'],
+      ...ownPaths(),
+    });
+  }
+
+  #factsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined): PolicyFacts {
+    const { workspace, env, ownPaths } = this.#options;
+    const { session } = record;
+    // Where a busy session will be by the time of the command is not known.
+    const directory: Directory = isBusy(record) ? undefined : session.workingDirectory;
+    return factsOfFreshShell(workspace, {
+      shell: shellOf(session.options.installed.shell.name),
+      directories: [cwd === undefined ? directory : resolve(session.workingDirectory, cwd)],
+      home: names.variables.get('HOME') ?? session.options.env['HOME'] ?? env['HOME'],
+      ...ownPaths(),
+      aliases: names.aliases,
+      functions: names.functions,
+      isPathChanged: names.variables.get('PATH') !== env['PATH'],
+      areNamesUnknown: names.isIncomplete,
+    });
+  }
+}
+
+const isBusy = ({ session }: SessionRecord): boolean => session.running !== undefined || session.queued.length > 0;

@@ -1,0 +1,195 @@
+import type { Principal } from '../../core/access/principal.js';
+import type { PolicyFacts } from '../../core/policy/model/facts.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import {
+  decide,
+  decideTyping,
+  type Policy,
+  type PolicyVerdict,
+  type TypingVerdict,
+} from '../../core/policy/decision/policy.js';
+import { continueLine, hasEditingKeys, isHarmlessTyping } from '../../core/policy/subject/typed-input.js';
+import { withoutTypedText } from '../../core/policy/decision/typed-verdict.js';
+import type { TypedInput } from '../../core/protocol/requests.js';
+import type { Command } from '../../engine/command/command.js';
+import type { ForegroundProgram } from '../../engine/command/foreground.js';
+import type { GateOptions, GateQuestion } from './gate-options.js';
+import { judgementRecord, refuse } from './gate-verdicts.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+
+/** Typed text that has to be confirmed. `request` and `verdict` are what others get to see: they have none of the text. */
+export interface TypedQuestion extends GateQuestion {
+  /** The verdict with everything in it. An approval covers no other. */
+  readonly judged: PolicyVerdict;
+  /** The line that the text continues, with the text. */
+  readonly line: string;
+}
+
+/** What a client types: text, and whether the end of input is signalled behind it. */
+export type Typed = Pick<TypedInput, 'data' | 'eof'>;
+
+/** What was typed into a command and is no finished line yet. */
+interface OpenLine {
+  /** Typed while another program had the terminal: it may become the beginning of a line, or may have been read already. */
+  readonly ahead: string;
+  /** Typed at the prompt of a shell. */
+  readonly line: string;
+}
+
+const NOTHING: OpenLine = { ahead: '', line: '' };
+
+/** The program that executes what is typed. */
+interface Reader {
+  /** As people know it. */
+  readonly name: string;
+  readonly verdict: TypingVerdict;
+  /** Whether it has the terminal now, or gets it back after the program that has it. */
+  readonly isInForeground: boolean;
+}
+
+/**
+ * Judges typed text. The permission to type belongs to a command: one that takes typed input is asked about when it starts, and
+ * then gets everything. Only a program that was not known at the start of the command is judged here.
+ */
+export class TypingGate {
+  readonly #options: GateOptions;
+  /** Requests for commands that take typed input, as they passed the gate. */
+  readonly #interactive = new WeakSet<object>();
+  /** Commands into which anything may be typed. */
+  readonly #granted = new WeakSet<Command>();
+  readonly #lines = new WeakMap<Command, OpenLine>();
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Notes that a request is for a command that takes typed input. It starts only if that is allowed or confirmed. */
+  noteInteractive(request: object): void {
+    this.#interactive.add(request);
+  }
+
+  /** Notes that the command of a request starts. */
+  noteStart(request: object, command: Command): void {
+    if (this.#interactive.has(request)) this.#granted.add(command);
+  }
+
+  /** The line that typed text continues, with the text. */
+  lineWith({ session }: SessionRecord, { data = '' }: Typed): string {
+    const { ahead, line } = this.#lineOf(session.running);
+    return ahead + line + data;
+  }
+
+  /**
+   * Judges text that is typed into the running command of a session. A line of a shell is judged when it is finished.
+   * @returns undefined when it may be typed
+   * @throws AdapterError COMMAND_DENIED
+   */
+  admit(session: SessionRecord, typed: Typed, principal: Principal): TypedQuestion | undefined {
+    const { isEnforced, policy } = this.#options.settings();
+    if (!isEnforced) return undefined;
+    const { running } = session.session;
+    if (!running || this.#granted.has(running)) return undefined;
+    const reader = this.#findReader(session, policy);
+    if (reader?.verdict.action === 'allow') {
+      this.#granted.add(running);
+      return undefined;
+    }
+    const question = reader && this.#judge(session, typed, reader, policy);
+    const line = this.lineWith(session, typed);
+    const pass = () => {
+      this.#continue(running, typed, reader?.verdict.language === 'shell' && reader.isInForeground);
+    };
+    if (!question) {
+      pass();
+      return undefined;
+    }
+    const { judged, isAboutProgram, what } = question;
+    const shown = isAboutProgram ? judged : withoutTypedText(judged);
+    this.#record(session, typed, shown, principal);
+    refuse(shown, session, this.#options.log);
+    if (judged.action === 'allow') {
+      pass();
+      return undefined;
+    }
+    return {
+      request: { command: what },
+      verdict: shown,
+      judged,
+      line,
+      pass: isAboutProgram ? () => void this.#granted.add(running) : pass,
+    };
+  }
+
+  /** What is to be decided about typed text; undefined when there is nothing to decide. */
+  #judge(
+    session: SessionRecord,
+    { data = '', eof = false }: Typed,
+    { name, verdict, isInForeground }: Reader,
+    policy: Policy,
+  ): { judged: PolicyVerdict; isAboutProgram: boolean; what: string } | undefined {
+    const about = { judged: verdict, isAboutProgram: true, what: `typed input for ${name}` };
+    if (verdict.action === 'deny') return about;
+    if (verdict.language !== 'shell') return isHarmlessTyping(data) ? undefined : about;
+    const { ahead, line } = this.#lineOf(session.session.running);
+    const { finished, rest } = continueLine(line, data, eof);
+    if (hasEditingKeys(finished + rest)) return about;
+    if (finished.trim() === '' && (ahead === '' || finished === '')) return undefined;
+    // Nobody can tell whether what was typed before the prompt stands in the line.
+    const command = ahead !== '' && isInForeground ? `${ahead}${finished}\n${finished}` : ahead + finished;
+    const judged = decide(policy, { command }, this.#options.facts.whileRunning(session));
+    return { judged, isAboutProgram: false, what: `${finished.trimEnd().length} characters typed into ${name}` };
+  }
+
+  /** Finds the program that executes what is typed now. */
+  #findReader(record: SessionRecord, policy: Policy): Reader | undefined {
+    const { foreground, behind } = record.session.terminalReaders();
+    const facts = this.#options.facts.whileRunning(record);
+    const judge = (isInForeground: boolean) => (program: ForegroundProgram) =>
+      requestsFor(program).flatMap((request): Reader[] => {
+        const verdict = decideTyping(policy, request, atTerminal(facts, program));
+        return verdict ? [{ name: program.name, verdict, isInForeground }] : [];
+      });
+    const readers = foreground.flatMap(judge(true));
+    const found = readers.length > 0 ? readers : behind.flatMap(judge(false));
+    // Of a shell and what it has started without job control, the latter reads.
+    return found.find(({ verdict }) => verdict.language === 'code') ?? found[0];
+  }
+
+  #continue(command: Command, { data = '', eof = false }: Typed, isAtPrompt: boolean): void {
+    const { ahead, line } = this.#lineOf(command);
+    const { finished, rest } = continueLine(isAtPrompt ? line : ahead + line, data, eof);
+    const keptAhead = finished === '' && !data.includes('\x03') ? ahead : '';
+    this.#lines.set(command, isAtPrompt ? { ahead: keptAhead, line: rest } : { ahead: rest, line: '' });
+  }
+
+  #lineOf(command: Command | undefined): OpenLine {
+    return (command && this.#lines.get(command)) ?? NOTHING;
+  }
+
+  #record(session: SessionRecord, { data = '' }: Typed, verdict: PolicyVerdict, principal: Principal): void {
+    const { action, class: commandClass } = verdict;
+    this.#options.audit.record({
+      ...judgementRecord({ action, class: commandClass, reasons: [] }, session, principal),
+      details: { typed_bytes: Buffer.byteLength(data) },
+    });
+  }
+}
+
+/** Programs that run another one, whose name is their first argument: `python3 /usr/bin/ipython`. */
+const RUNS_SCRIPTS = /^(?:.*\/)?(?:python|node|ruby|perl)[\d.]*$/;
+
+/** A running program as the policy reads it. A script that is an interpreter itself counts as well. */
+function requestsFor({ name, args }: ForegroundProgram): PolicyRequest[] {
+  // Login shells have a dash before their name.
+  const [called = name, ...given] = args;
+  const own = called.replace(/^-/, '') || name;
+  const requests: PolicyRequest[] = [{ command: own, args: given }];
+  const [script, ...rest] = given;
+  if (RUNS_SCRIPTS.test(own) && script?.startsWith('/') === true) requests.push({ command: script, args: rest });
+  return requests;
+}
+
+const atTerminal = (facts: PolicyFacts, { readsTerminal }: ForegroundProgram): PolicyFacts => ({
+  ...facts,
+  typing: { input: readsTerminal, screen: true },
+});

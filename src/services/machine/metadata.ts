@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { arch, availableParallelism, hostname, release } from 'node:os';
+import { realpath, statfs } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+
+import { mem, osInfo } from 'systeminformation';
+
+import type { Limits } from '../../core/limits/limits.js';
+import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
+import type { Answer } from '../../core/protocol/requests.js';
+import type { ChosenMechanism } from '../../engine/limits/probe.js';
+import type { SandboxStanding } from '../../core/sandbox/standing.js';
+import { ownUserName } from '../../engine/system/own-user.js';
+import { installedShells, type InstalledShell } from '../../engine/shells/list.js';
+import { renderLimits } from '../registry/rendered-limits.js';
+
+const run = promisify(execFile);
+
+/** Longest that a shell may take to tell its version. */
+const VERSION_TIMEOUT_MS = 5000;
+
+/** What the metadata is made of. */
+export interface MetadataOptions {
+  readonly workspace: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly defaultShell: InstalledShell;
+  readonly instanceId: string;
+  readonly adapterVersion: string;
+  readonly limits: () => Answer<'shell_metadata'>['limits'];
+  readonly resourceLimits: () => Limits;
+  /** Whether the configuration limits what every session may use. */
+  readonly isLimited: () => boolean;
+  readonly mechanism: ChosenMechanism;
+  readonly sandbox: SandboxStanding;
+}
+
+/** A shell with the version it tells. */
+export interface ShellVersion {
+  readonly name: string;
+  readonly path: string;
+  readonly version: string;
+}
+
+/** Asks the installed shells for their versions. */
+export async function shellVersions(env: Readonly<Record<string, string>>): Promise<ShellVersion[]> {
+  const installed = installedShells(env['PATH'] ?? '');
+  return Promise.all(
+    installed.map(async ({ shell, path }) => {
+      const version = await versionOf(path, shell.versionArgs, env);
+      return { name: shell.name, path, version };
+    }),
+  );
+}
+
+async function versionOf(
+  path: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  if (args.length === 0) return `${basename(await realpath(path))} (version not reported)`;
+  try {
+    const { stdout } = await run(path, [...args], { env, timeout: VERSION_TIMEOUT_MS });
+    return stdout.split('\n', 1)[0] ?? '';
+  } catch (error) {
+    return `version unknown (${(error as Error).message.split('\n', 1)[0] ?? ''})`;
+  }
+}
+
+/** Tells what machine this is. What cannot change is asked once. */
+export class Metadata {
+  readonly #options: MetadataOptions;
+  #fixed: Promise<{ operatingSystem: string; shells: ShellVersion[] }> | undefined;
+
+  constructor(options: MetadataOptions) {
+    this.#options = options;
+  }
+
+  /** Gathers the answer to `shell_metadata`. */
+  async describe(): Promise<Answer<'shell_metadata'>> {
+    const { workspace, defaultShell, instanceId, adapterVersion, limits, mechanism } = this.#options;
+    const { isLimited, resourceLimits } = this.#options;
+    this.#fixed ??= this.#gatherFixed();
+    const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
+    const shell = shells.find(({ path }) => path === defaultShell.path);
+    return {
+      operating_system: operatingSystem,
+      shell: `${defaultShell.shell.name} ${shell?.version ?? defaultShell.path}`,
+      workspace_directory: workspace,
+      architecture: arch(),
+      kernel: release(),
+      hostname: hostname(),
+      user: ownUserName(),
+      cpus: availableParallelism(),
+      memory_bytes: memory.total,
+      memory_available_bytes: memory.available,
+      disk_bytes: disk?.total ?? null,
+      disk_free_bytes: disk?.free ?? null,
+      shells,
+      limits: limits(),
+      resource_limits: {
+        ...renderLimits(resourceLimits()),
+        mechanism: mechanism.mechanism.name,
+        mechanism_in_use: isLimited() ? mechanism.mechanism.name : mechanism.mechanism.nameWithoutLimits,
+        enforced: mechanism.mechanism.isEnforced,
+        rejected: [...mechanism.rejected],
+      },
+      sandbox: describeSandbox(this.#options.sandbox),
+      instance_id: instanceId,
+      adapter_version: adapterVersion,
+      protocol_version: PROTOCOL_VERSION,
+    };
+  }
+
+  async #gatherFixed(): Promise<{ operatingSystem: string; shells: ShellVersion[] }> {
+    const [os, shells] = await Promise.all([osInfo(), shellVersions(this.#options.env)]);
+    return { operatingSystem: operatingSystemName(os), shells };
+  }
+}
+
+const describeSandbox = ({ profile, configured, available, reason }: SandboxStanding) => ({
+  profile,
+  configured,
+  available: [...available],
+  reason: reason ?? null,
+});
+
+/** As people write it: "Debian GNU/Linux 12 (bookworm)", "Ubuntu 22.04.3 LTS". */
+function operatingSystemName({
+  distro,
+  release: version,
+  codename,
+}: {
+  distro: string;
+  release: string;
+  codename: string;
+}): string {
+  const name = distro.includes(version) ? distro : `${distro} ${version}`;
+  return codename === '' || name.includes(codename) ? name : `${name} (${codename})`;
+}
+
+async function diskOf(path: string): Promise<{ total: number; free: number } | undefined> {
+  try {
+    const { blocks, bavail, bsize } = await statfs(path);
+    return { total: blocks * bsize, free: bavail * bsize };
+  } catch {
+    // The workspace has been removed.
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import type { ShellPool } from '../../engine/shell/shell-pool.js';
+
+/** Longest that an answer may take, in milliseconds: those who ask have a second of patience, most of them. */
+const PATIENCE_MS = 900;
+
+/** What is asked about. */
+export interface ReadinessOptions {
+  readonly isClosing: () => boolean;
+  readonly pool: Pick<ShellPool, 'assertCanStart'>;
+}
+
+/** Tells whether the daemon would take a command now. */
+export class Readiness {
+  readonly #options: ReadinessOptions;
+
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Gives why it would not: `SHUTTING_DOWN`, `SHELL_FAILED` or `RESOURCE_EXHAUSTED`, with a sentence; undefined when it
+   * would. Costs nothing as long as shells start; when the last one did not, another one is tried.
+   */
+  async findObstacle(): Promise<ErrorBody | undefined> {
+    if (this.#options.isClosing()) return { code: 'SHUTTING_DOWN', message: 'the daemon is being stopped' };
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<ErrorBody>((resolve) => {
+      timer = setTimeout(resolve, PATIENCE_MS, {
+        code: 'SHELL_FAILED',
+        message: 'the last shell did not start, and the one that is being tried has not come up yet',
+      });
+    });
+    try {
+      return await Promise.race([this.#findShellObstacle(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #findShellObstacle(): Promise<ErrorBody | undefined> {
+    try {
+      await this.#options.pool.assertCanStart();
+      return undefined;
+    } catch (error) {
+      if (error instanceof AdapterError) return error.toBody();
+      return { code: 'SHELL_FAILED', message: `a shell could not be started: ${(error as Error).message}` };
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import type { Command } from '../../engine/command/command.js';
+
+/** Waits for a command's end and for the disk, so that the result can tell whether its output was kept. */
+export async function settled({ finished, stdout, stderr }: Command): Promise<void> {
+  await finished;
+  const writing = [stdout.spool.flush(), stderr.spool.flush()].filter((promise) => promise !== undefined);
+  if (writing.length > 0) await Promise.all(writing);
+}
+
+/** Waits for a promise, for a while. */
+export async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

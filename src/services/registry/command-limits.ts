@@ -1,0 +1,67 @@
+import { AdapterError } from '../../core/errors.js';
+import { type Limits, lowerLimits } from '../../core/limits/limits.js';
+import type { OutputLimits } from '../../core/output/output-window.js';
+import type { Request } from '../../core/protocol/requests.js';
+
+/** Bounds of commands, from the configuration. */
+export interface CommandLimits {
+  readonly maxLifetimeMs: number;
+  readonly queueLimit: number;
+  readonly maxOneShots: number;
+  /** Of the processes of a one-shot, or of a session, together. */
+  readonly resources: Limits;
+  readonly output: OutputLimits;
+  readonly spoolMaxBytes: number;
+  readonly replayMaxBytes: number;
+}
+
+/**
+ * The time-out that a request asks for, or the configured one, in milliseconds.
+ * @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows
+ */
+export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }: CommandLimits): number {
+  for (const field of ['timeout_ms', 'no_output_timeout_ms'] as const) {
+    if ((request[field] ?? 0) <= maxLifetimeMs) continue;
+    throw new AdapterError('INVALID_REQUEST', `${field}: at most ${maxLifetimeMs} (command_max_lifetime)`, {
+      details: { field, max: maxLifetimeMs },
+    });
+  }
+  return request.timeout_ms ?? maxLifetimeMs;
+}
+
+/**
+ * How much of each output a request wants. Parts that were not given shrink to fit a smaller whole; parts that were given have to fit.
+ * @throws AdapterError INVALID_REQUEST
+ */
+export function outputLimitsOf(
+  { output }: Pick<Request<'execute_command'>, 'output'>,
+  defaults: OutputLimits,
+): OutputLimits {
+  if (!output) return defaults;
+  const { begin_size: begin, end_size: end } = output;
+  const given = (begin ?? 0) + (end ?? 0);
+  const maxSize = output.max_size ?? Math.max(defaults.maxSize, given);
+  if (given > maxSize) {
+    const message = `output: begin_size + end_size (${given}) is more than max_size (${maxSize})`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'output' } });
+  }
+  // Of what is free, a third is for the beginning, as in the defaults.
+  const free = maxSize - given;
+  const beginSize = begin ?? Math.min(defaults.beginSize, end === undefined ? Math.floor(free / 3) : free);
+  const endSize = end ?? Math.min(defaults.endSize, maxSize - beginSize);
+  return { maxSize, beginSize, endSize };
+}
+
+/**
+ * What holds for a command: of one in a session only what it asks for itself, of a one-shot all.
+ * @param session limits of its session; undefined for a one-shot
+ * @throws AdapterError INVALID_REQUEST when one is higher than what holds anyway
+ */
+export function resourceLimitsOf(
+  { limits: wanted }: Pick<Request<'execute_command'>, 'limits'>,
+  session: Limits | undefined,
+  { resources }: CommandLimits,
+): Limits | undefined {
+  if (!session) return lowerLimits(resources, wanted, 'configuration');
+  return wanted && lowerLimits(session, wanted, 'session');
+}

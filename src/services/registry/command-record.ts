@@ -1,0 +1,120 @@
+import type { Principal } from '../../core/access/principal.js';
+import type { CommandResult } from '../../core/protocol/results.js';
+import type { Request } from '../../core/protocol/requests.js';
+import { type Command, killOf, type Warning } from '../../engine/command/command.js';
+import { NOTHING_USED } from '../../engine/command/resource-use.js';
+import { renderKill, renderUse } from './rendered-limits.js';
+
+/** How a result shows its outputs. */
+export interface OutputStyle {
+  readonly encoding: 'utf8' | 'base64';
+  readonly stripAnsi: boolean;
+  readonly collapseCr: boolean;
+}
+
+/** A command that the daemon knows: running, or ended and still asked about. */
+export interface CommandRecord {
+  readonly command: Command;
+  /** Whom it belongs to: the owner of its session, or who asked for it. */
+  readonly owner: Principal;
+  readonly sessionId: string | null;
+  readonly style: OutputStyle;
+  /** What was asked for, to tell a repeated request from another one under the same id. */
+  readonly fingerprint: string;
+  /** Notes from before it ran. */
+  readonly warnings: readonly Warning[];
+  /** The checkpoint that was made before it ran. */
+  readonly checkpointId: string | undefined;
+}
+
+/** Identifies what a request asks for, for idempotence: everything that changes what would be run. */
+export function fingerprintOf(request: Request<'execute_command'>): string {
+  const { command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox } = request;
+  return JSON.stringify([command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox]);
+}
+
+/** The style that a request asks for. */
+export const styleOf = (output: Request<'execute_command'>['output']): OutputStyle => ({
+  encoding: output?.encoding ?? 'utf8',
+  stripAnsi: output?.strip_ansi ?? false,
+  collapseCr: output?.collapse_cr ?? false,
+});
+
+/** The result of a command as it stands, for the wire. */
+export function renderResult({ command, sessionId, style, warnings, checkpointId }: CommandRecord): CommandResult {
+  const { outcome, stdout, stderr } = command;
+  const hint = (stream: string) => `read_output of command_id "${command.id}", stream "${stream}", has all`;
+  const out = stdout.render({ ...style, hint: hint('stdout') });
+  const err = stderr.render({ ...style, hint: hint('stderr') });
+  const kill = outcome && killOf(outcome);
+  const spoolError = stdout.spool.error ?? stderr.spool.error;
+  return {
+    stdout: out.text,
+    stderr: err.text,
+    exit_code: outcome?.exitCode ?? null,
+    original_stdout_size: stdout.characters,
+    original_stderr_size: stderr.characters,
+    command_id: command.id,
+    session_id: sessionId,
+    status: outcome?.status ?? 'running',
+    signal: outcome?.signal ?? null,
+    timed_out: outcome?.status === 'timed_out',
+    killed_by: outcome?.killedBy ?? null,
+    limit: kill ? renderKill(kill) : null,
+    resource_usage: renderUse(outcome?.use ?? command.meter.use),
+    duration_ms: Math.round((outcome?.durationMs ?? command.ageMs) * 1000) / 1000,
+    working_directory: outcome?.workingDirectory ?? null,
+    stdout_truncated: out.truncated,
+    stderr_truncated: err.truncated,
+    stdout_bytes: stdout.bytes,
+    stderr_bytes: stderr.bytes,
+    encoding: style.encoding,
+    lossy: style.encoding === 'utf8' && (stdout.lossy || stderr.lossy),
+    session_state: sessionId === null ? null : (outcome?.sessionState ?? 'alive'),
+    background_processes: [...(outcome?.backgroundProcesses ?? [])],
+    ...(outcome && outcome.survivors.length > 0 && { survivors: [...outcome.survivors] }),
+    ...(spoolError !== undefined && { spool_error: spoolError }),
+    warnings: [...warnings, ...(outcome?.warnings ?? [])],
+    ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+  };
+}
+
+/** What a result tells of a command that has not begun, and may never. */
+export interface UnstartedCommand {
+  readonly commandId: string;
+  readonly sessionId: string | null;
+  readonly directory: string;
+}
+
+/** The result of a command that waits for its confirmation, or has not got it. */
+export function renderUnstarted(
+  { commandId, sessionId, directory }: UnstartedCommand,
+  status: 'confirmation_required' | 'denied',
+): CommandResult {
+  return {
+    stdout: '',
+    stderr: '',
+    exit_code: null,
+    original_stdout_size: 0,
+    original_stderr_size: 0,
+    command_id: commandId,
+    session_id: sessionId,
+    status,
+    signal: null,
+    timed_out: false,
+    killed_by: null,
+    limit: null,
+    resource_usage: renderUse(NOTHING_USED),
+    duration_ms: 0,
+    working_directory: directory,
+    stdout_truncated: false,
+    stderr_truncated: false,
+    stdout_bytes: 0,
+    stderr_bytes: 0,
+    encoding: 'utf8',
+    lossy: false,
+    session_state: sessionId === null ? null : 'alive',
+    background_processes: [],
+    warnings: [],
+  };
+}

@@ -1,0 +1,140 @@
+import { notYours } from '../../core/protocol/permissions.js';
+import { type Principal, type Reach, reaches } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { CommandRecord } from './command-record.js';
+
+/** Ended commands that are remembered, for each session and for all one-shots of an owner. */
+const MAX_ENDED = 256;
+/** Dropped ids that are remembered for each owner: enough for hours of busy clients, about 1 MB. */
+const MAX_FORGOTTEN = 10_000;
+/** Bytes of memory that their outputs may hold on to, likewise. */
+const MAX_ENDED_BYTES = 2 * 1024 * 1024;
+
+/** Commands that have ended, oldest first, and the memory that their outputs take. */
+interface EndedCommands {
+  readonly entries: { readonly record: CommandRecord; readonly bytes: number }[];
+  bytes: number;
+}
+
+/** The commands of one owner. Their ids are chosen by clients: those of another owner are other ids. */
+class OwnCommands {
+  readonly #records = new Map<string, CommandRecord>();
+  /** Ids of commands that were dropped: one of them must not run a second time. Oldest first. */
+  readonly #forgotten = new Set<string>();
+  /** Ended commands by session ('' for one-shots), oldest first. */
+  readonly #ended = new Map<string, EndedCommands>();
+
+  find(commandId: string): CommandRecord | undefined {
+    return this.#records.get(commandId);
+  }
+
+  hasForgotten(commandId: string): boolean {
+    return this.#forgotten.has(commandId);
+  }
+
+  add(record: CommandRecord): void {
+    this.#records.set(record.command.id, record);
+    // After the answer has gone out: nobody waits for what this forgets.
+    void record.command.finished.then(() => {
+      setImmediate(() => {
+        this.#noteEnd(record);
+      });
+    });
+  }
+
+  async forgetSession(sessionId: string): Promise<void> {
+    const records = [...this.#records.values()].filter((record) => record.sessionId === sessionId);
+    this.#ended.delete(sessionId);
+    await Promise.all(records.map((record) => this.#forget(record)));
+  }
+
+  async clear(): Promise<void> {
+    this.#ended.clear();
+    await Promise.all([...this.#records.values()].map((record) => this.#forget(record)));
+  }
+
+  #noteEnd(record: CommandRecord): void {
+    if (!this.#records.has(record.command.id)) return;
+    const key = record.sessionId ?? '';
+    const ended = this.#ended.get(key) ?? { entries: [], bytes: 0 };
+    this.#ended.set(key, ended);
+    const bytes = memoryOf(record.command);
+    ended.entries.push({ record, bytes });
+    ended.bytes += bytes;
+    while (ended.entries.length > MAX_ENDED || (ended.bytes > MAX_ENDED_BYTES && ended.entries.length > 1)) {
+      const oldest = ended.entries.shift();
+      if (!oldest) break;
+      ended.bytes -= oldest.bytes;
+      void this.#forget(oldest.record);
+    }
+  }
+
+  async #forget({ command }: CommandRecord): Promise<void> {
+    this.#records.delete(command.id);
+    this.#forgotten.add(command.id);
+    for (const id of this.#forgotten) {
+      if (this.#forgotten.size <= MAX_FORGOTTEN) break;
+      this.#forgotten.delete(id);
+    }
+    await Promise.all([command.stdout.spool[Symbol.asyncDispose](), command.stderr.spool[Symbol.asyncDispose]()]);
+  }
+}
+
+/** Remembers commands by owner and id: while they run, and the newest of those that have ended. */
+export class CommandRegistry {
+  readonly #owners = new Map<string, OwnCommands>();
+
+  /**
+   * A command that a principal may look at, or use. What it may not even look at is to it as if it were not there.
+   * @throws AdapterError COMMAND_NOT_FOUND; FORBIDDEN when it may only look
+   */
+  get(commandId: string, principal: Principal, reach: Reach): CommandRecord {
+    const record = this.find(commandId, principal.id) ?? this.#findOthers(commandId, principal);
+    if (!record) {
+      throw new AdapterError('COMMAND_NOT_FOUND', `there is no command ${commandId}, or it has ended too long ago`, {
+        details: { command_id: commandId, kept_per_session: MAX_ENDED },
+      });
+    }
+    if (!reaches(principal, record.owner.id, reach)) throw notYours(`command ${commandId}`, principal);
+    return record;
+  }
+
+  /** @param owner id of a principal */
+  find(commandId: string, owner: string): CommandRecord | undefined {
+    return this.#owners.get(owner)?.find(commandId);
+  }
+
+  /** Whether the owner had such a command whose record has been dropped. */
+  hasForgotten(commandId: string, owner: string): boolean {
+    return this.#owners.get(owner)?.hasForgotten(commandId) ?? false;
+  }
+
+  /** Remembers a command; when it has ended, older ones of its owner make room for it. */
+  add(record: CommandRecord): void {
+    const { id } = record.owner;
+    let own = this.#owners.get(id);
+    if (!own) this.#owners.set(id, (own = new OwnCommands()));
+    own.add(record);
+  }
+
+  /** Forgets the commands of a session that has ended, and their outputs. */
+  async forgetSession(sessionId: string, owner: string): Promise<void> {
+    await this.#owners.get(owner)?.forgetSession(sessionId);
+  }
+
+  /** Forgets everything. */
+  async clear(): Promise<void> {
+    await Promise.all([...this.#owners.values()].map((own) => own.clear()));
+  }
+
+  #findOthers(commandId: string, principal: Principal): CommandRecord | undefined {
+    for (const [owner, own] of this.#owners) {
+      if (!reaches(principal, owner, 'see')) continue;
+      const record = own.find(commandId);
+      if (record) return record;
+    }
+    return undefined;
+  }
+}
+
+const memoryOf = ({ stdout, stderr }: CommandRecord['command']): number => stdout.memoryBytes + stderr.memoryBytes;

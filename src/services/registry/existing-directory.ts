@@ -1,0 +1,25 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { AdapterError } from '../../core/errors.js';
+
+/**
+ * Resolves a directory that a client named, and sees that it can be entered.
+ * @param see how the daemon reaches a path that is one in a session's eyes
+ * @throws AdapterError BAD_DIRECTORY
+ */
+export function existingDirectory(wanted: string, base: string, see = (path: string) => path): string {
+  const path = resolve(base, wanted);
+  const refuse = (why: string): never => {
+    throw new AdapterError('BAD_DIRECTORY', `${path} ${why}`, { details: { directory: path } });
+  };
+  try {
+    if (!statSync(see(path)).isDirectory()) refuse('is not a directory');
+    accessSync(see(path), constants.X_OK);
+  } catch (error) {
+    if (error instanceof AdapterError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    refuse(code === 'ENOENT' ? 'does not exist' : `cannot be entered (${code ?? 'unknown error'})`);
+  }
+  return path;
+}

@@ -1,0 +1,29 @@
+import { KILLED_BY } from '../../core/limits/limits.js';
+import type { EventPayload, SessionEndReason } from '../../core/protocol/results.js';
+import type { EndReason } from '../../engine/command/command.js';
+import type { Kill } from '../../engine/command/resource-use.js';
+import { renderKill } from './rendered-limits.js';
+
+/** Why a session ends whose time has come, as its clients are told. */
+export const REASONS: Record<
+  Exclude<SessionEndReason, 'client' | 'failed' | 'limit' | 'shutdown' | 'restarted'>,
+  string
+> = {
+  lifetime: 'it reached its maximum lifetime (session_max_lifetime)',
+  idle: 'nothing was run in it for too long (session_idle_timeout)',
+  disconnected: 'no client was connected to it for too long (reconnect_grace)',
+};
+
+/** What its running command is told; by default that a client has ended it. */
+export const END_REASONS: Partial<Record<SessionEndReason, EndReason>> = {
+  shutdown: { status: 'killed', killedBy: 'shutdown' },
+};
+
+/** What was ended in a session for a limit, where that is why it ends. */
+export function killFields(
+  reason: SessionEndReason,
+  kill: Kill | undefined,
+): Pick<EventPayload<'session_closed'>, 'killed_by' | 'limit'> {
+  const isWhy = reason === 'limit' || reason === 'failed';
+  return kill && isWhy ? { killed_by: KILLED_BY[kill.breach.resource], limit: renderKill(kill) } : {};
+}

@@ -1,0 +1,164 @@
+import { statfsSync } from 'node:fs';
+
+import type { Log } from '../../core/logging/log.js';
+import type { LimitMechanism } from '../../engine/limits/mechanism.js';
+import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
+import { Slices } from '../../engine/limits/slices.js';
+import type { Watched } from '../../engine/command/watched.js';
+import { ResourceWatch, type WatchListener, type WatchSettings } from './resource-watch.js';
+
+/** Watches that are due within this time of each other are looked at together. */
+const SLACK_MS = 4;
+/**
+ * How often the time of a look passes before the next one: looks cost a third of the time at most where limits are kept by
+ * looking alone, and a tenth where the kernel keeps what is quickly exceeded.
+ */
+const REST = 2;
+const REST_IF_ENFORCED = 9;
+
+/** What the monitor is made of. */
+export interface ResourceMonitorOptions {
+  /** Directory on whose disk the free space is kept. */
+  readonly workspace: string;
+  readonly mechanism: Pick<LimitMechanism, 'look' | 'isEnforced'>;
+  readonly settings: () => WatchSettings;
+  readonly log: Log;
+}
+
+/**
+ * Keeps limits on CPU, memory, processes and disks: looks at everything that runs, warns, and ends what has exceeded a
+ * limit. Sessions and one-shots come to it when a command takes longer than a moment, and leave when nothing of them runs;
+ * with nothing to look at there is no timer.
+ */
+export class ResourceMonitor implements Disposable {
+  readonly #options: ResourceMonitorOptions;
+  readonly #watches = new Map<Watched, ResourceWatch>();
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Infinity;
+  #isLooking = false;
+  /** No look before this moment, on the monotonic clock. */
+  #restUntil = 0;
+
+  constructor(options: ResourceMonitorOptions) {
+    this.#options = options;
+  }
+
+  /** A command takes its time: it is looked at from now on, and with it all that runs in its session. */
+  watch(watched: Watched, listener: WatchListener): void {
+    let watch = this.#watches.get(watched);
+    if (!watch) {
+      watch = new ResourceWatch(watched, listener, this.#options.settings());
+      this.#watches.set(watched, watch);
+    }
+    watch.beginCommand();
+    this.#hasten(watch);
+  }
+
+  /** Somebody wants to know what a session uses: it is looked at now, if something of it runs. */
+  hasten(watched: Watched): void {
+    const watch = this.#watches.get(watched);
+    if (watch) this.#hasten(watch);
+  }
+
+  /** A session has ended. */
+  forget(watched: Watched): void {
+    this.#watches.delete(watched);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#watches.clear();
+  }
+
+  #hasten(watch: ResourceWatch): void {
+    watch.dueAt = 0;
+    void this.#lookAtDue();
+  }
+
+  /** Looks at what is due, never twice at a time, and sets the timer for what becomes due. */
+  async #lookAtDue(): Promise<void> {
+    if (this.#isLooking) return;
+    const due = this.#due();
+    if (due.length > 0) {
+      this.#isLooking = true;
+      const begin = performance.now();
+      await this.#look(due);
+      const end = performance.now();
+      const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
+      // To end something takes many times as long: others are not to be left alone for that.
+      const actedMs = due.reduce((sum, watch) => sum + watch.actedMs, 0);
+      this.#restUntil = end + (end - begin - actedMs) * rest;
+      this.#isLooking = false;
+    }
+    this.#schedule();
+  }
+
+  #due(): ResourceWatch[] {
+    const now = performance.now();
+    if (now < this.#restUntil) return [];
+    const until = now + SLACK_MS;
+    return [...this.#watches.values()].filter((watch) => watch.dueAt <= until);
+  }
+
+  async #look(due: readonly ResourceWatch[]): Promise<void> {
+    const snapshot = await this.#takeSnapshot();
+    const freeBytes = this.#freeBytes();
+    const slices = new Slices();
+    for (const watch of due) {
+      if (slices.isOver) await slices.next();
+      // It may have been forgotten meanwhile.
+      if (this.#watches.get(watch.watched) === watch) this.#lookAt(watch, snapshot, freeBytes);
+    }
+  }
+
+  async #takeSnapshot(): Promise<ProcessSnapshot | undefined> {
+    try {
+      return await this.#options.mechanism.look();
+    } catch (error) {
+      // Out of descriptors, or of processes.
+      this.#options.log.warn('processes could not be looked at', { error: String(error) });
+      return undefined;
+    }
+  }
+
+  #lookAt(watch: ResourceWatch, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
+    try {
+      // What could not be looked at now is looked at later.
+      if (!snapshot || watch.look(snapshot, freeBytes)) {
+        watch.dueAt = performance.now() + watch.takePause();
+        return;
+      }
+    } catch (error) {
+      // Its group was removed under it, or the daemon is out of descriptors.
+      this.#options.log.warn('resources could not be looked at', { error: String(error) });
+    }
+    this.#watches.delete(watch.watched);
+  }
+
+  #schedule(): void {
+    const first = Math.min(Infinity, ...[...this.#watches.values()].map((watch) => watch.dueAt));
+    const dueAt = Math.max(first, this.#restUntil);
+    if (dueAt === this.#timerAt && this.#timer) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#timerAt = dueAt;
+    if (dueAt === Infinity) return;
+    const wait = Math.max(1, dueAt - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#lookAtDue();
+    }, wait).unref();
+  }
+
+  /** Free space of the workspace's disk; undefined when nobody asks for some to be left. */
+  #freeBytes(): number | undefined {
+    if (this.#options.settings().diskFreeMbFloor === undefined) return undefined;
+    try {
+      const { bavail, bsize } = statfsSync(this.#options.workspace);
+      return bavail * bsize;
+    } catch {
+      // The workspace was removed.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { AdapterError } from '../../core/errors.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Caller, EventSink } from '../registry/audience.js';
+import { renderBreach } from '../registry/rendered-limits.js';
+import type { ResourceMonitor } from './resource-monitor.js';
+import type { WatchListener } from './resource-watch.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+import { UsageFollowers } from './usage-followers.js';
+
+/** What sessions use: has their limits kept, and shows it to who wants to see it. */
+export class SessionUsage {
+  readonly #monitor: ResourceMonitor;
+  readonly #log: Log;
+  readonly #followers = new UsageFollowers();
+
+  constructor(monitor: ResourceMonitor, log: Log) {
+    this.#monitor = monitor;
+    this.#log = log;
+  }
+
+  /** A command of a session takes its time. */
+  watch(record: SessionRecord): void {
+    this.#monitor.watch(record.session.watched, this.#listenerFor(record));
+  }
+
+  /** Lets a client see what a session uses, from now on, or no longer. */
+  follow(
+    { id, session }: SessionRecord,
+    { interval_ms }: Request<'watch_resources'>,
+    { sink }: Caller,
+  ): Answer<'watch_resources'> {
+    if (!sink)
+      throw new AdapterError('INVALID_REQUEST', 'watch_resources needs a connection that events can come over');
+    if (interval_ms === 0) this.#followers.remove(sink, id);
+    else this.#followers.add(id, sink, interval_ms);
+    this.#monitor.hasten(session.watched);
+    return { session_id: id, interval_ms };
+  }
+
+  /** A connection has ended. */
+  remove(sink: EventSink): void {
+    this.#followers.remove(sink);
+  }
+
+  /** A session has ended. */
+  forget({ id, session }: SessionRecord): void {
+    this.#monitor.forget(session.watched);
+    this.#followers.forget(id);
+  }
+
+  #listenerFor({ id, channel }: SessionRecord): WatchListener {
+    return {
+      onNear: (breach, level, command_id) => {
+        channel.announce('resource_warning', { session_id: id, command_id, level, ...renderBreach(breach) });
+        if (level === 'exceeded') this.#log.warn('a limit was exceeded', { session_id: id, command_id, ...breach });
+      },
+      onUsage: (usage) => {
+        this.#followers.tell(id, usage);
+      },
+      wantedIntervalMs: () => this.#followers.intervalOf(id),
+    };
+  }
+}

@@ -1,0 +1,314 @@
+import type { Principal } from '../../core/access/principal.js';
+import { auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
+import { AdapterError } from '../../core/errors.js';
+import { ID_BYTES, sessionIdFrom } from '../../core/ids.js';
+import { type Limits, lowerLimits } from '../../core/limits/limits.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import { chooseProfile } from '../../core/sandbox/standing.js';
+import type { SessionEndReason, SessionInfo } from '../../core/protocol/results.js';
+import { randomBytes } from '../../engine/system/random.js';
+import { Session } from '../../engine/session/session.js';
+import type { SessionListener } from '../../engine/session/session-options.js';
+import type { ShellPool } from '../../engine/shell/shell-pool.js';
+import { findShell } from '../../engine/shells/list.js';
+import { SpoolBudget } from '../../engine/output/spool.js';
+import type { Quotas } from '../access/quotas.js';
+import type { Caller, EventSink } from '../registry/audience.js';
+import type { CommandRegistry } from '../registry/command-registry.js';
+import type { Confirmations } from '../confirmations/confirmations.js';
+import { existingDirectory } from '../registry/existing-directory.js';
+import type { CommandGate } from '../gate/gate.js';
+import { OutputChannel } from '../registry/output-channel.js';
+import { renderLimits } from '../registry/rendered-limits.js';
+import { type DeadlineLimits, SessionDeadlines } from './session-deadlines.js';
+import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
+import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
+import type { SessionUsage } from '../resources/session-usage.js';
+
+/** Terminal size of sessions that ask for none, in characters: wide, so that tools do not wrap their output. */
+const DEFAULT_COLS = 200;
+const DEFAULT_ROWS = 50;
+
+/** Bounds of sessions, from the configuration. Times in milliseconds. */
+export interface SessionLimits extends DeadlineLimits {
+  readonly maxSessions: number;
+  readonly killGraceMs: number;
+  readonly wedgeTimeoutMs: number;
+  readonly spoolMaxBytes: number;
+  readonly replayMaxBytes: number;
+  /** Of all processes of a session together. */
+  readonly resources: Limits;
+}
+
+/** What the session service is made of. */
+export interface SessionsOptions {
+  readonly pool: ShellPool;
+  readonly commands: CommandRegistry;
+  readonly limits: () => SessionLimits;
+  readonly gate: Pick<CommandGate, 'admitShell'>;
+  readonly confirmations: Pick<Confirmations, 'endSession'>;
+  readonly metrics: Metrics;
+  readonly usage: SessionUsage;
+  readonly audit: AuditTrail;
+  readonly quotas: Pick<Quotas, 'admitSession'>;
+  readonly log: Log;
+}
+
+/** Opens, finds and ends sessions, and keeps their time. */
+export class Sessions implements AsyncDisposable {
+  readonly registry = new SessionRegistry();
+  readonly #options: SessionsOptions;
+  readonly #closing = new Map<string, Promise<void>>();
+  /** Sessions that are not there yet, by what they will belong to. */
+  readonly #opening = new Set<{ readonly owner: string }>();
+  readonly #deadlines: SessionDeadlines;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#deadlines = new SessionDeadlines({
+      sessions: () => this.registry.all(),
+      limits: options.limits,
+      onDue: ({ id }, reason) => {
+        this.#giveUp(id, reason, REASONS[reason]);
+      },
+    });
+  }
+
+  /**
+   * Opens a session that belongs to the caller, and lets it follow it.
+   * @param isHidden it belongs to a one-shot command, and lives as long as that
+   */
+  async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
+    const { pool, log } = this.#options;
+    await this.#options.gate.admitShell(request, caller);
+    const limits = this.#options.limits();
+    this.#options.quotas.admitSession(caller.principal, this.#countOf(caller.principal));
+    if (this.registry.size + this.#opening.size + this.#closing.size >= limits.maxSessions) {
+      const message = `${limits.maxSessions} sessions are open already (max_sessions); close one`;
+      throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions: limits.maxSessions } });
+    }
+    const resources = lowerLimits(limits.resources, request.limits, 'configuration');
+    const installed =
+      request.shell === undefined ? pool.defaultShell : findShell(request.shell, pool.env['PATH'] ?? '');
+    const sandbox = chooseProfile(request.sandbox, pool.sandbox);
+    const cwd = existingDirectory(request.cwd ?? pool.cwd, pool.cwd);
+    const id = sessionIdFrom(randomBytes(ID_BYTES));
+    const opening = { owner: caller.principal.id };
+    this.#opening.add(opening);
+    try {
+      const { killGraceMs, wedgeTimeoutMs } = limits;
+      const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {} } = request;
+      const session = await Session.open(
+        { installed, sandbox, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
+        this.#listen(id),
+      );
+      return this.#register(id, session, request.label, caller, isHidden);
+    } finally {
+      this.#opening.delete(opening);
+    }
+  }
+
+  /** Ends a session with all its processes; nothing happens when it has ended. */
+  async close(id: string, reason: SessionEndReason, detail: string): Promise<void> {
+    const record = this.registry.remove(id, reason, detail);
+    if (!record) return;
+    this.#options.metrics.sessionClosed(reason);
+    this.#options.confirmations.endSession(id);
+    const principal = auditPrincipal(record.owner);
+    this.#options.audit.record({ event: 'session_closed', principal, session_id: id, details: { reason } });
+    const closing = this.#end(record, reason, detail).finally(() => this.#closing.delete(id));
+    this.#closing.set(id, closing);
+    await closing;
+  }
+
+  /** Gives a session a fresh shell under the same id. */
+  async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
+    this.registry.get(request.session_id, principal, 'use');
+    await this.#options.gate.admitShell({ env: request.env }, { principal });
+    // Meanwhile it may have ended.
+    const record = this.registry.get(request.session_id, principal, 'use');
+    const { options } = record.session;
+    const { session } = record;
+    const cwd = existingDirectory(request.cwd ?? options.cwd, session.workingDirectory, session.see);
+    await record.session.reset(cwd, request.env ?? options.env);
+    touch(record);
+    return {
+      session_id: record.id,
+      shell: options.installed.shell.name,
+      working_directory: record.session.workingDirectory,
+    };
+  }
+
+  /** Lets a client follow a session and sends it what it missed. */
+  attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
+    const record = this.registry.get(request.session_id, principal, 'see');
+    if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
+    const { channel } = record;
+    const { running, queued } = record.session;
+    for (const command of running ? [running, ...queued] : queued) channel.open(command);
+    const replay = request.from_seq === undefined ? undefined : channel.replay(sink, request.from_seq);
+    channel.follow(sink);
+    record.abandonedSince = undefined;
+    return {
+      session_id: record.id,
+      next_seq: channel.nextSeq,
+      replayed: replay?.events.length ?? 0,
+      gap: replay?.gap ? { from_seq: replay.gap.fromSeq, to_seq: replay.gap.toSeq } : null,
+    };
+  }
+
+  /** A connection has ended: its sessions wait for it to come back. */
+  detach(sink: EventSink): void {
+    this.#options.usage.remove(sink);
+    for (const record of this.registry.all()) {
+      const isLast = record.channel.unfollow(sink) && record.channel.followers === 0;
+      if (isLast && !record.isHidden) record.abandonedSince = performance.now();
+    }
+    this.#deadlines.schedule();
+  }
+
+  /** Describes a session for the wire. */
+  describe(record: SessionRecord): SessionInfo {
+    const { session, channel } = record;
+    const { running } = session;
+    return {
+      session_id: record.id,
+      owner: record.owner.name,
+      label: record.label ?? null,
+      shell: session.options.installed.shell.name,
+      sandbox: session.options.sandbox,
+      state: running ? 'busy' : 'idle',
+      working_directory: session.workingDirectory,
+      created_at: record.createdAt.toISOString(),
+      last_used_at: record.lastUsedAt.toISOString(),
+      expires_at: record.expiresAt.toISOString(),
+      cols: session.size.cols,
+      rows: session.size.rows,
+      running_command: running
+        ? {
+            command_id: running.id,
+            command: running.spec.command,
+            started_at: running.acceptedAt.toISOString(),
+            tty: running.spec.tty,
+          }
+        : null,
+      queued_commands: session.queued.length,
+      next_seq: channel.nextSeq,
+      restarts: session.restarts,
+      attached_clients: channel.followers,
+      background_processes: session.backgroundProcesses,
+      limits: renderLimits(session.options.limits),
+    };
+  }
+
+  /** A command was run or has ended: the idle time begins anew. */
+  touch(record: SessionRecord): void {
+    touch(record);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#deadlines[Symbol.dispose]();
+    const open = this.registry.all();
+    await Promise.all(open.map(({ id }) => this.close(id, 'shutdown', 'the daemon was stopped')));
+    await Promise.all(this.#closing.values());
+  }
+
+  /** Sessions of a principal: those that are open, and those that soon will be. */
+  #countOf({ id }: Principal): number {
+    const open = this.registry.all().filter(({ owner }) => owner.id === id);
+    return open.length + [...this.#opening].filter(({ owner }) => owner === id).length;
+  }
+
+  #register(
+    id: string,
+    session: Session,
+    label: string | undefined,
+    { principal, sink }: Caller,
+    isHidden: boolean,
+  ): SessionRecord {
+    const limits = this.#options.limits();
+    const now = performance.now();
+    const createdAt = new Date();
+    const record: SessionRecord = {
+      id,
+      owner: principal,
+      label,
+      session,
+      channel: new OutputChannel(id, limits.replayMaxBytes, (command, isHeld) => {
+        session.holdForClient(command, isHeld);
+      }),
+      budget: new SpoolBudget(limits.spoolMaxBytes),
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + limits.maxLifetimeMs),
+      lastUsedAt: createdAt,
+      isHidden,
+      abandonedSince: sink || isHidden ? undefined : now,
+      createdTicks: now,
+      lastUsedTicks: now,
+    };
+    if (sink) record.channel.follow(sink);
+    this.registry.add(record);
+    this.#deadlines.schedule();
+    const { name: shell } = session.options.installed.shell;
+    this.#options.metrics.sessionOpened(shell);
+    this.#options.log.info('session opened', { session_id: id, owner: principal.name, shell, pid: session.pid });
+    return record;
+  }
+
+  #listen(id: string): SessionListener {
+    return {
+      onLingering: () => {
+        const record = this.registry.find(id);
+        if (record) this.#options.usage.watch(record);
+      },
+      onAwaitingInput: (command) => {
+        const prompt = command.stderr.prompt() || command.stdout.prompt();
+        this.registry.find(id)?.channel.announce('awaiting_input', { command_id: command.id, session_id: id, prompt });
+      },
+      onShellReplaced: (why) => {
+        this.#options.metrics.shellReplaced(why);
+      },
+      onFailed: (error) => {
+        this.#giveUp(id, 'failed', `its shell could not be started again: ${error.message}`);
+      },
+      onExceeded: ({ resource, limit }) => {
+        this.#giveUp(id, 'limit', `it exceeded its limit on ${resource}, ${limit}, though all in it was ended`);
+      },
+    };
+  }
+
+  #giveUp(id: string, reason: SessionEndReason, detail: string): void {
+    if (!this.registry.find(id)) return;
+    this.close(id, reason, detail).catch((cause: unknown) => {
+      this.#options.log.error('a session could not be closed', { session_id: id, reason, error: String(cause) });
+    });
+  }
+
+  async #end(record: SessionRecord, reason: SessionEndReason, detail: string): Promise<void> {
+    const { id, session, channel } = record;
+    const survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
+    channel.announce('session_closed', {
+      session_id: id,
+      reason,
+      detail,
+      ...killFields(reason, session.lastKill),
+      ...(survivors.length > 0 && { survivors }),
+    });
+    channel[Symbol.dispose]();
+    this.#options.usage.forget(record);
+    await this.#options.commands.forgetSession(id, record.owner.id);
+    this.#options.log.info('session closed', { session_id: id, reason });
+    if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
+  }
+}
+
+function touch(record: SessionRecord): void {
+  record.lastUsedAt = new Date();
+  // A client that uses the session without following it is there all the same.
+  if (record.abandonedSince !== undefined) {
+    record.abandonedSince = record.channel.followers > 0 ? undefined : performance.now();
+  }
+  record.lastUsedTicks = performance.now();
+}

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { RequestInput } from '../../../src/core/protocol/requests.js';
+import { type DaemonOptions, TestDaemon } from '../../support/daemon.js';
+import { WireClient } from '../../support/wire.js';
+import { TrapContext } from './context.js';
+import { remainingWith, zombiesOf } from './leftovers.js';
+import { checkAnswer } from './verdict.js';
+import { run, type Step, type Trap } from './table.js';
+
+/** Address of a daemon that runs already; by default each file starts its own. */
+const URL = process.env['SHELL_ADAPTER_CONFORMANCE_URL'];
+/** Shell of the rows that ask for none; by default the daemon's. */
+const SHELL = process.env['SHELL_ADAPTER_CONFORMANCE_SHELL'];
+
+/** Time for an answer beyond the command's own run time: the page says 1 s; more, as only a hang may trip it. */
+const ANSWER_MARGIN_MS = 4000;
+/** The same where an answer is not expected, until a known fault is mended. */
+const FAULT_MARGIN_MS = 500;
+/** Characters of a result, whatever the daemon's configuration says. */
+const OUTPUT_SIZE = 200_000;
+
+/** What the rows of a file share. */
+interface Bench {
+  readonly daemon: TestDaemon | undefined;
+  readonly url: string;
+  readonly client: WireClient;
+  /** A session that no row touches: it must never notice any. */
+  readonly witness: string;
+  readonly root: string;
+}
+
+/** Declares the tests of one section: a row each, all on one daemon unless a row wants one of its own. */
+export function conformance(section: string, traps: readonly Trap[], options?: DaemonOptions): void {
+  describe(section, () => {
+    let bench: Bench;
+    beforeAll(async () => {
+      bench = await setUpBench(options);
+    });
+    afterAll(async () => {
+      await tearDownBench(bench);
+    });
+    for (const trap of traps) {
+      const isSkipped = (trap.daemon !== undefined || trap.isLocal === true) && URL !== undefined;
+      const why = isSkipped ? ' (needs a daemon of its own)' : '';
+      const fault = trap.knownFault === undefined ? '' : ` (known fault: ${trap.knownFault})`;
+      test(`${trap.id} ${trap.title}${why}${fault}`, { skip: isSkipped, fails: fault !== '' }, async () => {
+        if (trap.daemon === undefined) return runTrap(trap, bench);
+        const own = await setUpBench(trap.daemon);
+        try {
+          await runTrap(trap, own);
+        } finally {
+          await tearDownBench(own);
+        }
+      });
+    }
+  });
+}
+
+async function setUpBench(options: DaemonOptions | undefined): Promise<Bench> {
+  const daemon = URL === undefined ? await TestDaemon.start(options) : undefined;
+  const url = daemon?.url ?? URL ?? '';
+  const client = await WireClient.connect(url);
+  // In the workspace: a sandbox has a /tmp of its own.
+  const made = await client.run('mktemp -d traps-XXXXXX');
+  if (made.error) throw new Error(made.error.message);
+  const { workspace_directory: workspace } = await client.request('shell_metadata', {});
+  return { daemon, url, client, witness: await client.openSession(), root: `${workspace}/${made.stdout.trim()}` };
+}
+
+async function tearDownBench({ daemon, client, witness, root }: Bench): Promise<void> {
+  await client.request('close_session', { session_id: witness });
+  await client.run(`rm -rf ${root}`);
+  await client[Symbol.asyncDispose]();
+  if (!daemon) return;
+  const zombies = zombiesOf(daemon.pid);
+  await daemon[Symbol.asyncDispose]();
+  expect(zombies, 'zombie children of the daemon').toEqual([]);
+}
+
+async function runTrap(trap: Trap, bench: Bench): Promise<void> {
+  await using client = await WireClient.connect(bench.url);
+  const marginMs = trap.knownFault === undefined ? ANSWER_MARGIN_MS : FAULT_MARGIN_MS;
+  const context = new TrapContext(client, bench, marginMs);
+  await bench.client.run(`mkdir -p ${context.directory}`);
+  context.sessionId = await client.openSession(sessionOptions(trap, context));
+  try {
+    for (const [index, step] of (trap.steps ?? []).entries()) await runStep(step, `step ${index + 1}`, context);
+    await trap.run?.(context);
+    if (trap.isClosed !== true) await checkSession(trap, context);
+    await checkWitness(bench);
+  } finally {
+    await within(client.request('close_session', { session_id: context.sessionId }), 10_000, 'close_session');
+  }
+  expect(await remainingWith(context.mark), 'left running').toEqual([]);
+}
+
+function sessionOptions(trap: Trap, context: TrapContext): RequestInput<'open_session'> {
+  const { env, ...others } = trap.session ?? {};
+  return {
+    cwd: context.directory,
+    ...(SHELL !== undefined && { shell: SHELL }),
+    ...others,
+    env: { ...env, CONFORMANCE_ROW: context.mark },
+  };
+}
+
+async function runStep(step: Step, label: string, context: TrapContext): Promise<void> {
+  const command = typeof step.command === 'function' ? step.command(context) : step.command;
+  const patienceMs = (step.expect.takesMs ?? 0) + context.marginMs;
+  const title = `${label}: ${command.slice(0, 300)}`;
+  const answered = context.client.request('execute_command', {
+    command,
+    session_id: step.alone ? undefined : context.sessionId,
+    command_id: context.newCommandId(),
+    output: { max_size: OUTPUT_SIZE },
+    ...(step.alone && { env: { CONFORMANCE_ROW: context.mark } }),
+    ...step.options,
+  });
+  const acted = step.during?.(context) ?? Promise.resolve();
+  const answer = await within(answered, patienceMs, title);
+  await within(acted, context.marginMs, `${title} (the client's part)`);
+  await checkAnswer(answer, step, title, context);
+}
+
+/** The session answers exactly, behind as many shells as it should, with nothing left in it. */
+async function checkSession(trap: Trap, context: TrapContext): Promise<void> {
+  const word = `ok-${randomBytes(4).toString('hex')}`;
+  await runStep(trap.probe?.(word) ?? run(`echo ${word}`, { stdout: `${word}\n` }), 'the session afterwards', context);
+  const session = await context.client.request('get_session', { session_id: context.sessionId });
+  const { state, restarts, queued_commands } = session;
+  expect({ state, restarts, queued_commands }, 'the session afterwards').toEqual({
+    state: 'idle',
+    restarts: trap.restarts ?? 0,
+    queued_commands: 0,
+  });
+}
+
+async function checkWitness({ client, witness }: Bench): Promise<void> {
+  const { stdout, stderr, exit_code, session_state } = await client.run('echo "$-" untouched', witness);
+  expect({ stdout, stderr, exit_code, session_state }, 'another session').toEqual({
+    stdout: expect.stringMatching(/^\w+ untouched\n$/) as string,
+    stderr: '',
+    exit_code: 0,
+    session_state: 'alive',
+  });
+}
+
+async function within<T>(promise: Promise<T>, ms: number, title: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${ms} ms: ${title}`));
+    }, ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,103 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { MB } from '../../../src/core/limits/limits.js';
+import { TestDaemon } from '../../support/daemon.js';
+import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { eventually } from '../../support/measure.js';
+import { WireClient } from '../../support/wire.js';
+
+/** Writes 8 MB in a few milliseconds: sooner than anybody looks, as a rule. */
+const QUICK = 'dd if=/dev/zero of=quick bs=8M count=1 status=none';
+/** As often as to meet commands that end before the first look, and such that end after it. */
+const TIMES = 8;
+
+/** All that QUICK has written, and nothing else; a new file takes a block of its directory. */
+function expectAll(bytes: number | null): void {
+  expect(bytes).toBeGreaterThanOrEqual(8 * MB);
+  expect(bytes).toBeLessThan(8.1 * MB);
+}
+
+describe.each(MECHANISMS)('bytes written by commands that end soon, with $title', ({ name, isUsable }) => {
+  describe.skipIf(!isUsable)('a daemon', () => {
+    let daemon: TestDaemon;
+    let client: WireClient;
+
+    beforeAll(async () => {
+      daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: name } } });
+      client = await WireClient.connect(daemon.url);
+    });
+
+    afterAll(async () => {
+      await client[Symbol.asyncDispose]();
+      await daemon[Symbol.asyncDispose]();
+    });
+
+    /** It was ended for the limit, or its result has a warning that tells of it. */
+    function expectTold(result: Awaited<ReturnType<WireClient['run']>>): void {
+      expect(result.resource_usage.written_bytes).toBeGreaterThan(4 * MB);
+      if (result.killed_by === 'disk') expect(result.limit).toMatchObject({ resource: 'disk_mb', limit: 4 });
+      else {
+        const [{ code, message } = { code: '', message: '' }] = result.warnings;
+        expect([code, result.exit_code]).toEqual(['LIMIT_EXCEEDED', 0]);
+        expect(message).toMatch(/disk_mb was 8, and the limit is 4\./);
+      }
+    }
+
+    it('a command in a session that has exceeded a limit by its end says so, and the next one nothing', async () => {
+      const id = await client.openSession({ limits: { disk_mb: 4 } });
+      for (let time = 0; time < TIMES; time += 1) {
+        expectTold(await client.run(QUICK, id));
+        expect(await client.run('true', id)).toMatchObject({ killed_by: null, warnings: [] });
+      }
+      await client.request('close_session', { session_id: id });
+    });
+
+    it('the same for a limit of one command', async () => {
+      const id = await client.openSession({ limits: { disk_mb: 100 } });
+      expectTold(await client.run(QUICK, id, { limits: { disk_mb: 4 } }));
+      expect(await client.run(QUICK, id)).toMatchObject({ killed_by: null, warnings: [] });
+      await client.request('close_session', { session_id: id });
+    });
+
+    // Where processes have numbers of their own, what they have written is gone with them.
+    it.skipIf(name === 'pid_namespace').each([
+      ['text', QUICK, undefined],
+      ['a program', 'dd', ['if=/dev/zero', 'of=quick', 'bs=8M', 'count=1', 'status=none']],
+    ])('a command without a session, %s: exact, and what has exceeded a limit says so', async (_, command, args) => {
+      for (let time = 0; time < TIMES; time += 1) {
+        expectTold(await client.run(command, undefined, { args, limits: { disk_mb: 4 } }));
+        const { resource_usage: usage } = await client.run(command, undefined, { args });
+        expectAll(usage.written_bytes);
+      }
+    });
+
+    it('of several at the same time none is told what another has written', async () => {
+      const commands = Array.from({ length: TIMES }, (_, number) =>
+        number % 2 === 0 ? QUICK.replace('quick', `q${number}`) : 'true',
+      );
+      const results = await Promise.all(commands.map((command) => client.run(command)));
+      for (const [number, { resource_usage: usage }] of results.entries()) {
+        if (number % 2 !== 0) expect([null, 0]).toContain(usage.written_bytes);
+        // Of those that end in the same moment it is known what was seen of them.
+        else expect(usage.written_bytes ?? 0).toBeLessThan(8.1 * MB);
+      }
+    });
+
+    it('what a command that has ended at once has left in the background is watched', async () => {
+      const id = await client.openSession({ limits: { disk_mb: 20 } });
+      const file = join(daemon.workspace, 'left');
+      const left = `(setsid sh -c 'while head -c 1M /dev/zero; do sleep 0.02; done' >left 2>/dev/null </dev/null &)`;
+      await client.run(left, id);
+      await client.event('resource_warning', (event) => event.session_id === id && event.level === 'exceeded');
+      await eventually(async () => {
+        const { warnings } = await client.run('true', id);
+        expect(warnings).toEqual([expect.objectContaining({ code: 'LIMIT_EXCEEDED' })]);
+      });
+      expect(existsSync(file) && statSync(file).size).toBeLessThan(84 * MB);
+      await client.request('close_session', { session_id: id });
+    });
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+
+import { assertPermitted, PERMISSIONS } from '../../../../src/core/protocol/permissions.js';
+import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, reaches } from '../../../../src/core/access/principal.js';
+import { type Role, ROLE_NAMES } from '../../../../src/core/access/roles.js';
+import type { AdapterError } from '../../../../src/core/errors.js';
+import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
+
+/** Who may ask what, said a second time and request by request: v viewer, a agent, o operator, A admin. */
+const EXPECTED: Readonly<Record<RequestName, string>> = {
+  open_session: ' aoA',
+  execute_command: ' aoA',
+  close_session: ' aoA',
+  shell_metadata: 'vaoA',
+  daemon_status: 'vaoA',
+  check_command: ' aoA',
+  send_input: ' aoA',
+  confirm_command: ' aoA',
+  list_confirmations: ' aoA',
+  signal_command: ' aoA',
+  wait_command: 'vaoA',
+  read_output: 'vaoA',
+  list_sessions: 'vaoA',
+  get_session: 'vaoA',
+  reset_session: ' aoA',
+  resize_terminal: ' aoA',
+  attach_session: 'vaoA',
+  watch_resources: 'vaoA',
+  checkpoint_workspace: ' aoA',
+  list_checkpoints: 'vaoA',
+  diff_workspace: 'vaoA',
+  restore_workspace: ' aoA',
+  llm_call: ' aoA',
+  llm_stream: ' aoA',
+  cancel_llm: ' aoA',
+  list_llm_providers: 'vaoA',
+};
+
+const LETTERS: Readonly<Record<Role, string>> = { viewer: 'v', agent: 'a', operator: 'o', admin: 'A' };
+
+const names = Object.keys(requests) as RequestName[];
+const rows = names.flatMap((name) => ROLE_NAMES.map((role) => ({ name, role })));
+
+function refusalOf(role: Role, name: RequestName): AdapterError | undefined {
+  try {
+    assertPermitted(role, name);
+    return undefined;
+  } catch (error) {
+    return error as AdapterError;
+  }
+}
+
+describe('the table of requests and roles', () => {
+  it('has every request', () => {
+    expect(Object.keys(PERMISSIONS)).toEqual(names);
+    expect(Object.keys(EXPECTED)).toEqual(names);
+  });
+
+  it.each(rows)('$role and $name', ({ name, role }) => {
+    const refusal = refusalOf(role, name);
+    expect(refusal === undefined).toBe(EXPECTED[name].includes(LETTERS[role]));
+    if (!refusal) return;
+    expect(refusal.code).toBe('FORBIDDEN');
+    expect(refusal.details).toEqual({ request: name, role, needs: [...PERMISSIONS[name]] });
+    for (const needed of PERMISSIONS[name]) expect(refusal.message).toContain(needed);
+    expect(refusal.message).toContain(`has the role ${role}`);
+  });
+});
+
+describe('what is whose', () => {
+  const principal = (role: Role): Principal => ({ id: 'token_mine', name: 'mine', role, isLocalPeer: false });
+
+  it.each(ROLE_NAMES)('%s reaches what is its own', (role) => {
+    expect(reaches(principal(role), 'token_mine', 'see')).toBe(true);
+    expect(reaches(principal(role), 'token_mine', 'use')).toBe(true);
+  });
+
+  it.each([
+    ['viewer', true, false],
+    ['agent', false, false],
+    ['operator', true, false],
+    ['admin', true, true],
+  ] as const)('%s: may look at what is of others: %s, may use it: %s', (role, see, use) => {
+    for (const owner of ['token_other', LOCAL_ID]) {
+      expect(reaches(principal(role), owner, 'see')).toBe(see);
+      expect(reaches(principal(role), owner, 'use')).toBe(use);
+    }
+  });
+
+  it('programs of the daemon’s user reach everything', () => {
+    expect(reaches(LOCAL_PRINCIPAL, 'token_other', 'use')).toBe(true);
+  });
+});
