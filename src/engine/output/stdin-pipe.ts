@@ -98,10 +98,10 @@ export class StdinPipe {
     this.#attach(openWriter(this.#path));
   }
 
-  /** Takes note that what was offered by `offerOpenAt` was opened. */
+  /** Takes note that what was offered by `offerOpenAt` was opened. Until then the pipe stays, so that no byte is lost. */
   noteOpened(): void {
-    if (this.#ownReader !== undefined) closeSync(this.#ownReader);
-    this.#ownReader = undefined;
+    this.#closeOwnReader();
+    this.#closeWhenEmpty();
   }
 
   /** Takes bytes for the command. They are kept until it has read them, or reads no more. */
@@ -179,12 +179,18 @@ export class StdinPipe {
   }
 
   #closeWhenEmpty(): void {
-    if (this.#hasEnded && this.#socket && this.#unreadBytes === 0) this.#disconnect();
+    const isOpened = this.#ownReader === undefined;
+    if (this.#hasEnded && isOpened && this.#socket && this.#unreadBytes === 0) this.#disconnect();
+  }
+
+  #closeOwnReader(): void {
+    if (this.#ownReader !== undefined) closeSync(this.#ownReader);
+    this.#ownReader = undefined;
   }
 
   #disconnect(): void {
     clearTimeout(this.#timer);
-    this.noteOpened();
+    this.#closeOwnReader();
     this.#socket?.destroy();
     this.#socket = undefined;
   }

@@ -41,7 +41,7 @@ function open(message: StartMessage): (number | 'ignore')[] {
   // another writer: the daemon would take the last one's going for the end of the output.
   const probe = openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
-    fds.push(message.stdin === null ? 'ignore' : openSync(message.stdin, constants.O_RDONLY));
+    fds.push(message.stdin === null ? 'ignore' : openStdin(message.stdin));
     fds.push(openSync(message.stdout, constants.O_WRONLY), openSync(message.stderr, constants.O_WRONLY));
     if (message.request !== null) fds.push(openSync(message.request, constants.O_RDONLY));
     return fds;
@@ -50,6 +50,17 @@ function open(message: StartMessage): (number | 'ignore')[] {
     throw error;
   } finally {
     closeSync(probe);
+  }
+}
+
+/** Opens the reading end of a FIFO, or a file, without waiting for a writer: the daemon may have closed it meanwhile. */
+function openStdin(path: string): number {
+  // Opening both ends never blocks (fifo(7), Linux), and the next open(2) finds a writer.
+  const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  try {
+    return openSync(path, constants.O_RDONLY);
+  } finally {
+    closeSync(both);
   }
 }
 
