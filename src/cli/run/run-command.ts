@@ -109,17 +109,24 @@ function requestOf(
 /** Nobody reads standard output any more: reason enough to end the command, and none to complain. */
 class BrokenOutput extends Error {}
 
-/** Passes the output on while the command runs. */
+/**
+ * Passes the output on while the command runs.
+ * @param whenFree resolves when output may be written
+ */
 async function follow(
   { stdout, stderr }: Context,
   command: ClientCommand,
   isQuiet: boolean,
   signals: CommandSignals,
+  whenFree?: () => Promise<void>,
 ): Promise<Outcome> {
   signals.sendTo(command);
   try {
     if (!isQuiet) {
-      for await (const { stream, data } of command) await (stream === 'stdout' ? stdout : stderr).write(data);
+      for await (const { stream, data } of command) {
+        await whenFree?.();
+        await (stream === 'stdout' ? stdout : stderr).write(data);
+      }
     }
     return await command;
   } catch (error) {
@@ -150,7 +157,8 @@ async function runOnTerminal(
   const start = async () => {
     const command = runner.execute(...request);
     await using terminal = openTerminal(context, { client, session, command });
-    return await Promise.race([follow(context, command, false, signals), terminal.left.then(() => LEFT_EXIT_CODE)]);
+    const followed = follow(context, command, false, signals, terminal.whenFree);
+    return await Promise.race([followed, terminal.left.then(() => LEFT_EXIT_CODE)]);
   };
   try {
     return await runOrAsk(context, client, start, LEFT_EXIT_CODE);

@@ -36,14 +36,18 @@ export async function followSession(context: Context, id: string, options: Attac
   const isInteractive = options.input === true && options.json !== true && context.stdin.isTTY;
   await withDaemon(options, context, async (client) => {
     const terminals = isInteractive ? new CommandTerminals(client, id) : undefined;
-    const show = options.json ? showAsJson(context) : showAsText(context, terminals);
+    let whenFree: () => Promise<void> | undefined = () => undefined;
+    const show = options.json ? showAsJson(context) : showAsText(context, { terminals, whenFree: () => whenFree() });
     const ended = listen(client, id, show);
     // Events that are sent again come before the answer: the listeners have to be there.
     const session = await client.attachSession(id, { fromSeq: options.fromSeq });
     const terminal = isInteractive ? openTerminal(context, { client, session }) : undefined;
     if (options.input && !terminal) sendLines(context, options, session);
+    const over = Promise.race([ended, detached, context.stdout.broken, ...(terminal ? [terminal.left] : [])]);
+    const hasEnded = over.catch(() => undefined);
+    if (terminal) whenFree = () => Promise.race([terminal.whenFree(), hasEnded]);
     try {
-      await Promise.race([ended, detached, context.stdout.broken, ...(terminal ? [terminal.left] : [])]);
+      await over;
       await show.settled();
     } finally {
       await terminal?.[Symbol.asyncDispose]();
@@ -102,8 +106,15 @@ function showAsJson({ stdout }: Context): Display {
   };
 }
 
-/** @param terminals given when this terminal is in raw mode: then every line end needs a carriage return */
-function showAsText({ stdout, stderr }: Context, terminals?: CommandTerminals): Display {
+/** How events are shown as text. */
+interface TextOptions {
+  /** Given when this terminal is in raw mode: then every line end needs a carriage return. */
+  readonly terminals: CommandTerminals | undefined;
+  /** Resolves when output may be written; undefined when it may be at once. */
+  readonly whenFree: () => Promise<void> | undefined;
+}
+
+function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOptions): Display {
   let last: Promise<void> = Promise.resolve();
   /** The running command, when some of its output has come as events. */
   const streamed = new Set<string>();
@@ -118,7 +129,10 @@ function showAsText({ stdout, stderr }: Context, terminals?: CommandTerminals): 
     command_output: ({ command_id, stream, data }) => {
       streamed.add(command_id);
       const output = stream === 'stdout' ? stdout : stderr;
-      show(async () => output.write(terminals ? await terminals.adapt(command_id, data) : data));
+      show(async () => {
+        await whenFree();
+        await output.write(terminals ? await terminals.adapt(command_id, data) : data);
+      });
     },
     output_gap: ({ from_seq, to_seq }) => {
       const end = terminals ? '\r\n' : '\n';

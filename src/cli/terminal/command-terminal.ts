@@ -30,9 +30,7 @@ interface Connection {
 export function openTerminal(
   context: Context,
   { client, session, command }: Connection,
-): AsyncDisposable & {
-  readonly left: Promise<void>;
-} {
+): AsyncDisposable & Pick<ConnectedTerminal, 'left' | 'whenFree'> {
   const peer = command ?? session;
   const ended = (command?.result ?? new Promise<never>(() => undefined)).then(
     () => true,
@@ -62,6 +60,7 @@ export function openTerminal(
   });
   return {
     left: terminal.left,
+    whenFree: () => terminal.whenFree(),
     [Symbol.asyncDispose]: async () => {
       waits[Symbol.dispose]();
       await terminal[Symbol.asyncDispose]();

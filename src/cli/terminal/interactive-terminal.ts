@@ -43,6 +43,8 @@ export class ConnectedTerminal implements AsyncDisposable {
   readonly #resizing: Disposable;
   #leave!: () => void;
   #question: RawLine | undefined;
+  /** Resolves when the person has answered; undefined while no question is shown. */
+  #answered: Promise<unknown> | undefined;
   #onInterrupt: (() => void) | undefined;
   /** The last note about a failure: the same is not shown for every key. */
   #lastFailure: string | undefined;
@@ -78,6 +80,11 @@ export class ConnectedTerminal implements AsyncDisposable {
     return this.#sender.isSending;
   }
 
+  /** Resolves when no question is shown: output of the command would draw over it. */
+  async whenFree(): Promise<void> {
+    while (this.#answered) await this.#answered;
+  }
+
   /** Shows a line of this program's own between the output of the command. */
   note(text: string, before = ''): void {
     const { stderr } = this.#context;
@@ -89,6 +96,17 @@ export class ConnectedTerminal implements AsyncDisposable {
    * @param ended resolves when the question needs no answer any more; gives undefined then
    */
   async ask(lines: readonly string[], ended: Promise<unknown>): Promise<string | undefined> {
+    const answer = this.#ask(lines, ended);
+    this.#answered = answer;
+    try {
+      return await answer;
+    } finally {
+      this.#answered = undefined;
+      this.#redraw();
+    }
+  }
+
+  async #ask(lines: readonly string[], ended: Promise<unknown>): Promise<string | undefined> {
     const { stderr } = this.#context;
     const question = new RawLine((text) => void stderr.write(text));
     this.#question = question;
@@ -96,7 +114,6 @@ export class ConnectedTerminal implements AsyncDisposable {
     const line = await Promise.race([question.done, ended.then(() => undefined)]);
     await stderr.write('\r\n');
     this.#question = undefined;
-    this.#redraw();
     return line;
   }
 
