@@ -121,9 +121,12 @@ function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOp
   const show = (write: () => Promise<void>) => {
     last = last.then(write);
   };
+  const end = terminals ? '\r\n' : '\n';
+  const write = async (text: string) => {
+    if (stderr.isTerminal) await stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}`) + end);
+  };
   const note = (text: string) => {
-    const end = terminals ? '\r\n' : '\n';
-    if (stderr.isTerminal) show(() => stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}`) + end));
+    show(() => write(text));
   };
   const showers: { [N in ShownEvent]: (payload: EventPayload<N>) => void } = {
     command_output: ({ command_id, stream, data }) => {
@@ -135,7 +138,6 @@ function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOp
       });
     },
     output_gap: ({ from_seq, to_seq }) => {
-      const end = terminals ? '\r\n' : '\n';
       show(() => stderr.write(`shell-adapter: events ${from_seq} to ${to_seq} are missing${end}`));
     },
     command_finished: (result) => {
@@ -151,8 +153,11 @@ function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOp
       }
       note(`${result.command_id} ${result.status}, exit code ${String(result.exit_code)}`);
     },
-    awaiting_input: () => {
-      note('the command waits for input');
+    awaiting_input: ({ command_id }) => {
+      show(async () => {
+        // A program on a terminal shows its own prompt, and this would stand behind it.
+        if (!(await terminals?.isOnTerminal(command_id))) await write('the command waits for input');
+      });
     },
     health_warning: ({ warnings }) => {
       for (const { message } of warnings) note(message);

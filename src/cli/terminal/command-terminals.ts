@@ -14,13 +14,14 @@ export class CommandTerminals {
 
   /** Output of a command as this terminal has to get it. */
   async adapt(commandId: string, data: string | Uint8Array): Promise<string | Uint8Array> {
-    if (await this.#isOnTerminal(commandId)) return data;
+    if (await this.isOnTerminal(commandId)) return data;
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
     const adapted = text.replaceAll(/\r?\n/g, '\r\n');
     return typeof data === 'string' ? adapted : Buffer.from(adapted, 'latin1');
   }
 
-  async #isOnTerminal(commandId: string): Promise<boolean> {
+  /** Whether a command runs on a terminal of its own, or did when it was first asked for. */
+  async isOnTerminal(commandId: string): Promise<boolean> {
     const known = this.#known.get(commandId);
     if (known !== undefined) return known;
     const isOnTerminal = await this.#ask(commandId);
