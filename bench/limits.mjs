@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMIT_MECHANISM_NAMES, MB } from '../dist/core/limits/limits.js';
 import { chooseMechanism } from '../dist/engine/limits/probe.js';
 import { Slices } from '../dist/engine/limits/slices.js';
-import { ResourceWatch } from '../dist/services/resources/resource-watch.js';
+import { ResourceWatch } from '../dist/services/resources/limit-monitor.js';
 import { summarize } from './measure.mjs';
 import { startDaemon } from './targets.mjs';
 

@@ -8,7 +8,7 @@ import { RequestAudit } from '../services/audit/request-audit.js';
 import { sampleWorkload } from '../services/machine/workload.js';
 import { PrometheusMetrics } from '../transports/http/prometheus.js';
 
-import type { Closers } from './closers.js';
+import type { Disposables } from './disposables.js';
 import { buildAudit } from './audit.js';
 import { abandonEngine, buildEngine } from './engine.js';
 import { gateSettings } from './gate-settings.js';
@@ -35,7 +35,7 @@ export interface App extends AsyncDisposable {
    */
   reconfigure(configuration: Configuration): readonly string[];
   /** Ends every process at once and removes the files, without waiting for anything. For a second signal. */
-  readonly abandon: () => void;
+  readonly killAll: () => void;
   /** Ends everything: clients are told, processes ended, files removed. Safe to call twice. */
   close(reason: string): Promise<void>;
 }
@@ -45,7 +45,7 @@ const SHUTDOWN_GRACE_MS = 3000;
 
 /** Builds the daemon and starts it. Nothing else constructs services; what was built is closed in reverse order. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const closers: Closers = [];
+  const closers: Disposables = [];
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) await close();
   };
@@ -57,7 +57,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function build(options: AppOptions, closers: Closers, closeAll: () => Promise<void>): Promise<App> {
+async function build(options: AppOptions, closers: Disposables, closeAll: () => Promise<void>): Promise<App> {
   const { log, secrets, version } = options;
   let { configuration } = options;
   let gate = gateSettings(configuration);
@@ -112,7 +112,7 @@ async function build(options: AppOptions, closers: Closers, closeAll: () => Prom
       return reloaded.waiting;
     },
     close,
-    abandon: () => {
+    killAll: () => {
       abandonEngine(engine);
     },
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),

@@ -5,7 +5,7 @@ import type { Log } from '../core/logging/log.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { AuditFile } from '../engine/audit/audit-file.js';
 
-import type { Closers } from './closers.js';
+import type { Disposables } from './disposables.js';
 
 /** Daemons that share a state directory, each with an audit log of its own. */
 const MAX_DAEMONS = 64;
@@ -18,7 +18,7 @@ export async function buildAudit(
   { audit }: Configuration,
   mask: SecretMask,
   log: Log,
-  closers: Closers,
+  closers: Disposables,
 ): Promise<AuditTrail> {
   if (!audit.enabled) return NO_AUDIT;
   const open = (path: string) =>

@@ -20,7 +20,7 @@ interface Parts {
   readonly checkpoints: Checkpoints;
   readonly llm: LlmPort;
   readonly configuration: () => Configuration;
-  readonly counts: (principal: Principal) => boolean;
+  readonly isActive: (principal: Principal) => boolean;
   readonly secrets: Pick<SecretMask, 'value'>;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
@@ -32,7 +32,7 @@ export function buildConfirmations({
   checkpoints,
   llm,
   configuration,
-  counts,
+  isActive,
   secrets,
   metrics,
   audit,
@@ -48,7 +48,7 @@ export function buildConfirmations({
       return model === undefined ? undefined : withoutSecrets(new OpenAiReviewer({ baseUrl, model, apiKey }), secrets);
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
-    counts,
+    isActive,
     observe: observe(log, metrics, audit),
   });
 }

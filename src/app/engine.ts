@@ -6,7 +6,7 @@ import type { Log, LogFactory } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
 import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
-import { LifeSigns } from '../engine/instance/life-signs.js';
+import { LivenessMarker } from '../engine/instance/liveness-marker.js';
 import { type OneShotOptions, OneShotRunner } from '../engine/one-shot/one-shot.js';
 import {
   findDeadInstances,
@@ -23,7 +23,7 @@ import { StdinPipes } from '../engine/output/stdin-pipes.js';
 import { Worktrees } from '../engine/instance/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
-import type { Closers } from './closers.js';
+import type { Disposables } from './disposables.js';
 import { limitsEverything } from './limits.js';
 import { logLimits } from './limits-log.js';
 import { buildLauncher } from './sandbox.js';
@@ -46,7 +46,11 @@ export interface Engine {
  * Builds what runs processes.
  * @param current the configuration as it is now: limits may come and go while the daemon runs
  */
-export async function buildEngine(current: () => Configuration, log: LogFactory, closers: Closers): Promise<Engine> {
+export async function buildEngine(
+  current: () => Configuration,
+  log: LogFactory,
+  closers: Disposables,
+): Promise<Engine> {
   const configuration = current();
   const { adapter, llm, childEnvironment: env } = configuration;
   const shell = findShell(adapter.shell, env['PATH'] ?? '');
@@ -101,7 +105,7 @@ function buildRunners(
   { adapter, childEnvironment: env }: Configuration,
   parts: RunnerParts,
   log: LogFactory,
-  closers: Closers,
+  closers: Disposables,
 ): Pick<Engine, 'pool' | 'oneShots'> {
   const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
   const common = { ...parts, cwd, env };
@@ -122,14 +126,19 @@ export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine)
 }
 
 /** Shows others that this daemon lives. Where that cannot be done, its process tells those that can see it. */
-async function showLife(runtime: RuntimeDirectory, spoolRoot: string, closers: Closers, log: Log): Promise<LifeSigns> {
+async function showLife(
+  runtime: RuntimeDirectory,
+  spoolRoot: string,
+  closers: Disposables,
+  log: Log,
+): Promise<LivenessMarker> {
   const runtimeParent = dirname(runtime.path);
-  const signs = new LifeSigns([runtimeParent, spoolRoot]);
+  const signs = new LivenessMarker([runtimeParent, spoolRoot]);
   closers.push(() => {
     signs[Symbol.dispose]();
   });
   const show = (parents: readonly string[]) =>
-    signs.show(runtime.instance, parents).catch((error: unknown) => {
+    signs.create(runtime.instance, parents).catch((error: unknown) => {
       log.warn('daemons in other containers cannot tell that this one lives', { error: String(error) });
     });
   await show([runtimeParent, spoolRoot]);
@@ -138,7 +147,7 @@ async function showLife(runtime: RuntimeDirectory, spoolRoot: string, closers: C
 }
 
 /** Ends and removes what daemons have left that were killed. */
-async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: LifeSigns, log: Log): Promise<void> {
+async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: LivenessMarker, log: Log): Promise<void> {
   for (const { instance, path } of findDeadInstances(runtime, lifeSigns)) {
     const groups = groupsOf(path);
     const survivors = await endProcesses(() => findInstanceProcesses(instance, groups.members()), 0);

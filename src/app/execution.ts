@@ -13,8 +13,8 @@ import { SessionUsage } from '../services/resources/session-usage.js';
 import { Sessions } from '../services/sessions/sessions.js';
 import { StreamedInputs } from '../services/commands/streamed-inputs.js';
 
-import type { Closers } from './closers.js';
-import type { CurrentState } from './current-state.js';
+import type { Disposables } from './disposables.js';
+import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { ownPaths } from './gate-settings.js';
 import { commandLimits, sessionLimits, watchSettings } from './limits.js';
@@ -33,8 +33,8 @@ export function buildExecution(
   { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
   { gate, confirmations, quotas, registry, monitor }: Guards,
   log: LogFactory,
-  closers: Closers,
-  { metrics, audit, secrets, configuration }: CurrentState,
+  closers: Disposables,
+  { metrics, audit, secrets, configuration }: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage' | 'commands' | 'inputs'> {
   const usage = new SessionUsage(monitor, log('monitor'));
   const sessions = new Sessions({
@@ -81,8 +81,8 @@ export function buildExecution(
 export function buildMonitor(
   { pool, mechanism }: Engine,
   log: Log,
-  closers: Closers,
-  { configuration }: CurrentState,
+  closers: Disposables,
+  { configuration }: RuntimeContext,
 ): ResourceMonitor {
   const monitor = new ResourceMonitor({
     workspace: pool.cwd,
@@ -100,7 +100,7 @@ export function buildMonitor(
 export function buildGate(
   { pool, oneShots }: Engine,
   log: Log,
-  { gate, configuration, audit }: CurrentState,
+  { gate, configuration, audit }: RuntimeContext,
 ): CommandGate {
   const facts = new SessionFacts({
     workspace: pool.cwd,

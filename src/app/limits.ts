@@ -3,7 +3,7 @@ import { hasLimits } from '../core/limits/limits.js';
 import type { Answer } from '../core/protocol/requests.js';
 import { type QuotaLimits } from '../services/access/quotas.js';
 import type { CommandLimits } from '../services/registry/command-limits.js';
-import type { WatchSettings } from '../services/resources/resource-watch.js';
+import type { LimitMonitorSettings } from '../services/resources/limit-monitor.js';
 import { type SessionLimits } from '../services/sessions/sessions.js';
 
 /** Requests that a token may make at once, after a pause: those of so many seconds. */
@@ -41,7 +41,7 @@ export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
   replayMaxBytes: adapter.replayMaxBytes,
 });
 
-export const watchSettings = ({ adapter }: Configuration): WatchSettings => ({
+export const watchSettings = ({ adapter }: Configuration): LimitMonitorSettings => ({
   cpuWindowMs: adapter.cpuWindowMs,
   diskFreeMbFloor: adapter.diskFreeMbFloor,
 });

@@ -9,8 +9,8 @@ import { ShellProviders } from '../llm/shell-providers.js';
 
 import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
 
-import type { Closers } from './closers.js';
-import type { CurrentState } from './current-state.js';
+import type { Disposables } from './disposables.js';
+import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { commandLimits } from './limits.js';
 
@@ -18,8 +18,8 @@ import { commandLimits } from './limits.js';
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
   monitor: ResourceMonitor,
-  closers: Closers,
-  { configuration, secrets, metrics }: CurrentState,
+  closers: Disposables,
+  { configuration, secrets, metrics }: RuntimeContext,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
   const runner = new CliRunner({

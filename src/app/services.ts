@@ -16,9 +16,9 @@ import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import type { Services } from '../services/services.js';
 
-import type { Closers } from './closers.js';
+import type { Disposables } from './disposables.js';
 import { buildConfirmations } from './confirmations.js';
-import type { CurrentState } from './current-state.js';
+import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
@@ -30,8 +30,8 @@ export function buildServices(
   access: Access,
   version: string,
   log: LogFactory,
-  closers: Closers,
-  state: CurrentState,
+  closers: Disposables,
+  state: RuntimeContext,
 ): Services {
   const { metrics, audit, secrets, configuration, isClosing } = state;
   const registry = new CommandRegistry();
@@ -47,7 +47,7 @@ export function buildServices(
     configuration,
     secrets,
     metrics,
-    counts: (principal) => access.counts(principal),
+    isActive: (principal) => access.isActive(principal),
     audit,
     log: log('confirmations'),
   });
@@ -125,8 +125,8 @@ export function buildAccess(
   { auth, adapter }: Configuration,
   { launcher }: Engine,
   log: Log,
-  { audit, requestAudit }: Pick<CurrentState, 'audit' | 'requestAudit'>,
-  closers: Closers,
+  { audit, requestAudit }: Pick<RuntimeContext, 'audit' | 'requestAudit'>,
+  closers: Disposables,
 ): Access {
   const files = new TokenFiles(adapter.stateDirectory);
   const first = files.createFirst();

@@ -8,7 +8,7 @@ import { McpEndpoint } from '../transports/mcp/endpoint.js';
 import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
 import { SocketIoServer } from '../transports/socketio/server.js';
 
-import type { Closers } from './closers.js';
+import type { Disposables } from './disposables.js';
 
 /** The port, and what listens on it. Nothing listens yet. */
 export function buildTransports(
@@ -17,18 +17,26 @@ export function buildTransports(
   version: string,
   metrics: PrometheusMetrics | undefined,
   log: LogFactory,
-  closers: Closers,
+  closers: Disposables,
 ): { readonly http: HttpServer; readonly server: SocketIoServer } {
   const { readiness, access } = services;
-  const door = { ...socketio, takesPages: access.takesPages };
+  const originPolicy = { ...socketio, takesPages: access.takesPages };
   const mcp = hasMcp ? new McpEndpoint({ services, version, log: log('mcp'), ...socketio }) : undefined;
   const openai = hasOpenAi ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
   const extensions = [toolRoutes(access), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
   const { noteUnixPeer: onUnixPeer } = access;
-  const http = new HttpServer({ readiness, metrics, door, extensions, onUnixPeer, log: log('http'), ...socketio });
+  const http = new HttpServer({
+    readiness,
+    metrics,
+    originPolicy,
+    extensions,
+    onUnixPeer,
+    log: log('http'),
+    ...socketio,
+  });
   closers.push(() => http[Symbol.asyncDispose]());
   if (mcp) closers.push(() => mcp[Symbol.asyncDispose]());
-  const server = new SocketIoServer({ services, http: http.server, door, log: log('socketio'), ...socketio });
+  const server = new SocketIoServer({ services, http: http.server, originPolicy, log: log('socketio'), ...socketio });
   closers.push(() => server[Symbol.asyncDispose]());
   return { http, server };
 }

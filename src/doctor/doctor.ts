@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { SandboxStanding } from '../core/sandbox/standing.js';
+import type { SandboxStatus } from '../core/sandbox/status.js';
 import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from './engine.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
@@ -211,7 +211,7 @@ async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]
 }
 
 /** As a daemon would at its start. */
-async function tryOut(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStanding> {
+async function tryOut(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStatus> {
   const runtime = makeRuntimeDirectory();
   try {
     const options = { ...sandbox, runtimeParent: dirname(runtime.path), directory: runtime.path };

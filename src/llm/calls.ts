@@ -1,4 +1,4 @@
-import { type Principal, reaches } from '../core/access/principal.js';
+import { type Principal, canAccess } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { callIdFrom, ID_BYTES } from '../core/ids.js';
 import { isPassedOn, llmError } from '../core/llm/failure.js';
@@ -6,7 +6,7 @@ import { type Candidate, type Choice, nameOf, resolveProviders } from '../core/l
 import { HTTP_PROVIDERS, type LlmSettings } from '../core/llm/settings.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import { randomBytes } from '../engine/system/random.js';
-import type { Caller, EventSink } from '../services/registry/audience.js';
+import type { Caller, EventSink } from '../services/registry/caller.js';
 import { renderUse } from '../services/registry/rendered-limits.js';
 import type { LlmCallOptions, LlmPort } from '../services/ports/llm-port.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
@@ -67,7 +67,7 @@ export class LlmCalls implements LlmPort {
   }
 
   cancel({ call_id: id }: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'> {
-    const calls = [...this.#active].filter((call) => call.id === id && reaches(principal, call.owner.id, 'use'));
+    const calls = [...this.#active].filter((call) => call.id === id && canAccess(principal, call.owner.id, 'use'));
     for (const { controller } of calls) controller.abort();
     return { call_id: id, cancelled: calls.length > 0 };
   }

@@ -9,7 +9,7 @@ import type { OneShotRunner } from '../engine/one-shot/one-shot.js';
 import { randomBytes } from '../engine/system/random.js';
 import { SpoolBudget } from '../engine/output/spool.js';
 import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
-import type { WatchListener } from '../services/resources/resource-watch.js';
+import type { LimitListener } from '../services/resources/limit-monitor.js';
 import type { OutputReader } from './output-reader.js';
 
 /** After it has said that it is done, or has closed its output, a tool gets so long to end. Some never do. */
@@ -19,7 +19,7 @@ const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 /** What is kept of an output for messages: its end, in characters. */
 const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };
 /** A call has no channel to be warned by: that a limit was exceeded is in its answer. */
-const NOBODY: WatchListener = {
+const NOBODY: LimitListener = {
   onNear: () => undefined,
   onUsage: () => undefined,
   wantedIntervalMs: () => undefined,

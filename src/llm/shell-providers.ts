@@ -17,7 +17,7 @@ import { SCHEMA_FILE } from './drivers/driver.js';
 import { INPUT_FILE, type Invocation, invocationOf, type ShellProvider } from './invocation.js';
 import { type OutputReader, outputReader } from './output-reader.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
-import { Turnstile } from './turnstile.js';
+import { Semaphore } from './semaphore.js';
 
 /** What the shell providers are made of. */
 export interface ShellProvidersOptions {
@@ -30,7 +30,7 @@ export interface ShellProvidersOptions {
 /** Asks command-line tools. */
 export class ShellProviders {
   readonly #options: ShellProvidersOptions;
-  readonly #turnstiles = new Map<string, Turnstile>();
+  readonly #turnstiles = new Map<string, Semaphore>();
 
   constructor(options: ShellProvidersOptions) {
     this.#options = options;
@@ -65,7 +65,7 @@ export class ShellProviders {
     const limits = { concurrency: settings.concurrency ?? concurrency, queueLimit };
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      return await this.#turnstileOf(name).enter(limits, inTime);
+      return await this.#turnstileOf(name).acquire(limits, inTime);
     } catch (error) {
       if (error instanceof AdapterError) throw error;
       const details = { provider: 'shell', shell_provider: name };
@@ -140,9 +140,9 @@ export class ShellProviders {
     return llmError(kind, `${name} ${what}${why === '' ? '' : `: ${why}`}`, details);
   }
 
-  #turnstileOf(name: string): Turnstile {
+  #turnstileOf(name: string): Semaphore {
     let turnstile = this.#turnstiles.get(name);
-    if (!turnstile) this.#turnstiles.set(name, (turnstile = new Turnstile(name)));
+    if (!turnstile) this.#turnstiles.set(name, (turnstile = new Semaphore(name)));
     return turnstile;
   }
 }

@@ -7,7 +7,7 @@ const LOCAL_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
 
 /** What decides which requests come in at all. */
-export interface DoorSettings {
+export interface OriginPolicy {
   /** Whether only this machine reaches the address that is listened on. */
   readonly isLoopback: boolean;
   /** Names of the daemon beside those of the loopback; lower case. */
@@ -21,7 +21,7 @@ export interface DoorSettings {
  * Why a request to the daemon's port is refused whoever makes it, or undefined. A page that has rebound its own name to this
  * machine sends that name as Host; a browser names the page that makes a request to another host as Origin.
  */
-export function refusalOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: DoorSettings): string | undefined {
+export function refusalOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: OriginPolicy): string | undefined {
   if (!isOwnHost(headers.host ?? '', settings)) {
     return `the host ${JSON.stringify(headers.host ?? '')} is not this machine; see socketio.allowed_hosts`;
   }
@@ -66,7 +66,7 @@ export function indirectnessOf(headers: IncomingHttpHeaders): string | undefined
 }
 
 /** Addresses cannot be rebound, so where other machines connect every one of them will do. */
-function isOwnHost(header: string, { isLoopback, allowedHosts }: DoorSettings): boolean {
+function isOwnHost(header: string, { isLoopback, allowedHosts }: OriginPolicy): boolean {
   const name = header.replace(/:\d+$/, '').toLowerCase();
   if (LOCAL_NAMES.has(name) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name) || allowedHosts.includes(name))
     return true;

@@ -3,7 +3,7 @@ import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
-import type { Caller } from '../services/registry/audience.js';
+import type { Caller } from '../services/registry/caller.js';
 import type { AuditedReply } from '../services/audit/request-audit.js';
 import type { Services } from '../services/services.js';
 import { handlers } from './handlers.js';

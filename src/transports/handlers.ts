@@ -1,5 +1,5 @@
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
-import type { Caller } from '../services/registry/audience.js';
+import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
 import { infoOf } from '../services/confirmations/wire.js';
 import type { Services } from '../services/services.js';

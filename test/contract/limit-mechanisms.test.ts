@@ -46,7 +46,7 @@ describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
       return output.replace(/done\n$/, '');
     }
 
-    const sample = async () => group.sample(await mechanism.look());
+    const sample = async () => group.sample(await mechanism.sample());
 
     /** As it is taken at the end of a command. */
     const exactly = () => group.sampleNow()!;
@@ -64,7 +64,7 @@ describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
       });
       await run(`ulimit -S -x ${markOf(TAG)}`);
       root = mechanism.namespace ? sandboxRoot(shell.pid!)! : plainRoot(shell.pid!);
-      await group.begin(root.leader, false);
+      await group.begin(root.sessionLeader, false);
     });
 
     afterEach(async () => {
@@ -89,7 +89,7 @@ describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
       const find = () => findSessionProcesses({ tag: TAG, root, group });
       expect(find().map((entry) => entry.pid)).toContain(pid);
       await killProcesses(find, { group });
-      expect([isRunning(pid), ...root.own.map(isRunning)]).toEqual([false, ...root.own.map(() => true)]);
+      expect([isRunning(pid), ...root.rootPids.map(isRunning)]).toEqual([false, ...root.rootPids.map(() => true)]);
     });
 
     it('counts the CPU time of processes that have ended', async () => {

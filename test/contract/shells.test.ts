@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { canSandbox } from '../support/sandbox.js';
-import { SHELL_NAMES, ShellBench, type ShellName } from './shells/bench.js';
+import { SHELL_NAMES, ShellHarness, type ShellName } from './shells/harness.js';
 import { HOSTILE_ROWS } from './shells/hostile-rows.js';
 import { inputTests } from './shells/input-tests.js';
 import { interruptTests } from './shells/interrupt-tests.js';
@@ -24,9 +24,9 @@ const SURROUNDINGS = [
 const KINDS = SHELL_NAMES.flatMap((shell) => SURROUNDINGS.map((surroundings) => ({ shell, ...surroundings })));
 
 describe.each(KINDS)('$shell, sandbox $sandbox, limits by $mechanism', ({ shell, sandbox, mechanism }) => {
-  let bench: ShellBench;
+  let bench: ShellHarness;
   beforeAll(async () => {
-    bench = await ShellBench.start(shell, sandbox, mechanism);
+    bench = await ShellHarness.start(shell, sandbox, mechanism);
   });
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();

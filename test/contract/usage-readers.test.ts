@@ -40,11 +40,11 @@ describe.each(READERS)('processes and what they use, from %s', (_, makeReader) =
     return String((await once(shell.stdout!, 'data'))[0]).trim();
   }
 
-  const entryOf = async (pid: number) => (await reader.look()).of([pid])[0];
+  const entryOf = async (pid: number) => (await reader.sample()).of([pid])[0];
 
   it('tells who has started whom, at any depth', async () => {
     const sleeper = Number(await run("sh -c 'sleep 300 & echo $!; wait' &"));
-    const snapshot = await reader.look();
+    const snapshot = await reader.sample();
     expect([...descendantsIn(snapshot, [shell.pid!])]).toContain(sleeper);
     expect(snapshot.of([shell.pid!])[0]).toMatchObject({ parent: process.pid, group: shell.pid });
     expect([...snapshot.all()].map(({ pid }) => pid)).toContain(process.pid);
@@ -54,7 +54,7 @@ describe.each(READERS)('processes and what they use, from %s', (_, makeReader) =
     const pid = Number(await run('sleep 300 & echo $!'));
     expect(await entryOf(pid)).toMatchObject({ pid });
     await run('kill $!; wait $! 2>/dev/null; echo gone');
-    const snapshot = await reader.look();
+    const snapshot = await reader.sample();
     expect(snapshot.of([pid])).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe.each(READERS)('processes and what they use, from %s', (_, makeReader) =
     await eventually(async () => {
       const entry = await entryOf(pid);
       expect(entry!.residentPages * PAGE_BYTES).toBeGreaterThan(50 * MB);
-      expect((await reader.look()).heldBytes([entry!])).toBeLessThan(90 * MB);
+      expect((await reader.sample()).heldBytes([entry!])).toBeLessThan(90 * MB);
     });
   });
 
@@ -93,7 +93,7 @@ describe.each(READERS)('processes and what they use, from %s', (_, makeReader) =
     using group = mechanism.createGroup('nobody.here');
     await group.begin(shell.pid!, false);
     const sleeper = Number(await run('sleep 300 & echo $!'));
-    const sample = group.sample(await mechanism.look());
+    const sample = group.sample(await mechanism.sample());
     expect(sample.pids).toEqual(expect.arrayContaining([shell.pid, sleeper]));
     expect(sample.tasks).toBe(2);
     expect(sample.memoryBytes).toBeGreaterThan(MB);

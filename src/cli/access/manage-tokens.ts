@@ -1,5 +1,5 @@
 import { findConfigurationFile } from '../../config/read/locate.js';
-import { readConfiguration, withoutProof } from '../../config/read/read.js';
+import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import type { Role } from '../../core/access/roles.js';
 import { hasExpired, isTokenName, readLife, type Token, TOKEN_NAME_RULE } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
@@ -68,7 +68,7 @@ export async function rotateToken(context: Context, name: string, options: Token
 
 function filesOf({ env, cwd }: Context, { config }: TokenOptions): TokenFiles {
   const source = findConfigurationFile({ flag: config, env, cwd });
-  const { adapter } = readConfiguration({ ...source, env, cwd }, withoutProof);
+  const { adapter } = readConfiguration({ ...source, env, cwd }, skipRuleTests);
   return new TokenFiles(adapter.stateDirectory);
 }
 

@@ -2,7 +2,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { findConfigurationFile } from '../../config/read/locate.js';
-import { readConfiguration, withoutProof } from '../../config/read/read.js';
+import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import type { AuditRecord } from '../../core/audit/chain.js';
 import { type AuditQuery, matchesQuery } from '../../core/audit/select.js';
 import { listAuditFiles } from '../../engine/audit/files.js';
@@ -94,7 +94,7 @@ function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
     throw new CommandLineError(`--file: there is no audit log at ${file}`);
   }
   const source = findConfigurationFile({ flag: config, env, cwd });
-  const { audit } = readConfiguration({ ...source, env, cwd }, withoutProof);
+  const { audit } = readConfiguration({ ...source, env, cwd }, skipRuleTests);
   if (audit.enabled || listAuditFiles(audit.filePath).length > 0) return audit.filePath;
   throw new CommandLineError('the configuration has audit.enabled: false, and there is no audit log', {
     hint: 'Give another configuration with --config, or the log itself with --file.',

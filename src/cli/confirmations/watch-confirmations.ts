@@ -23,9 +23,9 @@ export async function watchConfirmations(context: Context, { json, ...options }:
   });
   await withDaemon(options, context, async (client) => {
     await introduce(context, client, options);
-    const watch = json === true ? new JsonWatch(context) : new PersonWatch(context, client);
+    const watch = json === true ? new JsonWatch(context) : new InteractiveWatch(context, client);
     try {
-      await Promise.race([follow(client, watch), stopped, watch.left, context.stdout.broken]);
+      await Promise.race([follow(client, watch), stopped, watch.closed, context.stdout.broken]);
     } finally {
       watch.end();
     }
@@ -85,7 +85,7 @@ async function follow(client: AdapterClient, watch: Watch): Promise<never> {
 /** Who is told. */
 interface Watch {
   /** Resolves when whoever watches has gone. */
-  readonly left: Promise<void>;
+  readonly closed: Promise<void>;
   required(asked: ConfirmationInfo): void;
   resolved(event: EventPayload<'confirmation_resolved'>): void;
   /** It waits no longer: what has become of it is not known. */
@@ -94,7 +94,7 @@ interface Watch {
 }
 
 class JsonWatch implements Watch {
-  readonly left = new Promise<void>(() => undefined);
+  readonly closed = new Promise<void>(() => undefined);
   readonly #context: Context;
 
   constructor(context: Context) {
@@ -126,8 +126,8 @@ class JsonWatch implements Watch {
 const NEXT_MS = 200;
 
 /** Shows one question after another, and asks when somebody is there to answer. */
-class PersonWatch implements Watch {
-  readonly left: Promise<void>;
+class InteractiveWatch implements Watch {
+  readonly closed: Promise<void>;
   readonly #context: Context;
   readonly #client: AdapterClient;
   readonly #lines: Interface | undefined;
@@ -145,7 +145,7 @@ class PersonWatch implements Watch {
     // Without a prompt of its own: Ctrl-C stays a signal, and what was typed before a question answers nothing.
     const lines = context.stdin.isTTY ? createInterface({ input: context.stdin, terminal: false }) : undefined;
     this.#lines = lines;
-    this.left = new Promise((resolve) => {
+    this.closed = new Promise((resolve) => {
       lines?.once('close', resolve);
     });
     lines?.on('line', (line) => {

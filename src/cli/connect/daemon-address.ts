@@ -59,13 +59,13 @@ export async function findDaemon(options: DaemonOptions, context: Context): Prom
   const given = givenUrl(options, context);
   if (given) return { ...given, token };
   // The schemas take their time to load, and a URL needs none of them.
-  const [{ readConfiguration, withoutProof }, { findConfigurationFile }] = await Promise.all([
+  const [{ readConfiguration, skipRuleTests }, { findConfigurationFile }] = await Promise.all([
     import('../../config/read/read.js'),
     import('../../config/read/locate.js'),
   ]);
   const configuration = readConfiguration(
     { ...findConfigurationFile({ flag: options.config, env, cwd }), env, cwd },
-    withoutProof,
+    skipRuleTests,
   );
   const { socketio, file = 'the defaults' } = configuration;
   const found = urlOf(socketio);

@@ -1,9 +1,9 @@
 import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
 import { findConfigurationFile } from '../../config/read/locate.js';
-import type { SettingInForce } from '../../config/read/in-force.js';
+import type { EffectiveSetting } from '../../config/read/effective-settings.js';
 import { ConfigurationError } from '../../config/model/problems.js';
-import { readSettings, withoutProof } from '../../config/read/read.js';
+import { readSettings, skipRuleTests } from '../../config/read/read.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
 import { EXIT } from '../console/failure.js';
@@ -38,7 +38,7 @@ export async function showConfiguration(context: Context, options: DaemonOptions
   const { file: found } = configuration;
   const daemon = await findRunning(context, options, configuration);
   const source = findConfigurationFile({ flag: file, env, cwd });
-  const settings = readSettings({ ...source, env, cwd }, withoutProof).listSettings();
+  const settings = readSettings({ ...source, env, cwd }, skipRuleTests).listSettings();
   if (asJson) {
     const sources = Object.fromEntries(settings.map(({ path, source: from }) => [path.join('.'), from]));
     await stdout.write(toJson({ file: found ?? null, daemon: daemon ?? null, ...treeOf(settings), sources }));
@@ -89,7 +89,7 @@ function load({ env, cwd }: Context, file: string | undefined): Configuration {
 const textOf = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
 
 /** The tree that a file would be; null is none. */
-function treeOf(settings: readonly SettingInForce[]): object {
+function treeOf(settings: readonly EffectiveSetting[]): object {
   const tree: Record<string, unknown> = {};
   for (const { path, value } of settings) {
     let section = tree;

@@ -57,8 +57,8 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
     log.error('an error that nobody caught; the daemon goes on', { error: textOf(error) });
   });
   if (app) {
-    const { abandon } = app;
-    stop.onAbandon = abandon;
+    const { killAll } = app;
+    stop.onAbandon = killAll;
     await announce(context, options, app, configuration, log);
   }
   const signal = await stop.requested;

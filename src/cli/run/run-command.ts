@@ -12,7 +12,7 @@ import {
 import { hasCode } from '../../client/contract/errors.js';
 import { randomCommandId } from '../../client/runtime/random-id.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { type Outcome, runOrAsk } from '../confirmations/ask-person.js';
+import { type Outcome, runOrAsk } from '../confirmations/prompt.js';
 import { CommandSignals } from './command-signals.js';
 import { openTerminal } from '../terminal/command-terminal.js';
 import { commandLineFor } from '../console/command-line.js';
@@ -158,7 +158,7 @@ async function runOnTerminal(
     const command = runner.execute(...request);
     await using terminal = openTerminal(context, { client, session, command });
     const followed = follow(context, command, false, signals, terminal.whenFree);
-    return await Promise.race([followed, terminal.left.then(() => LEFT_EXIT_CODE)]);
+    return await Promise.race([followed, terminal.closed.then(() => LEFT_EXIT_CODE)]);
   };
   try {
     return await runOrAsk(context, client, start, LEFT_EXIT_CODE);

@@ -43,7 +43,7 @@ export async function followSession(context: Context, id: string, options: Attac
     const session = await client.attachSession(id, { fromSeq: options.fromSeq });
     const terminal = isInteractive ? openTerminal(context, { client, session }) : undefined;
     if (options.input && !terminal) sendLines(context, options, session);
-    const over = Promise.race([ended, detached, context.stdout.broken, ...(terminal ? [terminal.left] : [])]);
+    const over = Promise.race([ended, detached, context.stdout.broken, ...(terminal ? [terminal.closed] : [])]);
     const hasEnded = over.catch(() => undefined);
     if (terminal) whenFree = () => Promise.race([terminal.whenFree(), hasEnded]);
     try {

@@ -30,7 +30,7 @@ interface Connection {
 export function openTerminal(
   context: Context,
   { client, session, command }: Connection,
-): AsyncDisposable & Pick<ConnectedTerminal, 'left' | 'whenFree'> {
+): AsyncDisposable & Pick<ConnectedTerminal, 'closed' | 'whenFree'> {
   const peer = command ?? session;
   const ended = (command?.result ?? new Promise<never>(() => undefined)).then(
     () => true,
@@ -59,7 +59,7 @@ export function openTerminal(
     onWait: (wait) => terminal.hold(() => void cancel(client, wait)),
   });
   return {
-    left: terminal.left,
+    closed: terminal.closed,
     whenFree: () => terminal.whenFree(),
     [Symbol.asyncDispose]: async () => {
       waits[Symbol.dispose]();

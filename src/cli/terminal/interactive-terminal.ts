@@ -36,7 +36,7 @@ function passOutputAsItIs(): void {
  */
 export class ConnectedTerminal implements AsyncDisposable {
   /** Resolves when the person at the terminal has left by Ctrl-]. */
-  readonly left: Promise<void>;
+  readonly closed: Promise<void>;
   readonly #context: Pick<Context, 'stdin' | 'stdout' | 'stderr'>;
   readonly #peer: TerminalPeer;
   readonly #sender: KeySender;
@@ -52,7 +52,7 @@ export class ConnectedTerminal implements AsyncDisposable {
   constructor(context: Pick<Context, 'stdin' | 'stdout' | 'stderr'>, peer: TerminalPeer) {
     this.#context = context;
     this.#peer = peer;
-    this.left = new Promise((resolve) => (this.#leave = resolve));
+    this.closed = new Promise((resolve) => (this.#leave = resolve));
     this.#sender = new KeySender({
       send: async (keys) => {
         await peer.send(keys);

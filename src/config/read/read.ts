@@ -6,7 +6,7 @@ import { toConfiguration } from '../model/convert.js';
 import { readEnvironmentVariables } from './environment-variables.js';
 import { expandVariables, hasVariables } from './expand.js';
 import { explainIssue } from './explain.js';
-import { listInForce, type SettingInForce } from './in-force.js';
+import { effectiveSettings, type EffectiveSetting } from './effective-settings.js';
 import { type ConfigurationLayers, layerOf, mergeLayers } from './layers.js';
 import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
 import { type ConfigurationInput, configurationSchema } from '../model/schema.js';
@@ -32,17 +32,17 @@ export interface ConfigurationRequest {
 }
 
 /** Finds what is wrong with a rule of the policy. */
-export type RuleProof = (rule: TestedRule) => readonly RuleFault[];
+export type RuleValidator = (rule: TestedRule) => readonly RuleFault[];
 
 /** For those who want an address or a path of the configuration, and decide over no command: no rule is looked at. */
-export const withoutProof: RuleProof = () => [];
+export const skipRuleTests: RuleValidator = () => [];
 
 /**
  * Reads and checks a configuration.
  * @param proveRule looks at each rule; see `loadConfiguration`, which knows how. Parsing commands is much code to load.
  * @throws {ConfigurationError} with everything that is wrong.
  */
-export const readConfiguration = (request: ConfigurationRequest, proveRule: RuleProof): Configuration =>
+export const readConfiguration = (request: ConfigurationRequest, proveRule: RuleValidator): Configuration =>
   readSettings(request, proveRule).configuration;
 
 /**
@@ -51,8 +51,8 @@ export const readConfiguration = (request: ConfigurationRequest, proveRule: Rule
  */
 export function readSettings(
   request: ConfigurationRequest,
-  proveRule: RuleProof,
-): { readonly configuration: Configuration; readonly listSettings: () => readonly SettingInForce[] } {
+  proveRule: RuleValidator,
+): { readonly configuration: Configuration; readonly listSettings: () => readonly EffectiveSetting[] } {
   const settings = listSettings();
   const file = request.file === undefined ? undefined : resolve(request.cwd, request.file);
   const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(file, request.env, settings);
@@ -84,7 +84,7 @@ export function readSettings(
     baseOf: (path) => (layerOf(layers, path).kind === 'file' ? base : request.cwd),
   });
   const checked = parsed.data;
-  return { configuration, listSettings: () => listInForce(checked, configuration, layers, settings) };
+  return { configuration, listSettings: () => effectiveSettings(checked, configuration, layers, settings) };
 }
 
 function readYamlFile(file: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {

@@ -18,9 +18,9 @@ export const LOCAL_ID = 'local';
 export const LOCAL_PRINCIPAL: Principal = { id: LOCAL_ID, name: 'local', role: 'admin', isLocalPeer: true };
 
 /** What is wanted of something: to look at it, or to do something with it. */
-export type Reach = 'see' | 'use';
+export type AccessKind = 'see' | 'use';
 
 /** Whether a principal may do that with what belongs to `owner`, the id of a principal. */
-export function reaches({ id, role }: Principal, owner: string, reach: Reach): boolean {
+export function canAccess({ id, role }: Principal, owner: string, reach: AccessKind): boolean {
   return id === owner || role === 'admin' || (reach === 'see' && role !== 'agent');
 }

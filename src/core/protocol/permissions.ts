@@ -49,7 +49,7 @@ export function assertPermitted(role: Role, name: RequestName): void {
 }
 
 /** The answer to who may look at something, and wants to use it. */
-export const notYours = (what: string, { role }: Principal): AdapterError =>
+export const forbidden = (what: string, { role }: Principal): AdapterError =>
   new AdapterError('FORBIDDEN', `${what} belongs to another token; the role admin may use it, ${role} may look at it`, {
     details: { role, needs: ['admin'] },
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
-import { type LifeSigns, nameRun } from './life-signs.js';
+import { type LivenessMarker, createInstanceId } from './liveness-marker.js';
 import { ownUid } from '../system/own-user.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
@@ -81,7 +81,7 @@ export interface DeadInstance {
  * @param bases parent directories, the first that can be used; by default on a tmpfs, else the temporary directory.
  */
 export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectories()): RuntimeDirectory {
-  const instance = nameRun();
+  const instance = createInstanceId();
   const [base = tmpdir(), ...others] = bases;
   try {
     return new RuntimeDirectory(join(base, `shell-adapter-${ownUid()}`), instance);
@@ -93,7 +93,7 @@ export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectori
 }
 
 /** Finds the directories beside this one whose daemons have ended, killed for instance, without removing them. */
-export function findDeadInstances(own: RuntimeDirectory, lifeSigns: LifeSigns): DeadInstance[] {
+export function findDeadInstances(own: RuntimeDirectory, lifeSigns: LivenessMarker): DeadInstance[] {
   const parent = dirname(own.path);
   return readdirSync(parent)
     .filter((instance) => !lifeSigns.isAlive(instance))

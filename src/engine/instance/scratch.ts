@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { LifeSigns } from './life-signs.js';
+import type { LivenessMarker } from './liveness-marker.js';
 import { ownUid } from '../system/own-user.js';
 import { makePrivate } from './runtime-directory.js';
 
@@ -23,7 +23,7 @@ export class Scratch implements AsyncDisposable {
    * @param instance name of this run of the daemon
    * @param lifeSigns tell whose directories are left from a killed daemon
    */
-  constructor(instance: string, lifeSigns: LifeSigns) {
+  constructor(instance: string, lifeSigns: LivenessMarker) {
     const parent = join(tmpdir(), `shell-adapter-scratch-${ownUid()}`);
     makePrivate(parent);
     for (const name of readdirSync(parent)) {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { execa } from 'execa';
 
 import { AdapterError } from '../../core/errors.js';
-import type { LifeSigns } from './life-signs.js';
+import type { LivenessMarker } from './liveness-marker.js';
 
 /** A file that differs from the commit that a worktree began with. */
 interface WorktreeChange {
@@ -66,7 +66,7 @@ export class Worktrees implements AsyncDisposable {
    * @param lifeSigns tell whose worktrees are left from a killed daemon
    * @param path PATH on which git is
    */
-  constructor(root: string, instance: string, lifeSigns: LifeSigns, path: string) {
+  constructor(root: string, instance: string, lifeSigns: LivenessMarker, path: string) {
     this.#directory = join(root, instance);
     this.#path = path;
     sweep(root, lifeSigns);
@@ -183,7 +183,7 @@ function detailOf(error: unknown): string {
 }
 
 /** Removes what daemons have left that were killed, and what their repositories know of it. */
-function sweep(root: string, lifeSigns: LifeSigns): void {
+function sweep(root: string, lifeSigns: LivenessMarker): void {
   const instances = existsSync(root) ? readdirSync(root) : [];
   for (const instance of instances.filter((name) => !lifeSigns.isAlive(name))) {
     const directory = join(root, instance);

@@ -57,12 +57,12 @@ export class ControlGroups1 implements LimitMechanism {
     const name = `g${this.#made++}`;
     const { cpuacct, memory, pids } = this.#roots;
     const controls = controlsOf({ cpuacct: join(cpuacct, name), memory: join(memory, name), pids: join(pids, name) });
-    const entrances = controls.directories.map((directory) => join(directory, TASKS));
-    const exits = this.directories.map((directory) => join(directory, '..', TASKS));
-    return new ControlGroup(controls, { entrances, exits }, this.#reader);
+    const joinFiles = controls.directories.map((directory) => join(directory, TASKS));
+    const leaveFiles = this.directories.map((directory) => join(directory, '..', TASKS));
+    return new ControlGroup(controls, { joinFiles, leaveFiles }, this.#reader);
   }
 
-  look(): Promise<ProcessSnapshot> {
+  sample(): Promise<ProcessSnapshot> {
     return Promise.resolve(this.#reader.glance());
   }
 
@@ -96,7 +96,7 @@ function controlsOf({ cpuacct, memory, pids }: Directories): Controls {
     limitTasks: (max) => {
       tryWrite(join(pids, 'pids.max'), max);
     },
-    hold: (isHeld, maxTasks) => {
+    freezeForks: (isHeld, maxTasks) => {
       tryWrite(join(pids, 'pids.max'), isHeld ? 0 : maxTasks);
     },
     memoryBytes: () => heldBytes(memory),

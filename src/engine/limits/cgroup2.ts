@@ -73,11 +73,11 @@ export class ControlGroups2 implements LimitMechanism {
   createGroup(): ProcessGroup {
     const home = this.#hasMoved ? join(this.#own, OWN_LEAF) : this.#own;
     const directory = join(this.#root, `g${this.#made++}`);
-    const doors = { entrances: [join(directory, PROCS)], exits: [join(home, PROCS)] };
-    return new ControlGroup(controlsOf(directory, this.#controllers), doors, this.#reader);
+    const files = { joinFiles: [join(directory, PROCS)], leaveFiles: [join(home, PROCS)] };
+    return new ControlGroup(controlsOf(directory, this.#controllers), files, this.#reader);
   }
 
-  look(): Promise<ProcessSnapshot> {
+  sample(): Promise<ProcessSnapshot> {
     return Promise.resolve(this.#reader.glance());
   }
 
@@ -138,7 +138,7 @@ function controlsOf(directory: string, controllers: ReadonlySet<Controller>): Co
     limitTasks: (max) => {
       if (hasTasks) tryWrite(join(directory, 'pids.max'), max);
     },
-    hold: (isHeld, maxTasks) => {
+    freezeForks: (isHeld, maxTasks) => {
       // Without the controller they are stopped altogether; SIGKILL ends them all the same.
       if (hasTasks) tryWrite(join(directory, 'pids.max'), isHeld ? 0 : maxTasks);
       else tryWrite(join(directory, 'cgroup.freeze'), isHeld ? 1 : 0);

@@ -78,9 +78,9 @@ export function membersBelow(directory: string): number[] {
  * Puts a process and what descends from it into groups. Written by a thread of the pool: the first move after a pause
  * takes the kernel up to 14 ms.
  */
-export async function moveTree(pid: number, entrances: readonly string[]): Promise<void> {
-  await Promise.all(entrances.map((entrance) => writeFile(entrance, String(pid)).catch(ignoreGone)));
-  await Promise.all(listChildren(pid).map((child) => moveTree(child.pid, entrances)));
+export async function moveTree(pid: number, joinFiles: readonly string[]): Promise<void> {
+  await Promise.all(joinFiles.map((file) => writeFile(file, String(pid)).catch(ignoreGone)));
+  await Promise.all(listChildren(pid).map((child) => moveTree(child.pid, joinFiles)));
 }
 
 function ignoreGone(error: unknown): void {

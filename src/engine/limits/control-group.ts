@@ -20,7 +20,7 @@ export interface Controls {
   limitMemory(bytes: number | undefined): void;
   limitTasks(max: number | 'max'): void;
   /** Lets nothing more be started, or lets it again. */
-  hold(isHeld: boolean, maxTasks: number | 'max'): void;
+  freezeForks(isHeld: boolean, maxTasks: number | 'max'): void;
   memoryBytes(pids: readonly number[]): number;
   /** Undefined when the kernel does not count them. */
   tasks(): number | undefined;
@@ -33,8 +33,8 @@ export interface Controls {
 /** Processes that the kernel keeps together in a control group. */
 export class ControlGroup implements ProcessGroup {
   readonly isKeptByKernel = true;
-  readonly entrances: readonly string[];
-  readonly exits: readonly string[];
+  readonly joinFiles: readonly string[];
+  readonly leaveFiles: readonly string[];
   readonly #controls: Controls;
   readonly #reader: ProcReader;
   /** Read with every command: an open descriptor saves two thirds of the time. */
@@ -47,12 +47,12 @@ export class ControlGroup implements ProcessGroup {
   #refusedForks = 0;
   #isRemoved = false;
 
-  /** @param doors `entrances` and `exits` of `ProcessGroup` */
-  constructor(controls: Controls, doors: Pick<ProcessGroup, 'entrances' | 'exits'>, reader: ProcReader) {
+  /** @param files `joinFiles` and `leaveFiles` of `ProcessGroup` */
+  constructor(controls: Controls, files: Pick<ProcessGroup, 'joinFiles' | 'leaveFiles'>, reader: ProcReader) {
     this.#controls = controls;
     this.#reader = reader;
-    this.entrances = doors.entrances;
-    this.exits = doors.exits;
+    this.joinFiles = files.joinFiles;
+    this.leaveFiles = files.leaveFiles;
     for (const directory of controls.directories) makeGroup(directory);
     this.#cpu = openSync(controls.cpuFile, 'r');
   }
@@ -108,7 +108,7 @@ export class ControlGroup implements ProcessGroup {
   }
 
   sampleNow(): GroupSample {
-    return this.sample(this.#reader.lookNow());
+    return this.sample(this.#reader.sampleNow());
   }
 
   takeKernelActions(): KernelActions {
@@ -125,7 +125,7 @@ export class ControlGroup implements ProcessGroup {
   }
 
   holdForks(isHeld: boolean): void {
-    this.#controls.hold(isHeld, this.#maxTasks);
+    this.#controls.freezeForks(isHeld, this.#maxTasks);
     // What was refused meanwhile was not refused for its limit.
     if (!isHeld) this.takeKernelActions();
   }

@@ -31,9 +31,9 @@ export interface ProcessGroup extends Disposable {
    * Files that a thread writes "0" to in order to enter the group, so that what it forks is born there; none where
    * belonging to the group is only observed.
    */
-  readonly entrances: readonly string[];
+  readonly joinFiles: readonly string[];
   /** Files through which one that has entered leaves again, to where the daemon is. */
-  readonly exits: readonly string[];
+  readonly leaveFiles: readonly string[];
   /**
    * The group's first process has begun.
    * @param hasEntered whether it has entered by itself; else it and all its descendants are moved, and must be at rest
@@ -86,6 +86,6 @@ export interface LimitMechanism extends Disposable {
    */
   createGroup(tag: string, isInNamespace?: boolean): ProcessGroup;
   /** Looks at what all its groups need; others get the event loop in between. */
-  look(): Promise<ProcessSnapshot>;
+  sample(): Promise<ProcessSnapshot>;
   totals(): Promise<TotalUsage>;
 }

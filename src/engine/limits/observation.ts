@@ -26,12 +26,12 @@ export abstract class Observation implements LimitMechanism {
     return group;
   }
 
-  look(): Promise<ProcessSnapshot> {
-    return this.reader.look();
+  sample(): Promise<ProcessSnapshot> {
+    return this.reader.sample();
   }
 
   async totals(): Promise<TotalUsage> {
-    const snapshot = await this.look();
+    const snapshot = await this.sample();
     const samples = [...this.#groups].map((group) => group.sample(snapshot));
     return {
       memoryBytes: samples.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0),

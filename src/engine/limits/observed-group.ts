@@ -28,7 +28,7 @@ export interface Membership {
   /** Of these, those that are there for the sake of the group alone, and are not counted. */
   frameOf(root: Root | undefined): readonly number[];
   /** The process that waits for what commands start. */
-  waiterOf(root: Root): number | undefined;
+  reaperOf(root: Root): number | undefined;
   /** Those that belong to it now, as far as that can be told without a look at everything. */
   now(known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): readonly number[];
 }
@@ -43,8 +43,8 @@ export interface ObservedGroupOptions {
 /** Processes that belong together because somebody looks at them: the kernel bounds nothing. */
 export class ObservedGroup implements ProcessGroup {
   readonly isKeptByKernel = false;
-  readonly entrances = [];
-  readonly exits = [];
+  readonly joinFiles = [];
+  readonly leaveFiles = [];
   readonly #options: ObservedGroupOptions;
   readonly #cpu = new InheritedCounter();
   readonly #written = new InheritedCounter();
@@ -124,7 +124,7 @@ export class ObservedGroup implements ProcessGroup {
   }
 
   sampleNow(): GroupSample | undefined {
-    const snapshot = this.#options.reader.lookNow();
+    const snapshot = this.#options.reader.sampleNow();
     return snapshot && this.sample(snapshot);
   }
 
@@ -154,7 +154,7 @@ export class ObservedGroup implements ProcessGroup {
 
   #readWaiterTicks(): number | undefined {
     const { membership, reader } = this.#options;
-    const waiter = this.#root === undefined ? undefined : membership.waiterOf(this.#root);
+    const waiter = this.#root === undefined ? undefined : membership.reaperOf(this.#root);
     return waiter === undefined ? undefined : reader.cpuTicksOf(waiter);
   }
 }

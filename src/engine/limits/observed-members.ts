@@ -23,7 +23,7 @@ export function observedMembers(reader: UsageReader, tag: string): Membership {
       return snapshot.of(descendantsIn(snapshot, seeds));
     },
     frameOf: () => [],
-    waiterOf: (root) => root.pid,
+    reaperOf: (root) => root.pid,
     now: (known) => [...known.values()].filter((entry) => reader.isAlive(entry)).map(({ pid }) => pid),
   };
 }

@@ -36,15 +36,15 @@ export class PidNamespaces extends Observation {
         return leader === undefined ? [] : snapshot.of(descendantsIn(snapshot, [leader]));
       },
       frameOf: (root) => {
-        const { leader, reaper } = (root && ownOf(root)) ?? {};
-        return [leader, reaper].filter((pid) => pid !== undefined);
+        const { sessionLeader, reaper } = (root && ownOf(root)) ?? {};
+        return [sessionLeader, reaper].filter((pid) => pid !== undefined);
       },
-      waiterOf: (root) => ownOf(root)?.main,
+      reaperOf: (root) => ownOf(root)?.main,
       now: (_known, root) => {
         const leader = root && stillThere(root, readProcess(root.pid));
         if (leader === undefined) return [];
         // Not by the lists of children: those are kept by thread, and any thread may start a process.
-        const snapshot = this.reader.lookNow();
+        const snapshot = this.reader.sampleNow();
         return snapshot ? [...descendantsIn(snapshot, [leader])] : [];
       },
     };

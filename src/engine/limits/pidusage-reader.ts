@@ -29,7 +29,7 @@ export class PidusageReader implements UsageReader {
   readonly name = 'pidusage';
   #last = new Map<number, ProcessEntry>();
 
-  async look(): Promise<ProcessSnapshot> {
+  async sample(): Promise<ProcessSnapshot> {
     const { stdout } = await run(PS, LIST, { env: { LC_ALL: 'C' }, maxBuffer: MAX_LIST_BYTES });
     const listed = parseProcessList(stdout);
     const pids = listed.map(({ pid }) => pid);
@@ -55,7 +55,7 @@ export class PidusageReader implements UsageReader {
     return new PsSnapshot(this.#last);
   }
 
-  lookNow(): undefined {
+  sampleNow(): undefined {
     return undefined;
   }
 

@@ -34,7 +34,7 @@ export class ProcReader implements UsageReader {
   readonly #memory = new Map<number, Remembered>();
   #looks = 0;
 
-  async look(): Promise<ProcessSnapshot> {
+  async sample(): Promise<ProcessSnapshot> {
     const slices = new Slices();
     const entries: ProcessEntry[] = [];
     for (const pid of listPids()) {
@@ -47,7 +47,7 @@ export class ProcReader implements UsageReader {
     return new ProcSnapshot(entries, this, false);
   }
 
-  lookNow(): ProcessSnapshot {
+  sampleNow(): ProcessSnapshot {
     return new ProcSnapshot(undefined, this, true);
   }
 

@@ -25,9 +25,9 @@ export interface ProcessSnapshot {
 export interface UsageReader {
   readonly name: 'proc' | 'pidusage';
   /** A look at all processes, in slices: others get the event loop in between. */
-  look(): Promise<ProcessSnapshot>;
+  sample(): Promise<ProcessSnapshot>;
   /** The same at once; undefined where it takes other programs. */
-  lookNow(): ProcessSnapshot | undefined;
+  sampleNow(): ProcessSnapshot | undefined;
   /** A process with its children; none when that is not had at once. */
   family(pid: number): readonly ProcessEntry[];
   /** CPU time of one process and of children that it has waited for, in clock ticks; undefined when that is not had at once. */

@@ -4,13 +4,13 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { makeFirstVictim } from '../limits/oom-score.js';
 import type { PipeSet } from './pipe-sets.js';
-import { frameOf, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
-import type { SessionScope } from '../process/process-tree.js';
+import { sandboxPids, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
+import { findSessionProcesses, type SessionScope } from '../process/process-tree.js';
 import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
 import type { StartMessage } from './starter/messages.js';
-import { shownCommandLine, TAG_VARIABLE } from '../process/process-table.js';
+import { isAlive, type ProcessEntry, readProcess, shownCommandLine, TAG_VARIABLE } from '../process/process-table.js';
 import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
-import { ShownNumbers } from '../process/shown-numbers.js';
+import { NamespacePids } from '../process/namespace-pids.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import { placeStdin, StdinPipe } from '../output/stdin-pipe.js';
 
@@ -48,7 +48,7 @@ export class OneShotProcess {
   /** The command line of a shell, as processes that it has forked show it; undefined for any other program. */
   readonly shellLine: string | undefined;
   /** What clients are told for process ids. */
-  readonly numbers = new ShownNumbers(() => this.root);
+  readonly numbers = new NamespacePids(() => this.root);
   readonly #process: StartedProcess;
   #sandboxRoot: ProcessRoot | undefined;
 
@@ -60,7 +60,7 @@ export class OneShotProcess {
     this.pipes = pipes;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program);
-    this.#process = starter.start({ ...message, entrances: group.entrances, exits: group.exits });
+    this.#process = starter.start({ ...message, joinFiles: group.joinFiles, leaveFiles: group.leaveFiles });
     void this.#process.started.then(() => {
       if (program.stdin instanceof StdinPipe) program.stdin.noteOpened();
       if (this.pid === undefined) return;
@@ -88,6 +88,13 @@ export class OneShotProcess {
     return { tag, group, root: root ?? (pid === undefined ? undefined : plainRoot(pid)) };
   }
 
+  /** The program, unless it has ended, and everything that it has started. */
+  findProcesses(): ProcessEntry[] {
+    const main = this.root && readProcess(this.root.main);
+    const others = findSessionProcesses(this.scope);
+    return main && isAlive(main) ? [main, ...others] : others;
+  }
+
   /** Of a sandbox: why it did not get as far as the command, as bubblewrap says. Empty when it did. */
   get complaint(): Buffer {
     try {
@@ -103,7 +110,7 @@ export class OneShotProcess {
     const root = this.#sandboxRoot ?? (this.pid === undefined ? undefined : plainRoot(this.pid));
     if (!root) return [];
     const isHarmed = this.#sandboxRoot ? this.shellLine === undefined : kind === 'signalled';
-    return isHarmed ? frameOf(root) : root.own;
+    return isHarmed ? sandboxPids(root) : root.rootPids;
   }
 
   get hasEnded(): boolean {
@@ -152,7 +159,7 @@ export class OneShotProcess {
     tag,
     stdin,
     takesRequest,
-  }: OneShotProgram): Omit<StartMessage, 'id' | 'entrances' | 'exits'> {
+  }: OneShotProgram): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
     const { out, err } = this.pipes;
     return {
       file,
@@ -175,7 +182,7 @@ export class OneShotProcess {
   }
 
   /** The pipes are opened inside: bubblewrap itself, which ends a moment after its program, must not hold them. */
-  #sandboxed(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'entrances' | 'exits'> {
+  #sandboxed(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
     const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited } = program;
     const { directory, out, err } = this.pipes;
     const input = this.placeStdin(stdin) ?? '/dev/null';

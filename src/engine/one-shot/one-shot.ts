@@ -1,29 +1,23 @@
 import { hasLimits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SignalName } from '../../core/signals.js';
-import type { SandboxStanding } from '../../core/sandbox/standing.js';
-import { type Beginning, beginNow } from '../process/beginning.js';
+import type { SandboxStatus } from '../../core/sandbox/status.js';
+import { type StartMarker, markStart } from '../process/start-marker.js';
 import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { listenUntilClosed } from '../output/closed-output.js';
-import { beginWithLimits, type OnLingering, watchOneShot } from './one-shot-watch.js';
-import { noteKernelActions } from '../session/session-watch.js';
+import { startWithLimits, type OnLongRunning, oneShotLimitTarget } from './one-shot-limit-target.js';
+import { noteKernelActions } from '../session/session-limit-target.js';
 import type { LimitMechanism, ProcessGroup } from '../limits/mechanism.js';
-import { findLeftProcesses, lineOf, reportLeftProcesses } from '../process/left-processes.js';
-import { Leftovers } from './leftovers.js';
+import { findBackgroundProcesses, commandLineOf, reportBackgroundProcesses } from '../process/background-processes.js';
+import { OrphanReaper } from './orphan-reaper.js';
 import { findNewProcesses } from '../process/new-processes.js';
 import { OneShotProcess, type OneShotProgram, requestFile } from './one-shot-process.js';
 import { BACKGROUND_ENDED, commandEnd, failedStart } from './one-shot-end.js';
 import { PipeFeed } from '../output/pipe-feed.js';
 import { isThere, type PipeSet, PipeSets } from './pipe-sets.js';
 import type { ProcessEnd, ProcessStarter } from './process-starter.js';
-import { isAlive, type ProcessEntry, readProcess } from '../process/process-table.js';
-import {
-  endProcesses,
-  findSessionProcesses,
-  type ReportedProcess,
-  reportProcesses,
-  sendSignal,
-} from '../process/process-tree.js';
+import { type ProcessEntry, readProcess } from '../process/process-table.js';
+import { endProcesses, type ReportedProcess, reportProcesses, sendSignal } from '../process/process-tree.js';
 import { randomBytes } from '../system/random.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 import type { Launcher } from '../sandbox/launcher.js';
@@ -62,7 +56,7 @@ type OneShotKind = Pick<OneShotProgram, 'profile' | 'isLimited'>;
 interface Flight {
   readonly command: Command;
   readonly process: OneShotProcess;
-  readonly beginning: Beginning;
+  readonly beginning: StartMarker;
   readonly feeds: readonly PipeFeed[];
   readonly timers: NodeJS.Timeout[];
   termination: Promise<unknown> | undefined;
@@ -74,7 +68,7 @@ export class OneShotRunner implements AsyncDisposable {
   readonly #pipes: PipeSets;
   readonly #flights = new Map<Command, Flight>();
   readonly #warm: OneShotProcess[] = [];
-  readonly #leftovers: Leftovers;
+  readonly #leftovers: OrphanReaper;
   #refillTimer: NodeJS.Timeout | undefined;
   #filling: Promise<void> | undefined;
   #isClosed = false;
@@ -82,11 +76,11 @@ export class OneShotRunner implements AsyncDisposable {
   constructor(options: OneShotOptions) {
     this.#options = options;
     this.#pipes = new PipeSets(options.runtime);
-    this.#leftovers = new Leftovers(options, () => this.#flights.size === 0);
+    this.#leftovers = new OrphanReaper(options, () => this.#flights.size === 0);
   }
 
   /** How it stands with the sandbox of its commands. */
-  get sandbox(): SandboxStanding {
+  get sandbox(): SandboxStatus {
     return this.#options.launcher.standing;
   }
 
@@ -112,11 +106,11 @@ export class OneShotRunner implements AsyncDisposable {
    * Runs a command; its `finished` tells the end.
    * @param onLingering told when it has not ended within a moment
    */
-  async run(command: Command, onLingering: OnLingering = () => undefined): Promise<void> {
+  async run(command: Command, onLingering: OnLongRunning = () => undefined): Promise<void> {
     try {
       if (command.spec.stdinPipe) await command.spec.stdinPipe.make();
       command.start();
-      const beginning = beginNow();
+      const beginning = markStart();
       const process = command.spec.args ? await this.#startProgram(command) : await this.#startText(command);
       this.#follow({ command, process, beginning }, onLingering);
     } catch (error) {
@@ -130,7 +124,7 @@ export class OneShotRunner implements AsyncDisposable {
     if (!flight || flight.process.hasEnded || !command.requestEnd(reason)) return;
     for (const feed of flight.feeds) feed.holdForClient(false);
     flight.termination = flight.process.started.then(() =>
-      endProcesses(() => this.#find(flight.process), graceFor(reason, this.#options.killGraceMs), {
+      endProcesses(() => flight.process.findProcesses(), graceFor(reason, this.#options.killGraceMs), {
         group: flight.process.group,
         root: flight.process.root,
         onKill: (pids) => {
@@ -189,7 +183,7 @@ export class OneShotRunner implements AsyncDisposable {
       takesRequest: false,
       ...this.#kindOf(command),
     });
-    beginWithLimits(command, process);
+    startWithLimits(command, process);
     return process;
   }
 
@@ -197,7 +191,7 @@ export class OneShotRunner implements AsyncDisposable {
     const { spec } = command;
     const kind = this.#kindOf(command);
     const process = this.#takeWarm(kind) ?? this.#startShell(await this.#pipes.take(), kind);
-    beginWithLimits(command, process);
+    startWithLimits(command, process);
     try {
       const stdinFile = process.placeStdin(spec.stdin ?? spec.stdinPipe);
       process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
@@ -275,7 +269,7 @@ export class OneShotRunner implements AsyncDisposable {
 
   // --- in flight ----------------------------------------------------------------------------------------------------
 
-  #follow(started: Pick<Flight, 'command' | 'process' | 'beginning'>, onLingering: OnLingering): void {
+  #follow(started: Pick<Flight, 'command' | 'process' | 'beginning'>, onLingering: OnLongRunning): void {
     const { command, process } = started;
     const { spec } = command;
     const timeOut = () => {
@@ -294,7 +288,7 @@ export class OneShotRunner implements AsyncDisposable {
       this.#listenToStdout(command, process, stdout);
       // While it is being started the starter is in its group, with all that it has ever waited for.
       void process.started.then(() => {
-        if (this.#flights.has(command)) onLingering(watchOneShot(command, process, this.terminate.bind(this)));
+        if (this.#flights.has(command)) onLingering(oneShotLimitTarget(command, process, this.terminate.bind(this)));
       });
     };
     const timers = [
@@ -331,24 +325,25 @@ export class OneShotRunner implements AsyncDisposable {
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
       await flight.termination;
-      survivors = await endProcesses(() => this.#find(process), 0);
+      survivors = await endProcesses(() => process.findProcesses(), 0);
     }
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
     const isGone = process.isIsolated;
     const hasLeft = !isGone && (isHeld || findNewProcesses(process.scope, flight.beginning).length > 0);
-    const left = hasLeft ? await this.#findLeft(process, isHeld) : [];
+    const background = hasLeft ? await this.#findLeft(process, isHeld) : [];
     for (const feed of feeds) feed.release();
+    const ownShell = { line: process.shellLine, name: this.#options.shell.shell.name };
     this.#flights.delete(command);
     if (isGone) command.stderr.write(process.complaint);
     command.finish({
       ...how,
       survivors: reportProcesses(survivors),
-      backgroundProcesses: reportLeftProcesses(left, { line: process.shellLine, name: this.#options.shell.shell.name }),
+      backgroundProcesses: reportBackgroundProcesses(background, ownShell),
       // In a sandbox they have ended with it before they could be looked at.
       warnings: [
         ...(how.warnings ?? []),
         ...kept,
-        ...(left.length > 0 || (isHeld && isGone) ? [BACKGROUND_ENDED] : []),
+        ...(background.length > 0 || (isHeld && isGone) ? [BACKGROUND_ENDED] : []),
       ],
     });
     if (command.spec.stdin !== undefined || command.spec.stdinPipe) process.removeFiles();
@@ -369,17 +364,10 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #findLeft(process: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
-    return findLeftProcesses({
+    return findBackgroundProcesses({
       scope: process.scope,
       mustBeThere: isHeld,
-      isAppearing: ({ pid }) => lineOf(pid) === process.shellLine,
+      isAppearing: ({ pid }) => commandLineOf(pid) === process.shellLine,
     });
-  }
-
-  #find(process: OneShotProcess): ProcessEntry[] {
-    const { root } = process;
-    const main = root && readProcess(root.main);
-    const others = findSessionProcesses(process.scope);
-    return main && isAlive(main) ? [main, ...others] : others;
   }
 }

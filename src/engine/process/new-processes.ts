@@ -1,4 +1,4 @@
-import { type Beginning, type GivenPids, pidsGivenSince, startedSince } from './beginning.js';
+import { type StartMarker, type GivenPids, pidsGivenSince, startedSince } from './start-marker.js';
 import { isThread, listPids, type ProcessEntry, readProcess } from './process-table.js';
 import { isRunning, type SessionScope } from './process-tree.js';
 import { isOriginIn, isOriginOf, readOrigin } from './session-mark.js';
@@ -12,7 +12,7 @@ const MAX_ROUNDS = 8;
  * Processes of a session that were started since a beginning and still run. Looks at no others: where nothing was started
  * on the machine meanwhile it costs 2 µs, and else some microseconds for each process that was.
  */
-export function findNewProcesses(scope: SessionScope, beginning: Beginning): ProcessEntry[] {
+export function findNewProcesses(scope: SessionScope, beginning: StartMarker): ProcessEntry[] {
   const found: ProcessEntry[] = [];
   let isNew: ((entry: ProcessEntry) => boolean) | undefined;
   let { newestPid } = beginning;
@@ -39,15 +39,15 @@ function candidates({ group }: SessionScope, given: GivenPids): readonly number[
 }
 
 /** Tells whether a process belongs to the session, is not its shell, and has started since. */
-function membershipTest({ tag, root, group }: SessionScope, beginning: Beginning): (entry: ProcessEntry) => boolean {
+function membershipTest({ tag, root, group }: SessionScope, beginning: StartMarker): (entry: ProcessEntry) => boolean {
   const isYounger = startedSince(beginning);
-  const own = new Set(root?.own);
+  const own = new Set(root?.rootPids);
   if (group?.isKeptByKernel) return (entry) => isYounger(entry) && !own.has(entry.pid);
   const isWithin = isOriginIn(tag);
   const isOurs = isOriginOf(tag.slice(0, tag.lastIndexOf('.')));
   return (entry) => {
     if (!isYounger(entry) || own.has(entry.pid)) return false;
-    if (entry.session === root?.leader) return true;
+    if (entry.session === root?.sessionLeader) return true;
     const origin = readOrigin(entry.pid);
     // Most of the machine's. What has the sign of another session of this daemon belongs to that one; of another daemon, it
     // may run in this session.

@@ -1,41 +1,41 @@
-import { innerPid, listChildren } from './process-table.js';
+import { innermostPid, listChildren } from './process-table.js';
 
 /** The processes that a shell, or a program, consists of before it has started anything. */
 export interface ProcessRoot {
   /** What the daemon has started: leads its session. In a sandbox it is bubblewrap, and the sandbox ends with it. */
-  readonly leader: number;
+  readonly sessionLeader: number;
   /** The shell or program itself. */
   readonly main: number;
   /** Its number in the eyes of commands, which nobody tells any more once it has ended. */
-  readonly shownMain: number;
+  readonly mainNamespacePid: number;
   /** In a sandbox, the process whose children all orphans become. */
   readonly reaper: number | undefined;
   /** All of these. */
-  readonly own: readonly number[];
+  readonly rootPids: readonly number[];
 }
 
 /** Of a program that is not in a sandbox. */
 export const plainRoot = (pid: number): ProcessRoot => ({
-  leader: pid,
+  sessionLeader: pid,
   main: pid,
-  shownMain: pid,
+  mainNamespacePid: pid,
   reaper: undefined,
-  own: [pid],
+  rootPids: [pid],
 });
 
 /**
  * Of a program in a sandbox, by the process that the daemon has started: bubblewrap, outside, has one child, the first
  * process of the sandbox; whose first child is the program. Undefined as long as they are not there.
  */
-export function sandboxRoot(leader: number): ProcessRoot | undefined {
-  const reaper = listChildren(leader)[0]?.pid;
+export function sandboxRoot(sessionLeader: number): ProcessRoot | undefined {
+  const reaper = listChildren(sessionLeader)[0]?.pid;
   const main = reaper === undefined ? undefined : listChildren(reaper)[0]?.pid;
   if (reaper === undefined || main === undefined) return undefined;
-  return { leader, main, shownMain: innerPid(main), reaper, own: [leader, reaper, main] };
+  return { sessionLeader, main, mainNamespacePid: innermostPid(main), reaper, rootPids: [sessionLeader, reaper, main] };
 }
 
 /** What is around the shell or program: in a sandbox its first processes, which end with it. */
-export const frameOf = ({ own, main }: ProcessRoot): number[] => own.filter((pid) => pid !== main);
+export const sandboxPids = ({ rootPids, main }: ProcessRoot): number[] => rootPids.filter((pid) => pid !== main);
 
 /** Whether its processes have other numbers in its commands' eyes than in the daemon's. */
 export const isSandboxed = ({ reaper }: ProcessRoot): boolean => reaper !== undefined;

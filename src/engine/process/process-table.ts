@@ -226,7 +226,7 @@ export function whereabouts(pid: number): { readonly state: string; readonly wai
 }
 
 /** The number that a process has in the sandbox it is in, where it has one: proc(5), NSpid. */
-export function innerPid(pid: number): number {
+export function innermostPid(pid: number): number {
   const numbers = /^NSpid:\s*(.*)$/m.exec(readProc(pid, 'status') ?? '')?.[1]?.split(/\s+/) ?? [];
   // The first one is that of the daemon's own namespace; of those further in, the sandbox's is the first.
   return Number(numbers[1] ?? pid);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Beginning, startedSince } from './beginning.js';
+import { type StartMarker, startedSince } from './start-marker.js';
 import type { ProcessRoot } from './process-root.js';
 import { commandLine, isAlive, listProcesses, type ProcessEntry, readProcess, readTag } from './process-table.js';
 import { isOriginIn, isOriginOf, markOf, readOrigin } from './session-mark.js';
-import { shownNumber } from './shown-numbers.js';
+import { namespacePid } from './namespace-pids.js';
 
 /** How often the end of signalled processes is looked for. */
 const POLL_MS = 10;
@@ -30,7 +30,7 @@ const reportedCommand = (line: string): string => DRIVEN_SHELL.exec(line)?.[1] ?
 
 /** Describes a process for a report: one of a sandbox by the pid that it has there. */
 export const reportProcess = (entry: ProcessEntry, root?: ProcessRoot): ReportedProcess => ({
-  pid: shownNumber(entry.pid, root),
+  pid: namespacePid(entry.pid, root),
   command: reportedCommand(commandLine(entry)),
 });
 
@@ -89,11 +89,11 @@ export interface SessionScope {
  */
 export function findSessionProcesses({ tag, root, group }: SessionScope): ProcessEntry[] {
   const { table, known } = lookAt(group);
-  const own = new Set(root?.own);
+  const own = new Set(root?.rootPids);
   const members = new Set([...known, ...own]);
   const isWithin = isOriginIn(tag);
   for (const entry of table) {
-    if (entry.session === root?.leader || isWithin(readOrigin(entry.pid))) members.add(entry.pid);
+    if (entry.session === root?.sessionLeader || isWithin(readOrigin(entry.pid))) members.add(entry.pid);
   }
   addDescendants(members, table);
   return table.filter((entry) => members.has(entry.pid) && !own.has(entry.pid) && entry.pid !== process.pid);
@@ -105,7 +105,7 @@ export interface CommandScope {
   readonly tag: string;
   readonly root: ProcessRoot;
   /** When the command began: subshells carry an older tag, but are younger than this. */
-  readonly beginning: Beginning;
+  readonly beginning: StartMarker;
   readonly group?: KnownMembers | undefined;
 }
 
@@ -117,7 +117,7 @@ export interface CommandScope {
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   const isYounger = startedSince(scope.beginning);
   const { table, known } = lookAt(scope.group);
-  const { main, reaper, own } = scope.root;
+  const { main, reaper, rootPids } = scope.root;
   const shellTag = readTag(main);
   const mark = markOf(scope.tag.slice(0, scope.tag.lastIndexOf('.')));
   const members = new Set<number>();
@@ -132,8 +132,8 @@ export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   for (const pid of findUntagged(scope.root, marked, table, isYounger)) members.add(pid);
   addDescendants(members, table);
   const groups = new Set(table.filter(({ pid }) => members.has(pid)).map(({ group }) => group));
-  for (const { pid, group } of table) if (own.includes(pid)) groups.delete(group);
-  return table.filter(({ pid, group }) => !own.includes(pid) && (members.has(pid) || groups.has(group)));
+  for (const { pid, group } of table) if (rootPids.includes(pid)) groups.delete(group);
+  return table.filter(({ pid, group }) => !rootPids.includes(pid) && (members.has(pid) || groups.has(group)));
 }
 
 /** Members of the session without a tag of their own that have begun with the command, and descend from nothing older. */
@@ -143,7 +143,7 @@ function findUntagged(
   table: readonly ProcessEntry[],
   isYounger: (entry: ProcessEntry) => boolean,
 ): number[] {
-  const inGroup = table.filter(({ pid }) => known.has(pid) && !root.own.includes(pid));
+  const inGroup = table.filter(({ pid }) => known.has(pid) && !root.rootPids.includes(pid));
   const older = new Set(inGroup.filter((entry) => !isYounger(entry)).map(({ pid }) => pid));
   addDescendants(older, table);
   return inGroup.flatMap(({ pid }) => (older.has(pid) ? [] : pid));
@@ -248,7 +248,7 @@ export async function killProcesses(
   const deadline = performance.now() + KILL_SETTLE_MS;
   const kill = async (found: readonly ProcessEntry[]) => {
     // Nobody tells them any more when they have gone.
-    const numbers = new Map(onKill && found.map(({ pid }) => [pid, shownNumber(pid, root)]));
+    const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));
     const killed = signalProcesses(found, 'SIGKILL');
     onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
     await waitForEnd(killed, deadline - performance.now());

@@ -1,5 +1,5 @@
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { type SandboxStanding, standingOf } from '../../core/sandbox/standing.js';
+import { type SandboxStatus, resolveSandboxStatus } from '../../core/sandbox/status.js';
 import { findProgram } from '../shells/list.js';
 import { realPath } from './machine-places.js';
 import type { PidNamespace } from './pid-namespace.js';
@@ -22,12 +22,12 @@ const WORKSPACE_HIDDEN =
 
 /** The one place that says how the daemon's shells and programs are started: as they are, or in a sandbox. */
 export class Launcher {
-  readonly standing: SandboxStanding;
+  readonly standing: SandboxStatus;
   readonly #sandbox: Sandbox | undefined;
   readonly #namespace: PidNamespace | undefined;
   #hasSharedNetwork = false;
 
-  constructor(standing: SandboxStanding, sandbox: Sandbox | undefined, namespace?: PidNamespace) {
+  constructor(standing: SandboxStatus, sandbox: Sandbox | undefined, namespace?: PidNamespace) {
     this.standing = standing;
     this.#sandbox = sandbox;
     this.#namespace = namespace;
@@ -39,10 +39,10 @@ export class Launcher {
     const obstacle = obstacleTo(options);
     if (program === undefined || obstacle !== undefined) {
       const why = obstacle ?? NOT_INSTALLED;
-      return new Launcher(standingOf(profile, { workspace: why, strict: why }), undefined, namespace);
+      return new Launcher(resolveSandboxStatus(profile, { workspace: why, strict: why }), undefined, namespace);
     }
     const sandbox = new Sandbox({ ...options, program });
-    return new Launcher(standingOf(profile, await testSandbox(sandbox, options)), sandbox, namespace);
+    return new Launcher(resolveSandboxStatus(profile, await testSandbox(sandbox, options)), sandbox, namespace);
   }
 
   /** Whether a program in a sandbox may have connected to the daemon, because one that shares its network was started. */

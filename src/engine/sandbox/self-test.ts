@@ -3,7 +3,7 @@ import { accessSync, constants, mkdtempSync, readlinkSync, rmSync } from 'node:f
 import { join } from 'node:path';
 
 import { profilesFrom, type RealProfile } from '../../core/sandbox/profiles.js';
-import type { SandboxProblems } from '../../core/sandbox/standing.js';
+import type { SandboxProblems } from '../../core/sandbox/status.js';
 import type { Sandbox } from './sandbox.js';
 
 /** Longest that a sandbox may take to come up and test itself, on a loaded machine. */

@@ -1,7 +1,7 @@
-import type { Beginning } from '../process/beginning.js';
+import type { StartMarker } from '../process/start-marker.js';
 import type { Command } from '../command/command.js';
 import type { CommandRun } from './command-run.js';
-import { findLeftProcesses, lineOf, reportLeftProcesses } from '../process/left-processes.js';
+import { findBackgroundProcesses, commandLineOf, reportBackgroundProcesses } from '../process/background-processes.js';
 import { descendsFrom, findNewProcesses } from '../process/new-processes.js';
 import { isAlive, isBeforeExec, type ProcessEntry } from '../process/process-table.js';
 import type { ReportedProcess } from '../process/process-tree.js';
@@ -34,7 +34,7 @@ export class BackgroundJobs {
   }
 
   /** What known ones have started meanwhile is added to them: it need not be waited for. */
-  #hasLeft(shell: ShellProcess, beginning: Beginning): boolean {
+  #hasLeft(shell: ShellProcess, beginning: StartMarker): boolean {
     const found = findNewProcesses(shell, beginning);
     if (found.length === 0) return false;
     const known = new Set(this.#known.filter(isAlive).map(({ pid }) => pid));
@@ -46,7 +46,7 @@ export class BackgroundJobs {
 
   /** Looks for them. */
   async look(shell: ShellProcess, isHeld: boolean): Promise<void> {
-    this.#known = await findLeftProcesses({
+    this.#known = await findBackgroundProcesses({
       scope: shell,
       mustBeThere: isHeld,
       isAppearing: (entry) => isBeforeExec(entry, shell.pid),
@@ -57,16 +57,16 @@ export class BackgroundJobs {
   report({ pid, root, installed }: ShellProcess): ReportedProcess[] {
     if (this.#known.length === 0) return [];
     this.#known = this.#known.filter(isAlive);
-    return reportLeftProcesses(this.#known, { line: lineOf(pid), name: installed.shell.name }, root);
+    return reportBackgroundProcesses(this.#known, { line: commandLineOf(pid), name: installed.shell.name }, root);
   }
 
   /** A command has ended, and somebody still holds its pipes. */
-  noteTalking(run: CommandRun): void {
+  trackOpenPipes(run: CommandRun): void {
     this.#talking.set(run.command, run);
   }
 
   /** Nobody holds its pipes any more. */
-  noteSilent(run: CommandRun): void {
+  untrack(run: CommandRun): void {
     this.#talking.delete(run.command);
   }
 

@@ -1,6 +1,6 @@
 import type { Command } from '../command/command.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import type { Slot } from '../shell/slots.js';
+import type { CommandPipes } from '../shell/pipe-pool.js';
 
 /** Who is told of what does not happen at once. */
 export interface QueueListener {
@@ -11,7 +11,7 @@ export interface QueueListener {
 }
 
 /** The pipes of a command: at once, or when they are made. */
-function takePipes({ spec: { stdinPipe } }: Command, shell: ShellProcess): Slot | Promise<Slot> {
+function takePipes({ spec: { stdinPipe } }: Command, shell: ShellProcess): CommandPipes | Promise<CommandPipes> {
   if (!stdinPipe || stdinPipe.isMade) return shell.takeSlot();
   return stdinPipe.make().then(() => shell.takeSlot());
 }
@@ -62,7 +62,7 @@ export class CommandQueue {
    * Takes the first command when there are pipes for it in this shell. Otherwise these are made, and the command stays:
    * meanwhile it can be taken out, and the shell may become another one.
    */
-  take(shell: ShellProcess, start: (command: Command, slot: Slot) => void): void {
+  take(shell: ShellProcess, start: (command: Command, slot: CommandPipes) => void): void {
     const [command] = this.#waiting;
     if (!command || this.#makingSlot) return;
     const slot = takePipes(command, shell);
@@ -74,7 +74,7 @@ export class CommandQueue {
     start(command, slot);
   }
 
-  async #awaitSlot(command: Command, shell: ShellProcess, slot: Promise<Slot>): Promise<void> {
+  async #awaitSlot(command: Command, shell: ShellProcess, slot: Promise<CommandPipes>): Promise<void> {
     try {
       shell.returnSlot(await slot);
     } catch (error) {

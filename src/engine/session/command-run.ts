@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../core/signals.js';
-import type { Beginning } from '../process/beginning.js';
+import type { StartMarker } from '../process/start-marker.js';
 import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { Deferred } from '../system/deferred.js';
 import { signalForeground } from '../command/foreground.js';
@@ -16,8 +16,8 @@ import {
   signalProcesses,
 } from '../process/process-tree.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { shownNumber } from '../process/shown-numbers.js';
-import type { Slot } from '../shell/slots.js';
+import { namespacePid } from '../process/namespace-pids.js';
+import type { CommandPipes } from '../shell/pipe-pool.js';
 import { TerminalFence } from '../shell/terminal-fence.js';
 
 /** How long Ctrl-C alone gets before the command's processes are asked by SIGTERM. */
@@ -41,11 +41,11 @@ const FENCE_MS = 500;
 /** What a run asks of its session. */
 export interface RunOptions {
   readonly shell: ShellProcess;
-  readonly slot: Slot;
+  readonly slot: CommandPipes;
   readonly number: number;
   readonly nonce: string;
   /** Before the shell was told. */
-  readonly beginning: Beginning;
+  readonly beginning: StartMarker;
   readonly killGraceMs: number;
   /** Called at every sign of life of the command. */
   readonly onOutput: () => void;
@@ -83,7 +83,7 @@ export class CommandRun {
     this.#fence = command.spec.tty ? new TerminalFence(options.nonce) : undefined;
   }
 
-  get slot(): Slot {
+  get slot(): CommandPipes {
     return this.#options.slot;
   }
 
@@ -93,7 +93,7 @@ export class CommandRun {
   }
 
   /** When it began: before the shell was told. */
-  get beginning(): Beginning {
+  get beginning(): StartMarker {
     return this.#options.beginning;
   }
 
@@ -160,7 +160,7 @@ export class CommandRun {
     if (this.#isSettled) return [];
     const processes = await this.#signalForeground(signal);
     // The shell's own loop gets an interrupt, which it may ignore; SIGKILL is not to be ignored.
-    const shellPid = shell.root.shownMain;
+    const shellPid = shell.root.mainNamespacePid;
     const isShell = processes.some(({ pid }) => pid === shellPid) && shell.hasDriver;
     if (signal === 'SIGKILL' && isShell) this.terminate({ status: 'killed', killedBy: 'signal' });
     return processes;
@@ -320,7 +320,7 @@ export class CommandRun {
   /** For what must not go on: no step of politeness, and first what the shell has started. */
   async #killAtOnce(): Promise<void> {
     const { shell } = this.#options;
-    const shellNumber = shownNumber(shell.pid, shell.root);
+    const shellNumber = namespacePid(shell.pid, shell.root);
     // The command may have taken its shell's place, and end by the interrupt.
     void this.#reported.promise.then((how) => {
       if (how === 'exited') this.command.noteKilled([shellNumber]);

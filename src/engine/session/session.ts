@@ -1,7 +1,7 @@
 import type { ShellReplacement } from '../../core/metrics/metrics.js';
 import type { SignalName } from '../../core/signals.js';
 import { BackgroundJobs } from './background-jobs.js';
-import { beginNow } from '../process/beginning.js';
+import { markStart } from '../process/start-marker.js';
 import { CommandQueue } from './command-queue.js';
 import { CommandRun } from './command-run.js';
 import {
@@ -13,20 +13,20 @@ import {
   killOf,
   type Warning,
 } from '../command/command.js';
-import { beginWithin, noteKernelActions, watchSession } from './session-watch.js';
+import { startWithinSessionLimits, noteKernelActions, sessionLimitTarget } from './session-limit-target.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { type TerminalReaders, terminalReaders } from '../command/foreground.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from '../process/process-tree.js';
 import { describeLoss, notStarted, tellsLoss } from '../shell/shell-loss.js';
 import type { Kill } from '../command/resource-use.js';
 import { requestFor } from '../shell/shell-request.js';
-import { LingerTimer } from './linger-timer.js';
+import { FastPathTimer } from './fast-path-timer.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
 import type { ShellReport } from '../shell/shell-reports.js';
-import type { Slot } from '../shell/slots.js';
-import { Succession } from '../shell/succession.js';
-import { ShellSeat, type TerminalSize } from '../shell/shell-seat.js';
-import { ShellWatch } from '../shell/shell-watch.js';
+import type { CommandPipes } from '../shell/pipe-pool.js';
+import { ShellReplacer } from '../shell/shell-replacer.js';
+import { SessionShell, type TerminalSize } from '../shell/session-shell.js';
+import { WedgeDetector } from '../shell/wedge-detector.js';
 import type { TerminalExit } from '../shell/terminal.js';
 
 /**
@@ -36,15 +36,15 @@ import type { TerminalExit } from '../shell/terminal.js';
 export class Session {
   readonly options: SessionOptions;
   /** The session as limits are kept for it. */
-  readonly watched = watchSession(this);
+  readonly watched = sessionLimitTarget(this);
   readonly listener: SessionListener;
   /** What was ended for a limit last, unless a command has ended as it should since. */
   lastKill: Kill | undefined;
   readonly #queue: CommandQueue;
-  readonly #succession: Succession;
+  readonly #succession: ShellReplacer;
   readonly #jobs = new BackgroundJobs();
-  #seat!: ShellSeat;
-  readonly #lingerTimer = new LingerTimer<CommandRun>((run, mayHaveLeft) => {
+  #seat!: SessionShell;
+  readonly #lingerTimer = new FastPathTimer<CommandRun>((run, mayHaveLeft) => {
     if (run === this.#run && !run.isSettled) {
       run.linger();
       this.#watch ??= this.#watchOver(run.command);
@@ -53,7 +53,7 @@ export class Session {
   });
   #run: CommandRun | undefined;
   #takenBack: Command | undefined;
-  #watch: ShellWatch | undefined;
+  #watch: WedgeDetector | undefined;
   #isClosed = false;
   #restarts = 0;
   /** What the next result has to tell of the time before it. */
@@ -64,7 +64,7 @@ export class Session {
     this.options = options;
     this.listener = listener;
     this.#queue = new CommandQueue({ onReady: this.#next, onNotStarted: this.#answerNotStarted });
-    this.#succession = new Succession({ onDone: this.#goOn, onFailed: this.#fail });
+    this.#succession = new ShellReplacer({ onDone: this.#goOn, onFailed: this.#fail });
   }
 
   /**
@@ -73,7 +73,7 @@ export class Session {
    */
   static async open(options: SessionOptions, listener: SessionListener): Promise<Session> {
     const session = new Session(options, listener);
-    session.#seat = await ShellSeat.open(options, options, {
+    session.#seat = await SessionShell.open(options, options, {
       onReport: session.#onReport,
       onTerminalData: (chunk) => session.#run?.onTerminalData(chunk),
       onExit: session.#onExit,
@@ -232,17 +232,17 @@ export class Session {
     this.#queue.take(this.#seat.shell, this.#start);
   };
 
-  readonly #start = (command: Command, slot: Slot): void => {
+  readonly #start = (command: Command, slot: CommandPipes): void => {
     const { shell } = this.#seat;
     const number = this.#seat.nextNumber();
     if (command.mayEndShell) this.#seat.saveNow();
     command.start();
-    const beginning = beginNow();
+    const beginning = markStart();
     let nonce: string;
     try {
       if (command.spec.tty) shell.terminal.holdOpen();
       shell.terminal.discardInput();
-      beginWithin(this.options.limits, command, shell);
+      startWithinSessionLimits(this.options.limits, command, shell);
       nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
     } catch (error) {
       // Out of descriptors, or of room for the command's text.
@@ -257,8 +257,8 @@ export class Session {
     this.#lingerTimer.begin(this.#run);
   };
 
-  #watchOver(command: Command): ShellWatch {
-    return new ShellWatch(this.#seat.shell, this.options.wedgeTimeoutMs, {
+  #watchOver(command: Command): WedgeDetector {
+    return new WedgeDetector(this.#seat.shell, this.options.wedgeTimeoutMs, {
       onAwaitingInput: () => {
         this.listener.onAwaitingInput(command);
       },
@@ -296,10 +296,10 @@ export class Session {
       return undefined;
     }
     const isHeld = run.finishOutput(() => {
-      this.#jobs.noteSilent(run);
+      this.#jobs.untrack(run);
       shell.returnSlot(run.slot);
     });
-    if (isHeld) this.#jobs.noteTalking(run);
+    if (isHeld) this.#jobs.trackOpenPipes(run);
     this.#seat.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
     if (run.command.mayDisturbTerminal) this.#seat.saveNow();
     const settle = () => {

@@ -29,8 +29,8 @@ export async function letExit(shell: ShellProcess): Promise<void> {
  * @param graceMs time between SIGTERM and SIGKILL
  */
 export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
-  const { leader, own } = shell.root;
-  const ownEntries = own.flatMap((pid) => readProcess(pid) ?? []);
+  const { sessionLeader, rootPids } = shell.root;
+  const ownEntries = rootPids.flatMap((pid) => readProcess(pid) ?? []);
   const find = () => findSessionProcesses(shell);
   const { group } = shell;
   let survivors: ProcessEntry[];
@@ -39,12 +39,12 @@ export async function endShell(shell: ShellProcess, graceMs: number, log: Log): 
   } catch (error) {
     // Out of descriptors, /proc cannot be read: the shell's own are enough to do so.
     log.warn('a session is ended at once', { error: String(error) });
-    sendSignal(leader, 'SIGKILL');
+    sendSignal(sessionLeader, 'SIGKILL');
     shell.close();
     survivors = await endProcesses(find, 0, { group });
   }
-  const leaderEntry = ownEntries.find(({ pid }) => pid === leader);
-  if (leaderEntry && isAlive(leaderEntry)) sendSignal(leader, 'SIGKILL');
+  const leaderEntry = ownEntries.find(({ pid }) => pid === sessionLeader);
+  if (leaderEntry && isAlive(leaderEntry)) sendSignal(sessionLeader, 'SIGKILL');
   // A sandbox ends with its leader, a moment later.
   if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS);
   return survivors;

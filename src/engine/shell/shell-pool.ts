@@ -5,7 +5,7 @@ import { AdapterError } from '../../core/errors.js';
 import { hasLimits, type Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import type { SandboxStanding } from '../../core/sandbox/standing.js';
+import type { SandboxStatus } from '../../core/sandbox/status.js';
 import { makeFifos } from '../system/fifo.js';
 import type { LimitMechanism } from '../limits/mechanism.js';
 import { whereabouts } from '../process/process-table.js';
@@ -76,7 +76,7 @@ export class ShellPool implements AsyncDisposable {
   }
 
   /** How it stands with the sandbox of its shells. */
-  get sandbox(): SandboxStanding {
+  get sandbox(): SandboxStatus {
     return this.#options.launcher.standing;
   }
 
@@ -143,8 +143,9 @@ export class ShellPool implements AsyncDisposable {
 
   /** Ends a shell that nothing has run in. */
   async #dismiss(shell: ShellProcess): Promise<void> {
-    const { own } = shell.root;
-    const find = () => findSessionProcesses({ tag: shell.tag, root: undefined }).filter(({ pid }) => own.includes(pid));
+    const { rootPids } = shell.root;
+    const find = () =>
+      findSessionProcesses({ tag: shell.tag, root: undefined }).filter(({ pid }) => rootPids.includes(pid));
     await endProcesses(find, 0);
     this.discard(shell);
   }
@@ -225,7 +226,7 @@ export class ShellPool implements AsyncDisposable {
         return `${kind.installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
       });
       // It waits for its first command now: nothing is forked meanwhile that would be missed.
-      await shell.group.begin(shell.root.leader, false);
+      await shell.group.begin(shell.root.sessionLeader, false);
     } catch (error) {
       this.discard(shell);
       throw error;

@@ -18,7 +18,7 @@ import type { ShellRequest } from './shell-request.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
-import { firstSlotFifos, showsReading, type Slot, slotName, Slots, writeText } from './slots.js';
+import { firstFifos, wasRead, type CommandPipes, pipesName, PipePool, writeText } from './pipe-pool.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 
 const NONCE_BYTES = 16;
@@ -55,7 +55,7 @@ export interface ShellProcessOptions {
 
 /** FIFOs that a shell's directory needs before the shell starts. */
 export function shellFifos(directory: string): string[] {
-  return [join(directory, 'cmd'), join(directory, 'ctl'), ...firstSlotFifos(directory)];
+  return [join(directory, 'cmd'), join(directory, 'ctl'), ...firstFifos(directory)];
 }
 
 /** One interactive shell on a terminal of its own, run by its driver: takes requests, gives reports. */
@@ -72,7 +72,7 @@ export class ShellProcess {
   readonly ready: Promise<void>;
   readonly #requests: number | undefined;
   readonly #reports: Socket | undefined;
-  readonly #slots: Slots;
+  readonly #slots: PipePool;
   #listener: ShellListener | undefined;
   #root: ProcessRoot;
   /** Open file of what it has written; undefined until that is asked for. */
@@ -92,7 +92,7 @@ export class ShellProcess {
     this.directory = directory;
     this.tag = tag;
     this.group = group;
-    this.#slots = new Slots(directory);
+    this.#slots = new PipePool(directory);
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = (error) => {
         if (error) reject(error);
@@ -175,14 +175,14 @@ export class ShellProcess {
   }
 
   /** Gives a free slot at once, or makes one more. */
-  takeSlot(): Slot | Promise<Slot> {
+  takeSlot(): CommandPipes | Promise<CommandPipes> {
     return this.#slots.take();
   }
 
   /** Gives a slot back when nobody holds its pipes any more. */
-  returnSlot(slot: Slot): void {
+  returnSlot(slot: CommandPipes): void {
     if (this.#isClosed) return;
-    this.#showsReadings ??= showsReading(slot);
+    this.#showsReadings ??= wasRead(slot);
     this.#slots.give(slot);
   }
 
@@ -233,13 +233,13 @@ export class ShellProcess {
    * @returns whether its command has certainly not begun, and can run elsewhere: the shell has not read the request; or
    *   no more than that, where it shows, for a process that is killed while it waits for input still takes what comes at that moment.
    */
-  takeBackRequest(nonce: string, slot: Slot): boolean {
+  takeBackRequest(nonce: string, slot: CommandPipes): boolean {
     if (this.#isClosed || this.#requests === undefined) return false;
     let unread = '';
     drain(this.#requests, (chunk) => {
       unread += chunk.toString('latin1');
     });
-    return unread.includes(nonce) || (this.#showsReadings === true && !showsReading(slot));
+    return unread.includes(nonce) || (this.#showsReadings === true && !wasRead(slot));
   }
 
   #closeDescriptors(): void {
@@ -254,7 +254,7 @@ export class ShellProcess {
 
   #ask(mode: 's' | 'r' | 'q'): void {
     if (this.terminal.hasExited) return;
-    const request = { mode, slot: slotName(0), number: commandNumber(0), nonce: NO_NONCE };
+    const request = { mode, slot: pipesName(0), number: commandNumber(0), nonce: NO_NONCE };
     this.#write(this.installed.shell.request(request));
   }
 

@@ -1,8 +1,8 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { type Peer, socketOfPeer } from '../../engine/peer/peer-owner.js';
-import { isHeldHere } from '../../engine/peer/socket-holder.js';
+import { type Peer, socketOfPeer } from '../../engine/peer/peer-credentials.js';
+import { isSocketInOwnPidNamespace } from '../../engine/peer/pid-namespace-sockets.js';
 import type { RequestAudit } from '../audit/request-audit.js';
 import type { TokenStore } from './token-store.js';
 
@@ -25,7 +25,7 @@ export interface Credentials {
 }
 
 /** Somebody who was let in. */
-export interface Grant {
+export interface Authentication {
   readonly principal: Principal;
   /** Aborted when it no longer holds, for a reason that is an AdapterError; undefined for one that always does. */
   readonly ended: AbortSignal | undefined;
@@ -76,7 +76,7 @@ export class Access {
     const socket = await socketOfPeer(peer);
     if (socket === undefined || socket.owner !== process.getuid?.())
       return "the connection is not from a process of the daemon's own user on this machine";
-    const isSandboxed = this.#hasSandboxes() && !(await isHeldHere(socket.inode));
+    const isSandboxed = this.#hasSandboxes() && !(await isSocketInOwnPidNamespace(socket.inode));
     return isSandboxed ? 'the connection comes out of a sandbox' : undefined;
   }
 
@@ -84,17 +84,17 @@ export class Access {
    * Why an address has to wait that has shown wrong tokens; undefined when it need not. Those of the daemon's own user are not
    * counted.
    */
-  whyWait(address: string): string | undefined {
+  retryAfter(address: string): string | undefined {
     const wait = this.#failures.waitOf(address, performance.now());
     if (wait === 0) return undefined;
     return `too many wrong tokens have come from this address; wait ${Math.ceil(wait / 1000)} s`;
   }
 
   /** @throws AdapterError UNAUTHORIZED, saying what is missing; RATE_LIMITED after too many wrong tokens */
-  admit(credentials: Credentials): Grant {
+  admit(credentials: Credentials): Authentication {
     const { whyForeign, address, from } = credentials;
     try {
-      const why = whyForeign === undefined ? undefined : this.whyWait(address);
+      const why = whyForeign === undefined ? undefined : this.retryAfter(address);
       if (why !== undefined) throw new AdapterError('RATE_LIMITED', why);
       return this.#judge(credentials);
     } catch (error) {
@@ -104,8 +104,8 @@ export class Access {
   }
 
   /** Whether a principal that was let in would be so now. */
-  counts({ id }: Principal): boolean {
-    return id === LOCAL_ID || this.#tokens.counts(id);
+  isActive({ id }: Principal): boolean {
+    return id === LOCAL_ID || this.#tokens.isActive(id);
   }
 
   /** Reads the tokens again. */
@@ -113,7 +113,7 @@ export class Access {
     this.#tokens.refresh();
   }
 
-  #judge({ token, whyForeign, address }: Credentials): Grant {
+  #judge({ token, whyForeign, address }: Credentials): Authentication {
     if (token === undefined || token === null || token === '') {
       if (whyForeign === undefined) return { principal: LOCAL_PRINCIPAL, ended: undefined };
       throw new AdapterError('UNAUTHORIZED', noToken(whyForeign));

@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.js';
-import { type RateLimit, RateMeter } from '../../core/access/rate.js';
+import { type RateLimit, TokenBucket } from '../../core/access/token-bucket.js';
 import { AdapterError } from '../../core/errors.js';
 
 /** What each token may take of the daemon. Programs of the daemon's own user have no such bounds. */
@@ -13,7 +13,7 @@ export interface QuotaLimits {
 export class Quotas {
   readonly #limits: () => QuotaLimits;
   /** By id of the principal. */
-  readonly #meters = new Map<string, RateMeter>();
+  readonly #meters = new Map<string, TokenBucket>();
 
   constructor(limits: () => QuotaLimits) {
     this.#limits = limits;
@@ -28,7 +28,7 @@ export class Quotas {
     const { requests } = this.#limits();
     const now = performance.now();
     let meter = this.#meters.get(id);
-    if (!meter) this.#meters.set(id, (meter = new RateMeter(requests, now)));
+    if (!meter) this.#meters.set(id, (meter = new TokenBucket(requests, now)));
     const wait = meter.take(requests, now);
     if (wait === 0) return;
     const { perSecond, burst } = requests;

@@ -71,7 +71,7 @@ export class TokenStore implements Disposable {
   }
 
   /** Whether the token of this id counts. */
-  counts(id: string): boolean {
+  isActive(id: string): boolean {
     this.#catchUp();
     const entry = this.#entries.get(id);
     return entry !== undefined && !hasExpired(entry.token, Date.now());

@@ -2,7 +2,7 @@ import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/aud
 import { isRecorded } from '../../core/audit/requests.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
-import type { Caller } from '../registry/audience.js';
+import type { Caller } from '../registry/caller.js';
 
 /** A refusal that repeats itself within this time is counted, and recorded with the next one: it must not fill the log. */
 const REPEAT_MS = 1000;

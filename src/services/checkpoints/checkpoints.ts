@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { type Principal, reaches } from '../../core/access/principal.js';
+import { type Principal, canAccess } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { checkpointIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Log } from '../../core/logging/log.js';
@@ -219,7 +219,7 @@ const newId = (): string => checkpointIdFrom(randomBytes(ID_BYTES));
  * The checkpoints that there are for a principal: its own, or all. A restore only reads the one that it is of, so who may look
  * at one may have it restored.
  */
-const scopeOf = (principal: Principal): string | null => (reaches(principal, EVERYBODY, 'see') ? null : principal.id);
+const scopeOf = (principal: Principal): string | null => (canAccess(principal, EVERYBODY, 'see') ? null : principal.id);
 
 /** An owner that nobody is. */
 const EVERYBODY = '';

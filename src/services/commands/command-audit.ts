@@ -1,5 +1,5 @@
 import { type AuditEvent, auditPrincipal } from '../../core/audit/event.js';
-import type { Caller } from '../registry/audience.js';
+import type { Caller } from '../registry/caller.js';
 import type { CommandRecord } from '../registry/command-record.js';
 
 /** The record of a command that was accepted. What it reads is not in it: it may be a password. */

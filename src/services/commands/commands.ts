@@ -5,13 +5,13 @@ import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
 import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
-import type { Caller, EventSink } from '../registry/audience.js';
+import type { Caller, EventSink } from '../registry/caller.js';
 import { settled, settledWithin } from '../registry/command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
 import { assertKept, forgotten, textOf, usedId } from '../registry/command-failures.js';
-import { CommandIntake, type CommandIntakeOptions, type CommandPlace, newCommandId } from './command-intake.js';
+import { CommandFactory, type CommandFactoryOptions, type CommandPlace, newCommandId } from './command-factory.js';
 import { CommandTargets } from './command-targets.js';
-import { CommandRuns } from './command-runs.js';
+import { CommandDispatcher } from './command-dispatcher.js';
 import { commandAction, inputAction } from '../confirmations/actions.js';
 import type { Approval, Confirmation } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
@@ -28,7 +28,7 @@ import type { StreamedInput } from './streamed-inputs.js';
 const DEFAULT_READ_BYTES = 64 * 1024;
 
 /** What the command service is made of. */
-export interface CommandsOptions extends CommandIntakeOptions {
+export interface CommandsOptions extends CommandFactoryOptions {
   readonly sessions: Sessions;
   readonly oneShots: OneShotRunner;
   readonly gate: CommandGate;
@@ -39,14 +39,14 @@ export interface CommandsOptions extends CommandIntakeOptions {
 /** Runs commands: the one way to execution for every transport. */
 export class Commands {
   readonly #options: CommandsOptions;
-  readonly #runs: CommandRuns;
+  readonly #runs: CommandDispatcher;
   readonly #targets: CommandTargets;
-  readonly #intake: CommandIntake;
+  readonly #intake: CommandFactory;
 
   constructor(options: CommandsOptions) {
     this.#options = options;
-    this.#intake = new CommandIntake(options);
-    this.#runs = new CommandRuns(options);
+    this.#intake = new CommandFactory(options);
+    this.#runs = new CommandDispatcher(options);
     this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
   }
 

@@ -3,7 +3,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { StdinPipes } from '../../engine/output/stdin-pipes.js';
-import type { EventSink } from '../registry/audience.js';
+import type { EventSink } from '../registry/caller.js';
 
 /** Longest wait for a client that has gone without ending its input, in milliseconds: clients try that long to come back. */
 const MAX_GRACE_MS = 30_000;

@@ -9,7 +9,7 @@ import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import { Deferred } from '../../engine/system/deferred.js';
 import type { Warning } from '../../engine/command/command.js';
-import type { Caller, EventSink } from '../registry/audience.js';
+import type { Caller, EventSink } from '../registry/caller.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /** What becomes of something that was confirmed. */

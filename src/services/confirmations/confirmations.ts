@@ -1,4 +1,4 @@
-import { type Principal, reaches, type Reach } from '../../core/access/principal.js';
+import { type Principal, canAccess, type AccessKind } from '../../core/access/principal.js';
 import { boundText, isCovered } from '../../core/confirmation/bindings.js';
 import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
 import type {
@@ -13,7 +13,7 @@ import { confirmationIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/command.js';
 import { randomBytes } from '../../engine/system/random.js';
-import type { Caller, EventSink } from '../registry/audience.js';
+import type { Caller, EventSink } from '../registry/caller.js';
 import type { Connections } from '../registry/connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
 import { isOwn, isVisible, mayDecide, refusalOf } from './deciders.js';
@@ -47,7 +47,7 @@ export interface ConfirmationsOptions {
   readonly reviewer: () => Reviewer | undefined;
   readonly save: SaveBefore;
   /** Whether a principal's token still counts: one that waits nowhere is not told of its end. */
-  readonly counts: (principal: Principal) => boolean;
+  readonly isActive: (principal: Principal) => boolean;
   readonly observe: ConfirmationObserver;
 }
 
@@ -114,12 +114,12 @@ export class Confirmations implements AsyncDisposable {
   }
 
   /** What has been asked about the command of this id. */
-  ofCommand(commandId: string | undefined, principal: Principal, reach: Reach): Confirmation | undefined {
+  ofCommand(commandId: string | undefined, principal: Principal, reach: AccessKind): Confirmation | undefined {
     if (this.#ofCommands.size === 0 || commandId === undefined) return undefined;
     const found = [...this.#ofCommands].filter(({ action }) => action.commandId === commandId);
     return (
       found.find(({ action }) => action.owner.id === principal.id) ??
-      found.find(({ action }) => reaches(principal, action.owner.id, reach))
+      found.find(({ action }) => canAccess(principal, action.owner.id, reach))
     );
   }
 
@@ -225,7 +225,7 @@ export class Confirmations implements AsyncDisposable {
 
   /** Everything up to the closing happens at once: of two approvals, the second finds nothing. */
   #approve(confirmation: Confirmation, decision: Decision, caller: Caller): Promise<ConfirmedAnswer> {
-    if (!this.#options.counts(confirmation.requester)) {
+    if (!this.#options.isActive(confirmation.requester)) {
       this.#close(confirmation, 'withdrawn', { by: undefined, justification: failures.TOKEN_ENDED });
       throw failures.tokenEnded();
     }
@@ -248,7 +248,7 @@ export class Confirmations implements AsyncDisposable {
     try {
       const { checkpointId, warnings } = await this.#options.save(action);
       if (this.#hasEnded) throw failures.shuttingDown();
-      if (!this.#options.counts(confirmation.requester)) throw failures.tokenEnded();
+      if (!this.#options.isActive(confirmation.requester)) throw failures.tokenEnded();
       return await action.run({ caller, mode, checkpointId, warnings });
     } finally {
       this.#ofCommands.delete(confirmation);

@@ -5,7 +5,7 @@ import { isStandardProgram } from '../../core/policy/words/program-name.js';
 import { decide, type Policy } from '../../core/policy/decision/policy.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
-import type { Caller } from '../registry/audience.js';
+import type { Caller } from '../registry/caller.js';
 import { judgedCommands } from '../registry/judged-commands.js';
 import type { GateOptions, GateQuestion } from './gate-options.js';
 import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';

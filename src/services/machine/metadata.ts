@@ -10,7 +10,7 @@ import type { Limits } from '../../core/limits/limits.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { ChosenMechanism } from '../../engine/limits/probe.js';
-import type { SandboxStanding } from '../../core/sandbox/standing.js';
+import type { SandboxStatus } from '../../core/sandbox/status.js';
 import { ownUserName } from '../../engine/system/own-user.js';
 import { installedShells, type InstalledShell } from '../../engine/shells/list.js';
 import { renderLimits } from '../registry/rendered-limits.js';
@@ -32,7 +32,7 @@ export interface MetadataOptions {
   /** Whether the configuration limits what every session may use. */
   readonly isLimited: () => boolean;
   readonly mechanism: ChosenMechanism;
-  readonly sandbox: SandboxStanding;
+  readonly sandbox: SandboxStatus;
 }
 
 /** A shell with the version it tells. */
@@ -118,7 +118,7 @@ export class Metadata {
   }
 }
 
-const describeSandbox = ({ profile, configured, available, reason }: SandboxStanding) => ({
+const describeSandbox = ({ profile, configured, available, reason }: SandboxStatus) => ({
   profile,
   configured,
   available: [...available],

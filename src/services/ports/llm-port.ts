@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { Candidate } from '../../core/llm/resolution.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { Caller, EventSink } from '../registry/audience.js';
+import type { Caller, EventSink } from '../registry/caller.js';
 
 /** What a caller within the daemon can ask for beyond a request. */
 export interface LlmCallOptions {

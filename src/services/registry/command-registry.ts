@@ -1,5 +1,5 @@
-import { notYours } from '../../core/protocol/permissions.js';
-import { type Principal, type Reach, reaches } from '../../core/access/principal.js';
+import { forbidden } from '../../core/protocol/permissions.js';
+import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { CommandRecord } from './command-record.js';
 
@@ -88,14 +88,14 @@ export class CommandRegistry {
    * A command that a principal may look at, or use. What it may not even look at is to it as if it were not there.
    * @throws AdapterError COMMAND_NOT_FOUND; FORBIDDEN when it may only look
    */
-  get(commandId: string, principal: Principal, reach: Reach): CommandRecord {
+  get(commandId: string, principal: Principal, reach: AccessKind): CommandRecord {
     const record = this.find(commandId, principal.id) ?? this.#findOthers(commandId, principal);
     if (!record) {
       throw new AdapterError('COMMAND_NOT_FOUND', `there is no command ${commandId}, or it has ended too long ago`, {
         details: { command_id: commandId, kept_per_session: MAX_ENDED },
       });
     }
-    if (!reaches(principal, record.owner.id, reach)) throw notYours(`command ${commandId}`, principal);
+    if (!canAccess(principal, record.owner.id, reach)) throw forbidden(`command ${commandId}`, principal);
     return record;
   }
 
@@ -129,7 +129,7 @@ export class CommandRegistry {
 
   #findOthers(commandId: string, principal: Principal): CommandRecord | undefined {
     for (const [owner, own] of this.#owners) {
-      if (!reaches(principal, owner, 'see')) continue;
+      if (!canAccess(principal, owner, 'see')) continue;
       const record = own.find(commandId);
       if (record) return record;
     }

@@ -1,4 +1,4 @@
-import type { Caller } from './audience.js';
+import type { Caller } from './caller.js';
 
 /** The connections of all clients, for what concerns more of them than the one that asked. */
 export class Connections {

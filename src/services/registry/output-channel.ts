@@ -3,7 +3,7 @@ import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import { ReplayRing, type Replay } from '../../core/replay-ring.js';
 import type { Piece } from '../../core/output/utf8-chunker.js';
 import type { Command } from '../../engine/command/command.js';
-import type { EventSink } from './audience.js';
+import type { EventSink } from './caller.js';
 
 /** Pieces that come within this time of each other travel together. */
 const BATCH_MS = 4;

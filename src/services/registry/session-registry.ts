@@ -1,5 +1,5 @@
-import { notYours } from '../../core/protocol/permissions.js';
-import { type Principal, type Reach, reaches } from '../../core/access/principal.js';
+import { forbidden } from '../../core/protocol/permissions.js';
+import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import type { Session } from '../../engine/session/session.js';
@@ -61,21 +61,21 @@ export class SessionRegistry {
 
   /** Those that a principal may look at. */
   seenBy(principal: Principal): SessionRecord[] {
-    return this.all().filter(({ owner }) => reaches(principal, owner.id, 'see'));
+    return this.all().filter(({ owner }) => canAccess(principal, owner.id, 'see'));
   }
 
   /**
    * A session that a principal may look at, or use. What it may not even look at is to it as if it were not there.
    * @throws AdapterError SESSION_NOT_FOUND, saying why it ended if that is still known; FORBIDDEN when it may only look
    */
-  get(id: string, principal: Principal, reach: Reach): SessionRecord {
+  get(id: string, principal: Principal, reach: AccessKind): SessionRecord {
     const record = this.#sessions.get(id);
-    if (record && reaches(principal, record.owner.id, reach)) return record;
-    if (record && reaches(principal, record.owner.id, 'see')) throw notYours(`session ${id}`, principal);
+    if (record && canAccess(principal, record.owner.id, reach)) return record;
+    if (record && canAccess(principal, record.owner.id, 'see')) throw forbidden(`session ${id}`, principal);
     const tombstone = record ? undefined : this.#tombstones.get(id);
     if (
       !tombstone ||
-      !reaches(principal, tombstone.owner, 'see') ||
+      !canAccess(principal, tombstone.owner, 'see') ||
       performance.now() - tombstone.endedTicks > TOMBSTONE_MS
     ) {
       throw new AdapterError('SESSION_NOT_FOUND', `there is no session ${id}`, { details: { session_id: id } });

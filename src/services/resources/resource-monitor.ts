@@ -4,8 +4,8 @@ import type { Log } from '../../core/logging/log.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
 import { Slices } from '../../engine/limits/slices.js';
-import type { Watched } from '../../engine/command/watched.js';
-import { ResourceWatch, type WatchListener, type WatchSettings } from './resource-watch.js';
+import type { LimitTarget } from '../../engine/command/limit-target.js';
+import { LimitMonitor, type LimitListener, type LimitMonitorSettings } from './limit-monitor.js';
 
 /** Watches that are due within this time of each other are looked at together. */
 const SLACK_MS = 4;
@@ -20,8 +20,8 @@ const REST_IF_ENFORCED = 9;
 export interface ResourceMonitorOptions {
   /** Directory on whose disk the free space is kept. */
   readonly workspace: string;
-  readonly mechanism: Pick<LimitMechanism, 'look' | 'isEnforced'>;
-  readonly settings: () => WatchSettings;
+  readonly mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced'>;
+  readonly settings: () => LimitMonitorSettings;
   readonly log: Log;
 }
 
@@ -32,7 +32,7 @@ export interface ResourceMonitorOptions {
  */
 export class ResourceMonitor implements Disposable {
   readonly #options: ResourceMonitorOptions;
-  readonly #watches = new Map<Watched, ResourceWatch>();
+  readonly #watches = new Map<LimitTarget, LimitMonitor>();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #isLooking = false;
@@ -44,10 +44,10 @@ export class ResourceMonitor implements Disposable {
   }
 
   /** A command takes its time: it is looked at from now on, and with it all that runs in its session. */
-  watch(watched: Watched, listener: WatchListener): void {
+  watch(watched: LimitTarget, listener: LimitListener): void {
     let watch = this.#watches.get(watched);
     if (!watch) {
-      watch = new ResourceWatch(watched, listener, this.#options.settings());
+      watch = new LimitMonitor(watched, listener, this.#options.settings());
       this.#watches.set(watched, watch);
     }
     watch.beginCommand();
@@ -55,13 +55,13 @@ export class ResourceMonitor implements Disposable {
   }
 
   /** Somebody wants to know what a session uses: it is looked at now, if something of it runs. */
-  hasten(watched: Watched): void {
+  hasten(watched: LimitTarget): void {
     const watch = this.#watches.get(watched);
     if (watch) this.#hasten(watch);
   }
 
   /** A session has ended. */
-  forget(watched: Watched): void {
+  forget(watched: LimitTarget): void {
     this.#watches.delete(watched);
   }
 
@@ -70,7 +70,7 @@ export class ResourceMonitor implements Disposable {
     this.#watches.clear();
   }
 
-  #hasten(watch: ResourceWatch): void {
+  #hasten(watch: LimitMonitor): void {
     watch.dueAt = 0;
     void this.#lookAtDue();
   }
@@ -93,14 +93,14 @@ export class ResourceMonitor implements Disposable {
     this.#schedule();
   }
 
-  #due(): ResourceWatch[] {
+  #due(): LimitMonitor[] {
     const now = performance.now();
     if (now < this.#restUntil) return [];
     const until = now + SLACK_MS;
     return [...this.#watches.values()].filter((watch) => watch.dueAt <= until);
   }
 
-  async #look(due: readonly ResourceWatch[]): Promise<void> {
+  async #look(due: readonly LimitMonitor[]): Promise<void> {
     const snapshot = await this.#takeSnapshot();
     const freeBytes = this.#freeBytes();
     const slices = new Slices();
@@ -113,7 +113,7 @@ export class ResourceMonitor implements Disposable {
 
   async #takeSnapshot(): Promise<ProcessSnapshot | undefined> {
     try {
-      return await this.#options.mechanism.look();
+      return await this.#options.mechanism.sample();
     } catch (error) {
       // Out of descriptors, or of processes.
       this.#options.log.warn('processes could not be looked at', { error: String(error) });
@@ -121,10 +121,10 @@ export class ResourceMonitor implements Disposable {
     }
   }
 
-  #lookAt(watch: ResourceWatch, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
+  #lookAt(watch: LimitMonitor, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
     try {
       // What could not be looked at now is looked at later.
-      if (!snapshot || watch.look(snapshot, freeBytes)) {
+      if (!snapshot || watch.check(snapshot, freeBytes)) {
         watch.dueAt = performance.now() + watch.takePause();
         return;
       }

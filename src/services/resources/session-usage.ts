@@ -1,10 +1,10 @@
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { Caller, EventSink } from '../registry/audience.js';
+import type { Caller, EventSink } from '../registry/caller.js';
 import { renderBreach } from '../registry/rendered-limits.js';
 import type { ResourceMonitor } from './resource-monitor.js';
-import type { WatchListener } from './resource-watch.js';
+import type { LimitListener } from './limit-monitor.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { UsageFollowers } from './usage-followers.js';
 
@@ -49,7 +49,7 @@ export class SessionUsage {
     this.#followers.forget(id);
   }
 
-  #listenerFor({ id, channel }: SessionRecord): WatchListener {
+  #listenerFor({ id, channel }: SessionRecord): LimitListener {
     return {
       onNear: (breach, level, command_id) => {
         channel.announce('resource_warning', { session_id: id, command_id, level, ...renderBreach(breach) });

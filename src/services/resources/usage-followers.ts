@@ -1,6 +1,6 @@
 import type { EventPayload } from '../../core/protocol/results.js';
-import type { EventSink } from '../registry/audience.js';
-import type { LiveUsage } from './resource-watch.js';
+import type { EventSink } from '../registry/caller.js';
+import type { LiveUsage } from './limit-monitor.js';
 
 interface Follower {
   readonly sink: EventSink;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { AdapterError } from '../../core/errors.js';
-import type { Access, Grant } from '../../services/access/access.js';
+import type { Access, Authentication } from '../../services/access/access.js';
 import { indirectnessOf } from '../access.js';
 
 /** The key that stands for none: clients of OpenAI's API cannot do without one. */
@@ -13,7 +13,7 @@ const NO_KEY = 'local';
  * `x-api-key`, as those of Anthropic's do. A program of the daemon's own user needs none, or sends `local` as its key.
  * @throws AdapterError UNAUTHORIZED, saying what is missing; RATE_LIMITED after too many wrong tokens
  */
-export async function grantFor({ headers, socket }: IncomingMessage, access: Access): Promise<Grant> {
+export async function grantFor({ headers, socket }: IncomingMessage, access: Access): Promise<Authentication> {
   const key = bearerOf(headers.authorization) ?? headers['x-api-key'];
   const whyForeign = indirectnessOf(headers) ?? (await access.whyForeign(socket));
   const token = key === NO_KEY ? undefined : key;

@@ -6,7 +6,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFac
 import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Readiness } from '../../services/machine/readiness.js';
-import { type DoorSettings, pageOf, refusalOf } from '../access.js';
+import { type OriginPolicy, pageOf, refusalOf } from '../access.js';
 
 /** What `/healthz` says: by the name a daemon knows another one that has its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
@@ -49,7 +49,7 @@ export interface RouteOptions {
   /** What `/metrics` shows; without it there is no such page. */
   readonly metrics: Exposition | undefined;
   /** Who may ask at all. */
-  readonly door: DoorSettings;
+  readonly originPolicy: OriginPolicy;
   /**
    * Adds the routes of other files; before their handlers it was seen that the request may come in at all. Pages of a browser may
    * use them, so that each has to see to the token.
@@ -64,7 +64,7 @@ export interface RouteOptions {
  * `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
-  const { door, extensions, log } = options;
+  const { originPolicy, extensions, log } = options;
   const routes = fastify({
     serverFactory,
     frameworkErrors: (error, _request, reply) => {
@@ -74,7 +74,7 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
   routes.addHook('onRequest', async ({ raw, is404, method, url }, reply) => {
     // Of other paths there is nothing to be asked: what answers such requests takes them for any path.
     const isMissing = is404 || (method === 'OPTIONS' && !FOR_PAGES.test(url));
-    const why = refusalOf(raw, door) ?? (isMissing ? refusalOfPage(raw) : undefined);
+    const why = refusalOf(raw, originPolicy) ?? (isMissing ? refusalOfPage(raw) : undefined);
     if (why !== undefined) {
       log.warn('a request was refused', { why });
       return sendError(reply, 403, { code: 'FORBIDDEN', message: why });

@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path';
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { isToolSet, TOOL_SET_NAMES, type ToolSet } from '../../core/tools/tools.js';
-import type { Access, Grant } from '../../services/access/access.js';
+import type { Access, Authentication } from '../../services/access/access.js';
 import { originOf } from '../http/credentials.js';
 
 /** What a client of the endpoint can choose. */
@@ -27,7 +27,7 @@ const DEFAULT_TOOLS: ToolSet = 'core';
  * What a client has chosen, from the address and the headers of its request.
  * @throws AdapterError INVALID_REQUEST for an unknown selection or a relative directory; UNAUTHORIZED, FORBIDDEN for the operator
  */
-export function clientOptions(request: IncomingMessage, access: Access, grant: Grant): HttpClientOptions {
+export function clientOptions(request: IncomingMessage, access: Access, grant: Authentication): HttpClientOptions {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const tools = searchParams.get('tools') ?? DEFAULT_TOOLS;
   const cwd = searchParams.get('cwd') ?? undefined;
@@ -41,7 +41,11 @@ export function clientOptions(request: IncomingMessage, access: Access, grant: G
   return { tools, cwd, operator: operatorOf(request, access, grant) };
 }
 
-function operatorOf({ headers, socket }: IncomingMessage, access: Access, grant: Grant): Principal | undefined {
+function operatorOf(
+  { headers, socket }: IncomingMessage,
+  access: Access,
+  grant: Authentication,
+): Principal | undefined {
   const token = headers[OPERATOR_HEADER];
   if (token === undefined) return undefined;
   const address = socket.remoteAddress ?? 'unix';

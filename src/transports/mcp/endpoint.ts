@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Principal } from '../../core/access/principal.js';
 import type { Log } from '../../core/logging/log.js';
-import type { Grant } from '../../services/access/access.js';
+import type { Authentication } from '../../services/access/access.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
 import { grantFor } from '../http/credentials.js';
@@ -115,7 +115,7 @@ export class McpEndpoint implements AsyncDisposable {
     // A session of MCP may outlive the token that it was begun with.
     return {
       codec: this.#codec,
-      backend: { request: async (...asked) => (access.counts(principal) ? backend.request(...asked) : ended) },
+      backend: { request: async (...asked) => (access.isActive(principal) ? backend.request(...asked) : ended) },
     };
   }
 
@@ -128,7 +128,7 @@ export class McpEndpoint implements AsyncDisposable {
 
 /** What came with a request. */
 interface Client extends HttpClientOptions {
-  readonly grant: Grant;
+  readonly grant: Authentication;
 }
 
 /** Resolves when a request has its whole answer, or its connection has gone. */
@@ -156,7 +156,7 @@ function answerUnreadable(
 }
 
 /** The request as MCP's library takes it; its signal tells that the client has gone. */
-function toWebRequest(request: FastifyRequest, reply: FastifyReply, { ended }: Grant): Request {
+function toWebRequest(request: FastifyRequest, reply: FastifyReply, { ended }: Authentication): Request {
   const { url, method, headers, body } = request;
   const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Request(new URL(url, 'http://localhost'), {

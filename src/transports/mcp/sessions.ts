@@ -8,7 +8,7 @@ import {
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES } from '../../core/ids.js';
 import { base64Url } from '../../core/output/base64.js';
-import type { Grant } from '../../services/access/access.js';
+import type { Authentication } from '../../services/access/access.js';
 import { OpenConnections } from './open-connections.js';
 
 /** Most sessions at once, of all clients together. */
@@ -32,7 +32,7 @@ interface Session {
 /** A request of a client. */
 export interface McpConnection {
   readonly body: unknown;
-  readonly grant: Grant;
+  readonly grant: Authentication;
   /** Resolves when it has its whole answer, or its connection has gone. */
   readonly over: Promise<void>;
 }

@@ -12,8 +12,8 @@ import type { AnswerEncoding, EncodedAnswer } from '../../core/openai/encoding.j
 import { isRepeated, openAiFailure, unknownModel } from '../../core/openai/failure.js';
 import { ResponsesEncoding } from '../../core/openai/responses-encoding.js';
 import { parseResponsesRequest } from '../../core/openai/responses-request.js';
-import type { Grant } from '../../services/access/access.js';
-import type { Caller } from '../../services/registry/audience.js';
+import type { Authentication } from '../../services/access/access.js';
+import type { Caller } from '../../services/registry/caller.js';
 import type { Completion, CompletionListener } from '../../services/ports/completions-port.js';
 import type { Services } from '../../services/services.js';
 import { grantFor, originOf } from '../http/credentials.js';
@@ -30,7 +30,7 @@ export interface OpenAiEndpointOptions {
 }
 
 /** Who makes a request, and until when it may. */
-interface Admitted extends Pick<Grant, 'ended'> {
+interface Admitted extends Pick<Authentication, 'ended'> {
   readonly caller: Caller;
 }
 

@@ -5,14 +5,14 @@ import type { Server, Socket } from 'socket.io';
 
 import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
-import type { Access, Grant } from '../../services/access/access.js';
+import type { Access, Authentication } from '../../services/access/access.js';
 import type { RequestAudit } from '../../services/audit/request-audit.js';
-import { type DoorSettings, indirectnessOf, refusalOf } from '../access.js';
+import { type OriginPolicy, indirectnessOf, refusalOf } from '../access.js';
 
 /** What decides who gets in. */
 export interface HandshakeOptions {
   readonly access: Access;
-  readonly door: DoorSettings;
+  readonly originPolicy: OriginPolicy;
   readonly maxConnections: number;
   readonly audit: Pick<RequestAudit, 'connectionRefused'>;
   readonly log: Log;
@@ -35,7 +35,7 @@ export class Handshake {
   readonly #options: HandshakeOptions;
   /** Why requests need a token; those that need none are not here. */
   readonly #foreign = new WeakMap<IncomingMessage, string>();
-  readonly #grants = new WeakMap<Socket, Grant>();
+  readonly #grants = new WeakMap<Socket, Authentication>();
 
   constructor(options: HandshakeOptions) {
     this.#options = options;
@@ -46,7 +46,7 @@ export class Handshake {
     io.engine.use(
       (request: IncomingMessage & { _query?: unknown }, _response: unknown, next: (error?: Error) => void) => {
         // What belongs to a connection already is not shown to `allowRequest`.
-        const refusal = isContinuation(request) ? refusalOf(request, this.#options.door) : undefined;
+        const refusal = isContinuation(request) ? refusalOf(request, this.#options.originPolicy) : undefined;
         next(refusal === undefined ? undefined : new Error(refusal));
       },
     );
@@ -66,14 +66,14 @@ export class Handshake {
     decide: (refusal: string | null, isAllowed: boolean) => void,
     counts: () => ConnectionCounts,
   ): void => {
-    const { door, access, audit, log } = this.#options;
+    const { originPolicy, access, audit, log } = this.#options;
     const refuse = (code: ErrorCode, why: string) => {
       const { from, address } = peerOf(request.socket);
       log.warn('a connection was refused', { why });
       audit.connectionRefused(from, address, { code, message: why });
       decide(why, false);
     };
-    const refusal = refusalOf(request, door);
+    const refusal = refusalOf(request, originPolicy);
     if (refusal !== undefined) {
       refuse('FORBIDDEN', refusal);
       return;
@@ -84,7 +84,7 @@ export class Handshake {
     void judged.then((whyForeign) => {
       const isLocal = whyForeign === undefined;
       const overload = this.#overload(counts(), isLocal);
-      const guessing = isLocal ? undefined : access.whyWait(peerOf(socket).address);
+      const guessing = isLocal ? undefined : access.retryAfter(peerOf(socket).address);
       if (overload !== undefined) refuse('RESOURCE_EXHAUSTED', overload);
       else if (guessing !== undefined) refuse('RATE_LIMITED', guessing);
       else {
@@ -95,13 +95,13 @@ export class Handshake {
   };
 
   /** Who is behind a socket that was let in. */
-  grantOf(socket: Socket): Grant {
+  grantOf(socket: Socket): Authentication {
     const grant = this.#grants.get(socket);
     if (!grant) throw new AdapterError('INTERNAL', 'a connection has come in without being asked who it is');
     return grant;
   }
 
-  #admit({ request, handshake }: Socket): Grant {
+  #admit({ request, handshake }: Socket): Authentication {
     const whyForeign = this.#foreign.get(request);
     return this.#options.access.admit({ token: tokenIn(handshake.auth), whyForeign, ...peerOf(request.socket) });
   }

@@ -6,10 +6,10 @@ import { Encoder } from 'socket.io-parser';
 
 import { auditPrincipal } from '../../core/audit/event.js';
 import type { Log } from '../../core/logging/log.js';
-import type { Grant } from '../../services/access/access.js';
-import type { Caller } from '../../services/registry/audience.js';
+import type { Authentication } from '../../services/access/access.js';
+import type { Caller } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
-import type { DoorSettings } from '../access.js';
+import type { OriginPolicy } from '../access.js';
 import { dispatch, refuseOversized, type Reply } from '../dispatch.js';
 import { Handshake, peerOf } from './handshake.js';
 import { frameBytesFor, OversizedPayload, sizedDecoder } from './sized-decoder.js';
@@ -21,11 +21,11 @@ const LAST_ANSWERS_MS = 300;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** What the transport is made of. */
-export interface SocketIoOptions extends Omit<DoorSettings, 'takesPages'> {
+export interface SocketIoOptions extends Omit<OriginPolicy, 'takesPages'> {
   readonly services: Services;
   /** Where clients connect. Its listening, and its end, are not this transport's business. */
   readonly http: HttpServer;
-  readonly door: DoorSettings;
+  readonly originPolicy: OriginPolicy;
   readonly corsAllowedOrigins: '*' | readonly string[];
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
@@ -153,7 +153,7 @@ export class SocketIoServer implements AsyncDisposable {
 }
 
 /** Calls the listener when a grant ends, until the returned function is called. */
-function onEnd({ ended }: Grant, listener: (message: string) => void): () => void {
+function onEnd({ ended }: Authentication, listener: (message: string) => void): () => void {
   if (!ended) return () => undefined;
   const tell = () => {
     listener((ended.reason as Error).message);

@@ -2,7 +2,7 @@ import type { Socket } from 'socket.io';
 
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
-import type { EventSink } from '../../services/registry/audience.js';
+import type { EventSink } from '../../services/registry/caller.js';
 
 /** The parts of engine.io's socket that tell what has not been sent; its types leave some out. */
 interface Connection {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { ShellName } from './bench.js';
+import type { ShellName } from './harness.js';
 import { alive, type Expected, expectResult } from './table.js';
 import type { CommandOptions, TestSession } from './test-session.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { SignalName } from '../../../src/core/signals.js';
-import type { ShellName } from './bench.js';
+import type { ShellName } from './harness.js';
 import { alive, type Differences, type Expected, expectResult } from './table.js';
 import type { CommandOptions, Result, TestSession } from './test-session.js';
 

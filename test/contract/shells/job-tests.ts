@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import type { ShellName } from './bench.js';
+import type { ShellName } from './harness.js';
 import { expectResult } from './table.js';
 import type { TestSession } from './test-session.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { SHELL_NAMES, type ShellName } from './bench.js';
+import { SHELL_NAMES, type ShellName } from './harness.js';
 import type { CommandOptions, Result, TestSession } from './test-session.js';
 
 /** What a result must be. What is left out must be as after `true`: no output, exit code 0, the same shell. */

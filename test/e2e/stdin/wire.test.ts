@@ -153,8 +153,9 @@ describe('a streamed standard input', () => {
     expect(await feed(id, 'x', { offset: 9 })).toMatchObject({
       error: { code: 'INVALID_REQUEST', details: { stdin_bytes: 4 } },
     });
-    const sleeper = start('read -r x; sleep 300');
+    const sleeper = start('read -r x; echo has read; sleep 300', { stream: true });
     await feed(sleeper.id, 'a\n', { eof: true });
+    await on.client.event('command_output', ({ command_id }) => command_id === sleeper.id);
     expect(await feed(sleeper.id, 'b')).toMatchObject({ error: { code: 'INVALID_REQUEST' } });
     await on.client.request('signal_command', { command_id: sleeper.id, signal: 'SIGKILL' });
     await feed(id, '', { eof: true });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
-import { Turnstile } from '../../../src/llm/turnstile.js';
+import { Semaphore } from '../../../src/llm/semaphore.js';
 
 const never = new AbortController().signal;
 const LIMITS = { concurrency: 2, queueLimit: 2 };
 
-describe('Turnstile', () => {
+describe('Semaphore', () => {
   it('lets so many through, the others in their order', async () => {
-    const turnstile = new Turnstile('tool');
+    const turnstile = new Semaphore('tool');
     const passed: number[] = [];
     const enter = async (number: number) => {
-      const leave = await turnstile.enter(LIMITS, never);
+      const leave = await turnstile.acquire(LIMITS, never);
       passed.push(number);
       return leave;
     };
@@ -26,29 +26,29 @@ describe('Turnstile', () => {
     (await fourth)();
     second();
     expect(passed).toEqual([1, 2, 3, 4]);
-    (await turnstile.enter({ concurrency: 1, queueLimit: 0 }, never))();
+    (await turnstile.acquire({ concurrency: 1, queueLimit: 0 }, never))();
   });
 
   it('refuses when too many wait', async () => {
-    const turnstile = new Turnstile('tool');
-    const leave = await turnstile.enter({ concurrency: 1, queueLimit: 0 }, never);
-    await expect(turnstile.enter({ concurrency: 1, queueLimit: 0 }, never)).rejects.toMatchObject({
+    const turnstile = new Semaphore('tool');
+    const leave = await turnstile.acquire({ concurrency: 1, queueLimit: 0 }, never);
+    await expect(turnstile.acquire({ concurrency: 1, queueLimit: 0 }, never)).rejects.toMatchObject({
       code: 'LLM_RATE_LIMITED',
     });
     leave();
   });
 
   it('forgets who gives up', async () => {
-    const turnstile = new Turnstile('tool');
+    const turnstile = new Semaphore('tool');
     const limits = { concurrency: 1, queueLimit: 1 };
-    const leave = await turnstile.enter(limits, never);
+    const leave = await turnstile.acquire(limits, never);
     const controller = new AbortController();
-    const waiting = turnstile.enter(limits, controller.signal);
+    const waiting = turnstile.acquire(limits, controller.signal);
     controller.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
-    const next = turnstile.enter(limits, never);
+    const next = turnstile.acquire(limits, never);
     leave();
     (await next)();
-    await expect(turnstile.enter(limits, controller.signal)).rejects.toThrow('enough');
+    await expect(turnstile.acquire(limits, controller.signal)).rejects.toThrow('enough');
   });
 });

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { describe, expect, it } from 'vitest';
 
-import { type DoorSettings, indirectnessOf, pageOf, refusalOf } from '../../../src/transports/access.js';
+import { type OriginPolicy, indirectnessOf, pageOf, refusalOf } from '../../../src/transports/access.js';
 
-const DOOR: DoorSettings = {
+const DOOR: OriginPolicy = {
   isLoopback: true,
   allowedHosts: ['adapter.test'],
   corsAllowedOrigins: [],

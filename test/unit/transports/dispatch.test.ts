@@ -6,7 +6,7 @@ import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/logging/log.js';
 import { NO_METRICS } from '../../../src/core/metrics/metrics.js';
 import { SecretMask } from '../../../src/core/secrets/secret-mask.js';
-import type { Caller } from '../../../src/services/registry/audience.js';
+import type { Caller } from '../../../src/services/registry/caller.js';
 import { RequestAudit } from '../../../src/services/audit/request-audit.js';
 import type { Services } from '../../../src/services/services.js';
 import { dispatch } from '../../../src/transports/dispatch.js';

@@ -5,13 +5,13 @@ import { judgeAssignments } from '../subject/assignments.js';
 import type { CommandClass } from '../model/classes.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { Finding, JudgedCommand } from '../model/finding.js';
-import type { Inquiry } from '../words/inquiry.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
 import { judgeSimpleCommand } from './judge-command.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import { findUnfitness } from './pre-checks.js';
 import { isOwnFunction } from '../words/saved-state.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
-import { shorten, Subject } from '../subject/subject.js';
+import { shorten, CommandAnalysis } from '../subject/command-analysis.js';
 import { Walk } from './walk.js';
 import { WrittenFiles } from '../words/written-files.js';
 
@@ -53,7 +53,7 @@ export function inspect(request: PolicyRequest, facts: PolicyFacts): Inspection 
   return inspector;
 }
 
-class Inspector implements Inquiry, Inspection {
+class Inspector implements AnalysisContext, Inspection {
   readonly facts: PolicyFacts;
   readonly commands: JudgedCommand[] = [];
   readonly notes: Finding[] = [];
@@ -185,9 +185,9 @@ class Inspector implements Inquiry, Inspection {
     }));
     if (assignments.length === 0) return;
     const command = { name: undefined, args: [], assignments, redirects: [], stdin: undefined, text: 'env' };
-    const subject = new Subject(command, scope, this);
+    const subject = new CommandAnalysis(command, scope, this);
     judgeAssignments(subject, assignments);
-    this.notes.push(...subject.conclude().findings.filter(({ reason }) => reason !== ''));
+    this.notes.push(...subject.result().findings.filter(({ reason }) => reason !== ''));
   }
 
   #exhaust(reason: string): void {

@@ -1,44 +1,44 @@
 import { literal } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import type { JudgedCommand } from '../model/finding.js';
-import type { Inquiry } from '../words/inquiry.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
 import { tailOf } from '../subject/options.js';
 import { judgeProgram } from '../subject/judge-program.js';
 import { findProgram, isBuiltin } from '../programs/list.js';
 import { findShowing } from '../programs/showing.js';
 import { FOREIGN_SHELLS, isStandardProgram, plainName, SHELLS } from '../words/program-name.js';
 import { judgeRedirects } from '../subject/redirects.js';
-import { isRunnable } from '../words/runnable.js';
+import { isRunnable } from '../words/known-programs.js';
 import { judgeWrittenProgram } from '../subject/run-file.js';
 import { judgeShell } from '../subject/shells.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 import { subcommandsIn } from '../subject/subcommands.js';
 import { judgeGivenTexts } from '../subject/given-commands.js';
-import { Subject } from '../subject/subject.js';
+import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';
 import { WRAPPERS } from '../programs/wrappers.js';
 
 /** Judges a simple command: what it sets, the files it opens, and its program. */
-export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: Inquiry): JudgedCommand {
+export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext): JudgedCommand {
   const { name } = command;
   // zsh: `$~x` and `$=x` are variables.
   const isZsh = inquiry.facts.shell === 'zsh' && name?.isQuoted === false && name.text.startsWith('$');
   const isKnown = name?.value !== undefined && !name.isGlob && !name.isSample && !name.isProcess && !isZsh;
   const program = isKnown ? plainName(name.value) : undefined;
-  const subject = new Subject(command, scope, inquiry, program);
+  const subject = new CommandAnalysis(command, scope, inquiry, program);
   judgeAssignments(subject, command.assignments);
   judgeRedirects(subject);
   if (name && program === undefined) {
-    subject.findUnknown(name, 'the program');
+    subject.addUnknown(name, 'the program');
     inquiry.noteNamesChange();
   } else if (name && program !== undefined) {
     judgeNamed(subject, name.value ?? '', program);
-    subject.findTyping();
+    subject.addTyping();
   }
-  return subject.conclude();
+  return subject.result();
 }
 
-function judgeNamed(subject: Subject, calledAs: string, program: string): void {
+function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string): void {
   const { inquiry } = subject;
   const isBare = !calledAs.includes('/');
   if (isBare) judgeOwnName(subject, calledAs);
@@ -52,10 +52,10 @@ function judgeNamed(subject: Subject, calledAs: string, program: string): void {
   }
   if (!isBare && subject.command.name) judgeWrittenProgram(subject, subject.command.name);
   const { facts } = inquiry;
-  if (!isBare && !isStandardProgram(calledAs)) subject.find('execute', `runs ${calledAs}`);
-  else if (isBare && facts.areNamesUnknown) subject.find('execute', `${program} may be an alias or a function`);
+  if (!isBare && !isStandardProgram(calledAs)) subject.add('execute', `runs ${calledAs}`);
+  else if (isBare && facts.areNamesUnknown) subject.add('execute', `${program} may be an alias or a function`);
   else if (isBare && facts.isPathChanged && !isBuiltin(program))
-    subject.find('execute', `${program} may be another program: PATH was changed`);
+    subject.add('execute', `${program} may be another program: PATH was changed`);
 }
 
 /** Programs with subcommands that run commands. */
@@ -69,7 +69,7 @@ const NAMESAKES: Readonly<Record<string, string>> = {
 };
 
 /** Judges what a program's subcommand runs, if that is a command; true when nothing else is to be said of it. */
-function judgeByFirstWord(subject: Subject, program: string): boolean {
+function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
   if (!HAS_PAIRS.has(program)) return false;
   const { args } = subject;
   const readings = subcommandsIn(args, findProgram(program)?.options ?? {});
@@ -101,11 +101,11 @@ const OUTPUT = /^(?:-o|--(?:output|out|outfile|output-file|out-file))$/;
  * A program of no table runs; files it is given are read or written, as far as one can tell. When its arguments read like a
  * command, it is judged as if it ran that.
  */
-function judgeUnknown(subject: Subject, program: string): void {
+function judgeUnknown(subject: CommandAnalysis, program: string): void {
   const { args } = subject;
-  subject.find('execute', `${program} runs`);
+  subject.add('execute', `${program} runs`);
   if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
-    subject.findBeside('obfuscated', `letters of ${program} look like others`);
+    subject.addSideEffect('obfuscated', `letters of ${program} look like others`);
   args.forEach((arg, index) => {
     const [name = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
     if (!OUTPUT.test(name)) return;
@@ -119,7 +119,7 @@ function judgeUnknown(subject: Subject, program: string): void {
 }
 
 /** Aliases and functions come before programs. What they stand for is judged beside the program: neither is milder. */
-function judgeOwnName(subject: Subject, name: string): void {
+function judgeOwnName(subject: CommandAnalysis, name: string): void {
   const { inquiry, scope, command } = subject;
   if (scope.expanding.includes(name)) return;
   const inner = { ...scope, expanding: [...scope.expanding, name], stdin: command.stdin };
@@ -127,7 +127,7 @@ function judgeOwnName(subject: Subject, name: string): void {
   if (alias !== undefined) {
     const next = command.args[0]?.text;
     if (/\s$/.test(alias) && next !== undefined && inquiry.findAlias(next) !== undefined) {
-      subject.findBeside('obfuscated', `an alias stands behind an alias: ${name} ${next}`);
+      subject.addSideEffect('obfuscated', `an alias stands behind an alias: ${name} ${next}`);
     }
     inquiry.judgeText([alias, ...command.args.map(({ text }) => text)].join(' '), inner);
   }

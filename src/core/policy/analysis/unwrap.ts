@@ -3,7 +3,7 @@ import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
 import { type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
 import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
-import { shorten, type Subject } from '../subject/subject.js';
+import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
 import type { WrapperSpec } from '../programs/wrappers.js';
 
 /** Whether the client has sent the input itself, so that it gives away nothing of this machine. */
@@ -14,11 +14,11 @@ const isOfClient = (stdin: Stdin): boolean =>
 const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
 
 /** Judges a program that runs another one, and has that one judged too. */
-export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec, args = subject.args): void {
-  if (spec.class) subject.find(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
+export function judgeWrapper(subject: CommandAnalysis, label: string, spec: WrapperSpec, args = subject.args): void {
+  if (spec.class) subject.add(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
   const { stdin } = subject.command;
   if (spec.sendsInput === true && stdin && !isOfClient(stdin)) {
-    subject.find('exfiltration', `${label} sends its input to another machine`);
+    subject.add('exfiltration', `${label} sends its input to another machine`);
   }
   let words = args;
   let hasText = false;
@@ -46,30 +46,30 @@ export function judgeWrapper(subject: Subject, label: string, spec: WrapperSpec,
   const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
   const command = end === -1 ? words : words.slice(0, end);
   if (command.length > 0) runInner(subject, label, spec, command, args, scope);
-  else if (end !== -1) subject.find('obfuscated', `${label} runs what it is given`);
+  else if (end !== -1) subject.add('obfuscated', `${label} runs what it is given`);
   else if (!hasText) judgeBare(subject, label, spec, args);
 }
 
 /** A wrapper without a command. */
 function judgeBare(
-  subject: Subject,
+  subject: CommandAnalysis,
   label: string,
   { bare, sendsInput }: WrapperSpec,
   args: readonly Argument[],
 ): void {
   const { stdin } = subject.command;
   if (label === 'exec' && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
-    subject.findBeside('obfuscated', 'gives all that follows in this shell other input');
+    subject.addSideEffect('obfuscated', 'gives all that follows in this shell other input');
   if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
   if (sendsInput === true && stdin?.kind === 'unknown' && stdin.isOfClient === true)
-    subject.findBeside('obfuscated', `${label} runs what it is given by ${stdin.what}`);
-  if (bare === undefined && args.length > 0) subject.find('execute', `${label} runs a program`);
-  else if (bare && bare !== 'read') subject.find(bare, `${label} runs what it is given`);
+    subject.addSideEffect('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+  if (bare === undefined && args.length > 0) subject.add('execute', `${label} runs a program`);
+  else if (bare && bare !== 'read') subject.add(bare, `${label} runs what it is given`);
 }
 
 /** Judges the options of a wrapper; true when one of them is text that it runs. */
 function judgeOptions(
-  subject: Subject,
+  subject: CommandAnalysis,
   label: string,
   options: ParsedArguments['options'],
   words: readonly Argument[],
@@ -77,7 +77,7 @@ function judgeOptions(
   let hasText = false;
   for (const { name, spec, value } of options) {
     if (value?.value !== undefined && spec?.harmless?.test(value.value) === true) continue;
-    if (spec?.class) subject.find(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
+    if (spec?.class) subject.add(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
     if (!spec?.value || !value) continue;
     // strace: a pipe to a command.
     if (spec.value === 'write' && /^[|!]/.test(value.shape))
@@ -94,22 +94,22 @@ function judgeOptions(
 
 /** `env -S "…"` and `flock -c "…"`: a text, and the words behind it. */
 function runSplitText(
-  subject: Subject,
+  subject: CommandAnalysis,
   label: string,
   name: string,
   value: Argument,
   words: readonly Argument[],
 ): void {
   const text = [value, ...(label === 'env' ? words : [])].map((word) => word.value ?? word.shape).join(' ');
-  if (text.includes(UNKNOWN)) subject.findUnknown(value, `what ${label} ${name} runs`);
+  if (text.includes(UNKNOWN)) subject.addUnknown(value, `what ${label} ${name} runs`);
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
 
 /** In a directory that is not known. */
-const elsewhere = ({ scope }: Subject): Scope => ({ ...scope, directories: [undefined], stdin: undefined });
+const elsewhere = ({ scope }: CommandAnalysis): Scope => ({ ...scope, directories: [undefined], stdin: undefined });
 
 /** In a directory that an option names. */
-function inDirectory({ scope }: Subject, { value }: Argument): Scope {
+function inDirectory({ scope }: CommandAnalysis, { value }: Argument): Scope {
   return { ...scope, directories: value === undefined ? [undefined] : resolvePath(value, scope.directories) };
 }
 
@@ -124,7 +124,7 @@ function takeVariables(words: readonly Argument[]): readonly Assignment[] {
 }
 
 function runInner(
-  subject: Subject,
+  subject: CommandAnalysis,
   label: string,
   spec: WrapperSpec,
   words: readonly Argument[],
@@ -134,9 +134,9 @@ function runInner(
   if (spec.isJoined === true) {
     const text = words.map(({ value, text: written }) => value ?? written).join(' ');
     const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
-    if (unknown) subject.findUnknown(unknown, `what ${label} runs`);
+    if (unknown) subject.addUnknown(unknown, `what ${label} runs`);
     if (spec.addsWords === true && text.includes('{='))
-      subject.find('obfuscated', `${label} runs code that cannot be judged`);
+      subject.add('obfuscated', `${label} runs code that cannot be judged`);
     const isUnsure = spec.addsWords === true && !text.includes('{}');
     const { stdin } = subject.command;
     const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
@@ -147,13 +147,17 @@ function runInner(
   const added = spec.addsWords === true ? addWords(words, own, subject) : words;
   const [name] = added;
   if (name?.value === undefined) {
-    subject.findUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
+    subject.addUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
   }
   subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
 }
 
 /** `xargs` puts words in the place of its mark, or at the end; `own` are its arguments without the command. */
-function addWords(words: readonly Argument[], own: readonly Argument[], { command }: Subject): readonly Argument[] {
+function addWords(
+  words: readonly Argument[],
+  own: readonly Argument[],
+  { command }: CommandAnalysis,
+): readonly Argument[] {
   const marks = own.flatMap(({ shape }, index) => {
     const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
     if (attached === undefined) return [];

@@ -14,13 +14,13 @@ import { judgeExpansion } from '../subject/expansions.js';
 import type { Directory } from '../model/facts.js';
 import { isForkBomb } from '../words/fork-bomb.js';
 import { directoriesAfter, eitherOf } from '../words/directories.js';
-import type { Inquiry } from '../words/inquiry.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
-import { listedNames } from '../subject/listed-names.js';
-import { isOwnName } from '../words/own-names.js';
+import { listedNames } from '../subject/piped-file-names.js';
+import { isOwnName } from '../words/aliases-and-functions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
-import { unveil } from '../words/program-name.js';
+import { stripAssignments } from '../words/program-name.js';
 import { findVariables, isNesting, lookupAt, type NestingNode, type TextVariables } from '../words/variables.js';
 
 /** What changes on the way through a text. */
@@ -42,11 +42,11 @@ const ALTERNATIVES: ReadonlySet<SyntaxNode['type']> = new Set([
 export class Walk {
   readonly #source: string;
   readonly #scope: Scope;
-  readonly #inquiry: Inquiry;
+  readonly #inquiry: AnalysisContext;
   readonly #variables: TextVariables;
   #depth = 0;
 
-  constructor(source: string, script: ParsedScript, scope: Scope, inquiry: Inquiry) {
+  constructor(source: string, script: ParsedScript, scope: Scope, inquiry: AnalysisContext) {
     this.#source = source;
     this.#scope = scope;
     this.#inquiry = inquiry;
@@ -182,7 +182,7 @@ export class Walk {
     const command = readCommand(node, this.#source, scope.lookup, flow.stdin);
     this.#inquiry.judgeCommand(command, scope);
     const { facts } = this.#inquiry;
-    const { program, args } = unveil(command);
+    const { program, args } = stripAssignments(command);
     const after = command.name && directoriesAfter(program, args, flow.directories, facts);
     if (after) flow.directories = this.#isChecked(node) ? after : eitherOf(flow.directories, after);
     return command;
@@ -215,7 +215,7 @@ export class Walk {
 const LOOK_AHEAD = 80;
 
 /** Stands for the files whose names a command prints, where it is known which those may be. */
-function namesOf({ name, args, redirects }: SimpleCommand, inquiry: Inquiry): readonly Argument[] | undefined {
+function namesOf({ name, args, redirects }: SimpleCommand, inquiry: AnalysisContext): readonly Argument[] | undefined {
   const program = name?.value;
   if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return undefined;
   return listedNames(program, args);

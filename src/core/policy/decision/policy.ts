@@ -73,7 +73,7 @@ function decideInspected(policy: Policy, request: PolicyRequest, inspection: Ins
   const judged = commands.map((command) => decideCommand(policy, command));
   const whole = combine([...notes.map((note) => weigh(policy, note)), ...matchText(policy, request)]);
   const all = [whole, ...judged];
-  const worst = all.reduce(graverOf);
+  const worst = all.reduce(stricterDecision);
   const reasons = all.toSorted((a, b) => compare(b, a)).flatMap((verdict) => verdict.reasons);
   return {
     action: worst.action,
@@ -88,21 +88,21 @@ function decideInspected(policy: Policy, request: PolicyRequest, inspection: Ins
 }
 
 /** A reason with what comes of it. */
-interface Weighed {
+interface Decision {
   readonly action: PolicyAction;
   readonly class: CommandClass;
   readonly reasons: readonly string[];
   readonly causes: readonly ConfirmationCause[];
 }
 
-const HARMLESS: Weighed = { action: 'allow', class: 'read', reasons: [], causes: [] };
+const HARMLESS: Decision = { action: 'allow', class: 'read', reasons: [], causes: [] };
 
-type JudgedVerdict = CommandVerdict & Weighed;
+type JudgedVerdict = CommandVerdict & Decision;
 
 function decideCommand({ actions, rules }: Policy, command: JudgedCommand): JudgedVerdict {
   const matches = rules.map((rule) => ({ rule, match: rule.match(command) })).filter(({ match }) => match !== 'no');
   const allowing = matches.find(({ rule, match }) => rule.action === 'allow' && match === 'yes')?.rule;
-  const weighed = command.findings.map((finding): Weighed => {
+  const weighed = command.findings.map((finding): Decision => {
     const isAllowed = allowing !== undefined && finding.isOfProgram && finding.isCatastrophe !== true;
     return isAllowed
       ? { action: 'allow', class: finding.class, reasons: [allowing.reason], causes: [] }
@@ -120,7 +120,7 @@ function decideCommand({ actions, rules }: Policy, command: JudgedCommand): Judg
 }
 
 /** Rules that are an expression alone see the text of the whole request too: `curl … | sh`. */
-function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): readonly Weighed[] {
+function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): readonly Decision[] {
   const text = [command, ...args].join(' ');
   return rules.flatMap((rule) => {
     const match = rule.action === 'allow' ? 'no' : rule.matchText(text);
@@ -129,11 +129,11 @@ function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): re
   });
 }
 
-const ofRule = (action: PolicyAction, commandClass: CommandClass, reason: string): Weighed => {
+const ofRule = (action: PolicyAction, commandClass: CommandClass, reason: string): Decision => {
   return { action, class: commandClass, reasons: [reason], causes: action === 'confirm' ? ['rule'] : [] };
 };
 
-function weigh({ actions }: Policy, finding: Finding): Weighed {
+function weigh({ actions }: Policy, finding: Finding): Decision {
   const action = finding.isCatastrophe === true ? 'deny' : actions[finding.class];
   return {
     action,
@@ -144,9 +144,9 @@ function weigh({ actions }: Policy, finding: Finding): Weighed {
 }
 
 /** The worst of all, with everybody's reasons, the worst first. */
-function combine(weighed: readonly Weighed[]): Weighed {
+function combine(weighed: readonly Decision[]): Decision {
   const sorted = weighed.toSorted((a, b) => compare(b, a));
-  const { action, class: commandClass } = sorted.reduce(graverOf, HARMLESS);
+  const { action, class: commandClass } = sorted.reduce(stricterDecision, HARMLESS);
   return {
     action,
     class: commandClass,
@@ -156,9 +156,9 @@ function combine(weighed: readonly Weighed[]): Weighed {
 }
 
 /** Order by action, then by class. */
-function compare(a: Pick<Weighed, 'action' | 'class'>, b: Pick<Weighed, 'action' | 'class'>): number {
+function compare(a: Pick<Decision, 'action' | 'class'>, b: Pick<Decision, 'action' | 'class'>): number {
   if (a.action !== b.action) return stricter(a.action, b.action) === a.action ? 1 : -1;
   return rankOf(a.class) - rankOf(b.class);
 }
 
-const graverOf = <T extends Pick<Weighed, 'action' | 'class'>>(a: T, b: T): T => (compare(a, b) >= 0 ? a : b);
+const stricterDecision = <T extends Pick<Decision, 'action' | 'class'>>(a: T, b: T): T => (compare(a, b) >= 0 ? a : b);

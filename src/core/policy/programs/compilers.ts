@@ -1,6 +1,6 @@
 import { tailOf } from '../subject/options.js';
 import { judgeGivenTexts } from '../subject/given-commands.js';
-import type { Subject } from '../subject/subject.js';
+import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 
 /** Options by which compilers run programs or load code of somebody's choice. */
@@ -8,12 +8,12 @@ const LOADING =
   /^(?:-wrapper|-fplugin|-fpass-plugin|--?specs|-B|-load|-plugin$|--plugin|-l?linker|-C ?linker|-Clinker|--config)(?:$|[=./,])|^-Wl,-plugin/;
 
 /** `gcc` and its like: what they write, and what they load. */
-function judgeCompiler(subject: Subject): void {
+function judgeCompiler(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   subject.args.forEach((arg, index, args) => {
     const { shape } = arg;
     if (LOADING.test(shape) || /^linker=/.test(shape))
-      subject.find('obfuscated', `${label} is told to run or load something by ${arg.text}`);
+      subject.add('obfuscated', `${label} is told to run or load something by ${arg.text}`);
     // `-o` stands alone, or before its file; words such as -offload begin like it.
     const next = args[index + 1];
     if (shape === '-o' && next?.value !== undefined) subject.write(next);
@@ -24,16 +24,16 @@ function judgeCompiler(subject: Subject): void {
 /** Options of `go` by which its tools are run by others. */
 const GO_RUNS = /^--?(?:toolexec|exec|vettool)(?:=|$)/;
 
-function judgeGo(subject: Subject): void {
+function judgeGo(subject: CommandAnalysis): void {
   subject.args.forEach((arg, index, args) => {
     const { shape } = arg;
-    if (GO_RUNS.test(shape)) subject.find('obfuscated', `go runs another program: ${arg.text}`);
+    if (GO_RUNS.test(shape)) subject.add('obfuscated', `go runs another program: ${arg.text}`);
     const target = args[index + 1];
     if (shape === '-o' && target?.value !== undefined) subject.write(target);
     if (shape === '-w' && args[0]?.shape === 'env')
-      subject.find('persistence', 'go env changes settings that others follow');
+      subject.add('persistence', 'go env changes settings that others follow');
     if (args[0]?.shape === 'run' && /^\S+@\S+$/.test(shape))
-      subject.find('network', `go fetches what it runs: ${shape}`);
+      subject.add('network', `go fetches what it runs: ${shape}`);
   });
 }
 
@@ -81,7 +81,7 @@ export const COMPILERS: ProgramTable = {
     operands: 'text',
     judge: (subject) => {
       for (const { shape, text } of subject.args)
-        if (JAVA_RUNS.test(shape)) subject.find('obfuscated', `java runs other code: ${text}`);
+        if (JAVA_RUNS.test(shape)) subject.add('obfuscated', `java runs other code: ${text}`);
       judgeGivenTexts(subject);
     },
   },

@@ -1,12 +1,12 @@
 import { judgeFd } from './files/find.js';
 import { tailOf } from '../subject/options.js';
-import type { Subject } from '../subject/subject.js';
+import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 
 const pager = { value: 'shell', class: 'execute' } as const;
 
 /** `man -H` and `--html` take the command of a browser only where it is attached. */
-function judgeMan(subject: Subject): void {
+function judgeMan(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const [before] = /^(?:--html=|-[adfhkKtuVwWl]*H)(?=.)/.exec(arg.shape) ?? [];
     if (before !== undefined) subject.runText(tailOf(arg, before.length), 'what man -H runs');
@@ -28,7 +28,7 @@ export const READING: ProgramTable = {
     options: { ...each('-o -O --log-file', { value: 'write' }), '-k': { value: 'code' } },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\+{1,2}[!|#:s-]/.test(shape)))
-        subject.find('obfuscated', `${subject.program ?? 'it'} is told what to do first`);
+        subject.add('obfuscated', `${subject.program ?? 'it'} is told what to do first`);
     },
   }),
   man: {
@@ -55,7 +55,7 @@ export const READING: ProgramTable = {
       const { stdin } = subject.command;
       const texts = subject.args.map(({ shape }) => shape);
       const isKnown = stdin === undefined || (stdin.kind === 'text' && !stdin.text.includes('!'));
-      if (!isKnown || texts.some((word) => word.includes('!'))) subject.find('obfuscated', 'dc may run commands');
+      if (!isKnown || texts.some((word) => word.includes('!'))) subject.add('obfuscated', 'dc may run commands');
     },
   },
   tree: { class: 'read', options: { '-o': { value: 'write' } } },
@@ -86,7 +86,7 @@ export const READING: ProgramTable = {
     options: { ...each('-F --file', { class: 'privilege', value: 'read' }) },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => !shape.startsWith('-')))
-        subject.find('privilege', 'hostname gives the machine another name');
+        subject.add('privilege', 'hostname gives the machine another name');
     },
   },
   date: {
@@ -95,7 +95,7 @@ export const READING: ProgramTable = {
     options: { ...each('-s --set', { class: 'privilege', value: 'text' }), ...valued('-d -r --date --reference') },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\d{8,12}(?:\.\d\d)?$/.test(shape)))
-        subject.find('privilege', 'date sets the clock');
+        subject.add('privilege', 'date sets the clock');
     },
   },
   dmesg: { class: 'read', options: each('-C -c --clear --console-off', { class: 'privilege' }) },

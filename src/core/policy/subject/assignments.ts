@@ -1,9 +1,9 @@
 import type { CommandClass } from '../model/classes.js';
-import type { Inquiry } from '../words/inquiry.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
 import { kindOf } from '../paths/path-kinds.js';
 import { resolvePath } from '../paths/paths.js';
 import type { Assignment } from '../words/simple-command.js';
-import type { Subject } from './subject.js';
+import type { CommandAnalysis } from './command-analysis.js';
 
 /** What setting a variable does. */
 interface VariableRule {
@@ -133,7 +133,7 @@ const VARIABLE_RULES: readonly VariableRule[] = [
 ];
 
 /** A variable gets a value that is not known, by something that is no assignment: `read`, `for`, `${NAME:=…}`. */
-export function noteVariable(name: string, inquiry: Inquiry): void {
+export function noteVariable(name: string, inquiry: AnalysisContext): void {
   const rule = ruleOf(name, inquiry);
   if (!rule) return;
   inquiry.note(rule.class, `${name} ${rule.what}`);
@@ -149,21 +149,21 @@ const COMMAND_TEXT =
 
 const ZSH_RULE: VariableRule = { names: ZSH_NAMES, class: 'obfuscated', what: 'changes what names stand for' };
 
-const ruleOf = (name: string, { facts }: Inquiry): VariableRule | undefined =>
+const ruleOf = (name: string, { facts }: AnalysisContext): VariableRule | undefined =>
   facts.shell === 'zsh' && ZSH_NAMES.test(name) ? ZSH_RULE : VARIABLE_RULES.find(({ names }) => names.test(name));
 
 /** Judges the variables that a command sets. */
-export function judgeAssignments(subject: Subject, assignments: readonly Assignment[]): void {
+export function judgeAssignments(subject: CommandAnalysis, assignments: readonly Assignment[]): void {
   for (const assignment of assignments) judgeAssignment(subject, assignment);
 }
 
-function judgeAssignment(subject: Subject, { name, value, isPrefix }: Assignment): void {
+function judgeAssignment(subject: CommandAnalysis, { name, value, isPrefix }: Assignment): void {
   if (value !== undefined && COMMAND_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
   if (value !== undefined && TEMPORARY_PLACE.test(name)) judgeTemporaryPlace(subject, name, value);
   const rule = ruleOf(name, subject.inquiry);
   if (!rule) return;
   if (value !== undefined && rule.harmless?.test(value) === true) return;
-  subject.findBeside(rule.class, `${name} ${rule.what}`);
+  subject.addSideEffect(rule.class, `${name} ${rule.what}`);
   if (!isPrefix) subject.inquiry.noteNamesChange();
   if (value !== undefined && SHELL_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
 }
@@ -172,9 +172,9 @@ function judgeAssignment(subject: Subject, { name, value, isPrefix }: Assignment
 const TEMPORARY_PLACE = /^(?:TMPDIR|TMP|TEMP|TEMPDIR)$/;
 
 /** Temporary files go anywhere that is no place of the system's: another disk, for instance. */
-function judgeTemporaryPlace(subject: Subject, name: string, value: string): void {
+function judgeTemporaryPlace(subject: CommandAnalysis, name: string, value: string): void {
   const { inquiry, scope } = subject;
   const kinds = resolvePath(value, scope.directories).map((path) => kindOf(path, inquiry.facts));
   if (kinds.some((kind) => kind === 'system' || kind === 'startup' || kind === 'protected'))
-    subject.findBeside('persistence', `${name} has temporary files written where the system's are: ${value}`);
+    subject.addSideEffect('persistence', `${name} has temporary files written where the system's are: ${value}`);
 }

@@ -1,7 +1,7 @@
 import type { SyntaxNode, Word, WordPart } from 'unbash';
 
 import { noteVariable } from './assignments.js';
-import type { Inquiry } from '../words/inquiry.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
 
 /** Comparisons of `[[` whose operands bash evaluates as arithmetic. */
 const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
@@ -13,7 +13,7 @@ export const HIDDEN_COMMAND = /\[[^\]]*(?:\$\(|`|\$\{)/;
  * Judges what expansions and tests do by themselves. Arithmetic evaluates what variables hold as expressions, whose
  * subscripts may run commands: no parser can see those. Source: bash(1), ARITHMETIC EVALUATION and ARRAYS.
  */
-export function judgeExpansion(node: SyntaxNode, inquiry: Inquiry): void {
+export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext): void {
   switch (node.type) {
     case 'ParameterExpansion':
       if (node.operation?.type === 'Transform' && node.operation.operand.value === 'P') {
@@ -72,12 +72,12 @@ function literalText({ value, parts }: Word): string {
 }
 
 /** Text that is evaluated as arithmetic. */
-function judgeSubscript(text: string | undefined, inquiry: Inquiry): void {
+function judgeSubscript(text: string | undefined, inquiry: AnalysisContext): void {
   if (text === undefined || !/[A-Za-z_$`]/.test(text)) return;
   if (HIDDEN_COMMAND.test(text)) noteHidden(text, inquiry);
   else inquiry.note('execute', 'arithmetic evaluates what variables hold');
 }
 
-const noteHidden = (text: string, inquiry: Inquiry) => {
+const noteHidden = (text: string, inquiry: AnalysisContext) => {
   inquiry.note('obfuscated', `a subscript may run a command: ${text}`);
 };

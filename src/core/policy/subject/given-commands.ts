@@ -1,11 +1,11 @@
 import { tailOf } from './options.js';
-import { isRunnable } from '../words/runnable.js';
-import type { Subject } from './subject.js';
+import { isRunnable } from '../words/known-programs.js';
+import type { CommandAnalysis } from './command-analysis.js';
 
 /**
  * Judges arguments, or what stands behind their first equals sign, that read like a command: `CC='rm x'`, `-exec='rm x'`.
  */
-export function judgeGivenTexts(subject: Subject, label = subject.program ?? 'it'): void {
+export function judgeGivenTexts(subject: CommandAnalysis, label = subject.program ?? 'it'): void {
   for (const arg of subject.args) {
     const equals = arg.shape.indexOf('=');
     for (const text of equals === -1 ? [arg] : [arg, tailOf(arg, equals + 1)]) {

@@ -1,5 +1,5 @@
 import type { Stdin } from '../words/simple-command.js';
-import type { Subject } from './subject.js';
+import type { CommandAnalysis } from './command-analysis.js';
 
 /** Words by which a program of one of these languages executes text as code: with an input, that text may come from there. */
 const EVALUATES = /\b(?:exec|execfile|eval|instance_eval|class_eval|compile|Function|loadstring)\b|(?<![.\w])load\b/;
@@ -11,11 +11,11 @@ const EVALUATES = /\b(?:exec|execfile|eval|instance_eval|class_eval|compile|Func
  *
  * @param source undefined when its text is known only at run time
  */
-export function judgeSource(subject: Subject, source: string | undefined, label: string): void {
-  if (source === undefined) subject.find('obfuscated', `${label} runs code that is known only at run time`);
+export function judgeSource(subject: CommandAnalysis, source: string | undefined, label: string): void {
+  if (source === undefined) subject.add('obfuscated', `${label} runs code that is known only at run time`);
   else if (subject.command.stdin !== undefined && EVALUATES.test(source))
-    subject.find('obfuscated', `${label} may run code that it reads from its input`);
-  else subject.find('execute', `${label} runs the code that it is given`);
+    subject.add('obfuscated', `${label} may run code that it reads from its input`);
+  else subject.add('execute', `${label} runs the code that it is given`);
 }
 
 /** Whether an input is the whole text of a program, such as a quoted here-document. */

@@ -4,17 +4,17 @@ import { judgeSource } from './inline-source.js';
 import { isExecuted, parseArguments } from './options.js';
 import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './program-spec.js';
 import { subcommandsIn } from './subcommands.js';
-import type { Subject } from './subject.js';
+import type { CommandAnalysis } from './command-analysis.js';
 
 /** Judges a program by what the tables know of it. */
-export function judgeProgram(subject: Subject, spec: ProgramSpec, label: string, args = subject.args): void {
+export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label: string, args = subject.args): void {
   const { options = {}, subcommands } = spec;
   const parsed = parseArguments(args, { options, stopsAtOperand: subcommands !== undefined });
   for (const { name, spec: option, value } of parsed.options) {
     if (option) judgeOption(subject, option, `${label} ${name}`, value);
   }
   for (const argument of parsed.doubtful) {
-    if (mayTurnBad(options, argument)) subject.findUnknown(argument, `an option of ${label}`);
+    if (mayTurnBad(options, argument)) subject.addUnknown(argument, `an option of ${label}`);
   }
   spec.judge?.(subject);
   if (subcommands && parsed.operands[0]) {
@@ -31,7 +31,7 @@ export function judgeProgram(subject: Subject, spec: ProgramSpec, label: string,
 }
 
 function judgeSubcommand(
-  subject: Subject,
+  subject: CommandAnalysis,
   spec: ProgramSpec & Required<Pick<ProgramSpec, 'subcommands'>>,
   label: string,
   first: Argument,
@@ -39,7 +39,7 @@ function judgeSubcommand(
 ): void {
   const { value } = first;
   const known = value !== undefined && Object.hasOwn(spec.subcommands, value) ? spec.subcommands[value] : undefined;
-  if (value === undefined) subject.findUnknown(first, `what ${label} is to do`);
+  if (value === undefined) subject.addUnknown(first, `what ${label} is to do`);
   if (known) judgeProgram(subject, known, `${label} ${value ?? ''}`, rest);
   else {
     judgeOperands(subject, 'read', rest, label);
@@ -48,12 +48,12 @@ function judgeSubcommand(
 }
 
 /** Says what the program does at least, unless that was found already. */
-function report(subject: Subject, spec: ProgramSpec, label: string): void {
+function report(subject: CommandAnalysis, spec: ProgramSpec, label: string): void {
   if (spec.class === 'read' || subject.hasFound(spec.class)) return;
-  subject.find(spec.class, `${label} ${spec.reason ?? DEEDS[spec.class] ?? ''}`.trim());
+  subject.add(spec.class, `${label} ${spec.reason ?? CLASS_DESCRIPTIONS[spec.class] ?? ''}`.trim());
 }
 
-const DEEDS: Readonly<Partial<Record<ProgramSpec['class'], string>>> = {
+const CLASS_DESCRIPTIONS: Readonly<Partial<Record<ProgramSpec['class'], string>>> = {
   write: 'changes files',
   execute: 'runs a program',
   network: 'uses the network',
@@ -64,13 +64,14 @@ const DEEDS: Readonly<Partial<Record<ProgramSpec['class'], string>>> = {
   obfuscated: 'cannot be judged',
 };
 
-function judgeOption(subject: Subject, option: OptionSpec, label: string, value: Argument | undefined): void {
+function judgeOption(subject: CommandAnalysis, option: OptionSpec, label: string, value: Argument | undefined): void {
   if (value?.value !== undefined && option.harmless?.test(value.value) === true) return;
-  if (option.class) subject.find(option.class, `${label} ${option.reason ?? DEEDS[option.class] ?? ''}`.trim());
+  if (option.class)
+    subject.add(option.class, `${label} ${option.reason ?? CLASS_DESCRIPTIONS[option.class] ?? ''}`.trim());
   if (option.value && value) judgeValue(subject, option.value, value, label);
 }
 
-function judgeValue(subject: Subject, role: ValueRole, value: Argument, label: string): void {
+function judgeValue(subject: CommandAnalysis, role: ValueRole, value: Argument, label: string): void {
   switch (role) {
     case 'read':
       subject.read(value);
@@ -85,13 +86,18 @@ function judgeValue(subject: Subject, role: ValueRole, value: Argument, label: s
       judgeSource(subject, value.value, label);
       return;
     case 'code':
-      subject.find('obfuscated', `${label} runs code that cannot be judged`);
+      subject.add('obfuscated', `${label} runs code that cannot be judged`);
       return;
     case 'text':
   }
 }
 
-function judgeOperands(subject: Subject, role: OperandRole, operands: readonly Argument[], label: string): void {
+function judgeOperands(
+  subject: CommandAnalysis,
+  role: OperandRole,
+  operands: readonly Argument[],
+  label: string,
+): void {
   operands.forEach((operand, index) => {
     const isWritten = role === 'write' || (role === 'last-written' && index > 0 && index === operands.length - 1);
     if (isWritten) subject.write(operand);

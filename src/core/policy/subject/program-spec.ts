@@ -1,5 +1,5 @@
 import type { CommandClass } from '../model/classes.js';
-import type { Subject } from './subject.js';
+import type { CommandAnalysis } from './command-analysis.js';
 
 /**
  * What the value of an option is: plain text, a file that is read or written, text for a shell, `source`: a whole program in
@@ -35,7 +35,7 @@ export interface ProgramSpec {
   /** By the first operand; any other does what the program does. */
   readonly subcommands?: Readonly<Record<string, ProgramSpec>>;
   /** What no table can tell. */
-  readonly judge?: (subject: Subject) => void;
+  readonly judge?: (subject: CommandAnalysis) => void;
 }
 
 /** Programs by their names. */

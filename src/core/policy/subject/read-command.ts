@@ -1,7 +1,7 @@
 import type { Assignment as AssignmentNode, Command, Redirection } from 'unbash';
 
 import { type Argument, literal, toArguments, unknownArgument, type VariableLookup } from '../words/argument.js';
-import type { Inquiry } from '../words/inquiry.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { Assignment, Redirect, SimpleCommand, Stdin } from '../words/simple-command.js';
 
@@ -92,7 +92,7 @@ function toWord({ name, value, text, append, index }: AssignmentNode, lookup: Va
 /** What a command is known to print; undefined when it is not known, or its name stands for something else here. */
 export function outputOf(
   { name, args, stdin, redirects }: SimpleCommand,
-  names: Pick<Inquiry, 'findAlias' | 'findFunction'>,
+  names: Pick<AnalysisContext, 'findAlias' | 'findFunction'>,
 ): string | undefined {
   if (redirects.length > 0 || name?.value === undefined) return undefined;
   if (names.findAlias(name.value) !== undefined || (names.findFunction(name.value, true) ?? '') !== '')

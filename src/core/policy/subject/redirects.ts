@@ -1,5 +1,5 @@
 import { outputOf } from './read-command.js';
-import type { Subject } from './subject.js';
+import type { CommandAnalysis } from './command-analysis.js';
 
 /** Operators that open a file for writing. */
 const WRITING = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
@@ -8,7 +8,7 @@ const WRITING = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 
 /** Judges the files that a command's redirections open. */
-export function judgeRedirects(subject: Subject): void {
+export function judgeRedirects(subject: CommandAnalysis): void {
   const { command } = subject;
   for (const { operator, target } of command.redirects) {
     if (!target) continue;
@@ -20,7 +20,7 @@ export function judgeRedirects(subject: Subject): void {
       subject.write(target, false);
       subject.noteWritten(target, outputOf({ ...command, redirects: [] }, subject.inquiry));
     } else if (target.value?.startsWith('/dev/tcp/') === true || target.value?.startsWith('/dev/udp/') === true) {
-      subject.findBeside('network', `opens a connection: ${target.value}`);
+      subject.addSideEffect('network', `opens a connection: ${target.value}`);
     } else subject.read(target);
   }
 }

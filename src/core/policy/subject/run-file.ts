@@ -1,20 +1,20 @@
 import { type Argument, literal } from '../words/argument.js';
 import { SHELLS } from '../words/program-name.js';
-import type { Subject } from './subject.js';
+import type { CommandAnalysis } from './command-analysis.js';
 import { interpreterOf, isFetched } from '../words/written-files.js';
 
 /** Judges a script that a shell runs, if the same text has written it: by what stands in it, where that is known. */
-export function judgeWrittenScript(subject: Subject, label: string, script: Argument): void {
+export function judgeWrittenScript(subject: CommandAnalysis, label: string, script: Argument): void {
   const { inquiry, scope } = subject;
   const written = inquiry.written.find(script, scope.directories);
   inquiry.written.noteRun(script, scope.directories);
   if (written?.kind === 'text') inquiry.judgeText(written.text, { ...scope, stdin: undefined });
   else if (written?.kind === 'unknown')
-    subject.findBeside('obfuscated', `${label} runs what ${written.by} has written: ${script.text}`);
+    subject.addSideEffect('obfuscated', `${label} runs what ${written.by} has written: ${script.text}`);
 }
 
 /** Judges a program that is called by its path, likewise: it may be a copy of another one. */
-export function judgeWrittenProgram(subject: Subject, program: Argument): void {
+export function judgeWrittenProgram(subject: CommandAnalysis, program: Argument): void {
   const { inquiry, scope, args } = subject;
   const written = inquiry.written.find(program, scope.directories);
   if (!written) return;
@@ -24,8 +24,11 @@ export function judgeWrittenProgram(subject: Subject, program: Argument): void {
 }
 
 /** Judges a script of another language, which nobody here can read: one from another machine has been seen by nobody. */
-export function judgeFetchedScript(subject: Subject, script: Argument): void {
+export function judgeFetchedScript(subject: CommandAnalysis, script: Argument): void {
   const written = subject.inquiry.written.find(script, subject.scope.directories);
   if (written?.kind === 'unknown' && isFetched(written))
-    subject.findBeside('obfuscated', `${subject.program ?? 'it'} runs what ${written.by} has fetched: ${script.text}`);
+    subject.addSideEffect(
+      'obfuscated',
+      `${subject.program ?? 'it'} runs what ${written.by} has fetched: ${script.text}`,
+    );
 }

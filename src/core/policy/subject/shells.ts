@@ -4,7 +4,7 @@ import { tailOf } from './options.js';
 import { normalizePath } from '../paths/paths.js';
 import { FOREIGN_SHELLS } from '../words/program-name.js';
 import { judgeWrittenScript } from './run-file.js';
-import type { Subject } from './subject.js';
+import type { CommandAnalysis } from './command-analysis.js';
 
 /** Options with a value of their own. */
 const VALUED = new Set(['-o', '+o', '-O', '+O', '--rcfile', '--init-file', '--emulate']);
@@ -55,13 +55,13 @@ function readCall(args: readonly Argument[]): ShellCall {
 }
 
 /** Judges a shell: the text, the script or the input that it runs. */
-export function judgeShell(subject: Subject, label: string): void {
+export function judgeShell(subject: CommandAnalysis, label: string): void {
   const { command, script, startFile, readsInput } = readCall(subject.args);
   const isForeign = FOREIGN_SHELLS.has(label);
-  if (isForeign) subject.findBeside('obfuscated', `${label} is a shell whose language cannot be judged`);
-  if (startFile) subject.findBeside('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
+  if (isForeign) subject.addSideEffect('obfuscated', `${label} is a shell whose language cannot be judged`);
+  if (startFile) subject.addSideEffect('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
   if (label === 'zsh' && subject.inquiry.facts.shell !== 'zsh' && SETS_ZSH_NAMES.test(command?.shape ?? ''))
-    subject.findBeside('obfuscated', 'zsh is told to find other programs');
+    subject.addSideEffect('obfuscated', 'zsh is told to find other programs');
   if (command) {
     subject.runText(command, `what ${label} runs`);
     return;
@@ -71,11 +71,11 @@ export function judgeShell(subject: Subject, label: string): void {
     return;
   }
   if (DESCRIPTOR.test(script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape))
-    subject.findBeside('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
-  else if (script.isProcess) subject.findBeside('obfuscated', `${label} runs what another command prints`);
-  else if (script.value === undefined) subject.findUnknown(script, `the script that ${label} runs`);
+    subject.addSideEffect('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
+  else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs what another command prints`);
+  else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
   else {
-    subject.find('execute', `${label} runs a script: ${script.value}`);
+    subject.add('execute', `${label} runs a script: ${script.value}`);
     subject.read(script);
     judgeWrittenScript(subject, label, script);
   }
@@ -86,21 +86,21 @@ export const isInputName = (name: string | undefined): boolean =>
   name !== undefined && STDIN_NAMES.has(name.startsWith('/') ? normalizePath(name, '/') : name);
 
 /** What a shell reads as its program. */
-function judgeInput(subject: Subject, label: string): void {
+function judgeInput(subject: CommandAnalysis, label: string): void {
   const { stdin } = subject.command;
   switch (stdin?.kind) {
     case 'text':
-      if (!stdin.isCertain) subject.findBeside('obfuscated', `part of what ${label} runs is filled in when it runs`);
+      if (!stdin.isCertain) subject.addSideEffect('obfuscated', `part of what ${label} runs is filled in when it runs`);
       subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
       return;
     case 'file':
-      subject.find('execute', `${label} runs a script: ${stdin.file.text}`);
+      subject.add('execute', `${label} runs a script: ${stdin.file.text}`);
       judgeWrittenScript(subject, label, stdin.file);
       return;
     case 'unknown':
-      subject.findBeside('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+      subject.addSideEffect('obfuscated', `${label} runs what it is given by ${stdin.what}`);
       return;
     case undefined:
-      subject.find('execute', `${label} starts a shell`);
+      subject.add('execute', `${label} starts a shell`);
   }
 }

@@ -28,12 +28,14 @@ export function plainName(name: string): string {
 }
 
 /** The program of a command and its arguments, behind what changes nothing of them; no program when it is not known. */
-export function unveil({ name, args }: Pick<SimpleCommand, 'name' | 'args'>): {
+export function stripAssignments({ name, args }: Pick<SimpleCommand, 'name' | 'args'>): {
   readonly program: string | undefined;
   readonly args: readonly Argument[];
 } {
   if (name?.value === undefined || name.isGlob || name.isSample) return { program: undefined, args };
   if (!TRANSPARENT.has(name.value)) return { program: plainName(name.value), args };
   const at = args.findIndex(({ shape }) => !shape.startsWith('-'));
-  return at === -1 ? { program: plainName(name.value), args } : unveil({ name: args[at], args: args.slice(at + 1) });
+  return at === -1
+    ? { program: plainName(name.value), args }
+    : stripAssignments({ name: args[at], args: args.slice(at + 1) });
 }

@@ -89,7 +89,7 @@ class VariableFinder {
       case 'ArithmeticExpansion':
       case 'ArithmeticCommand':
       case 'ArithmeticFor':
-        spoil(node, this.#spoiled);
+        markUnknown(node, this.#spoiled);
         return;
       default:
     }
@@ -102,7 +102,7 @@ class VariableFinder {
     const isHarmlessTrap = name?.value === 'trap' && this.#lookAtTrap(node);
     if (isHarmlessTrap) return;
     if (name && (name.parts || SPOILERS.has(name.value)) && !isKnownText) this.#areSpoiled = true;
-    else if (name && SETTERS.has(name.value)) spoil(node, this.#spoiled);
+    else if (name && SETTERS.has(name.value)) markUnknown(node, this.#spoiled);
     for (const assignment of prefix) {
       if (assignment.type !== 'Assignment') continue;
       const { value, append, index, pos, end } = assignment;
@@ -209,7 +209,7 @@ function printedBy(text: string, { isOwnName }: TextVariables): KnownValue | und
 }
 
 /** Every name that stands anywhere in a node may be changed by it. */
-function spoil(node: SyntaxNode, spoiled: Set<string>): void {
+function markUnknown(node: SyntaxNode, spoiled: Set<string>): void {
   const visit = (child: SyntaxNode, depth: number, nesting: number): void => {
     const inner = nesting + (isNesting(child) ? 1 : 0);
     if (depth > MAX_DEPTH || inner > POLICY_LIMITS.maxNesting) return;

@@ -74,12 +74,12 @@ function fail(id: number, error: unknown): void {
 }
 
 /** Moves itself into control groups for the moment: what is started there belongs to them from its first instruction. */
-function within<T>({ entrances, exits }: StartMessage, action: () => T): T {
+function within<T>({ joinFiles, leaveFiles }: StartMessage, action: () => T): T {
   try {
-    for (const file of entrances) writeFileSync(file, '0');
+    for (const file of joinFiles) writeFileSync(file, '0');
     return action();
   } finally {
-    for (const file of exits) writeFileSync(file, '0');
+    for (const file of leaveFiles) writeFileSync(file, '0');
   }
 }
 

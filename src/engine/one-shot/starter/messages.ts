@@ -11,8 +11,8 @@ export interface StartMessage {
   readonly stderr: string;
   readonly request: string | null;
   /** Files through which it enters its control groups, and those through which the starter comes back. */
-  readonly entrances: readonly string[];
-  readonly exits: readonly string[];
+  readonly joinFiles: readonly string[];
+  readonly leaveFiles: readonly string[];
 }
 
 /** What is told of a process that has ended. */

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { findSocket, socketOfPeer } from '../../../../src/engine/peer/peer-owner.js';
+import { findSocket, socketOfPeer } from '../../../../src/engine/peer/peer-credentials.js';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const row = (local: string, remote: string, state: string, uid: number) =>

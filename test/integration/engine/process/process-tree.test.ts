@@ -11,7 +11,7 @@ import {
   readTag,
   TAG_VARIABLE,
 } from '../../../../src/engine/process/process-table.js';
-import { beginNow } from '../../../../src/engine/process/beginning.js';
+import { markStart } from '../../../../src/engine/process/start-marker.js';
 import { plainRoot } from '../../../../src/engine/process/process-root.js';
 import {
   endProcesses,
@@ -72,7 +72,7 @@ describe('process trees', () => {
 
   it('takes no process of a command for an older one because the look takes long', async () => {
     const tag = newTag();
-    const beginning = beginNow();
+    const beginning = markStart();
     const shell = await start(`(env -i setsid ${ORPHAN} &) ; echo ready; exec sleep 300`, `${tag}.0`);
     const sleeper = await vi.waitFor(() => {
       const found = listProcesses().find(({ pid }) => pid !== shell.pid && commandLine({ pid, name: '' }) === ORPHAN);

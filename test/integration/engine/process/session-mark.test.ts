@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { beginNow, pidsGivenSince } from '../../../../src/engine/process/beginning.js';
+import { markStart, pidsGivenSince } from '../../../../src/engine/process/start-marker.js';
 import { findNewProcesses } from '../../../../src/engine/process/new-processes.js';
 import { plainRoot } from '../../../../src/engine/process/process-root.js';
 import { isOriginIn, isOriginOf, markOf, readMark, readOrigin } from '../../../../src/engine/process/session-mark.js';
@@ -82,7 +82,7 @@ describe('the mark of a session', () => {
     await eventually(() => {
       expect(readOrigin(older)).toBe(markOf(TAG));
     });
-    const beginning = beginNow();
+    const beginning = markStart();
     const pid = start('exec sleep 301');
     start('exec sleep 302', OTHER);
     await eventually(() => {
@@ -96,7 +96,7 @@ describe('the mark of a session', () => {
   });
 
   it('a number is new after they have begun anew', () => {
-    const { newestPid } = beginNow();
+    const { newestPid } = markStart();
     // All but so few have been given away since.
     const before = newestPid! + 1000;
     const given = pidsGivenSince({ at: performance.now(), newestPid: before });

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { launchScript, WRONG_MOUNT } from '../../../../src/core/sandbox/launch-script.js';
 import { protectedPlaces } from '../../../../src/engine/sandbox/protected-places.js';
 import { Sandbox } from '../../../../src/engine/sandbox/sandbox.js';
-import { isHeldHere } from '../../../../src/engine/peer/socket-holder.js';
+import { isSocketInOwnPidNamespace } from '../../../../src/engine/peer/pid-namespace-sockets.js';
 import { canSandbox } from '../../../support/sandbox.js';
 
 let root: string;
@@ -132,8 +132,8 @@ describe('isHeldHere', () => {
     // Other descriptors may be closed while it looks, for which readlink has a code of its own.
     const links = execFileSync('sh', ['-c', `readlink /proc/${process.pid}/fd/*; :`], { encoding: 'utf8' });
     const [, inode = ''] = /socket:\[(\d+)\]/.exec(links) ?? [];
-    expect(await isHeldHere(Number(inode))).toBe(true);
-    expect(await isHeldHere(1)).toBe(false);
+    expect(await isSocketInOwnPidNamespace(Number(inode))).toBe(true);
+    expect(await isSocketInOwnPidNamespace(1)).toBe(false);
     server.close();
   });
 });

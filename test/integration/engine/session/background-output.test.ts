@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { ShellBench } from '../../../contract/shells/bench.js';
+import { ShellHarness } from '../../../contract/shells/harness.js';
 
-let bench: ShellBench;
+let bench: ShellHarness;
 
 beforeAll(async () => {
-  bench = await ShellBench.start('bash', 'none', 'auto');
+  bench = await ShellHarness.start('bash', 'none', 'auto');
 });
 
 afterAll(async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ShellBench } from '../../../contract/shells/bench.js';
+import { ShellHarness } from '../../../contract/shells/harness.js';
 
 /** Ignores SIGTERM, so that the end of its shell takes the whole grace. */
 const STUBBORN = `sh -c 'trap "" TERM; echo up; while :; do sleep 300; done' &`;
 
-let bench: ShellBench;
+let bench: ShellHarness;
 
 beforeAll(async () => {
-  bench = await ShellBench.start('bash', 'none', 'auto');
+  bench = await ShellHarness.start('bash', 'none', 'auto');
 });
 
 afterAll(async () => {

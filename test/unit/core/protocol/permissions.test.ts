@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { assertPermitted, PERMISSIONS } from '../../../../src/core/protocol/permissions.js';
-import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, reaches } from '../../../../src/core/access/principal.js';
+import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, canAccess } from '../../../../src/core/access/principal.js';
 import { type Role, ROLE_NAMES } from '../../../../src/core/access/roles.js';
 import type { AdapterError } from '../../../../src/core/errors.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
@@ -71,8 +71,8 @@ describe('what is whose', () => {
   const principal = (role: Role): Principal => ({ id: 'token_mine', name: 'mine', role, isLocalPeer: false });
 
   it.each(ROLE_NAMES)('%s reaches what is its own', (role) => {
-    expect(reaches(principal(role), 'token_mine', 'see')).toBe(true);
-    expect(reaches(principal(role), 'token_mine', 'use')).toBe(true);
+    expect(canAccess(principal(role), 'token_mine', 'see')).toBe(true);
+    expect(canAccess(principal(role), 'token_mine', 'use')).toBe(true);
   });
 
   it.each([
@@ -82,12 +82,12 @@ describe('what is whose', () => {
     ['admin', true, true],
   ] as const)('%s: may look at what is of others: %s, may use it: %s', (role, see, use) => {
     for (const owner of ['token_other', LOCAL_ID]) {
-      expect(reaches(principal(role), owner, 'see')).toBe(see);
-      expect(reaches(principal(role), owner, 'use')).toBe(use);
+      expect(canAccess(principal(role), owner, 'see')).toBe(see);
+      expect(canAccess(principal(role), owner, 'use')).toBe(use);
     }
   });
 
   it('programs of the daemon’s user reach everything', () => {
-    expect(reaches(LOCAL_PRINCIPAL, 'token_other', 'use')).toBe(true);
+    expect(canAccess(LOCAL_PRINCIPAL, 'token_other', 'use')).toBe(true);
   });
 });

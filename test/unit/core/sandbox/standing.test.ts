@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { chooseProfile, standingOf } from '../../../../src/core/sandbox/standing.js';
+import { chooseProfile, resolveSandboxStatus } from '../../../../src/core/sandbox/status.js';
 
 describe('standingOf', () => {
   it.each([
@@ -12,16 +12,16 @@ describe('standingOf', () => {
     ['strict', { strict: 'no network namespace' }, 'workspace', 'no network namespace'],
     ['strict', { workspace: 'a', strict: 'b' }, 'none', 'b'],
   ] as const)('%s with %o is %s', (configured, problems, profile, reason) => {
-    expect(standingOf(configured, problems)).toMatchObject({ configured, profile, reason });
+    expect(resolveSandboxStatus(configured, problems)).toMatchObject({ configured, profile, reason });
   });
 
   it('lists what works, the least strict first', () => {
-    expect(standingOf('none', { workspace: 'no' }).available).toEqual(['none', 'strict']);
+    expect(resolveSandboxStatus('none', { workspace: 'no' }).available).toEqual(['none', 'strict']);
   });
 });
 
 describe('chooseProfile', () => {
-  const all = standingOf('workspace', {});
+  const all = resolveSandboxStatus('workspace', {});
   it.each([
     [undefined, 'workspace'],
     ['workspace', 'workspace'],
@@ -32,9 +32,14 @@ describe('chooseProfile', () => {
 
   it.each([
     ['none', all, 'INVALID_REQUEST', 'allowed: workspace, strict'],
-    ['workspace', standingOf('strict', {}), 'INVALID_REQUEST', 'allowed: strict'],
-    ['strict', standingOf('workspace', { strict: 'no userns' }), 'SANDBOX_UNAVAILABLE', 'no userns'],
-    ['workspace', standingOf('workspace', { workspace: 'not installed' }), 'SANDBOX_UNAVAILABLE', 'not installed'],
+    ['workspace', resolveSandboxStatus('strict', {}), 'INVALID_REQUEST', 'allowed: strict'],
+    ['strict', resolveSandboxStatus('workspace', { strict: 'no userns' }), 'SANDBOX_UNAVAILABLE', 'no userns'],
+    [
+      'workspace',
+      resolveSandboxStatus('workspace', { workspace: 'not installed' }),
+      'SANDBOX_UNAVAILABLE',
+      'not installed',
+    ],
   ] as const)('refuses %s', (wanted, standing, code, message) => {
     expect(() => chooseProfile(wanted, standing)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) as string }) as Error,
@@ -42,6 +47,6 @@ describe('chooseProfile', () => {
   });
 
   it('gives none where a weaker sandbox than the configured one is used anyway', () => {
-    expect(chooseProfile('none', standingOf('workspace', { workspace: 'no' }))).toBe('none');
+    expect(chooseProfile('none', resolveSandboxStatus('workspace', { workspace: 'no' }))).toBe('none');
   });
 });

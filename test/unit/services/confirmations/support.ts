@@ -6,7 +6,7 @@ import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
 import { decide } from '../../../../src/core/policy/decision/policy.js';
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import type { EventName } from '../../../../src/core/protocol/results.js';
-import type { Caller, EventSink } from '../../../../src/services/registry/audience.js';
+import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
 import type { ConfirmableAction, ConfirmedAnswer } from '../../../../src/services/confirmations/confirmation.js';
 import { Confirmations, type ConfirmationSettings } from '../../../../src/services/confirmations/confirmations.js';
 import type { Reviewer } from '../../../../src/services/confirmations/reviewer.js';
@@ -52,7 +52,7 @@ export class Fixture {
       connections: { all: () => connected.map(({ caller }) => caller) },
       reviewer: () => this.reviewer,
       save: () => this.save(),
-      counts: ({ id }) => !this.ended.has(id),
+      isActive: ({ id }) => !this.ended.has(id),
       observe: (record) => this.steps.push(record),
     });
   }

@@ -3,16 +3,16 @@ import { judgeAssignments, noteVariable } from '../../subject/assignments.js';
 import { HIDDEN_COMMAND } from '../../subject/expansions.js';
 import { kindOf } from '../../paths/path-kinds.js';
 import { resolvePath } from '../../paths/paths.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)(\[[^\]]*\])?\+?=/;
 
 /** `eval`: its words, with blanks between, are text for this very shell. */
-export function judgeEval(subject: Subject): void {
+export function judgeEval(subject: CommandAnalysis): void {
   const words = subject.args.filter(({ shape }, index) => index > 0 || shape !== '--');
   const unknown = words.find(({ value, isSample, isGlob }) => value === undefined || isSample || isGlob);
   if (unknown) {
-    subject.findUnknown(unknown, 'what eval runs');
+    subject.addUnknown(unknown, 'what eval runs');
     subject.inquiry.noteNamesChange();
   }
   const text = words.map(({ value, shape }) => value ?? shape.replaceAll(UNKNOWN, '$unknown')).join(' ');
@@ -21,12 +21,12 @@ export function judgeEval(subject: Subject): void {
 }
 
 /** `source`: whatever is in the file happens in the session's own shell. */
-export function judgeSource(subject: Subject): void {
+export function judgeSource(subject: CommandAnalysis): void {
   const [file, ...others] = subject.args.filter(({ shape }) => shape !== '--');
   if (!file) return;
-  if (others.length === 0 && isActivation(subject, file)) subject.find('execute', `prepares the shell: ${file.text}`);
-  else subject.find('obfuscated', `runs a file in the session's own shell, which may change it: ${file.text}`);
-  if (file.isProcess) subject.findBeside('obfuscated', 'runs what another command prints');
+  if (others.length === 0 && isActivation(subject, file)) subject.add('execute', `prepares the shell: ${file.text}`);
+  else subject.add('obfuscated', `runs a file in the session's own shell, which may change it: ${file.text}`);
+  if (file.isProcess) subject.addSideEffect('obfuscated', 'runs what another command prints');
   subject.read(file);
   subject.inquiry.noteNamesChange();
 }
@@ -35,7 +35,7 @@ export function judgeSource(subject: Subject): void {
  * Whether a file is the one by which a virtual environment of Python is entered, of the workspace's own, and not written by
  * this very text.
  */
-function isActivation({ inquiry, scope }: Subject, file: Argument): boolean {
+function isActivation({ inquiry, scope }: CommandAnalysis, file: Argument): boolean {
   if (file.value === undefined || file.isGlob || file.isSample || !/(?:^|\/)bin\/activate$/.test(file.value))
     return false;
   const isInWorkspace = (path: string | undefined) => kindOf(path, inquiry.facts) === 'workspace';
@@ -45,16 +45,16 @@ function isActivation({ inquiry, scope }: Subject, file: Argument): boolean {
 }
 
 /** `alias`: what it stands for is judged now, and again where it is used. */
-export function judgeAlias(subject: Subject): void {
+export function judgeAlias(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     if (arg.shape.startsWith('-') && arg.shape !== '-p' && arg.shape !== '-L') {
-      subject.find('obfuscated', `alias ${arg.text} changes how all that follows is read`);
+      subject.add('obfuscated', `alias ${arg.text} changes how all that follows is read`);
       subject.inquiry.noteNamesChange();
     }
     const equals = arg.shape.indexOf('=');
     if (equals <= 0) continue;
     subject.inquiry.noteNamesChange();
-    if (arg.value === undefined || arg.isGlob) subject.findUnknown(arg, 'what an alias stands for');
+    if (arg.value === undefined || arg.isGlob) subject.addUnknown(arg, 'what an alias stands for');
     else {
       const text = arg.value.slice(equals + 1);
       subject.inquiry.noteAlias(arg.value.slice(0, equals), text);
@@ -64,7 +64,7 @@ export function judgeAlias(subject: Subject): void {
 }
 
 /** `trap`: its first word is run at a signal, an error or the end. */
-export function judgeTrap(subject: Subject): void {
+export function judgeTrap(subject: CommandAnalysis): void {
   const words = subject.args.filter(({ shape }) => !/^-[lpP]*$/.test(shape) && shape !== '--');
   const [action, ...signals] = words;
   if (!action || signals.length === 0 || action.value === '') return;
@@ -76,7 +76,7 @@ export function judgeTrap(subject: Subject): void {
 }
 
 /** `export`, `declare` and their like: assignments that stand behind the command. */
-export function judgeDeclaration(subject: Subject): void {
+export function judgeDeclaration(subject: CommandAnalysis): void {
   judgeNames(subject);
   for (const { shape, value, text } of subject.args) {
     const [whole, name] = ASSIGNMENT.exec(shape) ?? [];
@@ -89,25 +89,25 @@ export function judgeDeclaration(subject: Subject): void {
 }
 
 /** `declare -n`: another name for a variable, by which it is set later. */
-function judgeReferences(subject: Subject): void {
+function judgeReferences(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const equals = arg.shape.indexOf('=');
     if (equals <= 0) continue;
-    if (arg.value === undefined) subject.findUnknown(arg, 'the variable that another name stands for');
+    if (arg.value === undefined) subject.addUnknown(arg, 'the variable that another name stands for');
     else noteVariable(arg.value.slice(equals + 1), subject.inquiry);
   }
 }
 
 /** Names of variables are expressions to these: a subscript may run a command. */
-export function judgeNames(subject: Subject): void {
+export function judgeNames(subject: CommandAnalysis): void {
   const takesAny = subject.program === 'let' || subject.program === 'unset' || subject.program === 'read';
   subject.args.forEach((arg, index) => {
     if (!isName(subject, arg, index, takesAny)) return;
     if (arg.value === undefined && !ASSIGNMENT.test(arg.shape)) {
       if (subject.program !== 'test' && subject.program !== '[')
-        subject.findUnknown(arg, `a name for ${subject.program ?? 'it'}`);
+        subject.addUnknown(arg, `a name for ${subject.program ?? 'it'}`);
     } else if (HIDDEN_COMMAND.test(arg.shape)) {
-      subject.findBeside('obfuscated', `a subscript may run a command: ${arg.text}`);
+      subject.addSideEffect('obfuscated', `a subscript may run a command: ${arg.text}`);
     }
   });
   if (subject.program === 'unset') judgeUnset(subject);
@@ -117,7 +117,7 @@ export function judgeNames(subject: Subject): void {
 /** They set the variables that they are given the names of. */
 const SETTERS = new Set(['read', 'printf', 'getopts', 'mapfile', 'readarray', 'vared']);
 
-function noteNames(subject: Subject, takesAny: boolean): void {
+function noteNames(subject: CommandAnalysis, takesAny: boolean): void {
   subject.args.forEach((arg, index) => {
     if (!isName(subject, arg, index, takesAny)) return;
     noteVariable(
@@ -128,7 +128,7 @@ function noteNames(subject: Subject, takesAny: boolean): void {
 }
 
 /** Of `printf` and `test`, only the word behind `-v` is a name. */
-function isName({ program, args }: Subject, { shape }: Argument, index: number, takesAny: boolean): boolean {
+function isName({ program, args }: CommandAnalysis, { shape }: Argument, index: number, takesAny: boolean): boolean {
   if (program === 'printf' || program === 'test' || program === '[') {
     const before = args[index - 1]?.shape ?? '';
     return /^-[vR]$/.test(before) || (program === 'printf' && shape.startsWith('-v'));
@@ -137,23 +137,23 @@ function isName({ program, args }: Subject, { shape }: Argument, index: number, 
 }
 
 /** zsh's `print`: it may set a variable, type ahead, or read its text as a prompt, in which commands may stand. */
-export function judgePrint(subject: Subject): void {
+export function judgePrint(subject: CommandAnalysis): void {
   const flags = subject.args.filter(({ shape }) => /^-[A-Za-z]/.test(shape)).map(({ shape }) => shape);
   if (flags.some((flag) => /^-[A-Za-z]*[szS]/.test(flag)))
-    subject.find('obfuscated', 'print types ahead, or changes what is recorded');
+    subject.add('obfuscated', 'print types ahead, or changes what is recorded');
   subject.args.forEach(({ shape }, index) => {
     const before = subject.args[index - 1]?.shape ?? '';
     if (/^-[A-Za-z]*v$/.test(before)) noteVariable(shape.replace(/\[.*/s, ''), subject.inquiry);
     if (flags.some((flag) => flag.includes('P')) && /\$\(|`|\$\{|\0/.test(shape))
-      subject.find('obfuscated', 'print reads its text as a prompt, which may run commands');
+      subject.add('obfuscated', 'print reads its text as a prompt, which may run commands');
   });
 }
 
-function judgeUnset(subject: Subject): void {
+function judgeUnset(subject: CommandAnalysis): void {
   subject.inquiry.noteNamesChange();
   for (const { value } of subject.args) {
     if (value === undefined || /^(?:PATH|HISTFILE|HISTSIZE|HOME)$/.test(value)) {
-      subject.find('obfuscated', `unset changes how later commands run, or are recorded: ${value ?? '?'}`);
+      subject.add('obfuscated', `unset changes how later commands run, or are recorded: ${value ?? '?'}`);
     }
   }
 }
@@ -163,15 +163,15 @@ const MISLEADING =
   /^(?:no)?(?:keyword|autocd|cdablevars|cdspell|promptsubst|rcquotes|cshjunkiequotes|ignorebraces|ignoreclosebraces|shfileexpansion|globsubst|shwordsplit|kshglob|shglob|banghist|shinstdin)$/;
 
 /** `set` and `shopt`: most options are the session's own affair. */
-export function judgeHistory(subject: Subject): void {
+export function judgeHistory(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
-  if (words.includes('history') || words.includes('+H')) subject.find('obfuscated', 'changes what is recorded');
+  if (words.includes('history') || words.includes('+H')) subject.add('obfuscated', 'changes what is recorded');
   const end = words.indexOf('--');
   const options = end === -1 ? words : words.slice(0, end);
   if (options.some((word) => MISLEADING.test(word.toLowerCase().replaceAll('_', ''))))
-    subject.find('obfuscated', 'changes what words stand for');
+    subject.add('obfuscated', 'changes what words stand for');
   if (subject.program === 'set' && options.some((word) => /^-[A-Za-z]*k/.test(word)))
-    subject.find('obfuscated', 'set -k changes what words stand for');
+    subject.add('obfuscated', 'set -k changes what words stand for');
   if (words.some((word) => /^(?:expand_aliases|aliases|posix|compat\d+|xtrace)$/.test(word)))
     subject.inquiry.noteNamesChange();
 }

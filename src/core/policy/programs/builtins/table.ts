@@ -63,7 +63,7 @@ export const BUILTINS: ProgramTable = {
       judgeNames(subject);
       // zsh: `hash ls=/bin/rm`.
       if (!subject.args.some(({ shape }) => /^[^-=]+=/.test(shape))) return;
-      subject.find('obfuscated', 'hash changes what a name stands for');
+      subject.add('obfuscated', 'hash changes what a name stands for');
       subject.inquiry.noteNamesChange();
     },
   },

@@ -1,6 +1,6 @@
 import { parseArguments } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const STATEMENTS = { value: 'text' } as const;
 const FLAGS =
@@ -21,7 +21,7 @@ const REACHING_OUT =
   /\b(?:into\s+(?:out|dump)file|load_file|pg_\w+|lo_\w+|dblink|copy|program|load_extension|writefile|readfile|edit|sleep)\b/i;
 
 /** Clients of databases: their statements may change data, or run programs of this machine. */
-export function judgeDatabase(subject: Subject): void {
+export function judgeDatabase(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const given = options.filter(({ spec, name }) => spec === STATEMENTS || name === '-cmd').map(({ value }) => value);
@@ -33,7 +33,7 @@ export function judgeDatabase(subject: Subject): void {
     const isLooking = value !== undefined && LOOKING.test(value) && !REACHING_OUT.test(value);
     const isSafe =
       label === 'redis-cli' ? /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i.test(value ?? '') : isLooking;
-    if (!isSafe) subject.find('obfuscated', `${label} is given statements that cannot be judged: ${statement.text}`);
+    if (!isSafe) subject.add('obfuscated', `${label} is given statements that cannot be judged: ${statement.text}`);
     if (!isFirstName) break;
   }
   const { stdin } = subject.command;
@@ -42,6 +42,6 @@ export function judgeDatabase(subject: Subject): void {
     stdin.kind !== 'file' &&
     !(stdin.kind === 'text' && LOOKING.test(stdin.text) && !REACHING_OUT.test(stdin.text))
   ) {
-    subject.find('obfuscated', `${label} is given statements that cannot be judged`);
+    subject.add('obfuscated', `${label} is given statements that cannot be judged`);
   }
 }

@@ -1,7 +1,7 @@
 import { judgeRun } from '../interpreters/table.js';
 import { judgeGivenTexts } from '../../subject/given-commands.js';
 import { judgeDatabase } from './database.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { each, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
@@ -85,10 +85,10 @@ const cluster: ProgramSpec = {
 };
 
 /** `kubectl get secret -o yaml` prints what it holds. */
-function judgeClusterSecrets(subject: Subject): void {
+function judgeClusterSecrets(subject: CommandAnalysis): void {
   const isNamed = subject.args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
   const isShown = subject.args.some(({ shape }) => /^(?:-o|--output|--template)/.test(shape));
-  if (isNamed && isShown) subject.find('exfiltration', 'reads credentials of a cluster');
+  if (isNamed && isShown) subject.add('exfiltration', 'reads credentials of a cluster');
 }
 
 /** `pip install` and its like, which may be told where to. */
@@ -105,7 +105,7 @@ export const DEVELOPMENT: ProgramTable = {
       const { program, args } = subject;
       if (program === 'bun') judgeRun(subject);
       if (program === 'bun' && args.some(({ shape }) => /^(?:-e|-p|--eval|--print|-r|--preload)(?:=|$)/.test(shape)))
-        subject.find('obfuscated', 'bun runs code that cannot be judged');
+        subject.add('obfuscated', 'bun runs code that cannot be judged');
     },
     subcommands: {
       ...each('ls list ll la root prefix bin -v --version help why explain query', show),
@@ -159,14 +159,14 @@ export const DEVELOPMENT: ProgramTable = {
       const { stdin } = subject.command;
       const isRead = subject.args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
       if (subject.args.some(({ isProcess }) => isProcess))
-        subject.find('obfuscated', 'make runs what another command prints');
+        subject.add('obfuscated', 'make runs what another command prints');
       judgeGivenTexts(subject);
-      if (isRead && stdin) subject.find('obfuscated', 'make runs what it is given on its input');
+      if (isRead && stdin) subject.add('obfuscated', 'make runs what it is given on its input');
       if (subject.args.some(({ shape }) => /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=/.test(shape))) {
-        subject.find('obfuscated', 'make is given another shell');
+        subject.add('obfuscated', 'make is given another shell');
       }
       if (subject.args.some(({ shape }) => /=.*\$[({]shell/.test(shape)))
-        subject.find('obfuscated', 'make is given a command');
+        subject.add('obfuscated', 'make is given a command');
     },
   }),
   ...each('docker podman nerdctl', {

@@ -3,13 +3,13 @@ import { parseArguments } from '../../subject/options.js';
 import { isCritical, kindOf, mayBeCritical } from '../../paths/path-kinds.js';
 import { resolvePath } from '../../paths/paths.js';
 import { valued } from '../../subject/program-spec.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** Modes that have a program run with its owner's rights. */
 export const SET_ID = /^(?:[0-7]?[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*)$/;
 
 /** `chmod`, `chown` and `chgrp`. */
-export function judgeChmod(subject: Subject): void {
+export function judgeChmod(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const args = subject.args.filter(({ shape }) => !/^-[rwxXstugo,+=-]+$/.test(shape) || /^-[RvfcHLP]+$/.test(shape));
   const { options, operands } = parseArguments(args, {
@@ -20,11 +20,11 @@ export function judgeChmod(subject: Subject): void {
   const hasMode = args.length === subject.args.length && !hasReference;
   const [mode] = hasMode ? operands : [];
   if (label === 'chmod' && mode?.value !== undefined && SET_ID.test(mode.value)) {
-    subject.find('privilege', 'chmod lets a program run with the rights of its owner');
+    subject.add('privilege', 'chmod lets a program run with the rights of its owner');
   }
   for (const { name, value } of label === 'chmod' ? options : []) {
     if (name === '--reference' && !isOwn(subject, value))
-      subject.find('privilege', 'chmod gives the mode of another file, which may be that of a program with rights');
+      subject.add('privilege', 'chmod gives the mode of another file, which may be that of a program with rights');
   }
   for (const file of hasMode ? operands.slice(1) : operands) {
     const { facts } = subject.inquiry;
@@ -32,7 +32,7 @@ export function judgeChmod(subject: Subject): void {
       if (path === undefined || !isRecursive) continue;
       const isFatal = file.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
       if (isFatal && kindOf(path, facts) !== 'workspace') {
-        subject.findCatastrophe(`${label} changes all of a directory that everything depends on: ${path}`);
+        subject.addFatal(`${label} changes all of a directory that everything depends on: ${path}`);
       }
     }
     subject.write(file);
@@ -40,7 +40,7 @@ export function judgeChmod(subject: Subject): void {
 }
 
 /** Whether a file is one of the workspace: what has rights there was given them by somebody. */
-function isOwn({ inquiry, scope }: Subject, file: Argument | undefined): boolean {
+function isOwn({ inquiry, scope }: CommandAnalysis, file: Argument | undefined): boolean {
   if (file?.value === undefined) return false;
   return resolvePath(file.value, scope.directories).every((path) => kindOf(path, inquiry.facts) === 'workspace');
 }

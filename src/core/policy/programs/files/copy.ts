@@ -5,7 +5,7 @@ import { resolvePath } from '../../paths/paths.js';
 import { isCritical, isRawDevice, kindOf } from '../../paths/path-kinds.js';
 import { isStandardProgram } from '../../words/program-name.js';
 import { each, valued } from '../../subject/program-spec.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {
   ...each('-t --target-directory', { value: 'write' } as const),
@@ -15,14 +15,14 @@ const OPTIONS = {
 };
 
 /** `cp`, `mv`, `ln` and `install`: files are read, and made at the last operand, or in the target directory. */
-export function judgeCopy(subject: Subject): void {
+export function judgeCopy(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const target = options.find(({ name }) => name === '-t' || name === '--target-directory')?.value;
   const isDirectoryMade = subject.program === 'install' && options.some(({ name }) => name === '-d');
   const mode = options.find(({ name }) => name === '-m' || name === '--mode')?.value;
   if (subject.program === 'install' && mode && SET_ID.test(mode.shape))
-    subject.find('privilege', 'install lets a program run with the rights of its owner');
-  if (options.some(({ name }) => name === '--strip-program')) subject.find('obfuscated', 'install runs a program');
+    subject.add('privilege', 'install lets a program run with the rights of its owner');
+  if (options.some(({ name }) => name === '--strip-program')) subject.add('obfuscated', 'install runs a program');
   const hasTarget = target !== undefined || isDirectoryMade || operands.length < 2;
   const sources = hasTarget ? operands : operands.slice(0, -1);
   if (isDirectoryMade) for (const directory of operands) subject.write(directory);
@@ -38,7 +38,7 @@ export function judgeCopy(subject: Subject): void {
 }
 
 /** A directory gets files of the sources' names: those may be start-up files. */
-function writeTarget(subject: Subject, target: Argument | undefined, sources: readonly Argument[]): void {
+function writeTarget(subject: CommandAnalysis, target: Argument | undefined, sources: readonly Argument[]): void {
   if (!target) return;
   subject.write(target);
   for (const { value } of sources) {
@@ -52,7 +52,7 @@ function writeTarget(subject: Subject, target: Argument | undefined, sources: re
 }
 
 /** What is written to a link, later, is written to what it leads to. */
-function judgeLinked(subject: Subject, source: Argument): void {
+function judgeLinked(subject: CommandAnalysis, source: Argument): void {
   const { facts } = subject.inquiry;
   const paths = source.value === undefined ? [] : resolvePath(source.value, subject.scope.directories);
   for (const path of paths) {
@@ -60,24 +60,24 @@ function judgeLinked(subject: Subject, source: Argument): void {
     const kind = kindOf(path, facts);
     const isSystem = (kind === 'system' && !isStandardProgram(path)) || kind === 'startup' || kind === 'protected';
     if (isSystem || kind === 'device' || isCritical(path, facts) || isRawDevice(path))
-      subject.find('persistence', `ln gives another name to what must not be written to: ${path}`);
+      subject.add('persistence', `ln gives another name to what must not be written to: ${path}`);
   }
 }
 
 /** What is moved is gone from where it was. */
-function judgeMoved(subject: Subject, source: Argument, target: Argument | undefined): void {
+function judgeMoved(subject: CommandAnalysis, source: Argument, target: Argument | undefined): void {
   const { facts } = subject.inquiry;
   if (target?.value?.startsWith('/dev/') === true && !target.value.startsWith('/dev/shm')) {
-    subject.find('destructive', `mv puts a file in the place of a device: ${target.value}`);
+    subject.add('destructive', `mv puts a file in the place of a device: ${target.value}`);
   }
   if (source.value === undefined) {
-    subject.findUnknown(source, 'what mv moves');
+    subject.addUnknown(source, 'what mv moves');
     return;
   }
   for (const path of resolvePath(source.value, subject.scope.directories)) {
     const kind = kindOf(path, facts);
     if (path !== undefined && (isCritical(path, facts) || isRawDevice(path))) subject.remove(source, 'mv moves', true);
-    else if (kind !== 'workspace' && kind !== 'scratch') subject.find('destructive', `mv moves ${path ?? source.text}`);
-    if (path === facts.workspace) subject.find('destructive', `mv moves the workspace: ${path}`);
+    else if (kind !== 'workspace' && kind !== 'scratch') subject.add('destructive', `mv moves ${path ?? source.text}`);
+    if (path === facts.workspace) subject.add('destructive', `mv moves the workspace: ${path}`);
   }
 }

@@ -1,6 +1,6 @@
 import { type Argument, unknownArgument, UNKNOWN } from '../../words/argument.js';
 import { baseName } from '../../paths/paths.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const RUNNERS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 /** Programs for which what is found is as bad as all that is searched. */
@@ -8,13 +8,13 @@ const REMOVERS = new Set(['rm', 'unlink', 'rmdir', 'shred', 'chmod', 'chown', 'c
 const WRITERS = new Set(['-fprint', '-fprint0', '-fprintf', '-fls']);
 
 /** `find`: it may delete, write lists, and run a command on what it finds. */
-export function judgeFind(subject: Subject): void {
+export function judgeFind(subject: CommandAnalysis): void {
   const { args } = subject;
   const firstTest = args.findIndex(({ shape }) => /^[-(!]/.test(shape) && !/^-[HLPDO]/.test(shape));
   const starts = (firstTest === -1 ? args : args.slice(0, firstTest)).filter(({ shape }) => !shape.startsWith('-'));
   for (const start of starts) {
     subject.read(start);
-    if (start.value === undefined) subject.findUnknown(start, 'whether find is given an option');
+    if (start.value === undefined) subject.addUnknown(start, 'whether find is given an option');
   }
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
@@ -23,7 +23,7 @@ export function judgeFind(subject: Subject): void {
     if (name === undefined) continue;
     if (name === '-delete') judgeDeletion(subject, starts);
     else if (WRITERS.has(name) && next) subject.write(next);
-    else if (name === '-files0-from') subject.find('obfuscated', 'find reads where to search from a file');
+    else if (name === '-files0-from') subject.add('obfuscated', 'find reads where to search from a file');
     else if (RUNNERS.has(name)) {
       const length = args.slice(index + 1).findIndex((word, at) => isEnd(word, args[index + at]));
       const words = length === -1 ? args.slice(index + 1) : args.slice(index + 1, index + 1 + length);
@@ -36,14 +36,14 @@ export function judgeFind(subject: Subject): void {
 const isEnd = ({ shape }: Argument, before: Argument | undefined): boolean =>
   shape === ';' || (shape === '+' && before?.shape === '{}');
 
-function judgeDeletion(subject: Subject, starts: readonly Argument[]): void {
-  if (starts.length === 0) subject.find('destructive', 'find deletes what it finds');
+function judgeDeletion(subject: CommandAnalysis, starts: readonly Argument[]): void {
+  if (starts.length === 0) subject.add('destructive', 'find deletes what it finds');
   for (const start of starts) subject.remove(start, 'find deletes what it finds in', true);
 }
 
 /** `{}` stands for each thing that is found: at or below where the search begins. */
-function runOnEach(subject: Subject, words: readonly Argument[], starts: readonly Argument[]): void {
-  if (words[0]?.shape.includes('{}') === true) subject.findUnknown(unknownArgument('{}'), 'the program that find runs');
+function runOnEach(subject: CommandAnalysis, words: readonly Argument[], starts: readonly Argument[]): void {
+  if (words[0]?.shape.includes('{}') === true) subject.addUnknown(unknownArgument('{}'), 'the program that find runs');
   const [start] = starts;
   const found: Argument =
     start?.value === undefined ? unknownArgument('{}') : { ...start, text: '{}', maySplit: false };
@@ -66,7 +66,7 @@ const PLAIN_TESTS = new Set(
 const PLAIN_KIND = /^[\w-]*\*(\.[A-Za-z]\w{0,5})$/;
 
 /** Any of the files that are found, when they have one ending and lie below one directory; undefined when that is not so. */
-function kindOfFound({ args, program }: Subject, starts: readonly Argument[]): Argument | undefined {
+function kindOfFound({ args, program }: CommandAnalysis, starts: readonly Argument[]): Argument | undefined {
   const [start, ...others] = starts;
   const at = args.findIndex(({ value }) => value === '-name' || value === '-iname');
   const ending = PLAIN_KIND.exec(args[at + 1]?.value ?? '')?.[1];
@@ -86,9 +86,9 @@ function kindOfFound({ args, program }: Subject, starts: readonly Argument[]): A
 const FD_RUNNERS = /^(?:-[A-Za-z]*[xX]|--exec(?:-batch)?)$/;
 
 /** `fd`: a command may follow, which runs on what is found. */
-export function judgeFd(subject: Subject): void {
+export function judgeFd(subject: CommandAnalysis): void {
   const at = subject.args.findIndex(({ shape }) => FD_RUNNERS.test(shape));
   const attached = subject.args.find(({ shape }) => /^--exec(?:-batch)?=/.test(shape));
-  if (attached) subject.findUnknown(attached, 'what fd runs');
+  if (attached) subject.addUnknown(attached, 'what fd runs');
   if (at !== -1) runOnEach(subject, [...subject.args.slice(at + 1), unknownArgument('{}')], []);
 }

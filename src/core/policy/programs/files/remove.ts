@@ -1,5 +1,5 @@
 import { parseArguments } from '../../subject/options.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { each, valued } from '../../subject/program-spec.js';
 
 const OPTIONS = {
@@ -8,13 +8,12 @@ const OPTIONS = {
 };
 
 /** `rm` and its like. */
-export function judgeRemoval(subject: Subject): void {
+export function judgeRemoval(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const names = options.map(({ name }) => name);
   const isRecursive = names.some((name) => ['-r', '-R', '--recursive'].includes(name));
   // Without it, GNU rm refuses "/" itself.
-  if (names.some((name) => name.startsWith('--no-p')))
-    subject.findCatastrophe('rm is told to delete the root directory');
-  if (operands.length === 0) subject.find('destructive', `${subject.program ?? 'it'} deletes files`);
+  if (names.some((name) => name.startsWith('--no-p'))) subject.addFatal('rm is told to delete the root directory');
+  if (operands.length === 0) subject.add('destructive', `${subject.program ?? 'it'} deletes files`);
   for (const operand of operands) subject.remove(operand, `${subject.program ?? 'it'} deletes`, isRecursive);
 }

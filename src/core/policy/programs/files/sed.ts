@@ -2,7 +2,7 @@ import { type Argument, literal } from '../../words/argument.js';
 import { POLICY_LIMITS } from '../../model/limits.js';
 import { parseArguments } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {
   ...each('-e --expression', { value: 'text' } as const),
@@ -14,34 +14,34 @@ const OPTIONS = {
 };
 
 /** `sed`: its scripts may write files and run commands. Source: GNU sed manual, "Commands" (e, w, W, s///ew). */
-export function judgeSed(subject: Subject): void {
+export function judgeSed(subject: CommandAnalysis): void {
   const { options, operands, doubtful } = parseArguments(subject.args, { options: OPTIONS });
   const isSafe = options.some(({ name }) => name === '--sandbox');
   const inPlace = options.some(({ name }) => /^-(?:i|I|-in-place)/.test(name));
   if (subject.args.some(({ shape }) => /^(?:-[nrEsuz]*i|--in-place=).*\//.test(shape)))
-    subject.find('obfuscated', 'sed puts copies of the files into another directory');
+    subject.add('obfuscated', 'sed puts copies of the files into another directory');
   const given = options.filter(({ name }) => name === '-e' || name === '--expression').map(({ value }) => value);
   const fromFile = options.find(({ name }) => name === '-f' || name === '--file');
   const isGiven = given.length > 0 || fromFile !== undefined;
   for (const script of isGiven ? given : operands.slice(0, 1)) if (script && !isSafe) judgeScript(subject, script);
-  if (fromFile) subject.find('obfuscated', `sed runs a script that is not known: ${fromFile.value?.text ?? ''}`);
+  if (fromFile) subject.add('obfuscated', `sed runs a script that is not known: ${fromFile.value?.text ?? ''}`);
   const files = isGiven ? operands : operands.slice(1);
   for (const file of files) {
     if (inPlace) subject.write(file);
     else subject.read(file);
   }
-  for (const argument of doubtful) if (argument.maySplit) subject.findUnknown(argument, 'an option of sed');
+  for (const argument of doubtful) if (argument.maySplit) subject.addUnknown(argument, 'an option of sed');
 }
 
-function judgeScript(subject: Subject, script: Argument): void {
+function judgeScript(subject: CommandAnalysis, script: Argument): void {
   // What is filled into a script is text for the most part; at its beginning it could be a command.
   const text = script.value ?? script.shape.replaceAll('\0', 'x');
   if (script.value === undefined && /^\0|[;{}\n]\s*\0|\0\s*$/.test(script.shape)) {
-    subject.findUnknown(script, 'what sed runs');
+    subject.addUnknown(script, 'what sed runs');
   }
   for (const command of text.length > POLICY_LIMITS.maxScriptLength ? [undefined] : commandsOf(text)) {
-    if (command === undefined) subject.find('obfuscated', 'sed runs a script that cannot be judged');
-    else if (command.startsWith('e')) subject.find('obfuscated', 'sed runs commands');
+    if (command === undefined) subject.add('obfuscated', 'sed runs a script that cannot be judged');
+    else if (command.startsWith('e')) subject.add('obfuscated', 'sed runs commands');
     else if (command.startsWith('r')) subject.read(literal(command.slice(1).trim()));
     else if (command.startsWith('w')) {
       const file = command.slice(1).trim();

@@ -7,30 +7,30 @@ import { judgeSed } from './sed.js';
 import { judgeTar } from './tar.js';
 import { judgeFind } from './find.js';
 import { tailOf } from '../../subject/options.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const compressor = { class: 'write', operands: 'write', options: valued('-S -T --suffix --threads -b') } as const;
 
 /** The archive comes first, what goes into it after that. */
-function judgeZip(subject: Subject): void {
+function judgeZip(subject: CommandAnalysis): void {
   const [archive, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
   if (archive && archive.value !== '-') subject.write(archive);
   for (const file of files) subject.read(file);
   if (subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*m[a-zA-Z]*|--move)$/.test(shape)))
-    subject.find('destructive', 'zip deletes what it has packed');
+    subject.add('destructive', 'zip deletes what it has packed');
 }
 
 /** Perl's `rename` runs its first operand as code: what only substitutes is known. */
-function judgeRename(subject: Subject): void {
+function judgeRename(subject: CommandAnalysis): void {
   const [code, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
   const isCode = /[^\w.-]/.test(code?.shape ?? '');
-  if (isCode && !isTextEditing(code?.value ?? '')) subject.find('obfuscated', 'rename runs code that cannot be judged');
+  if (isCode && !isTextEditing(code?.value ?? '')) subject.add('obfuscated', 'rename runs code that cannot be judged');
   for (const file of files) subject.write(file);
 }
 
 /** `tee`: what it reads is what files get. */
-function judgeTee(subject: Subject): void {
+function judgeTee(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const text = stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
   for (const file of subject.args) if (!file.shape.startsWith('-')) subject.noteWritten(file, text);
@@ -80,7 +80,7 @@ export const FILES: ProgramTable = {
     judge: (subject) => {
       for (const arg of subject.args) {
         if (/^-o./.test(arg.shape)) subject.write(tailOf(arg, '-o'.length));
-        if (arg.shape === '-sdel' || arg.shape === '-df') subject.find('destructive', 'deletes what it has packed');
+        if (arg.shape === '-sdel' || arg.shape === '-df') subject.add('destructive', 'deletes what it has packed');
       }
     },
   }),

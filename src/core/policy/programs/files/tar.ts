@@ -1,7 +1,7 @@
 import { type Argument, literal } from '../../words/argument.js';
 import { parseArguments } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {
   ...each('-f --file', { value: 'text' } as const),
@@ -18,40 +18,40 @@ const OPTIONS = {
 };
 
 /** `tar`: reads or writes an archive, and may run programs meanwhile. */
-export function judgeTar(subject: Subject): void {
+export function judgeTar(subject: CommandAnalysis): void {
   const { options, operands, doubtful } = parseArguments(withDashes(subject.args), { options: OPTIONS });
   const has = (...names: readonly string[]) => options.some(({ name }) => names.includes(name));
   const valueOf = (...names: readonly string[]) => options.find(({ name }) => names.includes(name))?.value;
   for (const { name, spec, value } of options) {
     if (spec?.value === 'shell' && value) {
-      subject.find('execute', `tar ${name} runs a program`);
+      subject.add('execute', `tar ${name} runs a program`);
       // What an archive holds is its input.
       subject.runText(value, `what tar ${name} runs`, { kind: 'unknown', what: 'tar' });
     }
     if (name === '--checkpoint-action') judgeAction(subject, value);
   }
-  if (has('-P', '--absolute-names')) subject.find('destructive', 'tar writes to wherever the archive says');
-  if (has('--remove-files') && operands.length === 0) subject.find('destructive', 'tar deletes what it has packed');
+  if (has('-P', '--absolute-names')) subject.add('destructive', 'tar writes to wherever the archive says');
+  if (has('--remove-files') && operands.length === 0) subject.add('destructive', 'tar deletes what it has packed');
   if (has('--remove-files')) for (const file of operands) subject.remove(file, 'tar deletes', true);
   const archive = valueOf('-f', '--file');
   if (archive?.value !== '-' && archive) {
     if (has('-c', '--create', '-r', '--append', '-u', '--update', '-A', '--delete')) subject.write(archive);
     else subject.read(archive);
     if (/^[^/]*:/.test(archive.shape))
-      subject.find(has('-c', '--create', '-r', '-u') ? 'exfiltration' : 'network', 'tar uses another machine');
+      subject.add(has('-c', '--create', '-r', '-u') ? 'exfiltration' : 'network', 'tar uses another machine');
   }
   if (has('-x', '--extract', '--get')) {
     subject.write(valueOf('-C', '--directory') ?? literal('.'));
     const top = valueOf('--one-top-level');
     if (top) subject.write(top);
   } else for (const file of operands) subject.read(file);
-  for (const argument of doubtful) subject.findUnknown(argument, 'an option of tar');
+  for (const argument of doubtful) subject.addUnknown(argument, 'an option of tar');
 }
 
-function judgeAction(subject: Subject, value: Argument | undefined): void {
-  if (value?.value === undefined) subject.find('obfuscated', 'tar --checkpoint-action is known only when it runs');
+function judgeAction(subject: CommandAnalysis, value: Argument | undefined): void {
+  if (value?.value === undefined) subject.add('obfuscated', 'tar --checkpoint-action is known only when it runs');
   else if (value.value.startsWith('exec=')) {
-    subject.find('execute', 'tar --checkpoint-action runs a command');
+    subject.add('execute', 'tar --checkpoint-action runs a command');
     subject.inquiry.judgeText(value.value.slice('exec='.length), subject.scope);
   }
 }

@@ -3,20 +3,20 @@ import { parseArguments, tailOf } from '../../subject/options.js';
 import { kindOf } from '../../paths/path-kinds.js';
 import { resolvePath } from '../../paths/paths.js';
 import { valued } from '../../subject/program-spec.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** Settings by which git runs programs, or reads other settings. Source: git-config(1). */
 const RUNNING_SETTING =
   /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|alias\..*|pager\..*|.*\.(?:command|textconv|process|clean|smudge|driver|cmd|program|path|helper|proxy|uploadpack|receivepack|vcs|packobjectshook)|diff\.external|gpg\..*|sequence\.editor|interactive\.difffilter|include\.path|includeif\..*|url\..*|protocol\..*|init\.templatedir|browser\..*|man\..*|web\.browser|sendemail\..*|submodule\..*|trailer\..*|remote\..*|extensions\..*|safe\..*)$/i;
 
 /** What stands before git's command: settings for this once. */
-export function judgeGit(subject: Subject): void {
+export function judgeGit(subject: CommandAnalysis): void {
   const { args } = subject;
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
     const shape = arg?.shape ?? '';
     if (args.some((word) => /^(?:--\w+=)?ext::/.test(word.shape))) {
-      subject.find('obfuscated', 'git runs a program to reach a repository');
+      subject.add('obfuscated', 'git runs a program to reach a repository');
     }
     if (!shape.startsWith('-')) return;
     const attached = /^(?:-c|--config-env=?)(.+)$/s.exec(shape)?.[1];
@@ -31,33 +31,33 @@ export function judgeGit(subject: Subject): void {
 }
 
 /** Another repository has settings of its own, and another tree is what is changed. */
-function judgePlace(subject: Subject, option: string, value: Argument | undefined): void {
+function judgePlace(subject: CommandAnalysis, option: string, value: Argument | undefined): void {
   const { inquiry, scope } = subject;
   const paths = value?.value === undefined ? [undefined] : resolvePath(value.value, scope.directories);
   if (paths.every((path) => kindOf(path, inquiry.facts) === 'workspace')) return;
-  subject.find('obfuscated', `git ${option} has it use a place with other settings: ${value?.text ?? ''}`);
+  subject.add('obfuscated', `git ${option} has it use a place with other settings: ${value?.text ?? ''}`);
 }
 
-function judgeSetting(subject: Subject, setting: string): void {
+function judgeSetting(subject: CommandAnalysis, setting: string): void {
   const [key = '', ...rest] = setting.split('=');
   const value = rest.join('=');
   if (/^core\.(?:pager|editor)$/i.test(key) && /^(?:|cat|less|true|:|vi|vim|nano)$/.test(value)) return;
   if (key.includes('\0') || RUNNING_SETTING.test(key))
-    subject.find('obfuscated', `git is told to run something by the setting ${key}`);
+    subject.add('obfuscated', `git is told to run something by the setting ${key}`);
   if (value.startsWith('!')) subject.inquiry.judgeText(value.slice(1).replaceAll('\0', '$unknown'), subject.scope);
 }
 
 const READING_CONFIG = /^(?:--get.*|--list|-l|get|list|--show-origin|--name-only|--show-scope)$/;
 
 /** `git config`: settings that run programs later, or that hold for all repositories. */
-export function judgeGitConfig(subject: Subject): void {
+export function judgeGitConfig(subject: CommandAnalysis): void {
   const words = wordsBehind(subject, 'config');
   if (words.some(({ value }) => value !== undefined && READING_CONFIG.test(value))) return;
   const names = words.filter(({ shape }) => !shape.startsWith('-') && !['set', 'unset'].includes(shape));
   const [key] = names;
   if (key?.value === undefined || RUNNING_SETTING.test(key.value)) {
     if (names.length > 1 || words.length > names.length)
-      subject.find('persistence', `git will run something by the setting ${key?.text ?? ''}`);
+      subject.add('persistence', `git will run something by the setting ${key?.text ?? ''}`);
   }
   words.forEach(({ shape }, index) => {
     const file = /^(?:-f|--file)$/.test(shape) ? words[index + 1] : undefined;
@@ -65,23 +65,23 @@ export function judgeGitConfig(subject: Subject): void {
     else if (shape.startsWith('--file=') && words[index]) subject.write(tailOf(words[index], '--file='.length));
   });
   if (words.some(({ value }) => value === '--global' || value === '--system') && names.length > 1) {
-    subject.find('persistence', 'git config changes a setting for all repositories');
+    subject.add('persistence', 'git config changes a setting for all repositories');
   }
 }
 
 /** `checkout`, `switch`, `restore`: of branches, or of files, whose changes are lost. */
-export function judgeGitCheckout(subject: Subject): void {
+export function judgeGitCheckout(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
   const isRestore = has('restore') && (!has('--staged', '-S') || has('--worktree', '-W'));
   const isOfFiles = has('checkout') && namesFiles(subject);
-  if (isRestore || isOfFiles || has('--', '.')) subject.find('destructive', 'git discards changes of files');
+  if (isRestore || isOfFiles || has('--', '.')) subject.add('destructive', 'git discards changes of files');
 }
 
 const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
 
 /** Whether `checkout` is given files: behind a revision, or by what looks like the name of one. */
-function namesFiles(subject: Subject): boolean {
+function namesFiles(subject: CommandAnalysis): boolean {
   const { operands, options } = parseArguments(wordsBehind(subject, 'checkout'), { options: CHECKOUT_OPTIONS });
   const isOfBranch = options.some(({ name }) => Object.hasOwn(CHECKOUT_OPTIONS, name));
   // What is left of a conflict is neither side's work.
@@ -90,31 +90,31 @@ function namesFiles(subject: Subject): boolean {
 }
 
 /** `clean`: with `-n` it only says what it would delete. */
-export function judgeGitClean(subject: Subject): void {
+export function judgeGitClean(subject: CommandAnalysis): void {
   const { options } = parseArguments(wordsBehind(subject, 'clean'), { options: valued('-e --exclude') });
   if (!options.some(({ name }) => name === '-n' || name === '--dry-run'))
-    subject.find('destructive', 'git clean discards work');
+    subject.add('destructive', 'git clean discards work');
 }
 
 /** `reset`: of the index, or of the files too. */
-export function judgeGitReset(subject: Subject): void {
+export function judgeGitReset(subject: CommandAnalysis): void {
   const isHard = subject.args.some(({ shape }) => /^--(?:h|m|k)/.test(shape) && !shape.startsWith('--mi'));
-  if (isHard) subject.find('destructive', 'git discards changes of files');
+  if (isHard) subject.add('destructive', 'git discards changes of files');
   if (subject.args.some(({ value }) => value === undefined))
-    subject.find('destructive', 'git may discard changes of files');
+    subject.add('destructive', 'git may discard changes of files');
 }
 
 /** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is somewhere else. */
-export function judgeGitPush(subject: Subject): void {
+export function judgeGitPush(subject: CommandAnalysis): void {
   const address = wordsBehind(subject, 'push').find(({ shape }) =>
     /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/.test(shape),
   );
-  if (address) subject.find('exfiltration', `git push sends the repository to an address: ${address.text}`);
+  if (address) subject.add('exfiltration', `git push sends the repository to an address: ${address.text}`);
   for (const { shape } of wordsBehind(subject, 'push')) {
-    if (/^[+:]./.test(shape)) subject.find('destructive', `git overwrites or deletes what others have: ${shape}`);
+    if (/^[+:]./.test(shape)) subject.add('destructive', `git overwrites or deletes what others have: ${shape}`);
   }
 }
 
-function wordsBehind({ args }: Subject, name: string): readonly Argument[] {
+function wordsBehind({ args }: CommandAnalysis, name: string): readonly Argument[] {
   return args.slice(args.findIndex(({ value }) => value === name) + 1);
 }

@@ -3,7 +3,7 @@ import { POLICY_LIMITS } from '../../model/limits.js';
 import { parseArguments, tailOf } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
 import { isInputName } from '../../subject/shells.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {
   ...valued('-F -v --field-separator --assign'),
@@ -20,26 +20,26 @@ const BEYOND_PRINTING =
 const OUTPUT = /(\bprintf?\b(?:[^;}\n">|]|"(?:\\.|[^"\\\n])*")*)>{1,2}\s*"([\w./@%+-]+)"(?=\s*(?:[;}\n]|$))/g;
 
 /** `awk`: text processing, as long as its program only prints. */
-export function judgeAwk(subject: Subject): void {
+export function judgeAwk(subject: CommandAnalysis): void {
   const args = subject.args.filter(({ shape }) => !DUMPS.test(shape));
   const { options, operands, doubtful } = parseArguments(args, { options: OPTIONS });
   const sources = options.filter(({ name }) => name === '-e' || name === '--source').map(({ value }) => value);
   const files = options.filter(({ spec }) => spec?.value === 'read');
   const hasProgram = sources.length > 0 || files.length > 0;
   for (const { value } of files) {
-    subject.find('execute', `awk runs a script: ${value?.text ?? ''}`);
+    subject.add('execute', `awk runs a script: ${value?.text ?? ''}`);
     const { stdin } = subject.command;
     if (isInputName(value?.value) && stdin && stdin.kind !== 'file')
-      subject.find('obfuscated', 'awk runs code from its input that cannot be judged');
+      subject.add('obfuscated', 'awk runs code from its input that cannot be judged');
   }
   if (options.some(({ name }) => ['-l', '--load', '-i', '--include'].includes(name))) {
-    subject.find('obfuscated', 'awk loads other code');
+    subject.add('obfuscated', 'awk loads other code');
   }
   for (const program of hasProgram ? sources : operands.slice(0, 1)) {
     if (!program) continue;
-    if (program.value === undefined) subject.findUnknown(program, 'the program that awk runs');
+    if (program.value === undefined) subject.addUnknown(program, 'the program that awk runs');
     if (program.shape.length > POLICY_LIMITS.maxScriptLength) {
-      subject.find('obfuscated', 'awk runs a program that is too long to be judged');
+      subject.add('obfuscated', 'awk runs a program that is too long to be judged');
       continue;
     }
     // What stands in a pattern or a text is not run; a text behind `>` is the name of a file.
@@ -50,17 +50,17 @@ export function judgeAwk(subject: Subject): void {
       })
       .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
       .replaceAll(/(^|[~(,!&|{;\s])\/(?:\\.|[^/\\\n])+\//g, '$1');
-    if (BEYOND_PRINTING.test(code)) subject.find('obfuscated', 'awk runs commands or writes files');
+    if (BEYOND_PRINTING.test(code)) subject.add('obfuscated', 'awk runs commands or writes files');
   }
   judgeDumps(subject, operands[0]);
   for (const file of hasProgram ? operands : operands.slice(1)) subject.read(file);
-  for (const argument of doubtful) if (argument.maySplit) subject.findUnknown(argument, 'an option of awk');
+  for (const argument of doubtful) if (argument.maySplit) subject.addUnknown(argument, 'an option of awk');
 }
 
 /** Options by which gawk writes its program or variables to a file, whose name is attached. */
 const DUMPS = /^(?:--(?:du|pre|pro)[\w-]*=|-[bcCghIkMnNOPrsStV]*[dop])(?=.)/;
 
-function judgeDumps(subject: Subject, firstOperand: Argument | undefined): void {
+function judgeDumps(subject: CommandAnalysis, firstOperand: Argument | undefined): void {
   for (const arg of subject.args) {
     if (arg === firstOperand || arg.shape === '--') return;
     const [before] = DUMPS.exec(arg.shape) ?? [];

@@ -1,5 +1,5 @@
 import type { Argument } from '../../words/argument.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /**
  * A substitution or transliteration that runs no code: no `e` among its flags, no variables but those of the match, no code
@@ -22,7 +22,7 @@ const isHarmless = (code: string): boolean => SUBSTITUTION.test(code) || PRINTIN
 const LOOPING = /^-[npl]*(?:i(?:\.[\w~]+)?)?$/;
 
 /** `perl -pe` and `perl -i -pe` as people use them instead of `sed`; true when that is all. */
-export function judgeTextEditing(subject: Subject): boolean {
+export function judgeTextEditing(subject: CommandAnalysis): boolean {
   const { args } = subject;
   const at = args.findIndex(({ shape }) => !LOOPING.test(shape));
   const [flag, code, ...files] = at === -1 ? [] : args.slice(at);

@@ -1,5 +1,5 @@
 import { type Argument, literal } from '../../words/argument.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { judgeAwk } from './awk.js';
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 import { judgeProgram } from '../../subject/judge-program.js';
@@ -12,7 +12,7 @@ import { isWholeText, judgeSource } from '../../subject/inline-source.js';
 /** Judges an interpreter by its input: code that nobody has seen, if it is given there. */
 const judgeInput =
   (options: Readonly<Record<string, OptionSpec>>) =>
-  (subject: Subject): void => {
+  (subject: CommandAnalysis): void => {
     const { stdin } = subject.command;
     const { operands, options: given } = parseArguments(subject.args, { options, stopsAtOperand: true });
     const label = subject.program ?? 'it';
@@ -24,15 +24,15 @@ const judgeInput =
     );
     const module = given.find(({ name }) => name === '-m')?.value;
     if (module) judgeModule(subject, module);
-    if (script?.isProcess === true) subject.find('obfuscated', `${label} runs what another command prints`);
+    if (script?.isProcess === true) subject.add('obfuscated', `${label} runs what another command prints`);
     else if (label === 'php' && given.some(({ name }) => name === '-S')) judgeServer(subject);
     else if (script && DESCRIPTOR.test(script.shape) && !stdin)
-      subject.find('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
-    else if (script?.value === undefined && script) subject.findUnknown(script, `the script that ${label} runs`);
+      subject.add('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
+    else if (script?.value === undefined && script) subject.addUnknown(script, `the script that ${label} runs`);
     else if (stdin && !hasCode && (!script || isInputName(script.value))) {
       if (stdin.kind === 'file') return;
-      if (isWholeText(stdin)) subject.find('execute', `${label} runs the code on its input`);
-      else subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
+      if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
+      else subject.add('obfuscated', `${label} runs code from its input that cannot be judged`);
     } else if (script) judgeFetchedScript(subject, script);
   };
 
@@ -45,7 +45,7 @@ const MODULES: Readonly<Record<string, string>> = {
 };
 
 /** `python -m`: what is known of the module as a program. */
-function judgeModule(subject: Subject, module: Argument): void {
+function judgeModule(subject: CommandAnalysis, module: Argument): void {
   const program = Object.hasOwn(MODULES, module.shape) ? MODULES[module.shape] : undefined;
   const at = subject.args.findIndex(({ shape }) => shape.endsWith(module.shape));
   if (program !== undefined) subject.runWords([literal(program), ...subject.args.slice(at + 1)]);
@@ -54,19 +54,19 @@ function judgeModule(subject: Subject, module: Argument): void {
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
 
 /** A server that is open to other machines unless it is told to listen here alone. */
-function judgeServer(subject: Subject): void {
+function judgeServer(subject: CommandAnalysis): void {
   if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
-    subject.find('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
+    subject.add('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
 }
 
 /** `deno run` and `bun run`: what they run may be their input, or come from another machine. */
-export function judgeRun(subject: Subject): void {
+export function judgeRun(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   for (const { shape, value } of subject.args) {
     if (isInputName(value) && subject.command.stdin)
-      subject.find('obfuscated', `${label} runs code from its input that cannot be judged`);
-    if (/^(?:https?|jsr|npm):/.test(shape)) subject.find('network', `${label} fetches what it runs: ${shape}`);
-    if (/^https?:/.test(shape)) subject.find('obfuscated', `${label} runs code from another machine: ${shape}`);
+      subject.add('obfuscated', `${label} runs code from its input that cannot be judged`);
+    if (/^(?:https?|jsr|npm):/.test(shape)) subject.add('network', `${label} fetches what it runs: ${shape}`);
+    if (/^https?:/.test(shape)) subject.add('obfuscated', `${label} runs code from another machine: ${shape}`);
   }
 }
 
@@ -81,7 +81,7 @@ interface InterpreterOptions {
 }
 
 /** `deno eval`: its first operand is the program. */
-function judgeEvaluation(subject: Subject): void {
+function judgeEvaluation(subject: CommandAnalysis): void {
   const operands = subject.args.slice(1).filter(({ shape }) => !shape.startsWith('-'));
   judgeSource(subject, operands[0]?.value, 'deno eval');
 }
@@ -160,8 +160,8 @@ export const INTERPRETERS: ProgramTable = {
     judge: (subject) => {
       const { args, command, program } = subject;
       const isLineEditor = program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
-      if (isLineEditor && command.stdin) subject.find('obfuscated', 'an editor runs commands from its input');
-      if (args.some(({ shape }) => /^\+\D/.test(shape))) subject.find('obfuscated', 'an editor runs commands');
+      if (isLineEditor && command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
+      if (args.some(({ shape }) => /^\+\D/.test(shape))) subject.add('obfuscated', 'an editor runs commands');
     },
   }),
   ...each('emacs emacsclient kak', {
@@ -174,7 +174,7 @@ export const INTERPRETERS: ProgramTable = {
     operands: 'write',
     options: each('-s --speller -command', { value: 'shell', class: 'execute' }),
     judge: (subject) => {
-      if (subject.command.stdin) subject.find('obfuscated', 'an editor runs commands from its input');
+      if (subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
     },
   }),
   ...each('gdb lldb', {

@@ -1,7 +1,7 @@
 import { type Argument, literal } from '../../words/argument.js';
 import { parseArguments, tailOf } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const CURL_OPTIONS = {
   ...each('-d --data --data-ascii --data-binary --data-raw --data-urlencode --json -F --form --form-string', {
@@ -34,28 +34,28 @@ const SENT_OPTIONS = /^(?:-H|--header|--proxy-header|-A|--user-agent|-e|--refere
 const DOOR = /(?:^|[:=/])(?:docker|containerd|crio|podman|dockershim|libvirt-sock|private)(?:\.sock)?$/;
 
 /** A socket of this machine is spoken to. */
-function judgeDoor(subject: Subject, socket: Argument): void {
+function judgeDoor(subject: CommandAnalysis, socket: Argument): void {
   if (socket.value === undefined || DOOR.test(socket.value))
-    subject.find(
+    subject.add(
       'privilege',
       `${subject.program ?? 'it'} speaks to a service that may do anything here: ${socket.text}`,
     );
 }
 
 /** `curl`: what it sends, and where it writes. */
-export function judgeCurl(subject: Subject): void {
+export function judgeCurl(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: CURL_OPTIONS });
   for (const { name, spec, value } of options) {
     if (spec?.value === 'write' && value && value.value !== '-') subject.write(value);
     if (value && (name === '-o' || name === '--output')) subject.noteWritten(value);
     if ((name === '-X' || name === '--request') && /^delete$/i.test(value?.shape ?? ''))
-      subject.find('destructive', 'curl deletes what is kept elsewhere');
-    if (name === '-K' || name === '--config') subject.find('obfuscated', 'curl reads options from a file');
-    if (name === '-T' || name === '--upload-file') subject.find('exfiltration', 'curl sends a file');
+      subject.add('destructive', 'curl deletes what is kept elsewhere');
+    if (name === '-K' || name === '--config') subject.add('obfuscated', 'curl reads options from a file');
+    if (name === '-T' || name === '--upload-file') subject.add('exfiltration', 'curl sends a file');
     if (spec?.value === 'read' && value) subject.read(value);
     if (DATA_OPTIONS.test(name) && value) judgeData(subject, name, value);
     if ((name === '-H' || name === '--header') && value?.value?.startsWith('@') === true)
-      subject.find('exfiltration', 'curl sends a file');
+      subject.add('exfiltration', 'curl sends a file');
     if ((name === '--url' || SENT_OPTIONS.test(name)) && value) judgeTarget(subject, value);
     if (name === '--unix-socket' && value) judgeDoor(subject, value);
   }
@@ -67,7 +67,7 @@ export function judgeCurl(subject: Subject): void {
 }
 
 /** A file gets the name that its address ends with. */
-function writeFetched(subject: Subject, { value, text }: Argument, directory = '.'): void {
+function writeFetched(subject: CommandAnalysis, { value, text }: Argument, directory = '.'): void {
   const name = /^(?:\w+:\/\/)?[^/?#]+\/(?:[^?#]*\/)?([^/?#]+)/.exec(value ?? '')?.[1];
   if (name === undefined) return;
   const file = literal(`${directory}/${name}`, text);
@@ -86,18 +86,18 @@ export const WGET_OPTIONS = {
 };
 
 /** `wget`: what it fetches becomes files, unless it is told another one. */
-export function judgeWget(subject: Subject): void {
+export function judgeWget(subject: CommandAnalysis): void {
   judgeSender(subject);
   const { options, operands } = parseArguments(subject.args, { options: WGET_OPTIONS });
   if (options.some(({ name, value }) => name === '--method' && value?.shape.toUpperCase() === 'DELETE'))
-    subject.find('destructive', 'wget deletes what is kept elsewhere');
+    subject.add('destructive', 'wget deletes what is kept elsewhere');
   const valueOf = (...names: string[]) => options.findLast(({ name }) => names.includes(name))?.value;
   const document = valueOf('-O', '--output-document');
   if (document) subject.noteWritten(document);
   else for (const address of operands) writeFetched(subject, address, valueOf('-P', '--directory-prefix')?.value);
 }
 
-function judgeData(subject: Subject, name: string, value: Argument): void {
+function judgeData(subject: CommandAnalysis, name: string, value: Argument): void {
   const { shape } = value;
   const isRaw = name === '--data-raw' || name === '--form-string';
   // These two take `name@file`.
@@ -106,27 +106,26 @@ function judgeData(subject: Subject, name: string, value: Argument): void {
     : /^(?:[^=@<]*=)?[@<](.*)$/s;
   const file = isRaw ? null : pattern.exec(shape);
   if (file) {
-    subject.find('exfiltration', `curl sends a file: ${value.text}`);
+    subject.add('exfiltration', `curl sends a file: ${value.text}`);
     subject.read(tailOf(value, shape.length - (file[1]?.length ?? 0)));
   } else if (value.value === undefined)
-    subject.find('exfiltration', `curl sends what is known only when it runs: ${value.text}`);
+    subject.add('exfiltration', `curl sends what is known only when it runs: ${value.text}`);
 }
 
 /** An address that is put together from the output of a command carries it away. */
-function judgeTarget(subject: Subject, { text, hasSubstitution, shape, value }: Argument): void {
-  if (hasSubstitution)
-    subject.find('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
+function judgeTarget(subject: CommandAnalysis, { text, hasSubstitution, shape, value }: Argument): void {
+  if (hasSubstitution) subject.add('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
   if (value?.startsWith('file:') === true) subject.read({ ...literal(value.replace(/^file:\/*/, '/'), text), shape });
 }
 
 /** Programs that pass their input on, or their arguments: names of hosts carry data too. */
-export function judgeSender(subject: Subject): void {
+export function judgeSender(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const label = subject.program ?? 'it';
   const isEmpty = stdin?.kind === 'file' && stdin.file.value === '/dev/null';
   const isOfClient = stdin?.kind === 'unknown' && stdin.isOfClient === true;
   if (!isEmpty && !isOfClient && (stdin?.kind === 'file' || stdin?.kind === 'unknown')) {
-    subject.find(
+    subject.add(
       'exfiltration',
       `${label} sends ${stdin.kind === 'file' ? stdin.file.text : `what ${stdin.what} prints`}`,
     );
@@ -135,10 +134,10 @@ export function judgeSender(subject: Subject): void {
 }
 
 /** Clients whose commands are a language of their own, in which this machine's shell can be called. */
-export function judgeFileTransfer(subject: Subject): void {
+export function judgeFileTransfer(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   judgeSender(subject);
-  if (subject.command.stdin) subject.find('obfuscated', `${label} is given commands that cannot be judged`);
+  if (subject.command.stdin) subject.add('obfuscated', `${label} is given commands that cannot be judged`);
 }
 
 const COPY_OPTIONS = {
@@ -152,40 +151,40 @@ const COPY_OPTIONS = {
 };
 
 /** `scp`, `rsync` and their like: from or to another machine. */
-export function judgeRemoteCopy(subject: Subject): void {
+export function judgeRemoteCopy(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
   for (const { name, spec, value } of options) {
     if (spec?.value === 'shell' && value && (label === 'rsync' || name !== '-e'))
       subject.runText(value, `what ${label} ${name} runs`);
-    if (spec?.value === 'code') subject.find('obfuscated', `${label} ${name} may run programs`);
+    if (spec?.value === 'code') subject.add('obfuscated', `${label} ${name} may run programs`);
     if (spec?.value === 'write' && value) subject.write(value);
-    if (name === '--daemon') subject.find('exfiltration', `${label} shows files to other machines`);
+    if (name === '--daemon') subject.add('exfiltration', `${label} shows files to other machines`);
     if (name.startsWith('--del') || name.startsWith('--remove'))
-      subject.find('destructive', `${label} ${name} deletes files`);
+      subject.add('destructive', `${label} ${name} deletes files`);
   }
   const target = operands.at(-1);
   for (const source of operands.slice(0, -1)) if (!isRemote(source)) subject.read(source);
   if (!target || operands.length < 2) return;
-  if (isRemote(target)) subject.find('exfiltration', `${label} sends files to another machine: ${target.text}`);
+  if (isRemote(target)) subject.add('exfiltration', `${label} sends files to another machine: ${target.text}`);
   else subject.write(target);
 }
 
 const isRemote = ({ shape }: Argument): boolean => /^(?:[\w.@\0-]+|\[[^\]]+\]):/.test(shape) || /^\w+:\/\//.test(shape);
 
 /** `socat`: of its addresses, some are programs, and some wait for connections. */
-export function judgeSocat(subject: Subject): void {
+export function judgeSocat(subject: CommandAnalysis): void {
   judgeSender(subject);
   for (const arg of subject.args) {
     const [kind, type = ''] = /^([a-z0-9-]+):/i.exec(arg.shape) ?? [];
     if (kind !== undefined && /^(?:exec|system|shell)$/i.test(type)) {
-      subject.find('obfuscated', `socat gives a program to another end: ${arg.text}`);
+      subject.add('obfuscated', `socat gives a program to another end: ${arg.text}`);
       subject.runText(tailOf(arg, kind.length), 'what socat runs');
     }
     if (/^(?:open|create|file|gopen|creat)$/i.test(type))
       subject.write({ ...tailOf(arg, kind?.length ?? 0), ...pathBefore(arg, kind?.length ?? 0) });
     if (/^unix-/i.test(type)) judgeDoor(subject, { ...arg, ...pathBefore(arg, kind?.length ?? 0) });
-    if (/-l(?:isten)?$/i.test(type)) subject.find('exfiltration', 'socat waits for connections');
+    if (/-l(?:isten)?$/i.test(type)) subject.add('exfiltration', 'socat waits for connections');
   }
 }
 
@@ -207,22 +206,21 @@ const REVEALING =
   /^(?:get-secret-value|get-login-password|get-password-data|print-access-token|print-identity-token|get-access-token|get-session-token|get-credentials|get-parameters?(?:-by-path)?)$/;
 
 /** Clients of clouds. */
-export function judgeCloud(subject: Subject): void {
+export function judgeCloud(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const label = subject.program ?? 'it';
   const verb = words.find((word) => DELETING.test(word.toLowerCase()));
-  if (verb !== undefined) subject.find('destructive', `${label} ${verb} deletes what is kept elsewhere`);
+  if (verb !== undefined) subject.add('destructive', `${label} ${verb} deletes what is kept elsewhere`);
   if (
     words.some((word) => /^(?:cp|mv|sync|copy|move|copyto|upload)$/.test(word)) &&
     REMOTE_STORE.test(words.at(-1) ?? '')
   )
-    subject.find('exfiltration', `${label} sends files to another machine: ${words.at(-1) ?? ''}`);
+    subject.add('exfiltration', `${label} sends files to another machine: ${words.at(-1) ?? ''}`);
   const change = words.find((word) => CHANGING.test(word));
-  if (change !== undefined) subject.find('persistence', `${label} ${change} changes what is kept elsewhere`);
+  if (change !== undefined) subject.add('persistence', `${label} ${change} changes what is kept elsewhere`);
   const isVault = label === 'vault' && words.some((word) => /^(?:get|read|login|token)$/.test(word));
-  if (isVault || words.some((word) => REVEALING.test(word))) subject.find('exfiltration', `${label} reads credentials`);
+  if (isVault || words.some((word) => REVEALING.test(word))) subject.add('exfiltration', `${label} reads credentials`);
   if (words.some((word) => /^(?:--(?:body|zip-file|file|f)$|fileb?:\/\/)/.test(word)) || words.includes('upload'))
-    subject.find('exfiltration', `${label} sends files to another machine`);
-  if (words.includes('run') && label === 'heroku')
-    subject.find('obfuscated', 'heroku runs commands on another machine');
+    subject.add('exfiltration', `${label} sends files to another machine`);
+  if (words.includes('run') && label === 'heroku') subject.add('obfuscated', 'heroku runs commands on another machine');
 }

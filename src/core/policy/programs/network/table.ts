@@ -26,9 +26,9 @@ export const NETWORK: ProgramTable = {
     judge: (subject) => {
       judgeSender(subject);
       if (subject.args.some(({ shape }) => /^[^=:@/]*(?::?=)?@./.test(shape)))
-        subject.find('exfiltration', `${subject.program ?? 'it'} sends a file`);
+        subject.add('exfiltration', `${subject.program ?? 'it'} sends a file`);
       if (subject.args.some(({ shape }) => shape === 'DELETE'))
-        subject.find('destructive', `${subject.program ?? 'it'} deletes what is kept elsewhere`);
+        subject.add('destructive', `${subject.program ?? 'it'} deletes what is kept elsewhere`);
     },
   }),
   aria2c: {
@@ -82,7 +82,7 @@ export const NETWORK: ProgramTable = {
     operands: 'text',
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^(?:-X|--method=)?DELETE$/i.test(shape)))
-        subject.find('destructive', 'deletes what is kept elsewhere');
+        subject.add('destructive', 'deletes what is kept elsewhere');
     },
     subcommands: {
       ...each('gist', { class: 'exfiltration', reason: 'publishes files', operands: 'text' }),

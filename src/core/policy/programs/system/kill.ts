@@ -1,4 +1,4 @@
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** The session's own jobs. */
 const OWN_JOBS = /^"?(?:\$\(jobs -p\)|`jobs -p`)"?$/;
@@ -9,20 +9,20 @@ const OWN_FILE = /^"?\$\((?:cat |<)\s*(?!.*\.\.)(?:\.?\w[\w.-]*\/)*\.?\w[\w.-]*\
 const ASKING = /^-(?:s ?|n ?)?0$/;
 
 /** `kill`: the own jobs and processes by number; everything at once, or the first process, is beyond repair. */
-export function judgeKill(subject: Subject): void {
+export function judgeKill(subject: CommandAnalysis): void {
   const [first, second] = subject.args;
   if (first?.shape === '-l' || first?.shape === '-L') return;
   const hasSignal = /^-(?!-)/.test(first?.shape ?? '') && subject.args.length > 1;
   const isNamed = first?.shape === '-s' || first?.shape === '-n';
   if (ASKING.test(isNamed ? `${first.shape} ${second?.shape ?? ''}` : (first?.shape ?? ''))) return;
   const targets = subject.args.slice(hasSignal ? (isNamed ? 2 : 1) : 0).filter(({ shape }) => shape !== '--');
-  subject.find('execute', 'kill signals processes');
+  subject.add('execute', 'kill signals processes');
   for (const target of targets) {
     if (target.value === '-1' || target.value === '1')
-      subject.findCatastrophe(`kill ends every process, or the one that all others need: ${target.text}`);
+      subject.addFatal(`kill ends every process, or the one that all others need: ${target.text}`);
     const isOwn = OWN_JOBS.test(target.text) || OWN_FILE.test(target.text);
     const isGiven = target.value === undefined && !target.text.includes('$');
     if (isGiven || (target.hasSubstitution && !isOwn))
-      subject.find('destructive', 'kill signals what another command names');
+      subject.add('destructive', 'kill signals what another command names');
   }
 }

@@ -1,9 +1,9 @@
-import type { Subject } from '../../subject/subject.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** What ends the machine, and everybody's work with it. */
-export function judgeShutdown(subject: Subject): void {
+export function judgeShutdown(subject: CommandAnalysis): void {
   const [first] = subject.args;
   if (subject.program === 'shutdown' && first?.value === '-c') return;
   if ((subject.program === 'init' || subject.program === 'telinit') && !/^[06]$/.test(first?.value ?? '')) return;
-  subject.findCatastrophe(`${subject.program ?? 'it'} ends the machine`);
+  subject.addFatal(`${subject.program ?? 'it'} ends the machine`);
 }

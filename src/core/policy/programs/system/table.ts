@@ -25,7 +25,7 @@ export const SYSTEM: ProgramTable = {
       class: 'destructive',
       ...text,
       judge: (subject) => {
-        subject.findCatastrophe(`${subject.program ?? 'it'} destroys what is on a disk`);
+        subject.addFatal(`${subject.program ?? 'it'} destroys what is on a disk`);
       },
     },
   ),
@@ -87,7 +87,7 @@ export const SYSTEM: ProgramTable = {
     options: { ...each('-r', { class: 'destructive', reason: 'deletes a schedule' }), ...valued('-u') },
     judge: (subject) => {
       const isShown = subject.args.some(({ value }) => value === '-l');
-      if (!isShown) subject.find('persistence', 'crontab changes what runs later');
+      if (!isShown) subject.add('persistence', 'crontab changes what runs later');
     },
   },
   ...each('at batch anacron fcron', { class: 'persistence', reason: 'runs commands later', ...text }),

@@ -5,7 +5,7 @@ import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { chooseProfile } from '../../core/sandbox/standing.js';
+import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import { Command } from '../../engine/command/command.js';
 import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
@@ -13,7 +13,7 @@ import { randomBytes } from '../../engine/system/random.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { Quotas } from '../access/quotas.js';
-import type { Caller } from '../registry/audience.js';
+import type { Caller } from '../registry/caller.js';
 import { commandEnded, commandStarted } from './command-audit.js';
 import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
 import { type CommandRecord, fingerprintOf, styleOf } from '../registry/command-record.js';
@@ -26,7 +26,7 @@ import type { StreamedInputs } from './streamed-inputs.js';
 import type { RefusedText } from '../gate/syntax-guard.js';
 
 /** What the intake needs of the daemon. */
-export interface CommandIntakeOptions {
+export interface CommandFactoryOptions {
   readonly registry: CommandRegistry;
   readonly oneShots: Pick<OneShotRunner, 'sandbox' | 'running'>;
   readonly quotas: Pick<Quotas, 'admitOneShot'>;
@@ -52,14 +52,14 @@ export interface CommandPlace {
 }
 
 /** Makes commands of requests that may run, as far as there is room for them. */
-export class CommandIntake {
-  readonly #options: CommandIntakeOptions;
+export class CommandFactory {
+  readonly #options: CommandFactoryOptions;
   /** One-shots under way, by the id of their owner. */
   readonly #oneShotsOf = new Map<string, number>();
   /** All one-shots of a principal share one, by its id. */
   readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
-  constructor(options: CommandIntakeOptions) {
+  constructor(options: CommandFactoryOptions) {
     this.#options = options;
   }
 

@@ -1,13 +1,13 @@
 import { type Limits, MB, stricterLimits } from '../../core/limits/limits.js';
 import type { Command, EndReason, Warning } from '../command/command.js';
-import type { Watched } from '../command/watched.js';
+import type { LimitTarget } from '../command/limit-target.js';
 import { isEnding, type ProcessEntry } from '../process/process-table.js';
 import { findSessionProcesses, killProcesses, sendSignal } from '../process/process-tree.js';
 import type { Kill } from '../command/resource-use.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
 import { breachWarning, keptWarning } from '../command/limit-warnings.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { ShownNumbers, shownNumber } from '../process/shown-numbers.js';
+import { NamespacePids, namespacePid } from '../process/namespace-pids.js';
 
 /** What is needed of a session to keep its limits. */
 interface LimitedSession {
@@ -23,7 +23,7 @@ interface LimitedSession {
 }
 
 /** A session, as limits are kept for it. */
-export function watchSession(session: LimitedSession): Watched {
+export function sessionLimitTarget(session: LimitedSession): LimitTarget {
   return {
     get group() {
       return session.shell.group;
@@ -32,12 +32,12 @@ export function watchSession(session: LimitedSession): Watched {
       return session.options.limits;
     },
     get own() {
-      return session.shell.root.own;
+      return session.shell.root.rootPids;
     },
     get running() {
       return session.running;
     },
-    numbers: new ShownNumbers(() => session.shell.root),
+    numbers: new NamespacePids(() => session.shell.root),
     cancel: (command, reason) => {
       session.cancel(command, reason);
     },
@@ -58,13 +58,13 @@ export function watchSession(session: LimitedSession): Watched {
     },
     endShell: (breach) => {
       const { pid, root } = session.shell;
-      session.lastKill = { breach, peak: breach.observed, killedPids: [shownNumber(pid, root)] };
+      session.lastKill = { breach, peak: breach.observed, killedPids: [namespacePid(pid, root)] };
       session.noteWarning(breachWarning(breach));
       sendSignal(pid, 'SIGKILL');
     },
     endSession: (breach) => {
       const { pid, root } = session.shell;
-      session.lastKill = { breach, peak: breach.observed, killedPids: [shownNumber(pid, root)] };
+      session.lastKill = { breach, peak: breach.observed, killedPids: [namespacePid(pid, root)] };
       session.listener.onExceeded(breach);
     },
     noteBreach: (breach) => {
@@ -75,7 +75,7 @@ export function watchSession(session: LimitedSession): Watched {
 }
 
 /** A command begins in a shell: it is measured from now on, and what it was given of limits of its own holds. */
-export function beginWithin(sessionLimits: Limits, { meter, spec }: Command, shell: ShellProcess): void {
+export function startWithinSessionLimits(sessionLimits: Limits, { meter, spec }: Command, shell: ShellProcess): void {
   const { group } = shell;
   const limits = spec.resourceLimits ? stricterLimits(sessionLimits, spec.resourceLimits) : sessionLimits;
   const atStart = limits.disk_mb === undefined ? undefined : shell.writtenBytes;
@@ -96,7 +96,7 @@ const TOO_SHORT_MS = 1;
  */
 export function noteKernelActions(
   command: Command,
-  watched: Pick<Watched, 'group' | 'limits' | 'numbers' | 'own'>,
+  watched: Pick<LimitTarget, 'group' | 'limits' | 'numbers' | 'own'>,
   exitCode: number,
   unharmed: readonly number[] = watched.own.slice(0, -1),
 ): readonly Warning[] {

@@ -5,7 +5,7 @@ import { profilesBelow, profilesFrom, type RealProfile, SANDBOX_PROFILES, type S
 export type SandboxProblems = Readonly<Partial<Record<RealProfile, string>>>;
 
 /** How it stands with the sandbox of a daemon. */
-export interface SandboxStanding {
+export interface SandboxStatus {
   readonly configured: SandboxProfile;
   /** What shells are started in, unless a client asks for something stricter. */
   readonly profile: SandboxProfile;
@@ -17,7 +17,7 @@ export interface SandboxStanding {
 }
 
 /** Falls back from what is configured to the next profile that works. */
-export function standingOf(configured: SandboxProfile, problems: SandboxProblems): SandboxStanding {
+export function resolveSandboxStatus(configured: SandboxProfile, problems: SandboxProblems): SandboxStatus {
   const works = (profile: SandboxProfile) => profile === 'none' || problems[profile] === undefined;
   const profile = [configured, ...profilesBelow(configured)].find(works) ?? 'none';
   const reason = configured === 'none' ? undefined : problems[configured];
@@ -28,7 +28,7 @@ export function standingOf(configured: SandboxProfile, problems: SandboxProblems
  * The profile that a client gets: what it asks for, as long as that is not less strict than what everybody gets.
  * @throws AdapterError INVALID_REQUEST, SANDBOX_UNAVAILABLE
  */
-export function chooseProfile(wanted: SandboxProfile | undefined, standing: SandboxStanding): SandboxProfile {
+export function chooseProfile(wanted: SandboxProfile | undefined, standing: SandboxStatus): SandboxProfile {
   if (wanted === undefined) return standing.profile;
   const allowed = profilesFrom(standing.profile);
   if (!allowed.includes(wanted)) {

@@ -1,11 +1,11 @@
 import type { Limits } from '../../core/limits/limits.js';
 import type { Command, EndReason } from './command.js';
 import type { Breach } from './resource-use.js';
-import type { ShownNumbers } from '../process/shown-numbers.js';
+import type { NamespacePids } from '../process/namespace-pids.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 
 /** What limits are kept for: a session, or a one-shot command. */
-export interface Watched {
+export interface LimitTarget {
   /** Its processes; another group once its shell was replaced. */
   readonly group: ProcessGroup;
   /** What holds for all of it. */
@@ -15,7 +15,7 @@ export interface Watched {
   /** The command that runs in it. */
   readonly running: Command | undefined;
   /** What clients are told for process ids. */
-  readonly numbers: ShownNumbers;
+  readonly numbers: NamespacePids;
   /** Ends a command with what it has started. */
   cancel(command: Command, reason: EndReason): void;
   /** Ends everything but the shell and what the running command has started; gives the processes that were killed. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { beginNow } from './beginning.js';
+import { markStart } from './start-marker.js';
 import { findNewProcesses } from './new-processes.js';
 import { commandLine, isAlive, isEnding, isYoung, type ProcessEntry, readProcess } from './process-table.js';
 import type { ProcessRoot } from './process-root.js';
@@ -13,7 +13,7 @@ import { findSessionProcesses, type ReportedProcess, reportProcess, type Session
 const PAUSES_MS = [3, 6, 12, 24];
 
 /** What to look for, and how to know that all of it has appeared. */
-export interface LeftProcessesQuery {
+export interface BackgroundProcessesQuery {
   readonly scope: SessionScope;
   /** Whether there must be some: somebody holds the command's pipes. */
   readonly mustBeThere: boolean;
@@ -24,17 +24,17 @@ export interface LeftProcessesQuery {
  * Finds what a command has left running, and looks again until what has only just begun shows what it is. After the first
  * look only what was found, and what was started since, is looked at.
  */
-export async function findLeftProcesses({
+export async function findBackgroundProcesses({
   scope,
   mustBeThere,
   isAppearing,
-}: LeftProcessesQuery): Promise<ProcessEntry[]> {
-  let beginning = beginNow();
+}: BackgroundProcessesQuery): Promise<ProcessEntry[]> {
+  let beginning = markStart();
   let living = findSessionProcesses(scope);
   let before: string | undefined;
   for (let round = 0; ; round += 1) {
     const since = beginning;
-    beginning = beginNow();
+    beginning = markStart();
     const known = new Set(living.map(({ pid }) => pid));
     const seen = [...living, ...findNewProcesses(scope, since).filter(({ pid }) => !known.has(pid))];
     living = seen.flatMap(asItIsNow);
@@ -59,7 +59,7 @@ function asItIsNow(entry: ProcessEntry): readonly ProcessEntry[] {
 }
 
 /** Describes those that stay. A subshell shows its shell's command line, which tells nothing: it is named so. */
-export function reportLeftProcesses(
+export function reportBackgroundProcesses(
   entries: readonly ProcessEntry[],
   shell: { readonly line: string | undefined; readonly name: string },
   root?: ProcessRoot,
@@ -72,6 +72,6 @@ export function reportLeftProcesses(
 }
 
 /** The command line of a process, as processes that it has forked show it. */
-export function lineOf(pid: number): string {
+export function commandLineOf(pid: number): string {
   return commandLine({ pid, name: '' });
 }

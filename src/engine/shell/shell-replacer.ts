@@ -1,5 +1,5 @@
 /** Who is told how it goes with the shells of a session. */
-export interface SuccessionListener {
+export interface ShellReplacerListener {
   /** A new shell sits there, and no further one is on its way. */
   onDone(): void;
   /** No shell could be had. */
@@ -7,12 +7,12 @@ export interface SuccessionListener {
 }
 
 /** Replaces the shell of a session, one replacement after another. */
-export class Succession {
-  readonly #listener: SuccessionListener;
+export class ShellReplacer {
+  readonly #listener: ShellReplacerListener;
   /** The last replacement that was asked for; never rejects. */
   #last: Promise<void> | undefined;
 
-  constructor(listener: SuccessionListener) {
+  constructor(listener: ShellReplacerListener) {
     this.#listener = listener;
   }
 

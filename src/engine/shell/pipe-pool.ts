@@ -10,7 +10,7 @@ const FIRST_SLOTS = 2;
 const MAX_SLOTS = 1000;
 
 /** Files of one command in flight: its text, and the pipes that its output comes through. */
-export interface Slot {
+export interface CommandPipes {
   readonly name: string;
   readonly textFd: number;
   /** Bytes in the file. */
@@ -20,20 +20,20 @@ export interface Slot {
 }
 
 /** Name of the files of a slot, without their endings. */
-export const slotName = (index: number): string => String(index).padStart(3, '0');
+export const pipesName = (index: number): string => String(index).padStart(3, '0');
 
 const fifosOf = (directory: string, index: number): string[] =>
-  ['out', 'err'].map((ending) => join(directory, `${slotName(index)}.${ending}`));
+  ['out', 'err'].map((ending) => join(directory, `${pipesName(index)}.${ending}`));
 
 /** FIFOs that have to be there before a shell's slots are opened. */
-export const firstSlotFifos = (directory: string): string[] =>
+export const firstFifos = (directory: string): string[] =>
   Array.from({ length: FIRST_SLOTS }, (_, index) => fifosOf(directory, index)).flat();
 
 /** A time of last access that no reading leaves, in seconds since the epoch. */
 const UNREAD = 0;
 
 /** Replaces the text in a slot's file, which stays open. */
-export function writeText(slot: Slot, text: string): void {
+export function writeText(slot: CommandPipes, text: string): void {
   const written = writeSync(slot.textFd, text, 0);
   if (written < slot.textLength) ftruncateSync(slot.textFd, written);
   slot.textLength = written;
@@ -41,13 +41,13 @@ export function writeText(slot: Slot, text: string): void {
 }
 
 /** Whether it shows that the text was read since it was written. Where the file system does not note readings, none ever does. */
-export const showsReading = (slot: Slot): boolean => fstatSync(slot.textFd).atimeMs !== UNREAD;
+export const wasRead = (slot: CommandPipes): boolean => fstatSync(slot.textFd).atimeMs !== UNREAD;
 
 /** The slots of one shell: a command takes a free one, which serves again when nobody holds its pipes any more. */
-export class Slots {
+export class PipePool {
   readonly #directory: string;
-  readonly #free: Slot[] = [];
-  readonly #all: Slot[] = [];
+  readonly #free: CommandPipes[] = [];
+  readonly #all: CommandPipes[] = [];
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -62,11 +62,11 @@ export class Slots {
    * Gives a free slot at once, or makes one more.
    * @throws AdapterError RESOURCE_EXHAUSTED when 1000 are in use
    */
-  take(): Slot | Promise<Slot> {
+  take(): CommandPipes | Promise<CommandPipes> {
     return this.#free.pop() ?? this.#make();
   }
 
-  give(slot: Slot): void {
+  give(slot: CommandPipes): void {
     this.#free.push(slot);
   }
 
@@ -78,7 +78,7 @@ export class Slots {
     }
   }
 
-  async #make(): Promise<Slot> {
+  async #make(): Promise<CommandPipes> {
     const index = this.#all.length;
     if (index >= MAX_SLOTS) {
       throw new AdapterError(
@@ -92,7 +92,7 @@ export class Slots {
   }
 
   #add(): void {
-    const name = slotName(this.#all.length);
+    const name = pipesName(this.#all.length);
     const path = join(this.#directory, name);
     const closers: (() => void)[] = [];
     try {

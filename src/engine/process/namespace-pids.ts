@@ -1,14 +1,14 @@
 import { isSandboxed, type ProcessRoot } from './process-root.js';
-import { innerPid } from './process-table.js';
+import { innermostPid } from './process-table.js';
 
 /** The number of a process in the eyes of commands: in a sandbox they have others than in the daemon's. */
-export function shownNumber(pid: number, root: ProcessRoot | undefined): number {
+export function namespacePid(pid: number, root: ProcessRoot | undefined): number {
   if (!root || !isSandboxed(root)) return pid;
-  return pid === root.main ? root.shownMain : innerPid(pid);
+  return pid === root.main ? root.mainNamespacePid : innermostPid(pid);
 }
 
 /** Those numbers, remembered for what has gone since the last two looks: then nobody tells them any more. */
-export class ShownNumbers {
+export class NamespacePids {
   readonly #root: () => ProcessRoot | undefined;
   #earlier: ReadonlyMap<number, number> = new Map();
   #last: ReadonlyMap<number, number> = new Map();
@@ -23,10 +23,10 @@ export class ShownNumbers {
     const root = this.#root();
     if (!root || !isSandboxed(root)) return;
     this.#earlier = this.#last;
-    this.#last = new Map(pids.map((pid) => [pid, this.#earlier.get(pid) ?? innerPid(pid)]));
+    this.#last = new Map(pids.map((pid) => [pid, this.#earlier.get(pid) ?? innermostPid(pid)]));
   }
 
   of(pid: number): number {
-    return this.#last.get(pid) ?? this.#earlier.get(pid) ?? shownNumber(pid, this.#root());
+    return this.#last.get(pid) ?? this.#earlier.get(pid) ?? namespacePid(pid, this.#root());
   }
 }

@@ -11,7 +11,7 @@ const LIFE_SIGN = 'alive';
 const MAKING_MS = 60_000;
 
 /** Name of a run of a daemon, by which others can tell whether it still lives: `PID-STARTTICKS-NAMESPACE-RANDOM`. */
-export function nameRun(): string {
+export function createInstanceId(): string {
   const startTicks = readProcess(process.pid)?.startTicks ?? 0;
   return [process.pid, startTicks, pidNamespace(), randomBytes(4).toString('hex')].join('-');
 }
@@ -20,7 +20,7 @@ export function nameRun(): string {
  * By which daemons that share directories tell who of them still lives. Each run has a name, which its directories have too
  * and which tells its process; but to a daemon in another container the numbers of processes say nothing.
  */
-export class LifeSigns implements Disposable {
+export class LivenessMarker implements Disposable {
   readonly #parents: readonly string[];
   readonly #descriptors: number[] = [];
 
@@ -30,7 +30,7 @@ export class LifeSigns implements Disposable {
   }
 
   /** Shows that a run lives, until this is disposed of. Rejects where there can be no FIFOs: not every file system has them. */
-  async show(instance: string, parents: readonly string[]): Promise<void> {
+  async create(instance: string, parents: readonly string[]): Promise<void> {
     const paths = parents.map((parent) => join(parent, instance, LIFE_SIGN));
     await makeFifos(paths);
     for (const path of paths) this.#descriptors.push(openReader(path));

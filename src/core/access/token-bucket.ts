@@ -5,7 +5,7 @@ export interface RateLimit {
 }
 
 /** Counts what happens against a limit (a token bucket). Times are in milliseconds of any clock that does not go back. */
-export class RateMeter {
+export class TokenBucket {
   #left: number;
   #countedAt: number;
 

@@ -1,13 +1,13 @@
 import { llmError } from '../core/llm/failure.js';
 
 /** How many may pass at a time, and how many may wait. */
-export interface TurnstileLimits {
+export interface SemaphoreLimits {
   readonly concurrency: number;
   readonly queueLimit: number;
 }
 
 /** Lets so many runs of one tool through at a time: each takes hundreds of megabytes. The others wait in line. */
-export class Turnstile {
+export class Semaphore {
   readonly #name: string;
   readonly #waiting: (() => void)[] = [];
   #inside = 0;
@@ -21,7 +21,7 @@ export class Turnstile {
    * Waits for its turn; gives what ends it.
    * @throws AdapterError LLM_RATE_LIMITED when too many wait; the signal's reason
    */
-  async enter({ concurrency, queueLimit }: TurnstileLimits, signal: AbortSignal): Promise<() => void> {
+  async acquire({ concurrency, queueLimit }: SemaphoreLimits, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#inside < concurrency) this.#inside += 1;
     else if (this.#waiting.length >= queueLimit) throw this.#refusal(queueLimit);

@@ -1,7 +1,7 @@
 import { type Argument, UNKNOWN } from '../words/argument.js';
 import type { CommandClass } from '../model/classes.js';
 import type { Finding, JudgedCommand } from '../model/finding.js';
-import type { Inquiry } from '../words/inquiry.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import {
   isCritical,
@@ -43,10 +43,10 @@ const NAMING = new Set(
 const UNKNOWN_TEXT = '$unknown';
 
 /** Words of a command that is being judged, and what has been found of it. */
-export class Subject {
+export class CommandAnalysis {
   readonly command: SimpleCommand;
   readonly scope: Scope;
-  readonly inquiry: Inquiry;
+  readonly inquiry: AnalysisContext;
   /** Base name of the program, without a version. */
   readonly program: string | undefined;
   readonly #findings: Finding[] = [];
@@ -55,7 +55,7 @@ export class Subject {
   #hasUnknownPaths = false;
   #typed: TypedLanguage | undefined;
 
-  constructor(command: SimpleCommand, scope: Scope, inquiry: Inquiry, program?: string) {
+  constructor(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext, program?: string) {
     this.command = command;
     this.scope = scope;
     this.inquiry = inquiry;
@@ -72,33 +72,33 @@ export class Subject {
   }
 
   /** Adds what the program does. */
-  find(commandClass: CommandClass, reason: string): void {
+  add(commandClass: CommandClass, reason: string): void {
     this.#add({ class: commandClass, reason, isOfProgram: true });
   }
 
   /** Adds what is done around the program, or cannot be told: no rule that allows the program covers it. */
-  findBeside(commandClass: CommandClass, reason: string): void {
+  addSideEffect(commandClass: CommandClass, reason: string): void {
     this.#add({ class: commandClass, reason, isOfProgram: false });
   }
 
   /** Adds what cannot be undone. */
-  findCatastrophe(reason: string): void {
+  addFatal(reason: string): void {
     this.#add({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
   }
 
   /** Adds that it executes what is typed, if it does. */
-  findTyping(): void {
+  addTyping(): void {
     const { program, command, args, inquiry } = this;
     if (program === undefined) return;
     const call = { program, args: args.map(({ value }) => value), stdin: command.stdin };
     this.#typed = typedLanguage(call, inquiry.facts.typing);
     const name = baseName(command.name?.value ?? program);
-    if (this.#typed) this.find('interactive', `${name} takes typed input that the policy cannot judge`);
+    if (this.#typed) this.add('interactive', `${name} takes typed input that the policy cannot judge`);
   }
 
   /** Says of an argument that it cannot be told. */
-  findUnknown(argument: Argument, what: string): void {
-    this.findBeside('obfuscated', `${what} is known only when it runs: ${shorten(argument.text)}`);
+  addUnknown(argument: Argument, what: string): void {
+    this.addSideEffect('obfuscated', `${what} is known only when it runs: ${shorten(argument.text)}`);
   }
 
   /** A file or directory is read. */
@@ -110,10 +110,10 @@ export class Subject {
     for (const path of value === undefined ? [] : this.#pathsOf({ ...argument, value })) {
       if (path === undefined) continue;
       if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
-        this.findBeside('exfiltration', `reads credentials: ${path}`);
+        this.addSideEffect('exfiltration', `reads credentials: ${path}`);
       }
       if (isRawDevice(path) && !NAMING.has(this.program ?? ''))
-        this.findBeside('exfiltration', `reads a disk or the memory past all permissions: ${path}`);
+        this.addSideEffect('exfiltration', `reads a disk or the memory past all permissions: ${path}`);
     }
   }
 
@@ -123,11 +123,11 @@ export class Subject {
       const kind = kindOf(path, this.inquiry.facts);
       const { class: commandClass, what } = WRITING[kind];
       const reason = `${what}: ${path ?? shorten(argument.text)}`;
-      if (path !== undefined && isRawDevice(path)) this.findCatastrophe(`overwrites a disk or the memory: ${path}`);
+      if (path !== undefined && isRawDevice(path)) this.addFatal(`overwrites a disk or the memory: ${path}`);
       else if (kind !== 'harmless') this.#add({ class: commandClass, reason, isOfProgram });
       // A lone dash is no option: most programs take it for their input or output.
       if (path !== undefined && /^-./.test(baseName(path))) {
-        this.findBeside('obfuscated', `makes a file whose name is an option to other programs: ${path}`);
+        this.addSideEffect('obfuscated', `makes a file whose name is an option to other programs: ${path}`);
       }
     }
   }
@@ -138,7 +138,7 @@ export class Subject {
     const by = stdin?.kind === 'unknown' ? stdin.what : (this.program ?? 'another command');
     const written = text === undefined ? ({ kind: 'unknown', by } as const) : ({ kind: 'text', text } as const);
     if (this.inquiry.written.wasRun(file, this.scope.directories))
-      this.findBeside('obfuscated', `writes what the same text runs: ${file.text}`);
+      this.addSideEffect('obfuscated', `writes what the same text runs: ${file.text}`);
     this.inquiry.written.note(file, this.scope.directories, written);
   }
 
@@ -149,23 +149,22 @@ export class Subject {
       if (path === undefined) {
         const isBarren = argument.shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
         const empty = isBarren && argument.shape.includes('/') ? ', and is / if that is empty' : '';
-        this.findBeside('destructive', `${what} what is known only when it runs${empty}: ${shorten(argument.text)}`);
+        this.addSideEffect('destructive', `${what} what is known only when it runs${empty}: ${shorten(argument.text)}`);
         continue;
       }
       const isFatal = argument.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
-      if (isFatal && isRecursive) this.findCatastrophe(`${what} a directory that all depends on: ${path}`);
-      else if (isRawDevice(path)) this.findCatastrophe(`${what} a disk: ${path}`);
-      else if (argument.isSample && isWithin(path, TEMPORARY))
-        this.find('write', `${what} a temporary file of its own`);
-      else this.find('destructive', `${what} ${path}`);
+      if (isFatal && isRecursive) this.addFatal(`${what} a directory that all depends on: ${path}`);
+      else if (isRawDevice(path)) this.addFatal(`${what} a disk: ${path}`);
+      else if (argument.isSample && isWithin(path, TEMPORARY)) this.add('write', `${what} a temporary file of its own`);
+      else this.add('destructive', `${what} ${path}`);
       const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
-      if (commandClass === 'persistence') this.find('persistence', `${place}: ${path}`);
+      if (commandClass === 'persistence') this.add('persistence', `${place}: ${path}`);
     }
   }
 
   /** Has shell text judged that the command runs. */
   runText(argument: Argument, what: string, stdin = this.command.stdin, scope = this.scope): void {
-    if (argument.value === undefined || argument.isSample) this.findUnknown(argument, what);
+    if (argument.value === undefined || argument.isSample) this.addUnknown(argument, what);
     const text = argument.value ?? argument.shape.replaceAll(UNKNOWN, UNKNOWN_TEXT);
     this.inquiry.judgeText(text, { ...scope, stdin });
   }
@@ -182,7 +181,7 @@ export class Subject {
   }
 
   /** The verdict on it. */
-  conclude(): JudgedCommand {
+  result(): JudgedCommand {
     const { name, args, text } = this.command;
     return {
       text: shorten(text),

@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 1000;
 const LOOKS_BEFORE_RECALL = 2;
 
 /** What the watch tells. */
-export interface WatchListener {
+export interface WedgeListener {
   /** A process of the command waits for its terminal. Told once for each wait. */
   onAwaitingInput(): void;
   /** The shell will not come back by itself. */
@@ -24,9 +24,9 @@ export interface WatchListener {
  * now reads the terminal (no driver descriptor is left), or made it run nothing any more (`set -n` in some shells: it
  * waits for requests while one is unanswered).
  */
-export class ShellWatch {
+export class WedgeDetector {
   readonly #shell: ShellProcess;
-  readonly #listener: WatchListener;
+  readonly #listener: WedgeListener;
   readonly #wedgeTimeoutMs: number;
   #timer: NodeJS.Timeout;
   #pauseMs = FIRST_LOOK_MS;
@@ -35,7 +35,7 @@ export class ShellWatch {
   #isAwaitingInput = false;
   #isRecalled = false;
 
-  constructor(shell: ShellProcess, wedgeTimeoutMs: number, listener: WatchListener) {
+  constructor(shell: ShellProcess, wedgeTimeoutMs: number, listener: WedgeListener) {
     this.#shell = shell;
     this.#wedgeTimeoutMs = wedgeTimeoutMs;
     this.#listener = listener;

@@ -1,10 +1,10 @@
-import { NewProcesses } from '../process/beginning.js';
+import { NewProcesses } from '../process/start-marker.js';
 
 /** Commands shorter than this, in milliseconds, get no streams, timers or watch: making them costs more than they take. */
 const LINGER_MS = 5;
 
 /** Tells of commands a moment after their start, if no other has begun since; one timer serves all commands of a session. */
-export class LingerTimer<Run> implements Disposable {
+export class FastPathTimer<Run> implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #newProcesses = new NewProcesses();
   #run: Run | undefined;
@@ -21,7 +21,7 @@ export class LingerTimer<Run> implements Disposable {
         // Else another one has begun meanwhile, which has its own moment.
         if (run === undefined || run !== this.#run) return;
         this.#run = undefined;
-        onLingering(run, this.#newProcesses.areThere);
+        onLingering(run, this.#newProcesses.hasAny);
       });
     }, LINGER_MS).unref();
   }

@@ -8,7 +8,7 @@ const PROCESSES_PER_TURN = 50;
  * Whether a process that has a socket open is in the daemon's own pid namespace, so in no sandbox. Somebody has to be
  * found: a socket that is just being handed from one process to another is nobody's.
  */
-export async function isHeldHere(inode: number): Promise<boolean> {
+export async function isSocketInOwnPidNamespace(inode: number): Promise<boolean> {
   const target = `socket:[${inode}]`;
   const home = linkOf('/proc/self/ns/pid');
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

@@ -9,21 +9,21 @@ const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const MAX_DISTANCE = 16_384;
 
 /** When something began, so that the processes that have started since can be told from older ones. */
-export interface Beginning {
+export interface StartMarker {
   /** On the monotonic clock, in milliseconds. */
   readonly at: number;
   /** Number of the newest process; undefined where the kernel does not tell. */
   readonly newestPid: number | undefined;
 }
 
-export const beginNow = (): Beginning => ({ at: performance.now(), newestPid: newestPid() });
+export const markStart = (): StartMarker => ({ at: performance.now(), newestPid: newestPid() });
 
 /**
  * Tells which processes have started since: by their start, which is known to a clock tick, and within that by their
  * numbers, which are given away in turn. To be made before processes are looked at, which takes its time: it would make
  * the first of them older than the beginning.
  */
-export function startedSince({ at, newestPid }: Beginning): (entry: ProcessEntry) => boolean {
+export function startedSince({ at, newestPid }: StartMarker): (entry: ProcessEntry) => boolean {
   const tick = Math.floor(ticksNow() - (performance.now() - at) / MS_PER_TICK);
   return ({ pid, startTicks }) => {
     if (startTicks < tick - 1) return false;
@@ -36,7 +36,7 @@ export class NewProcesses {
   #newest: number | undefined;
 
   /** True the first time, and where the kernel does not tell. */
-  get areThere(): boolean {
+  get hasAny(): boolean {
     const before = this.#newest;
     this.#newest = newestPid();
     return this.#newest === undefined || this.#newest !== before;
@@ -58,7 +58,7 @@ export interface GivenPids {
 }
 
 /** The process numbers that were given away since a beginning, threads' included: a cheap look, which finds none mostly. */
-export function pidsGivenSince({ at, newestPid: before }: Beginning): GivenPids {
+export function pidsGivenSince({ at, newestPid: before }: StartMarker): GivenPids {
   const newest = newestPid();
   if (newest !== undefined && newest === before) return { count: 0, newest, includes: () => false, list: () => [] };
   const isSure = (performance.now() - at) * MAX_FORKS_PER_MS < maxPid();

@@ -37,7 +37,7 @@ const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
 /** The engine without a daemon around it: a runtime directory and a pool, from which sessions of one shell are opened. */
-export class ShellBench implements AsyncDisposable {
+export class ShellHarness implements AsyncDisposable {
   readonly installed: InstalledShell;
   /** A directory for the test's files. */
   readonly root: string;
@@ -76,7 +76,7 @@ export class ShellBench implements AsyncDisposable {
     name: ShellName,
     profile: SandboxProfile,
     limitMechanism: LimitMechanismName | 'auto',
-  ): Promise<ShellBench> {
+  ): Promise<ShellHarness> {
     const before = openDescriptors();
     const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
     const runtime = makeRuntimeDirectory([root]);
@@ -94,7 +94,7 @@ export class ShellBench implements AsyncDisposable {
       namespace: mechanism.namespace,
     });
     if (launcher.standing.reason !== undefined) throw new Error(launcher.standing.reason);
-    return new ShellBench({ installed: findShell(name, PATH), root, runtime }, launcher, mechanism, before);
+    return new ShellHarness({ installed: findShell(name, PATH), root, runtime }, launcher, mechanism, before);
   }
 
   /** Opens a session in a directory of its own. */

@@ -1,7 +1,7 @@
 import type { Request } from '../../core/protocol/requests.js';
 import type { Command, EndReason, Warning } from '../../engine/command/command.js';
 import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
-import type { Caller, EventSink } from '../registry/audience.js';
+import type { Caller, EventSink } from '../registry/caller.js';
 import { type CommandRecord, renderResult } from '../registry/command-record.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { renderBreach } from '../registry/rendered-limits.js';
@@ -11,7 +11,7 @@ import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
 
 /** What commands run in. */
-export interface CommandRunsOptions {
+export interface CommandDispatcherOptions {
   readonly sessions: Sessions;
   readonly oneShots: OneShotRunner;
   readonly health: SessionHealth;
@@ -19,12 +19,12 @@ export interface CommandRunsOptions {
 }
 
 /** Has accepted commands run, and their output and end told to who follows them. */
-export class CommandRuns {
-  readonly #options: CommandRunsOptions;
+export class CommandDispatcher {
+  readonly #options: CommandDispatcherOptions;
   /** Channels of one-shots that somebody follows. */
   readonly #ownChannels = new Map<Command, OutputChannel>();
 
-  constructor(options: CommandRunsOptions) {
+  constructor(options: CommandDispatcherOptions) {
     this.#options = options;
   }
 

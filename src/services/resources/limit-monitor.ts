@@ -6,7 +6,7 @@ import { nextPauseMs, SHORTEST_MS } from '../../core/limits/pace.js';
 import type { Command } from '../../engine/command/command.js';
 import type { GroupSample, KernelActions } from '../../engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
-import type { Watched } from '../../engine/command/watched.js';
+import type { LimitTarget } from '../../engine/command/limit-target.js';
 import { isEnding } from '../../engine/process/process-table.js';
 import type { Breach } from '../../engine/command/resource-use.js';
 import { RepeatOffenders } from './repeat-offenders.js';
@@ -31,7 +31,7 @@ export interface LiveUsage {
 }
 
 /** Who is told what is seen. */
-export interface WatchListener {
+export interface LimitListener {
   /** A limit is near, or it was exceeded and something was ended for it. */
   onNear(breach: Breach, level: 'warning' | 'exceeded', commandId: string | null): void;
   /** Every look. */
@@ -41,7 +41,7 @@ export interface WatchListener {
 }
 
 /** What a watch goes by. */
-export interface WatchSettings {
+export interface LimitMonitorSettings {
   readonly cpuWindowMs: number;
   readonly diskFreeMbFloor: number | undefined;
 }
@@ -53,19 +53,19 @@ interface Baseline {
 }
 
 /** Keeps the limits of one session or one-shot while something of it runs. */
-export class ResourceWatch {
-  readonly watched: Watched;
+export class LimitMonitor {
+  readonly watched: LimitTarget;
   /** When to look next, on the monotonic clock. */
   dueAt = 0;
   /** How much of the last look it took to end something, in milliseconds. */
   actedMs = 0;
-  readonly #listener: WatchListener;
-  readonly #settings: WatchSettings;
+  readonly #listener: LimitListener;
+  readonly #settings: LimitMonitorSettings;
   readonly #window: CpuWindow;
   readonly #escalation = new Escalation();
   readonly #offenders = new RepeatOffenders();
   readonly #warned = new Set<Resource>();
-  #group: Watched['group'];
+  #group: LimitTarget['group'];
   #command: Command | undefined;
   /** The command of which it was told last that it has exceeded a limit. */
   #exceededBy: Command | undefined;
@@ -81,7 +81,7 @@ export class ResourceWatch {
   /** The shell alone exceeds a limit: it is looked at until that was seen to. */
   #mustGoOn = false;
 
-  constructor(watched: Watched, listener: WatchListener, settings: WatchSettings) {
+  constructor(watched: LimitTarget, listener: LimitListener, settings: LimitMonitorSettings) {
     this.watched = watched;
     this.#group = watched.group;
     this.#listener = listener;
@@ -110,7 +110,7 @@ export class ResourceWatch {
    * @param freeBytes of the workspace's disk
    * @returns whether anything runs that will have to be looked at again
    */
-  look(snapshot: ProcessSnapshot, freeBytes: number | undefined): boolean {
+  check(snapshot: ProcessSnapshot, freeBytes: number | undefined): boolean {
     const { watched } = this;
     if (this.#group !== watched.group) this.#beginAnew();
     const sample = this.#group.sample(snapshot);

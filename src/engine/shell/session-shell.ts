@@ -38,7 +38,7 @@ export interface ShellSetting {
 }
 
 /** What a seat is made of. */
-export interface ShellSeatOptions {
+export interface SessionShellOptions {
   readonly installed: InstalledShell;
   readonly sandbox: SandboxProfile;
   readonly cols: number;
@@ -54,8 +54,8 @@ export interface ShellSeatOptions {
  * The place of a session's shell. The shell in it can be replaced by a new one, set up afresh or with what the old one
  * had; whoever listens sees the reports of the shell that sits there now.
  */
-export class ShellSeat {
-  readonly #options: ShellSeatOptions;
+export class SessionShell {
+  readonly #options: SessionShellOptions;
   readonly #listener: ShellListener;
   #shell: ShellProcess;
   #size: TerminalSize;
@@ -69,7 +69,7 @@ export class ShellSeat {
   #commands = 0;
   #workingDirectory: string;
 
-  private constructor(options: ShellSeatOptions, listener: ShellListener, shell: ShellProcess) {
+  private constructor(options: SessionShellOptions, listener: ShellListener, shell: ShellProcess) {
     this.#options = options;
     this.#listener = listener;
     this.#shell = shell;
@@ -85,9 +85,13 @@ export class ShellSeat {
    * Seats a first shell.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY
    */
-  static async open(options: ShellSeatOptions, setting: ShellSetting, listener: ShellListener): Promise<ShellSeat> {
+  static async open(
+    options: SessionShellOptions,
+    setting: ShellSetting,
+    listener: ShellListener,
+  ): Promise<SessionShell> {
     const shell = await options.pool.take(options.installed, options.sandbox, options.limits);
-    const seat = new ShellSeat(options, listener, shell);
+    const seat = new SessionShell(options, listener, shell);
     try {
       await seat.#setUp(setting, false);
       return seat;

@@ -8,7 +8,7 @@ import type { Setting } from '../model/settings.js';
 import { isMapping } from './values.js';
 
 /** A key of the configuration as it is in force. */
-export interface SettingInForce {
+export interface EffectiveSetting {
   /** As in the file. */
   readonly path: readonly string[];
   /** In the units of the file; undefined for none. Secrets are masked. */
@@ -18,12 +18,12 @@ export interface SettingInForce {
 }
 
 /** Every key in the order of the sections, with its value and who has said so. */
-export function listInForce(
+export function effectiveSettings(
   checked: CheckedConfiguration,
   configuration: Configuration,
   layers: ConfigurationLayers,
   settings: readonly Setting[],
-): readonly SettingInForce[] {
+): readonly EffectiveSetting[] {
   const derived = deriveValues(configuration);
   const mask = new SecretMask(configuration.secrets);
   return settings.map(({ path }) => {

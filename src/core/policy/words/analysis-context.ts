@@ -4,7 +4,7 @@ import type { Scope, SimpleCommand } from './simple-command.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** The analysis of one request: what judges of commands may ask of it. */
-export interface Inquiry {
+export interface AnalysisContext {
   readonly facts: PolicyFacts;
   /** Files that the text has written so far. */
   readonly written: WrittenFiles;

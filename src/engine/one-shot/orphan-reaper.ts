@@ -25,7 +25,7 @@ export interface EndedOneShot {
 }
 
 /** What leftovers are ended with. */
-export interface LeftoversOptions {
+export interface OrphanReaperOptions {
   /** Names the daemon's own part of the processes' tags. */
   readonly runtime: Pick<RuntimeDirectory, 'instance'>;
   /** Programs that are no shells have its mark. */
@@ -35,15 +35,15 @@ export interface LeftoversOptions {
 }
 
 /** Ends what one-shots have left behind. */
-export class Leftovers implements AsyncDisposable {
-  readonly #options: LeftoversOptions;
+export class OrphanReaper implements AsyncDisposable {
+  readonly #options: OrphanReaperOptions;
   readonly #isIdle: () => boolean;
   readonly #tags: string[] = [];
   readonly #ending = new PendingWork();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param isIdle whether no one-shot runs */
-  constructor(options: LeftoversOptions, isIdle: () => boolean) {
+  constructor(options: OrphanReaperOptions, isIdle: () => boolean) {
     this.#options = options;
     this.#isIdle = isIdle;
   }

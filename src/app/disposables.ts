@@ -1,2 +1,2 @@
 /** What is to be closed, in the order in which it was built. */
-export type Closers = (() => void | Promise<void>)[];
+export type Disposables = (() => void | Promise<void>)[];

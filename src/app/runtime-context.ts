@@ -6,7 +6,7 @@ import type { GateSettings } from '../services/gate/gate-options.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
 
 /** What changes while the daemon runs, and where its figures go. */
-export interface CurrentState {
+export interface RuntimeContext {
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;

@@ -1,22 +1,22 @@
 import type { Command, EndReason } from '../command/command.js';
-import type { Watched } from '../command/watched.js';
+import type { LimitTarget } from '../command/limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import { bytesWrittenSoFar } from '../process/process-table.js';
 
 /** Told of a one-shot that takes its time. */
-export type OnLingering = (watched: Watched) => void;
+export type OnLongRunning = (watched: LimitTarget) => void;
 
 /** A one-shot in flight, as limits are kept for it: nothing outlives its command. */
-export function watchOneShot(
+export function oneShotLimitTarget(
   command: Command,
   process: OneShotProcess,
   cancel: (command: Command, reason: EndReason) => void,
-): Watched {
+): LimitTarget {
   return {
     group: process.group,
     limits: command.spec.resourceLimits ?? {},
     get own() {
-      return process.root?.own ?? [];
+      return process.root?.rootPids ?? [];
     },
     get running() {
       return command.outcome ? undefined : command;
@@ -31,7 +31,7 @@ export function watchOneShot(
 }
 
 /** From now on the process runs this command: what it has used before does not count, and its limits hold. */
-export function beginWithLimits(command: Command, process: OneShotProcess): void {
+export function startWithLimits(command: Command, process: OneShotProcess): void {
   const { group } = process;
   // Of one that is just being started not every mechanism can tell what it has used, which is nothing.
   const cpuAtStart = process.pid === undefined ? 0 : group.cpuMs();
