@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { cliExec, cliHelp } from './rows/cli.mjs';
 import { echo } from './rows/echo.mjs';
 import { largeOutput } from './rows/large-output.mjs';
 import { manySessions } from './rows/many-sessions.mjs';
@@ -27,6 +28,8 @@ const all = [
   policyRow,
   sandboxedOneShot,
   sandboxedSession,
+  cliExec,
+  cliHelp,
 ];
 const rows = all.filter(({ name }) => name.includes(values.only ?? ''));
 

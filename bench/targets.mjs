@@ -28,6 +28,7 @@ async function start(args) {
     return answer;
   };
   return {
+    url,
     request,
     /** CPU time so far, in milliseconds: the clock ticks of /proc are 10 ms. */
     cpuMs: () => {

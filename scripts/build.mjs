@@ -1,11 +1,18 @@
 // Builds dist/: the compiler's output, the shell drivers beside it, and an executable main.js.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { build } from 'rolldown';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
+const main = join(dist, 'main.js');
+
+/** Packages of which a short command needs a few functions: bundled, since loading hundreds of files takes longer than the command. */
+const BUNDLED =
+  /\/node_modules\/(?:commander|zod|yaml|string-width|strip-ansi|ansi-regex|emoji-regex|get-east-asian-width|socket\.io-client|socket\.io-parser|@socket\.io|engine\.io-client|engine\.io-parser|ws|xmlhttprequest-ssl|debug|ms|has-flag|supports-color)\//;
 
 rmSync(dist, { recursive: true, force: true });
 execFileSync(
@@ -17,4 +24,35 @@ execFileSync(
   },
 );
 cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/drivers'), { recursive: true });
-chmodSync(join(dist, 'main.js'), 0o755);
+await bundle();
+chmodSync(main, 0o755);
+
+/**
+ * Replaces main.js by a bundle with chunks beside it, one for each subcommand and what they share. The other files stay: library,
+ * client, and the programs that run as processes of their own.
+ */
+async function bundle() {
+  await build({
+    input: main,
+    platform: 'node',
+    logLevel: 'warn',
+    external: (id, importer) =>
+      importer !== undefined && !id.startsWith('.') && !id.startsWith('/') && !isBundled(id, importer),
+    plugins: [
+      {
+        name: 'own-url',
+        // A chunk stands in dist/; files beside a module are found from where the module stood.
+        transform: (code, id) =>
+          id.startsWith(dist) && code.includes('import.meta.url')
+            ? code.replaceAll('import.meta.url', `new URL('./${relative(dist, id)}', import.meta.url).href`)
+            : undefined,
+      },
+    ],
+    output: { dir: dist, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunk-[hash].js', minify: false },
+  });
+}
+
+function isBundled(id, importer) {
+  if (id.startsWith('node:')) return false;
+  return BUNDLED.test(`/node_modules/${id}/`) || BUNDLED.test(importer);
+}

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { timeInTurn } from '../measure.mjs';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const run = promisify(execFile);
+const node = (args, url) =>
+  run(process.execPath, args, { env: { ...process.env, ...(url && { SHELL_ADAPTER_URL: url }) } });
+
+/** Runs a command line beside Node.js alone: both are whole processes. */
+const timeCommand = (args) => ({
+  run: ({ daemon, short }) =>
+    timeInTurn(
+      short ? 2 : 6,
+      short ? 3 : 10,
+      () => node(['-e', '0']),
+      () => node([MAIN, ...args], daemon.url),
+    ),
+});
+
+export const cliExec = { name: 'shell-adapter exec -n true', target: 2.5, ...timeCommand(['exec', '-n', 'true']) };
+
+export const cliHelp = { name: 'shell-adapter --help', target: 2, ...timeCommand(['--help']) };
