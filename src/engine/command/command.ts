@@ -13,34 +13,40 @@ import { quote } from '../shells/shell.js';
 import type { SpoolBudget } from '../output/spool.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 
-/** What is to be run, after every check. */
+/** A command to run, after all checks. */
 export interface CommandSpec {
   readonly id: string;
-  /** Shell text, or with `args` a program. */
+  /** Shell text; with `args`, the name of a program. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly stdin?: string | undefined;
-  /** Standard input that is fed while the command runs, in place of `stdin`. */
+  /** Standard input that is fed while the command runs; replaces `stdin`. */
   readonly stdinPipe?: StdinPipe | undefined;
   readonly timeoutMs: number;
   readonly noOutputTimeoutMs?: number | undefined;
-  /** Of a one-shot: how long it may go on when nobody can write to its stdout any more; undefined for as long as it likes. */
+  /**
+   * One-shots only: how long the command may go on after the last reader of its stdout is gone, in milliseconds.
+   * @default unlimited
+   */
   readonly closedOutputTimeoutMs?: number | undefined;
   readonly tty: boolean;
-  /** Of a command without a session; by default what the configuration says. */
+  /**
+   * Sandbox profile of a one-shot.
+   * @default the configured profile
+   */
   readonly sandbox?: SandboxProfile | undefined;
   readonly limits: OutputLimits;
-  /** Stricter than those of the session. */
+  /** Limits of this command, stricter than those of the session. */
   readonly resourceLimits?: Limits | undefined;
 }
 
-/** Why a command is ended before its time. */
+/** Reason for ending a command early. */
 export interface EndReason {
   readonly status: 'timed_out' | 'interrupted' | 'killed';
   readonly killedBy: 'timeout' | 'signal' | 'client' | 'shutdown' | 'cpu' | 'memory' | 'processes' | 'disk';
-  /** The limit, if it was one. */
+  /** The exceeded limit, if that is the reason. */
   readonly breach?: Breach;
 }
 
@@ -50,7 +56,7 @@ export interface Warning {
   readonly message: string;
 }
 
-/** How a command ended. */
+/** Result of an ended command. */
 export interface CommandOutcome {
   readonly exitCode: number;
   /** Name of the signal that the exit code stands for. */
@@ -58,9 +64,9 @@ export interface CommandOutcome {
   readonly status: 'completed' | 'timed_out' | 'interrupted' | 'killed';
   readonly killedBy: EndReason['killedBy'] | null;
   readonly durationMs: number;
-  /** The limit that it was killed for. */
+  /** The limit for which the command was killed. */
   readonly breach: Breach | null;
-  /** Processes that were killed for it; those that the kernel killed by itself as far as they are known. */
+  /** Processes that were killed for the limit; processes killed by the kernel are included as far as they are known. */
   readonly killedPids: readonly number[];
   readonly use: ResourceUse;
   readonly sessionState: 'alive' | 'restarted' | 'closed' | null;
@@ -70,13 +76,13 @@ export interface CommandOutcome {
   readonly warnings: readonly Warning[];
 }
 
-/** What a command was killed for; undefined when it was not killed for a limit. */
+/** Returns the kill of a command; undefined when it was not killed for a limit. */
 export const killOf = ({ breach, killedPids, use }: CommandOutcome): Kill | undefined =>
   breach ? { breach, killedPids, peak: peakOf(breach, use) } : undefined;
 
-/** What the engine knows when a command's shell or process has ended. */
+/** Facts that the engine has when a command's shell or process has ended. */
 export interface CommandEnd {
-  /** As the shell counts: 128+n for signal n. */
+  /** Exit code in shell notation: 128+n for signal n. */
   readonly exitCode: number;
   readonly sessionState: CommandOutcome['sessionState'];
   readonly workingDirectory: string | null;
@@ -85,43 +91,46 @@ export interface CommandEnd {
   readonly warnings?: readonly Warning[];
 }
 
-/** Exit code of a command that was ended for its time, as timeout(1) gives. */
+/** Exit code of a command that has timed out, as in timeout(1). */
 const TIMED_OUT_EXIT_CODE = 124;
-/** Exit code of a command that was ended for another limit, whatever it has made of that: that of SIGKILL. */
+/** Exit code of a command that was ended for another limit, whatever its own code is: that of SIGKILL. */
 const LIMIT_EXIT_CODE = 137;
 const SIGNAL_EXIT_BASE = 128;
 
 /** Signals that a client sends to end a command. */
 export const ENDING_SIGNALS: ReadonlySet<SignalName> = new Set(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGHUP', 'SIGQUIT']);
 
-/** Time between SIGTERM and SIGKILL when the daemon itself has to be gone soon. */
+/** Longest grace period when the daemon shuts down, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 1000;
 
-/** Time between SIGTERM and SIGKILL for what is ended for this reason, in milliseconds: none for what harms others meanwhile. */
+/**
+ * Returns the grace period between SIGTERM and SIGKILL for a reason, in milliseconds; 0 for an exceeded limit, because
+ * the command harms others meanwhile.
+ */
 export function graceFor({ killedBy, breach }: EndReason, killGraceMs: number): number {
   if (breach) return 0;
   return killedBy === 'shutdown' ? Math.min(killGraceMs, SHUTDOWN_GRACE_MS) : killGraceMs;
 }
 
-/** Words of commands that may end the shell without its driver's knowing. */
+/** Words of commands that may end the shell without notice to its driver. */
 const MAY_END_SHELL = /exec|kill|-e|errexit|source|\. /;
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-/** Name of the signal that an exit code above 128 stands for, as shells count. */
+/** Returns the name of the signal for an exit code above 128 in shell notation. */
 const signalOfExitCode = (exitCode: number): string | null => SIGNAL_NAMES.get(exitCode - SIGNAL_EXIT_BASE) ?? null;
 
-/** Exit code that shells give for a program ended by a signal. */
+/** Returns the exit code that shells report for a program ended by a signal. */
 export const exitCodeOfSignal = (signal: NodeJS.Signals): number => SIGNAL_EXIT_BASE + constants.signals[signal];
 
-/** One command, from the moment it is accepted: its outputs, its end. */
+/** One command with its outputs and its result, from admission on. */
 export class Command {
   readonly spec: CommandSpec;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** Resolves when the command has ended; never rejects. */
   readonly finished: Promise<CommandOutcome>;
-  /** When it was accepted, on the monotonic clock and by the calendar. */
+  /** Calendar time of the admission. */
   readonly acceptedAt = new Date();
   readonly meter = new UseMeter();
   readonly #killed = new Set<number>();
@@ -132,8 +141,8 @@ export class Command {
   #resolve!: (outcome: CommandOutcome) => void;
 
   /**
-   * @param meters count the bytes of its outputs; by default nobody does
-   * @param secrets are masked in its outputs, see `patternsOf`; by default none
+   * @param meters count the bytes of the outputs; by default they are not counted
+   * @param secrets masked in the outputs, see `patternsOf`; by default none
    */
   constructor(
     spec: CommandSpec,
@@ -154,38 +163,38 @@ export class Command {
     return this.spec.id;
   }
 
-  /** What a shell is to read: a program with arguments is quoted word by word. */
+  /** The text for a shell: a program with arguments is quoted word by word. */
   get shellText(): string {
     const { command, args } = this.spec;
     return args ? [command, ...args].map(quote).join(' ') : command;
   }
 
-  /** Whether the shell's state is to be saved before it runs; at other times that is done in pauses. */
+  /** Whether the shell's state must be saved before the command runs; otherwise it is saved during pauses. */
   get mayEndShell(): boolean {
     return MAY_END_SHELL.test(this.spec.command);
   }
 
-  /** Whether it is likely to leave the terminal in other modes. */
+  /** Whether the command is likely to change the terminal's modes. */
   get mayDisturbTerminal(): boolean {
     return /\bstty\b|\breset\b/.test(this.spec.command);
   }
 
-  /** Undefined while it runs or waits. */
+  /** The result; undefined while the command is queued or runs. */
   get outcome(): CommandOutcome | undefined {
     return this.#outcome;
   }
 
-  /** Whether it has left the queue. */
+  /** Whether the command has left the queue. */
   get hasStarted(): boolean {
     return this.#startedAt !== undefined;
   }
 
-  /** Why it is being ended, once that is decided. */
+  /** The reason for ending the command, once that is decided. */
   get endReason(): EndReason | undefined {
     return this.#endReason;
   }
 
-  /** Time since its start, in milliseconds. */
+  /** Time since the start, in milliseconds; 0 before. */
   get ageMs(): number {
     return this.#startedAt === undefined ? 0 : performance.now() - this.#startedAt;
   }
@@ -194,24 +203,30 @@ export class Command {
     this.#startedAt = performance.now();
   }
 
-  /** Notes why it is to end. The first reason wins; false when there is one already, or it has ended. */
+  /**
+   * Records why the command is to end. Only the first reason counts; returns false when there is one already, or the
+   * command has ended.
+   */
   requestEnd(reason: EndReason): boolean {
     if (this.#endReason || this.#outcome) return false;
     this.#endReason = reason;
     return true;
   }
 
-  /** Notes processes that were killed to keep a limit. */
+  /** Records processes that were killed to enforce a limit. */
   noteKilled(pids: Iterable<number>): void {
     for (const pid of pids) this.#killed.add(pid);
   }
 
-  /** Notes a signal that a client sent, to tell an interrupted command from one that ended so by itself. */
+  /**
+   * Records a signal that a client sent, to distinguish an interrupted command from one that ended with the same signal
+   * on its own.
+   */
   noteSignal(signal: SignalName): void {
     this.#sentSignal = signal;
   }
 
-  /** Settles the command; later calls are ignored. */
+  /** Settles the command; idempotent. */
   finish(end: CommandEnd): void {
     if (this.#outcome) return;
     this.stdout.end();

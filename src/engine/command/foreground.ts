@@ -18,50 +18,59 @@ import {
 import type { ProcessRoot } from '../process/process-root.js';
 import { type ReportedProcess, reportProcesses, sendSignal } from '../process/process-tree.js';
 
-/** Longest wait for the shell to stop, and for a signalled program to end: on a busy machine they must get their turn. */
+/**
+ * Longest wait for the shell to stop, and for a signalled program to end, in milliseconds: a loaded machine delays
+ * both.
+ */
 const STEP_MS = 250;
-/** Pause between attempts; not the period of a loop that starts one short program after another. */
+/**
+ * Pause between attempts, in milliseconds; differs from the period of a loop that starts one short program after
+ * another.
+ */
 const PAUSE_MS = 3;
-/** Long enough for dozens of programs in a row to end by themselves just then, on a busy machine. */
+/**
+ * Total time for attempts, in milliseconds: dozens of short programs in a row may end just before their signal on a
+ * loaded machine.
+ */
 const ATTEMPTS_MS = 3000;
 
-/** A signal for what a shell has in the foreground of its terminal. */
+/** Request to signal the foreground of a shell's terminal. */
 export interface ForegroundSignal {
   readonly root: ProcessRoot;
   readonly signal: SignalName;
-  /** Whether the shell is still what it was started as, not a program that has replaced it. */
+  /** Whether the shell's program is still the one that was started, not one that has replaced it with `exec`. */
   readonly hasDriver: boolean;
-  /** Asked before the shell itself is interrupted; false when that has just been done. */
+  /** Called before the shell itself is interrupted; returns false when it has just been interrupted. */
   readonly mayInterruptShell: () => boolean;
-  /** Told which signal was sent, before it has any effect. */
+  /** Called with the signal before it takes effect. */
   readonly onSend: (signal: SignalName) => void;
-  /** Whether the command has ended: what has the foreground then is the next one's. */
+  /** Whether the command has ended: the foreground then belongs to the next command. */
   readonly isOver: () => boolean;
 }
 
-/** A program that has the terminal. */
+/** A program in the foreground of a terminal, or behind it. */
 export interface ForegroundProgram {
-  /** As the kernel knows it: at most 15 characters of its file's name. */
+  /** The kernel's name of the process: at most 15 characters of the file name. */
   readonly name: string;
-  /** Its arguments, its own name first; empty when they are not told. */
+  /** Arguments, starting with the program's own name; empty when they are not readable. */
   readonly args: readonly string[];
-  /** Its standard input is a terminal. Also true when that cannot be seen. */
+  /** Whether standard input is a terminal. Also true when that cannot be determined. */
   readonly readsTerminal: boolean;
 }
 
-/** The programs that may read what is typed. */
+/** Programs that may read terminal input. */
 export interface TerminalReaders {
-  /** Those in the foreground. */
+  /** Programs in the foreground. */
   readonly foreground: readonly ForegroundProgram[];
-  /** Those that have started them, and read the terminal after them. */
+  /** Ancestors of the foreground programs, which read the terminal after them. */
   readonly behind: readonly ForegroundProgram[];
 }
 
 const NO_READERS: TerminalReaders = { foreground: [], behind: [] };
 
 /**
- * The programs that may read what is typed on a shell's terminal.
- * @param hasDriver whether the shell is still what it was started as: then it is none of them
+ * Returns the programs that may read input of a shell's terminal.
+ * @param hasDriver whether the shell's program is still the one that was started: then it is excluded
  */
 export function terminalReaders(shellPid: number, hasDriver: boolean): TerminalReaders {
   const shell = readProcess(shellPid);
@@ -93,36 +102,39 @@ function readsTerminal(pid: number): boolean {
     const input = statSync(`/proc/${pid}/fd/0`);
     return input.isCharacterDevice() && ((input.rdev >> 8) & 0xfff) !== MEMORY_DEVICES;
   } catch (error) {
-    // ENOENT: it has closed its standard input, or has ended. EACCES: it belongs to another user.
+    // ENOENT: standard input is closed, or the process has ended. EACCES: it belongs to another user.
     return (error as NodeJS.ErrnoException).code !== 'ENOENT';
   }
 }
 
-/** Who got a signal, and whether it had any effect: a program may have ended by itself at that moment. */
+/**
+ * One attempt: the processes that received the signal, and whether it took effect; a program may have ended on its own
+ * at that moment.
+ */
 interface Attempt {
-  readonly wasHeard: boolean;
+  readonly tookEffect: boolean;
   readonly processes: ReportedProcess[];
 }
 
-const NOBODY: Attempt = { wasHeard: true, processes: [] };
-const UNHEARD: Attempt = { wasHeard: false, processes: [] };
+const NO_RECIPIENT: Attempt = { tookEffect: true, processes: [] };
+const NO_EFFECT: Attempt = { tookEffect: false, processes: [] };
 
 /**
  * Signals the foreground process group of a shell's terminal. Where that is the shell itself, which runs a loop or a
  * builtin, an ending signal becomes an interrupt (interactive shells ignore SIGTERM, and die of others), and any other
- * signal is not sent. A program that has replaced the shell gets what was sent.
- *
- * A signal that meets a program between fork(2) and exec(2), or one that is just ending, is lost, and a loop of short
- * programs goes on as if nothing had been. So the shell is stopped for a moment while its programs are looked at, and the
- * signal is repeated until it was heard: by the shell, by a program that handles or ignores it, or by one that died of it.
- * @returns the processes that got it, in the last attempt; none when nobody can
+ * signal is not sent. A program that has replaced the shell receives the signal unchanged.
+ * A signal that hits a program between fork(2) and exec(2), or one that is just ending, is lost, and a loop of short
+ * programs continues unaffected. Therefore the shell is stopped briefly while its programs are inspected, and the
+ * signal is repeated until it takes effect: on the shell, on a program that handles or ignores it, or on one that it
+ * has killed.
+ * @returns the processes that received the signal in the last attempt; empty when there are none
  */
 export async function signalForeground(request: ForegroundSignal): Promise<ReportedProcess[]> {
   if (!request.hasDriver) return signalReplacement(request);
   const deadline = performance.now() + ATTEMPTS_MS;
   for (;;) {
-    const { wasHeard, processes } = await attempt(request);
-    if (wasHeard || request.isOver() || performance.now() > deadline) return processes;
+    const { tookEffect, processes } = await attempt(request);
+    if (tookEffect || request.isOver() || performance.now() > deadline) return processes;
     await sleep(PAUSE_MS);
     if (request.isOver()) return processes;
   }
@@ -139,14 +151,15 @@ function signalReplacement({ root, signal, onSend }: ForegroundSignal): Reported
 async function attempt(request: ForegroundSignal): Promise<Attempt> {
   const shellPid = request.root.main;
   const wasStopped = readProcess(shellPid)?.state === 'T';
-  if (!sendSignal(shellPid, 'SIGSTOP')) return NOBODY;
+  if (!sendSignal(shellPid, 'SIGSTOP')) return NO_RECIPIENT;
   try {
     const hasStopped = await until(() => readProcess(shellPid)?.state === 'T');
     await whenReportsAreRead();
     const shell = readProcess(shellPid);
-    if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NOBODY;
-    // One that is about to be started may need the shell for it, as the first of a job in bash does: no waiting here.
-    if (!hasStopped || listChildren(shellPid).some((child) => isBeforeExec(child, shellPid))) return UNHEARD;
+    if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NO_RECIPIENT;
+    // A program that is about to be started may need the shell for it, as the first one of a job in bash does: no
+    // waiting here.
+    if (!hasStopped || listChildren(shellPid).some((child) => isBeforeExec(child, shellPid))) return NO_EFFECT;
     return shell.foregroundGroup === shell.group ? signalShell(shell, request) : await signalProgram(shell, request);
   } finally {
     if (!wasStopped) sendSignal(shellPid, 'SIGCONT');
@@ -154,8 +167,9 @@ async function attempt(request: ForegroundSignal): Promise<Attempt> {
 }
 
 /**
- * Resolves when the daemon has taken what a shell that is stopped now had to say before: it may have ended the command,
- * and a driver that waits for the next one must not be interrupted. Events that were there are taken in the second turn.
+ * Resolves when the daemon has read all reports of a shell that is now stopped: one of them may have ended the command,
+ * and a driver that waits for the next request must not be interrupted. Pending events are delivered in the second turn
+ * of the event loop.
  */
 async function whenReportsAreRead(): Promise<void> {
   await nextTurn();
@@ -163,30 +177,30 @@ async function whenReportsAreRead(): Promise<void> {
 }
 
 function signalShell(shell: ProcessEntry, { root, signal, mayInterruptShell, onSend }: ForegroundSignal): Attempt {
-  if (!ENDING_SIGNALS.has(signal)) return NOBODY;
+  if (!ENDING_SIGNALS.has(signal)) return NO_RECIPIENT;
   if (mayInterruptShell()) {
     onSend('SIGINT');
     sendSignal(-shell.group, 'SIGINT');
   }
-  return { wasHeard: true, processes: reportProcesses([shell], root) };
+  return { tookEffect: true, processes: reportProcesses([shell], root) };
 }
 
-/** The shell is stopped: its children stay in the table when they end, with what they ended of. */
+/** While the shell is stopped, its ended children stay in the process table with their exit status. */
 async function signalProgram(shell: ProcessEntry, { root, signal, onSend }: ForegroundSignal): Promise<Attempt> {
   const { pid, foregroundGroup } = shell;
   const members = listChildren(pid).filter((child) => child.group === foregroundGroup && isAlive(child));
   const processes = reportProcesses(members, root);
-  if (members.length === 0) return UNHEARD;
+  if (members.length === 0) return NO_EFFECT;
   const number = constants.signals[signal];
-  const isTheirAffair = !ENDING_SIGNALS.has(signal) || members.some((member) => handlesSignal(member.pid, number));
+  const isHandled = !ENDING_SIGNALS.has(signal) || members.some((member) => handlesSignal(member.pid, number));
   onSend(signal);
-  if (!sendSignal(-foregroundGroup, signal)) return { wasHeard: false, processes };
-  if (isTheirAffair) return { wasHeard: true, processes };
+  if (!sendSignal(-foregroundGroup, signal)) return { tookEffect: false, processes };
+  if (isHandled) return { tookEffect: true, processes };
   await until(() => !members.some(isAlive));
-  return { wasHeard: members.some((member) => isAlive(member) || exitSignal(member.pid) === number), processes };
+  return { tookEffect: members.some((member) => isAlive(member) || exitSignal(member.pid) === number), processes };
 }
 
-/** Waits for something, within bounds; gives whether it has come about. */
+/** Polls a condition until a deadline; returns whether it became true. */
 async function until(isSo: () => boolean): Promise<boolean> {
   const deadline = performance.now() + STEP_MS;
   while (!isSo()) {

@@ -4,26 +4,26 @@ import type { Breach } from './resource-use.js';
 import type { NamespacePids } from '../process/namespace-pids.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 
-/** What limits are kept for: a session, or a one-shot command. */
+/** What limits apply to: a session, or a one-shot. */
 export interface LimitTarget {
-  /** Its processes; another group once its shell was replaced. */
+  /** The current process group; replaced when the shell is replaced. */
   readonly group: ProcessGroup;
-  /** What holds for all of it. */
+  /** Limits of the whole target. */
   readonly limits: Limits;
-  /** Process ids of its shell or program, its sandbox included; empty when that has not begun yet, or has ended. */
+  /** Process ids of the shell or program, including its sandbox; empty before the start and after the end. */
   readonly own: readonly number[];
-  /** The command that runs in it. */
+  /** The running command. */
   readonly running: Command | undefined;
-  /** What clients are told for process ids. */
+  /** Namespace pids, as reported to clients. */
   readonly numbers: NamespacePids;
-  /** Ends a command with what it has started. */
+  /** Ends a command with all processes that it has started. */
   cancel(command: Command, reason: EndReason): void;
-  /** Ends everything but the shell and what the running command has started; gives the processes that were killed. */
+  /** Ends everything but the shell and the processes of the running command; returns the killed processes. */
   endRest(breach: Breach): Promise<readonly number[]>;
-  /** Ends the shell; a session gets another one. */
+  /** Ends the shell; a session starts another one. */
   endShell(breach: Breach): void;
-  /** Ends all of it. */
+  /** Ends the whole target. */
   endSession(breach: Breach): void;
-  /** A limit was kept while no command ran that could tell. */
+  /** Records a breach that was enforced while no command ran whose result could report it. */
   noteBreach(breach: Breach): void;
 }

@@ -1,7 +1,7 @@
 import type { Resource } from '../../core/limits/limits.js';
 import type { Breach } from './resource-use.js';
 
-/** What results tell of limits beside what they were ended for. */
+/** Warning of a result about a limit that did not end the command. */
 interface LimitWarning {
   readonly code: 'LIMIT_EXCEEDED';
   readonly message: string;
@@ -9,20 +9,23 @@ interface LimitWarning {
 
 const warning = (message: string): LimitWarning => ({ code: 'LIMIT_EXCEEDED', message });
 
-/** Digits behind the point of what was seen. */
+/** Rounds a measured value to one decimal place. */
 const round = (value: number): number => Math.round(value * 10) / 10;
 
 const seen = ({ resource, observed, limit }: Breach): string =>
   `${resource} was ${round(observed)}, and the limit is ${limit}`;
 
-/** Tells that something was ended for a limit that is no fault of the command whose result tells it. */
+/** Returns the warning that processes were ended for a limit, in the result of a command that did not cause it. */
 export const breachWarning = (breach: Breach): LimitWarning =>
   warning(`Processes that earlier commands have left in this session were ended: ${seen(breach)}.`);
 
-/** Tells that the kernel has kept a limit of a command that has come to its end all the same. */
+/** Returns the warning that the kernel has enforced a limit of a command that has completed anyway. */
 export const keptWarning = (what: 'ended' | 'not started', resource: Resource, limit: number): LimitWarning =>
   warning(`Processes of this command were ${what}: ${resource} is limited to ${limit}.`);
 
-/** Tells that a command has come to its end before it was ended for a limit, or was spared because it is not to blame. */
+/**
+ * Returns the warning that a command has completed before it was ended for a limit, or was spared because it did not
+ * cause the breach.
+ */
 export const exceededWarning = (breach: Breach): LimitWarning =>
   warning(`A limit was exceeded while this command ran, and it came to its end all the same: ${seen(breach)}.`);

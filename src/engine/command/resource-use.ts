@@ -2,38 +2,38 @@ import { judgeUsage } from '../../core/limits/judge.js';
 import { type Limits, MB, type Resource } from '../../core/limits/limits.js';
 import type { GroupSample, ProcessGroup } from '../limits/mechanism.js';
 
-/** What a command has used, with all that ran in its session meanwhile. Null is what was not measured. */
+/** Resource use of a command, including everything else that ran in its session meanwhile. Null: not measured. */
 export interface ResourceUse {
   readonly cpuMs: number | null;
-  /** The most that was seen. Null for a command that had ended before the first look. */
+  /** Highest sampled value, in bytes. Null for a command that had ended before the first sample. */
   readonly peakMemoryBytes: number | null;
-  /** Processes and threads, the shell included; likewise. */
+  /** Highest sampled number of processes and threads, including the shell. Null as above. */
   readonly peakTasks: number | null;
-  /** Likewise. */
+  /** Bytes written. Null as above. */
   readonly writtenBytes: number | null;
 }
 
-/** Of a command that has not begun. */
+/** Use of a command that has not started. */
 export const NOTHING_USED: ResourceUse = { cpuMs: 0, peakMemoryBytes: null, peakTasks: null, writtenBytes: null };
 
 /** A limit that was exceeded, in the unit of its name. */
 export interface Breach {
   readonly resource: Resource;
   readonly limit: number;
-  /** What was seen when it was decided. */
+  /** The value on which the decision was based. */
   readonly observed: number;
 }
 
-/** What was ended for a limit. */
+/** The processes ended for a limit. */
 export interface Kill {
   readonly breach: Breach;
-  /** The most that was used, in the unit of the limit's name. */
+  /** Highest use, in the unit of the limit's name. */
   readonly peak: number;
-  /** Processes that were killed for it; those that the kernel killed by itself as far as they are known. */
+  /** Processes that were killed for the limit; processes killed by the kernel are included as far as they are known. */
   readonly killedPids: readonly number[];
 }
 
-/** The most that a command has used of what its limit was exceeded of: never less than what was observed then. */
+/** Returns a command's highest use of the resource whose limit was exceeded; never less than the observed value. */
 export function peakOf({ resource, observed }: Breach, use: ResourceUse): number {
   const used: Partial<Record<Resource, number>> = {
     cpu_seconds: (use.cpuMs ?? 0) / 1000,
@@ -44,33 +44,36 @@ export function peakOf({ resource, observed }: Breach, use: ResourceUse): number
   return Math.max(observed, used[resource] ?? 0);
 }
 
-/** What a command is measured with. */
+/** What `UseMeter` measures. */
 export interface Measured {
   readonly group: ProcessGroup;
-  /** CPU time that the group has used before, in milliseconds; undefined when it does not tell. */
+  /** CPU time that the group had used before, in milliseconds; undefined when it is not available. */
   readonly cpuAtStart: number | undefined;
-  /** What holds for the command. */
+  /** Limits of the command. */
   readonly limits: Limits;
-  /** Bytes written by its shell or program and the children that has waited for: a cheap look, where it is worth one. */
+  /**
+   * Counter of bytes written by the shell or program and by the children that it has waited for; cheap, and only set
+   * where it is worth reading.
+   */
   readonly written?: Writer | undefined;
 }
 
-/** The process that waits for what a command starts, and takes over what that has written. */
+/** The process that waits for the command's children, and accumulates the bytes that they have written. */
 export interface Writer {
-  /** The shell, or the program without a session; undefined before that runs. */
+  /** The shell, or the program of a one-shot; undefined before that runs. */
   readonly pid: number | undefined;
   readonly atStart: number;
   now(): number | undefined;
 }
 
-/** Measures what a command uses: CPU time from its start, the rest from the first look at it. */
+/** Measures the resource use of a command: CPU time from the start, everything else from the first sample. */
 export class UseMeter {
   #group: ProcessGroup | undefined;
   #limits: Limits = {};
   #cpuAtStart: number | undefined;
   #written: Measured['written'];
   #seenAtStart = 0;
-  #knownBytes = 0;
+  #minWrittenBytes = 0;
   #cpuMs: number | null = null;
   #peakMemoryBytes: number | null = null;
   #peakTasks: number | null = null;
@@ -79,7 +82,7 @@ export class UseMeter {
   #lastPids: readonly number[] = [];
   #earlierPids: readonly number[] = [];
 
-  /** What was used so far. */
+  /** Use so far. */
   get use(): ResourceUse {
     return {
       cpuMs: this.#cpuMs,
@@ -89,27 +92,27 @@ export class UseMeter {
     };
   }
 
-  /** CPU time of its group when it began, in milliseconds. */
+  /** CPU time of the group at the start of the command, in milliseconds. */
   get cpuAtStart(): number | undefined {
     return this.#cpuAtStart;
   }
 
-  /** Processes that were there at the last look. */
+  /** Processes in the last sample. */
   get lastPids(): readonly number[] {
     return this.#lastPids;
   }
 
-  /** Processes that were there at the look before that. */
+  /** Processes in the sample before the last. */
   get earlierPids(): readonly number[] {
     return this.#earlierPids;
   }
 
-  /** Its shell or program, and what that had written before; undefined where that is not asked for. */
+  /** The shell or program, and its bytes written before the start; undefined where that is not measured. */
   get writer(): Pick<Writer, 'pid' | 'atStart'> | undefined {
     return this.#written;
   }
 
-  /** The limits that it has exceeded, as far as is known at its end. */
+  /** Limits that the command has exceeded, as far as known at its end. */
   get exceeded(): readonly Breach[] {
     const { cpuMs, peakMemoryBytes, peakTasks, writtenBytes } = this.use;
     const usage = {
@@ -122,7 +125,7 @@ export class UseMeter {
     return judgeUsage(this.#limits, usage).filter(({ share }) => share > 1);
   }
 
-  /** The command begins. */
+  /** Starts measuring. */
   begin({ group, cpuAtStart, limits, written }: Measured): void {
     this.#group = group;
     this.#cpuAtStart = cpuAtStart;
@@ -132,35 +135,35 @@ export class UseMeter {
   }
 
   /**
-   * Takes what was seen of its group.
-   * @param writtenAtStart bytes that the group had written when the command began
+   * Takes a sample of the group.
+   * @param writtenAtStart bytes that the group had written when the command started
    */
   note({ cpuMs, memoryBytes, tasks, writtenBytes, pids }: GroupSample, writtenAtStart: number): void {
     this.#writtenAtStart ??= writtenAtStart;
-    // A look that others have waited for may have begun before the command.
+    // A shared sample may have been started before the command.
     this.#cpuMs = Math.max(0, cpuMs - (this.#cpuAtStart ?? cpuMs));
     this.#peakMemoryBytes = Math.max(this.#peakMemoryBytes ?? 0, memoryBytes);
     this.#peakTasks = Math.max(this.#peakTasks ?? 0, tasks);
-    this.#writtenBytes = Math.max(this.#knownBytes, writtenBytes - this.#writtenAtStart);
+    this.#writtenBytes = Math.max(this.#minWrittenBytes, writtenBytes - this.#writtenAtStart);
     this.#earlierPids = this.#lastPids;
     this.#lastPids = pids;
   }
 
-  /** The kernel has enforced a limit on memory: that much was held. */
+  /** Records that the kernel has enforced a memory limit at this use. */
   notePeakMemory(bytes: number): void {
     this.#peakMemoryBytes = Math.max(this.#peakMemoryBytes ?? 0, bytes);
   }
 
-  /** It is known that so many bytes were written at least; undefined when it is not. */
+  /** Records a lower bound of the bytes written; undefined when it is not known. */
   noteWritten(bytes: number | undefined): void {
     if (bytes === undefined) return;
-    this.#knownBytes = Math.max(0, bytes);
+    this.#minWrittenBytes = Math.max(0, bytes);
     this.#writtenBytes = Math.max(this.#writtenBytes ?? 0, bytes);
   }
 
-  /** The command has ended. */
+  /** Stops measuring. */
   end(): void {
-    // What was looked at before is looked at once more: the last look may be a while ago.
+    // A command that was sampled before is sampled once more: the last sample may be old.
     if (this.#group && this.#writtenAtStart !== undefined) {
       const sample = this.#group.sampleNow();
       if (sample) this.note(sample, this.#writtenAtStart);
@@ -170,13 +173,13 @@ export class UseMeter {
     this.#group = undefined;
   }
 
-  /** Of a command that nobody has looked at. */
+  /** For a command without any sample. */
   #noteOwnBytes(): void {
     const now = this.#written?.now();
     if (!this.#group || !this.#written || now === undefined) return;
     const bytes = now - this.#written.atStart;
     const { disk_mb: limitMb = Infinity } = this.#limits;
-    // The shell may have waited for a background process meanwhile, whose bytes were seen before.
+    // The shell may have waited meanwhile for a background process whose bytes were counted before.
     const sample = bytes > limitMb * MB ? this.#group.sampleNow() : undefined;
     this.noteWritten(sample ? Math.min(bytes, sample.writtenBytes - this.#seenAtStart) : bytes);
   }

@@ -1,24 +1,27 @@
 import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from '../command/command.js';
 import type { ProcessEnd } from './process-starter.js';
 
-/** For a result that lists background processes: unlike a session, a one-shot ends them. */
+/** Warning of a result that lists background processes: unlike a session, a one-shot ends them. */
 export const BACKGROUND_ENDED: Warning = {
   code: 'BACKGROUND_ENDED',
   message:
     'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.',
 };
 
-/** The end of a one-shot, as results tell it. */
+/** Converts the end of a one-shot's process into a command end. */
 export function commandEnd(end: ProcessEnd, command: Command): CommandEnd {
   if (end.kind === 'failed') return failedStart(command, end);
   const exitCode = end.kind === 'exited' ? end.exitCode : exitCodeOfSignal(end.signal);
   return { exitCode, sessionState: null, workingDirectory: null };
 }
 
-/** The machine has no more processes, descriptors or memory at the moment. */
+/** Error codes of a machine without free processes, descriptors or memory at the moment. */
 const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** The end of a command that could not be started, and a line on its stderr. As shells do: 127 for a program that is not there, 126 for one that cannot be run. */
+/**
+ * Returns the end of a command that could not be started, and writes a line to its stderr. Exit codes as in shells: 127
+ * for a missing program, 126 for one that cannot be run.
+ */
 export function failedStart(
   command: Command,
   { code = '', message }: { code?: string | undefined; message: string },

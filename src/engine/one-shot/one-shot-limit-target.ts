@@ -3,10 +3,10 @@ import type { LimitTarget } from '../command/limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import { bytesWrittenSoFar } from '../process/process-table.js';
 
-/** Told of a one-shot that takes its time. */
+/** Called for a long-running one-shot. */
 export type OnLongRunning = (watched: LimitTarget) => void;
 
-/** A one-shot in flight, as limits are kept for it: nothing outlives its command. */
+/** Returns the limit target of a one-shot in flight: nothing outlives its command. */
 export function oneShotLimitTarget(
   command: Command,
   process: OneShotProcess,
@@ -30,10 +30,10 @@ export function oneShotLimitTarget(
   };
 }
 
-/** From now on the process runs this command: what it has used before does not count, and its limits hold. */
+/** Starts measuring the command in this process: earlier use does not count; applies the command's limits. */
 export function startWithLimits(command: Command, process: OneShotProcess): void {
   const { group } = process;
-  // Of one that is just being started not every mechanism can tell what it has used, which is nothing.
+  // Not every mechanism can measure a process that is just being started; its use is 0.
   const cpuAtStart = process.pid === undefined ? 0 : group.cpuMs();
   const written = {
     get pid() {
@@ -51,7 +51,7 @@ export function startWithLimits(command: Command, process: OneShotProcess): void
   const setLimits = () => {
     if (command.spec.resourceLimits) group.setLimits(command.spec.resourceLimits);
   };
-  // Only when it runs: while it is being started the starter, with all its threads, is in the group too.
+  // Only once it runs: during the start the starter, with all its threads, is in the group too.
   if (process.pid === undefined) void process.started.then(setLimits);
   else setLimits();
 }

@@ -14,40 +14,45 @@ import { NamespacePids } from '../process/namespace-pids.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import { placeStdin, StdinPipe } from '../output/stdin-pipe.js';
 
-/** What a process without a session is started with. */
+/** Options of a process without a session. */
 export interface OneShotProgram {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Marks its processes; without the part of the command, which is always 0. */
+  /** Tag of its processes, without the command number, which is always 0. */
   readonly tag: string;
-  /** Text for standard input, or a pipe that is fed while it runs; /dev/null without. */
+  /**
+   * Text for standard input, or a pipe that is fed while the process runs.
+   * @default /dev/null
+   */
   readonly stdin?: string | StdinPipe | undefined;
   readonly group: ProcessGroup;
-  /** Whether it waits on descriptor 3 for its request. */
+  /** Whether the program waits on descriptor 3 for its request. */
   readonly takesRequest: boolean;
   readonly profile: SandboxProfile;
-  /** Whether there is any limit on what it may use. */
+  /** Whether any resource limit applies to the process. */
   readonly isLimited: boolean;
 }
 
-/** Text that a pre-started shell evaluates. */
+/** Text that a prestarted shell evaluates. */
 export type RequestText = string;
 
 /**
- * A process of its own session and process group, its outputs on real pipes: Node's own are socket pairs, on which
- * `echo >/dev/stderr` fails.
+ * A process that leads its own session and process group, with its outputs on real pipes: Node's own are socket pairs,
+ * on which `echo >/dev/stderr` fails.
  */
 export class OneShotProcess {
   readonly tag: string;
   readonly group: ProcessGroup;
-  /** Whether it has process ids of its own, in a sandbox or a mere namespace: all that it has started ends with it. */
+  /**
+   * Whether the process has its own PID namespace, in a sandbox or alone: everything that it has started ends with it.
+   */
   readonly isIsolated: boolean;
   readonly pipes: PipeSet;
-  /** The command line of a shell, as processes that it has forked show it; undefined for any other program. */
+  /** The command line of a shell, as its forked processes show it; undefined for any other program. */
   readonly shellLine: string | undefined;
-  /** What clients are told for process ids. */
+  /** Namespace pids, as reported to clients. */
   readonly numbers = new NamespacePids(() => this.root);
   readonly #process: StartedProcess;
   #sandboxRoot: ProcessRoot | undefined;
@@ -69,12 +74,12 @@ export class OneShotProcess {
     });
   }
 
-  /** Undefined until it runs, and when it could not be started. */
+  /** Undefined until the process runs, and when it could not be started. */
   get pid(): number | undefined {
     return this.#process.pid;
   }
 
-  /** The processes that are not what the command has started; undefined when none of them runs. */
+  /** The processes around the command, as opposed to those that it has started; undefined when none of them runs. */
   get root(): ProcessRoot | undefined {
     const { pid } = this;
     if (pid === undefined || this.hasEnded) return undefined;
@@ -82,7 +87,10 @@ export class OneShotProcess {
     return this.#sandboxRoot ?? plainRoot(pid);
   }
 
-  /** Where its processes are found. Once the first of them has ended, its session (setsid(2)) still has that one's number. */
+  /**
+   * Where the processes are searched. After the end of the session leader, its session (setsid(2)) keeps the leader's
+   * number.
+   */
   get scope(): SessionScope {
     const { root, pid, tag, group } = this;
     return { tag, group, root: root ?? (pid === undefined ? undefined : plainRoot(pid)) };
@@ -95,7 +103,7 @@ export class OneShotProcess {
     return main && isAlive(main) ? [main, ...others] : others;
   }
 
-  /** Of a sandbox: why it did not get as far as the command, as bubblewrap says. Empty when it did. */
+  /** Error output of bubblewrap when the sandbox failed before the command started; empty otherwise. */
   get complaint(): Buffer {
     try {
       return readFileSync(complaintFile(this.pipes));
@@ -105,7 +113,10 @@ export class OneShotProcess {
     }
   }
 
-  /** Of its own processes those that have ended without being killed. What ended a program in a sandbox, bubblewrap does not tell. */
+  /**
+   * Returns the root processes that have ended without being killed. Bubblewrap does not report how a program in the
+   * sandbox has ended.
+   */
   unharmedBy({ kind }: ProcessEnd): readonly number[] {
     const root = this.#sandboxRoot ?? (this.pid === undefined ? undefined : plainRoot(this.pid));
     if (!root) return [];
@@ -117,17 +128,17 @@ export class OneShotProcess {
     return this.#process.hasEnded;
   }
 
-  /** Resolves when it runs, or could not be started. */
+  /** Resolves when the process runs, or could not be started. */
   get started(): Promise<void> {
     return this.#process.started;
   }
 
-  /** Resolves when it has ended; never rejects. */
+  /** Resolves when the process has ended; never rejects. */
   get ended(): Promise<ProcessEnd> {
     return this.#process.ended;
   }
 
-  /** Puts standard input where the process can open it; gives the path. Undefined without any. */
+  /** Places standard input where the process can open it; returns the path. Undefined without input. */
   placeStdin(stdin: string | StdinPipe | undefined): string | undefined {
     if (stdin === undefined) return undefined;
     const path = stdinPath(this.pipes);
@@ -135,13 +146,13 @@ export class OneShotProcess {
     return path;
   }
 
-  /** Hands a pre-started shell what it waits for. */
+  /** Sends the request to a prestarted shell. */
   sendRequest(text: RequestText): void {
     writeFileSync(requestFile(this.pipes), text, { mode: 0o600 });
     writeSync(this.pipes.requestFd, 'go\n');
   }
 
-  /** Lets a pre-started shell go that is not needed: it ends by itself. */
+  /** Releases a prestarted shell that is not needed; it then exits. */
   dismiss(): void {
     if (!this.hasEnded) writeSync(this.pipes.requestFd, 'end\n');
   }
@@ -165,7 +176,7 @@ export class OneShotProcess {
       file,
       args,
       cwd,
-      env: { ...env, ...signsOf(tag, takesRequest) },
+      env: { ...env, ...markersOf(tag, takesRequest) },
       stdin: this.#openStdin(stdin) ?? null,
       stdout: out.path,
       stderr: err.path,
@@ -173,7 +184,7 @@ export class OneShotProcess {
     };
   }
 
-  /** The starter opens it, for all programs: it must not wait for a pipe. */
+  /** The starter opens the file for every program, so it must not block on a pipe. */
   #openStdin(stdin: string | StdinPipe | undefined): string | undefined {
     if (!(stdin instanceof StdinPipe)) return this.placeStdin(stdin);
     const path = stdinPath(this.pipes);
@@ -181,7 +192,10 @@ export class OneShotProcess {
     return path;
   }
 
-  /** The pipes are opened inside: bubblewrap itself, which ends a moment after its program, must not hold them. */
+  /**
+   * The pipes are opened inside the sandbox: bubblewrap itself, which ends shortly after its program, must not hold
+   * them.
+   */
   #sandboxed(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
     const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited } = program;
     const { directory, out, err } = this.pipes;
@@ -195,7 +209,7 @@ export class OneShotProcess {
       file: launcherFile,
       args: launcherArgs,
       cwd: '/',
-      env: { ...env, ...signsOf(tag, takesRequest) },
+      env: { ...env, ...markersOf(tag, takesRequest) },
       stdin: null,
       stdout: '/dev/null',
       stderr,
@@ -204,8 +218,8 @@ export class OneShotProcess {
   }
 }
 
-/** Variables by which its processes are known. A shell takes the mark over; nothing else could. */
-const signsOf = (tag: string, isShell: boolean): Record<string, string> => ({
+/** Variables that identify its processes. A shell sets the resource limit of the mark; other programs cannot. */
+const markersOf = (tag: string, isShell: boolean): Record<string, string> => ({
   [TAG_VARIABLE]: `${tag}.0`,
   ...(isShell && { [MARK_VARIABLE]: markOf(tag) }),
 });
@@ -214,5 +228,5 @@ const stdinPath = (pipes: PipeSet): string => `${pipes.path}.in`;
 const requestPipe = (pipes: PipeSet): string => `${pipes.path}.req`;
 const complaintFile = (pipes: PipeSet): string => `${pipes.path}.bwrap`;
 
-/** File that holds the request of the shell on these pipes. */
+/** Returns the file with the request of the shell on these pipes. */
 export const requestFile = (pipes: PipeSet): string => `${pipes.path}.cmd`;

@@ -24,32 +24,35 @@ import type { Launcher } from '../sandbox/launcher.js';
 import type { InstalledShell } from '../shells/list.js';
 import { oneShotText } from '../shells/one-shot-text.js';
 
-/** Commands shorter than this never get a stream: making one costs more than they take. */
+/** Limit of the fast path, in milliseconds: for shorter commands a stream costs more than the command. */
 const STREAM_AFTER_MS = 5;
-/** A used shell is replaced once its command has ended or this has passed: starting one must not delay the command. */
+/**
+ * A used shell is replaced once its command has ended or after this time, in milliseconds: starting one must not delay
+ * the command.
+ */
 const REFILL_AFTER_MS = 5;
-/** How often pipes are tried again that a process of an ended one-shot still holds. */
+/** Interval at which pipes that a process of an ended one-shot still holds are checked again, in milliseconds. */
 const PIPE_RETRY_MS = 50;
 
-/** What one-shot commands run with. */
+/** Dependencies of `OneShotRunner`. */
 export interface OneShotOptions {
   readonly runtime: RuntimeDirectory;
   readonly starter: ProcessStarter;
   readonly launcher: Launcher;
   readonly shell: InstalledShell;
-  /** Where the processes of each command are put together. */
+  /** Creates the process group of each command. */
   readonly mechanism: LimitMechanism;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly killGraceMs: number;
-  /** Whether the configuration, as it is now, limits what every command may use. */
+  /** Whether the current configuration limits the resources of every command. */
   readonly isLimited: () => boolean;
-  /** Shells to start ahead of need, each used once. */
+  /** Number of shells to start ahead of need, each used once. */
   readonly prewarm: number;
   readonly log: Log;
 }
 
-/** What makes one process fit in the place of another. */
+/** Properties that a prestarted process must share with the requested one. */
 type OneShotKind = Pick<OneShotProgram, 'profile' | 'isLimited'>;
 
 /** A one-shot command in flight. */
@@ -62,13 +65,13 @@ interface Flight {
   termination: Promise<unknown> | undefined;
 }
 
-/** Runs commands without a session: each in a process of its own and a fresh environment, nothing left behind. */
+/** Runs commands without a session: each in its own process with a fresh environment; no process is left behind. */
 export class OneShotRunner implements AsyncDisposable {
   readonly #options: OneShotOptions;
   readonly #pipes: PipeSets;
   readonly #flights = new Map<Command, Flight>();
   readonly #warm: OneShotProcess[] = [];
-  readonly #leftovers: OrphanReaper;
+  readonly #orphanReaper: OrphanReaper;
   #refillTimer: NodeJS.Timeout | undefined;
   #filling: Promise<void> | undefined;
   #isClosed = false;
@@ -76,25 +79,25 @@ export class OneShotRunner implements AsyncDisposable {
   constructor(options: OneShotOptions) {
     this.#options = options;
     this.#pipes = new PipeSets(options.runtime);
-    this.#leftovers = new OrphanReaper(options, () => this.#flights.size === 0);
+    this.#orphanReaper = new OrphanReaper(options, () => this.#flights.size === 0);
   }
 
-  /** How it stands with the sandbox of its commands. */
+  /** State of the sandbox for these commands. */
   get sandbox(): SandboxStatus {
     return this.#options.launcher.standing;
   }
 
-  /** The shell that runs the texts. */
+  /** The shell that runs command texts. */
   get shell(): InstalledShell {
     return this.#options.shell;
   }
 
-  /** Commands in flight. */
+  /** Number of commands in flight. */
   get running(): number {
     return this.#flights.size;
   }
 
-  /** Starts the shells that are to be ready. */
+  /** Starts shells until the configured number is ready. */
   fill(): Promise<void> {
     this.#filling ??= this.#fill().finally(() => {
       this.#filling = undefined;
@@ -103,8 +106,8 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   /**
-   * Runs a command; its `finished` tells the end.
-   * @param onLingering told when it has not ended within a moment
+   * Runs a command; its `finished` resolves at the end.
+   * @param onLingering called when the command outlives the fast path
    */
   async run(command: Command, onLingering: OnLongRunning = () => undefined): Promise<void> {
     try {
@@ -144,7 +147,7 @@ export class OneShotRunner implements AsyncDisposable {
     return sendSignal(-entry.group, signal) ? reported : [];
   }
 
-  /** Makes a command wait for a slow client, or lets it go on. */
+  /** Pauses or resumes reading the output of a command (backpressure). */
   holdForClient(command: Command, isHeld: boolean): void {
     for (const feed of this.#flights.get(command)?.feeds ?? []) feed.holdForClient(isHeld);
   }
@@ -160,7 +163,7 @@ export class OneShotRunner implements AsyncDisposable {
     await Promise.all(warm.map((process) => process.ended));
     for (const { group } of warm) group[Symbol.dispose]();
     clearTimeout(this.#refillTimer);
-    await this.#leftovers[Symbol.asyncDispose]();
+    await this.#orphanReaper[Symbol.asyncDispose]();
     this.#pipes[Symbol.dispose]();
   }
 
@@ -205,7 +208,7 @@ export class OneShotRunner implements AsyncDisposable {
     return process;
   }
 
-  /** Starts shells in the place of those that were used. */
+  /** Starts shells to replace used ones. */
   #refill(): void {
     clearTimeout(this.#refillTimer);
     this.#refillTimer = undefined;
@@ -219,7 +222,7 @@ export class OneShotRunner implements AsyncDisposable {
     const isIsolated = this.#options.launcher.isolates(kind);
     if (kind.profile !== standard.profile || isIsolated !== this.#options.launcher.isolates(standard)) return undefined;
     for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
-      // Since it was started the configuration may have got limits, or lost them.
+      // Limits may have been added to or removed from the configuration since the shell was started.
       if (process.isIsolated === isIsolated && !process.hasEnded && isThere(process.pipes)) return process;
       this.#dismiss(process);
     }
@@ -247,7 +250,7 @@ export class OneShotRunner implements AsyncDisposable {
     }
   }
 
-  /** Lets a shell go that waits for a request which could not be written. */
+  /** Releases a shell that waits for a request which could not be written. */
   #dismiss(process: OneShotProcess): void {
     process.removeFiles();
     process.dismiss();
@@ -257,7 +260,7 @@ export class OneShotRunner implements AsyncDisposable {
     });
   }
 
-  /** Of commands that ask for nothing. */
+  /** The kind of commands without special requests. */
   get #standardKind(): OneShotKind {
     return { profile: this.sandbox.profile, isLimited: this.#options.isLimited() };
   }
@@ -286,20 +289,20 @@ export class OneShotRunner implements AsyncDisposable {
       if (!this.#flights.has(command)) return;
       stderr.listen();
       this.#listenToStdout(command, process, stdout);
-      // While it is being started the starter is in its group, with all that it has ever waited for.
+      // During the start the starter is in the group, with the counters of all its ended children.
       void process.started.then(() => {
         if (this.#flights.has(command)) onLingering(oneShotLimitTarget(command, process, this.terminate.bind(this)));
       });
     };
     const timers = [
       setTimeout(timeOut, spec.timeoutMs),
-      // First the ends that have come: where many commands run, most that seem to take their time have ended.
+      // Pending ends are processed first: under load, most commands that seem long-running have already ended.
       setTimeout(() => setImmediate(listen), STREAM_AFTER_MS),
       ...(quiet ? [quiet] : []),
     ];
     const flight: Flight = { ...started, feeds: [stdout, stderr], timers, termination: undefined };
     this.#flights.set(command, flight);
-    void process.ended.then((end) => this.#land(flight, end));
+    void process.ended.then((end) => this.#settle(flight, end));
   }
 
   #listenToStdout(command: Command, { started }: OneShotProcess, feed: PipeFeed): void {
@@ -309,7 +312,7 @@ export class OneShotRunner implements AsyncDisposable {
     });
   }
 
-  async #land(flight: Flight, end: ProcessEnd): Promise<void> {
+  async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
     const { command, process, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
     const how = commandEnd(end, command);
@@ -320,7 +323,7 @@ export class OneShotRunner implements AsyncDisposable {
       how.exitCode,
       process.unharmedBy(end),
     );
-    // Bubblewrap does not wait for the first process inside, which has it from all others.
+    // Bubblewrap does not wait for the first process inside, which accumulates the bytes of all others.
     if (end.kind !== 'failed' && !process.isIsolated) command.meter.noteWritten(end.writtenBytes);
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
@@ -328,26 +331,26 @@ export class OneShotRunner implements AsyncDisposable {
       survivors = await endProcesses(() => process.findProcesses(), 0);
     }
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const isGone = process.isIsolated;
-    const hasLeft = !isGone && (isHeld || findNewProcesses(process.scope, flight.beginning).length > 0);
+    const isIsolated = process.isIsolated;
+    const hasLeft = !isIsolated && (isHeld || findNewProcesses(process.scope, flight.beginning).length > 0);
     const background = hasLeft ? await this.#findLeft(process, isHeld) : [];
     for (const feed of feeds) feed.release();
     const ownShell = { line: process.shellLine, name: this.#options.shell.shell.name };
     this.#flights.delete(command);
-    if (isGone) command.stderr.write(process.complaint);
+    if (isIsolated) command.stderr.write(process.complaint);
     command.finish({
       ...how,
       survivors: reportProcesses(survivors),
       backgroundProcesses: reportBackgroundProcesses(background, ownShell),
-      // In a sandbox they have ended with it before they could be looked at.
+      // In a sandbox they ended with it, before they could be listed.
       warnings: [
         ...(how.warnings ?? []),
         ...kept,
-        ...(background.length > 0 || (isHeld && isGone) ? [BACKGROUND_ENDED] : []),
+        ...(background.length > 0 || (isHeld && isIsolated) ? [BACKGROUND_ENDED] : []),
       ],
     });
     if (command.spec.stdin !== undefined || command.spec.stdinPipe) process.removeFiles();
-    this.#leftovers.end(process);
+    this.#orphanReaper.end(process);
     this.#releasePipes(process.pipes);
     if (!this.#refillTimer) return;
     setImmediate(() => {
@@ -355,7 +358,7 @@ export class OneShotRunner implements AsyncDisposable {
     });
   }
 
-  /** Gives pipes back once nobody holds them. */
+  /** Returns pipes to the pool once no process holds them. */
   #releasePipes(pipes: PipeSet): void {
     if (this.#pipes.give(pipes)) return;
     setTimeout(() => {

@@ -11,30 +11,33 @@ import {
 } from '../process/process-tree.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 
-/** One walk over /proc looks after all one-shots that have ended in this time for processes that left their group. */
+/**
+ * Delay of the sweep, in milliseconds: one walk over /proc searches for processes that left their group, for all
+ * one-shots that have ended in this time.
+ */
 const SWEEP_AFTER_MS = 400;
 
 /** The process of a one-shot that has ended. */
 export interface EndedOneShot {
   readonly pid: number | undefined;
   readonly tag: string;
-  /** Whether it has ended with all that it had started. */
+  /** Whether it ended together with everything that it had started. */
   readonly isIsolated: boolean;
-  /** Disposed of when nothing is left in it. */
+  /** Disposed of when it is empty. */
   readonly group: ProcessGroup;
 }
 
-/** What leftovers are ended with. */
+/** Dependencies of `OrphanReaper`. */
 export interface OrphanReaperOptions {
-  /** Names the daemon's own part of the processes' tags. */
+  /** Its instance id is the prefix of the processes' tags. */
   readonly runtime: Pick<RuntimeDirectory, 'instance'>;
-  /** Programs that are no shells have its mark. */
+  /** Processes of programs that are not shells carry the starter's session mark. */
   readonly starter: Pick<ProcessStarter, 'tag'>;
   /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs: number;
 }
 
-/** Ends what one-shots have left behind. */
+/** Ends the orphans of one-shots. */
 export class OrphanReaper implements AsyncDisposable {
   readonly #options: OrphanReaperOptions;
   readonly #isIdle: () => boolean;
@@ -49,8 +52,8 @@ export class OrphanReaper implements AsyncDisposable {
   }
 
   /**
-   * Ends what one process has left: its process group at once, what has left the group with the next sweep. A sandbox has
-   * ended with all that was in it.
+   * Ends the orphans of one process: its process group immediately, processes that have left the group with the next
+   * sweep. Everything in a sandbox has ended with it.
    */
   end(ended: EndedOneShot): void {
     const { pid, tag, group, isIsolated } = ended;
@@ -58,11 +61,11 @@ export class OrphanReaper implements AsyncDisposable {
       group[Symbol.dispose]();
       return;
     }
-    // What has left the process group is in the control group still, and cannot be missed there.
+    // Processes that have left the process group are still in the control group, which finds all of them.
     if ((!isIsolated && sendSignal(-pid, 'SIGTERM')) || group.members().length > 0) {
       this.#ending.add(this.#endNow(ended));
     } else {
-      // The answer need not wait for it.
+      // The result does not wait for the disposal.
       setImmediate(() => {
         group[Symbol.dispose]();
       });
@@ -74,7 +77,7 @@ export class OrphanReaper implements AsyncDisposable {
     }, SWEEP_AFTER_MS).unref();
   }
 
-  /** Resolves when nothing is left. */
+  /** Resolves when no orphan is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     await this.#sweep();
@@ -92,7 +95,7 @@ export class OrphanReaper implements AsyncDisposable {
     if (tags.size === 0) return;
     const { runtime, starter, killGraceMs } = this.#options;
     await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
-    // Which program has left these cannot be told: so they end when none runs.
+    // The program that left these cannot be determined: they are ended when none runs.
     if (this.#isIdle()) await endProcesses(() => findMarkedOnly(starter.tag), killGraceMs);
   }
 }

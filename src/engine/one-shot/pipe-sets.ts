@@ -6,16 +6,16 @@ import { drain, makeFifos, openBoth } from '../system/fifo.js';
 import { OutputPipe } from '../output/output-pipe.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 
-/** Sets made by one process. */
+/** Sets created by one process. */
 const SETS_AT_ONCE = 8;
 
 /**
- * Pipes of one process: its two outputs, and a way to tell a waiting shell that its request is there. In a directory of
- * their own, which is what a sandbox shows.
+ * Pipes of one process: its two outputs, and one that notifies a waiting shell of its request. In their own directory,
+ * which a sandbox exposes.
  */
 export interface PipeSet {
   readonly directory: string;
-  /** Files that belong to the set begin with this. */
+  /** Path prefix of the files of the set. */
   readonly path: string;
   readonly out: OutputPipe;
   readonly err: OutputPipe;
@@ -23,10 +23,10 @@ export interface PipeSet {
   readonly requestFd: number;
 }
 
-/** Whether nobody has removed its FIFOs. */
+/** Whether the FIFOs of the set still exist. */
 export const isThere = ({ path }: PipeSet): boolean => existsSync(`${path}.req`);
 
-/** Keeps named pipes for one-shot commands, each used by one command after another. */
+/** Pool of named pipes for one-shot commands, each reused by one command after another. */
 export class PipeSets implements Disposable {
   readonly #runtime: RuntimeDirectory;
   readonly #free: PipeSet[] = [];
@@ -35,13 +35,13 @@ export class PipeSets implements Disposable {
   #making: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @param runtime where they are; should somebody remove that, it is made again with the next sets */
+  /** @param runtime directory of the pipes; if it is removed, it is created again with the next sets */
   constructor(runtime: RuntimeDirectory) {
     this.#runtime = runtime;
   }
 
   /**
-   * Gives a set that nobody holds.
+   * Returns a set that no process holds.
    * @throws AdapterError SHUTTING_DOWN when all have been closed
    */
   async take(): Promise<PipeSet> {
@@ -60,7 +60,7 @@ export class PipeSets implements Disposable {
     }
   }
 
-  /** Takes a set back, once no process has it open for writing any more; false while one has. */
+  /** Takes a set back once no process has it open for writing; returns false while one has. */
   give(set: PipeSet): boolean {
     if (this.#isClosed) return true;
     const ignore = () => undefined;

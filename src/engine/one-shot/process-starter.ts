@@ -9,21 +9,21 @@ import { markOf } from '../process/session-mark.js';
 import { LineReader, type StarterReport, type StartMessage } from './starter/messages.js';
 
 /**
- * Starts the starter with a mark: what programs leave that have cleared their environment is known to come from here. A
- * shell is needed to set it; dash and BusyBox have `-w`, bash has `-x`.
+ * Starts the starter with a session mark, which identifies processes that have cleared their environment. A shell is
+ * needed to set it; dash and BusyBox have `-w`, bash has `-x`.
  */
 const WITH_MARK = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/null; shift; exec "$@"';
 
 const MAIN = fileURLToPath(new URL('./starter/main.js', import.meta.url));
 
-/** How a process ended: a code or a signal, or why it could not be started. */
+/** End of a process: an exit code, a signal, or the reason why it could not be started. */
 export type ProcessEnd = Exclude<StarterReport, { readonly kind: 'started' }>;
 
-/** A process that the starter has started, or is about to. */
+/** A process that the starter has started, or is about to start. */
 export class StartedProcess {
-  /** Resolves when it runs, or could not be started. */
+  /** Resolves when the process runs, or could not be started. */
   readonly started: Promise<void>;
-  /** Resolves when it has ended; never rejects. */
+  /** Resolves when the process has ended; never rejects. */
   readonly ended: Promise<ProcessEnd>;
   readonly #started = new Deferred<undefined>();
   readonly #ended = new Deferred<ProcessEnd>();
@@ -35,7 +35,7 @@ export class StartedProcess {
     this.ended = this.#ended.promise;
   }
 
-  /** Undefined until it runs. */
+  /** Undefined until the process runs. */
   get pid(): number | undefined {
     return this.#pid;
   }
@@ -44,7 +44,7 @@ export class StartedProcess {
     return this.#hasEnded;
   }
 
-  /** Takes what the starter tells of it. */
+  /** Processes a report of the starter. */
   note(report: StarterReport): void {
     this.#started.resolve(undefined);
     if (report.kind === 'started') {
@@ -56,9 +56,9 @@ export class StartedProcess {
   }
 }
 
-/** Starts processes by way of a small process of its own, so that the daemon itself need not fork. */
+/** Starts processes through a small helper process, so that the daemon itself does not fork. */
 export class ProcessStarter implements AsyncDisposable {
-  /** Marks it, and what programs leave that have cleared their environment. */
+  /** Tag of the starter, and of processes that have cleared their environment. */
   readonly tag: string;
   readonly #log: Log;
   readonly #processes = new Map<number, StartedProcess>();
@@ -66,18 +66,18 @@ export class ProcessStarter implements AsyncDisposable {
   #nextId = 0;
   #isClosed = false;
 
-  /** @param tag marks the starter itself, for the sweep after a daemon that was killed */
+  /** @param tag identifies the starter itself, for the cleanup after a daemon that was killed */
   constructor(tag: string, log: Log) {
     this.tag = tag;
     this.#log = log;
   }
 
-  /** Starts the starter before the daemon has opened a terminal, which it would inherit. */
+  /** Starts the starter before the daemon has opened a terminal, which the starter would inherit. */
   warmUp(): void {
     this.#running();
   }
 
-  /** Starts a process; the paths that its descriptors lead to must not block an open. */
+  /** Starts a process; opening the paths of its descriptors must not block. */
   start(message: Omit<StartMessage, 'id'>): StartedProcess {
     const id = this.#nextId++;
     const started = new StartedProcess();
@@ -108,7 +108,7 @@ export class ProcessStarter implements AsyncDisposable {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       lines.push(text);
     });
-    // EPIPE: it has died, which 'close' tells.
+    // EPIPE: the starter has died, which 'close' reports.
     child.stdin.on('error', () => undefined);
     child.on('error', (error) => {
       this.#lose(child, error.message);
@@ -125,7 +125,7 @@ export class ProcessStarter implements AsyncDisposable {
     started?.note(report);
   }
 
-  /** Its end is that of everything it had started; the next start brings a new one. */
+  /** With the starter, everything that it had started has ended; the next start creates a new one. */
   #lose(child: ChildProcessByStdio<Writable, Readable, null>, why: string): void {
     if (this.#child !== child) return;
     this.#child = undefined;

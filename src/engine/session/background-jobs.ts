@@ -8,20 +8,20 @@ import type { ReportedProcess } from '../process/process-tree.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 
 /**
- * What the commands of a session have left running. Processes are only looked for when there is a sign of new ones: the
- * shell's `$!` has changed, some process still holds the command's pipes, or one of the session was started during the
- * command and still runs.
+ * Processes that the commands of a session have left running. Processes are only searched for when there is a sign of
+ * new ones: the shell's `$!` has changed, a process still holds the command's pipes, or a process of the session was
+ * started during the command and still runs.
  */
 export class BackgroundJobs {
   #lastPid = 0;
   #known: ProcessEntry[] = [];
-  /** Commands that have ended, while background jobs hold their pipes. */
-  readonly #talking = new Map<Command, CommandRun>();
+  /** Ended commands whose pipes are still held by background jobs. */
+  readonly #openPipes = new Map<Command, CommandRun>();
 
   /**
-   * Whether a command may have left new ones.
-   * @param backgroundPid `$!` at its end
-   * @param isHeld whether some process holds its pipes
+   * Returns whether a command may have left new background jobs.
+   * @param backgroundPid `$!` at the end of the command
+   * @param isHeld whether a process still holds the command's pipes
    */
   hasNew(
     { beginning, shell }: Pick<CommandRun, 'beginning' | 'shell'>,
@@ -33,7 +33,7 @@ export class BackgroundJobs {
     return hasNewPid || isHeld || this.#hasLeft(shell, beginning);
   }
 
-  /** What known ones have started meanwhile is added to them: it need not be waited for. */
+  /** Descendants of known jobs are added to the known jobs: they need no wait. */
   #hasLeft(shell: ShellProcess, beginning: StartMarker): boolean {
     const found = findNewProcesses(shell, beginning);
     if (found.length === 0) return false;
@@ -44,7 +44,7 @@ export class BackgroundJobs {
     return false;
   }
 
-  /** Looks for them. */
+  /** Searches for the background jobs and remembers them. */
   async look(shell: ShellProcess, isHeld: boolean): Promise<void> {
     this.#known = await findBackgroundProcesses({
       scope: shell,
@@ -53,31 +53,31 @@ export class BackgroundJobs {
     });
   }
 
-  /** Those that still run. */
+  /** Returns the background jobs that still run. */
   report({ pid, root, installed }: ShellProcess): ReportedProcess[] {
     if (this.#known.length === 0) return [];
     this.#known = this.#known.filter(isAlive);
     return reportBackgroundProcesses(this.#known, { line: commandLineOf(pid), name: installed.shell.name }, root);
   }
 
-  /** A command has ended, and somebody still holds its pipes. */
+  /** Keeps the run of an ended command while a process still holds its pipes. */
   trackOpenPipes(run: CommandRun): void {
-    this.#talking.set(run.command, run);
+    this.#openPipes.set(run.command, run);
   }
 
-  /** Nobody holds its pipes any more. */
+  /** Forgets a run: no process holds its pipes any more. */
   untrack(run: CommandRun): void {
-    this.#talking.delete(run.command);
+    this.#openPipes.delete(run.command);
   }
 
-  /** The run of a command that has ended, while somebody holds its pipes. */
+  /** The run of an ended command whose pipes are still held by a process. */
   runOf(command: Command): CommandRun | undefined {
-    return this.#talking.get(command);
+    return this.#openPipes.get(command);
   }
 
-  /** Forgets them: their shell has been replaced. */
+  /** Forgets all jobs: their shell has been replaced. */
   clear(): void {
-    this.#talking.clear();
+    this.#openPipes.clear();
     this.#lastPid = 0;
     this.#known = [];
   }

@@ -2,72 +2,75 @@ import type { Command } from '../command/command.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 
-/** Who is told of what does not happen at once. */
+/** Notified of the asynchronous results of `CommandQueue`. */
 export interface QueueListener {
-  /** The pipes of the first command are there, or could not be made and it has left the queue: the next can be taken. */
+  /**
+   * The pipes of the first command are ready, or could not be created and the command has left the queue: the next
+   * command can be taken.
+   */
   onReady(): void;
-  /** A command has left the queue because its pipes could not be made. */
+  /** A command has left the queue because its pipes could not be created. */
   onNotStarted(command: Command, error: unknown): void;
 }
 
-/** The pipes of a command: at once, or when they are made. */
+/** Returns the pipes of a command: immediately, or once they are created. */
 function takePipes({ spec: { stdinPipe } }: Command, shell: ShellProcess): CommandPipes | Promise<CommandPipes> {
   if (!stdinPipe || stdinPipe.isMade) return shell.takeSlot();
   return stdinPipe.make().then(() => shell.takeSlot());
 }
 
-/** The commands of a session that wait for their turn. */
+/** Queue of the session's commands that have not started. */
 export class CommandQueue {
   readonly #waiting: Command[] = [];
   readonly #listener: QueueListener;
-  /** Pipes for the first command are on their way. */
-  #makingSlot: Promise<void> | undefined;
+  /** Pending creation of the pipes for the first command. */
+  #creatingSlot: Promise<void> | undefined;
 
   constructor(listener: QueueListener) {
     this.#listener = listener;
   }
 
-  /** Commands that wait, in their order. */
+  /** Queued commands, in order. */
   get commands(): readonly Command[] {
     return this.#waiting;
   }
 
-  /** Resolves when no pipes are being made; undefined when none are. */
+  /** Resolves when no pipes are being created; undefined when none are. */
   get settled(): Promise<void> | undefined {
-    return this.#makingSlot;
+    return this.#creatingSlot;
   }
 
   add(command: Command): void {
     this.#waiting.push(command);
   }
 
-  /** Makes a command the first again: it was taken, but has not run. */
+  /** Puts a command back at the head of the queue: it was taken, but has not run. */
   putBack(command: Command): void {
     this.#waiting.unshift(command);
   }
 
-  /** Takes a command out of its turn; false when it does not wait here. */
+  /** Removes a command from the queue; returns false when it is not queued here. */
   remove(command: Command): boolean {
     const index = this.#waiting.indexOf(command);
     if (index !== -1) this.#waiting.splice(index, 1);
     return index !== -1;
   }
 
-  /** Takes all commands out. */
+  /** Removes all commands and returns them. */
   clear(): Command[] {
     return this.#waiting.splice(0);
   }
 
   /**
-   * Takes the first command when there are pipes for it in this shell. Otherwise these are made, and the command stays:
-   * meanwhile it can be taken out, and the shell may become another one.
+   * Takes the first command when this shell has free pipes for it. Otherwise pipes are created and the command stays
+   * queued: meanwhile it can be removed, and the shell may be replaced.
    */
   take(shell: ShellProcess, start: (command: Command, slot: CommandPipes) => void): void {
     const [command] = this.#waiting;
-    if (!command || this.#makingSlot) return;
+    if (!command || this.#creatingSlot) return;
     const slot = takePipes(command, shell);
     if (slot instanceof Promise) {
-      this.#makingSlot = this.#awaitSlot(command, shell, slot);
+      this.#creatingSlot = this.#awaitSlot(command, shell, slot);
       return;
     }
     this.#waiting.shift();
@@ -78,10 +81,10 @@ export class CommandQueue {
     try {
       shell.returnSlot(await slot);
     } catch (error) {
-      // A shell that has ended meanwhile has no pipes to give; the next one may.
+      // A shell that has ended meanwhile has no pipes; the next shell may have some.
       if (!shell.terminal.hasExited && this.remove(command)) this.#listener.onNotStarted(command, error);
     }
-    this.#makingSlot = undefined;
+    this.#creatingSlot = undefined;
     this.#listener.onReady();
   }
 }

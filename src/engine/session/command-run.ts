@@ -20,38 +20,39 @@ import { namespacePid } from '../process/namespace-pids.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { TerminalFence } from '../shell/terminal-fence.js';
 
-/** How long Ctrl-C alone gets before the command's processes are asked by SIGTERM. */
+/** Grace period after Ctrl-C alone before SIGTERM is sent, in milliseconds. */
 const INTERRUPT_MS = 150;
 /**
- * Interrupts of the shell itself that follow each other sooner than this are one, as pending signals are: the second would
- * meet it when it has just ended the command, and zsh ends itself when it is interrupted while it reads a line.
+ * Minimum interval between two interrupts of the shell itself, in milliseconds; closer ones coalesce, as pending
+ * signals do. A second one would arrive right after the first has ended the command, and zsh exits when it is
+ * interrupted while it reads a line.
  */
 const INTERRUPTS_APART_MS = 100;
-/** How long after SIGKILL the shell gets to report before it is killed itself. */
+/** Time for the shell to report after SIGKILL before the shell itself is killed, in milliseconds. */
 const REPORT_AFTER_KILL_MS = 150;
-/** bash sleeps for a second when it could start no process. */
+/** bash sleeps for one second when fork(2) fails. */
 const RETRY_MS = 1200;
-/** Nobody types into a program that ends before this. */
+/** A program that ends sooner than this, in milliseconds, has had no interactive input. */
 const INTERACTIVE_MS = 50;
-/** Longest wait for the shell to take up a command before it is signalled all the same. */
+/** Longest wait for the shell to read its request before a signal is sent anyway, in milliseconds. */
 const UNDER_WAY_MS = 100;
-/** Longest wait for the closing fence of a terminal whose program has already ended. */
+/** Longest wait for the closing fence of a terminal whose program has already ended, in milliseconds. */
 const FENCE_MS = 500;
 
-/** What a run asks of its session. */
+/** Dependencies of `CommandRun`. */
 export interface RunOptions {
   readonly shell: ShellProcess;
   readonly slot: CommandPipes;
   readonly number: number;
   readonly nonce: string;
-  /** Before the shell was told. */
+  /** Taken before the request was sent to the shell. */
   readonly beginning: StartMarker;
   readonly killGraceMs: number;
-  /** Called at every sign of life of the command. */
+  /** Called whenever the command writes output. */
   readonly onOutput: () => void;
 }
 
-/** A command in flight in a shell: leads its output, keeps its time, and ends it when asked. */
+/** A command in flight in a shell: forwards its output, runs its timers, and ends it on request. */
 export class CommandRun {
   readonly command: Command;
   readonly nonce: string;
@@ -68,7 +69,7 @@ export class CommandRun {
   #survivors: readonly ProcessEntry[] = [];
   #termination: Promise<void> | undefined;
   #shellInterruptedAt = -Infinity;
-  /** When politeness ends, on the monotonic clock. */
+  /** End of the grace period, on the monotonic clock. */
   #killAt = 0;
 
   constructor(command: Command, options: RunOptions) {
@@ -87,32 +88,32 @@ export class CommandRun {
     return this.#options.slot;
   }
 
-  /** The shell that it runs in. */
+  /** The shell in which the command runs. */
   get shell(): ShellProcess {
     return this.#options.shell;
   }
 
-  /** When it began: before the shell was told. */
+  /** Start marker, taken before the request was sent to the shell. */
   get beginning(): StartMarker {
     return this.#options.beginning;
   }
 
-  /** What could not be ended; known once `settle` has resolved. */
+  /** Processes that could not be ended; known once `settle` has resolved. */
   get survivors(): readonly ProcessEntry[] {
     return this.#survivors;
   }
 
-  /** Whether the driver has reported its end, or the shell has exited. */
+  /** Whether the driver has reported the end, or the shell has exited. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
 
-  /** Whether it took as long as programs do that change the terminal's modes for a person. */
+  /** Whether the command ran as long as interactive programs do, which may change the terminal's modes. */
   get hasLingered(): boolean {
     return this.command.ageMs > INTERACTIVE_MS;
   }
 
-  /** Takes what the terminal gave. */
+  /** Processes output of the terminal. */
   onTerminalData(chunk: Buffer): void {
     if (!this.#fence) return;
     const data = this.#fence.push(chunk);
@@ -123,25 +124,28 @@ export class CommandRun {
     if (this.#fence.isClosed) this.#onFenceClosed?.();
   }
 
-  /** Stops or goes on reading the command's output. */
+  /** Pauses or resumes reading of the command's output (backpressure). */
   holdForClient(isHeld: boolean): void {
     this.#out.holdForClient(isHeld);
     this.#err.holdForClient(isHeld);
     if (this.#fence) this.#options.shell.terminal.setPaused(isHeld);
   }
 
-  /** Ends the command: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. The first reason wins, and none comes after its end. */
+  /**
+   * Ends the command: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. Only the first reason counts; calls after the
+   * end have no effect.
+   */
   terminate(reason: EndReason): void {
     if (this.#isSettled || !this.command.requestEnd(reason) || this.#isTerminating) return;
     this.#isTerminating = true;
     this.holdForClient(false);
     this.#killAt = performance.now() + graceFor(reason, this.#options.killGraceMs);
-    this.#termination = reason.breach ? this.#killAtOnce() : this.#climbLadder();
+    this.#termination = reason.breach ? this.#killAtOnce() : this.#escalate();
   }
 
   /**
-   * Resolves when the shell has begun with the command, or is done with it. A signal before that would hit the driver
-   * while it reads its request, and lose it.
+   * Resolves when the shell has started the command, or has finished it. A signal before that would hit the driver
+   * while it reads its request, and the request would be lost.
    */
   async whenUnderWay(): Promise<void> {
     const { shell } = this.#options;
@@ -153,20 +157,20 @@ export class CommandRun {
     }
   }
 
-  /** Signals what the command has in the foreground. Gives the processes that got the signal. */
+  /** Signals the foreground processes of the command. Returns the processes that received the signal. */
   async signal(signal: SignalName): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
     await this.whenUnderWay();
     if (this.#isSettled) return [];
     const processes = await this.#signalForeground(signal);
-    // The shell's own loop gets an interrupt, which it may ignore; SIGKILL is not to be ignored.
+    // The shell's own loop receives an interrupt, which it may ignore; SIGKILL must not be ignored.
     const shellPid = shell.root.mainNamespacePid;
     const isShell = processes.some(({ pid }) => pid === shellPid) && shell.hasDriver;
     if (signal === 'SIGKILL' && isShell) this.terminate({ status: 'killed', killedBy: 'signal' });
     return processes;
   }
 
-  /** @param until when to give up at the latest, on the monotonic clock */
+  /** @param until deadline on the monotonic clock */
   #signalForeground(signal: SignalName, until = Infinity): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
     return signalForeground({
@@ -186,7 +190,7 @@ export class CommandRun {
     });
   }
 
-  /** Forgets the command, which has not begun. */
+  /** Releases the resources of a command that has not started. */
   abandon(): void {
     this.#isSettled = true;
     this.#clearTimers();
@@ -195,8 +199,8 @@ export class CommandRun {
   }
 
   /**
-   * Reads the rest of the output, once the driver has reported or the shell has exited. When the command was to be
-   * ended, resolves only after the last of its processes has gone.
+   * Reads the rest of the output after the driver has reported or the shell has exited. When the command is being
+   * ended, resolves only after its last process has ended.
    */
   settle(how: 'reported' | 'exited'): Promise<void> | undefined {
     this.#isSettled = true;
@@ -207,8 +211,8 @@ export class CommandRun {
   }
 
   /**
-   * Reads what has come through the pipes. What background jobs still hold is read on until they end; `onFree` tells
-   * that the slot can serve another command. Gives whether they hold it.
+   * Reads what the pipes hold. Pipes that background jobs still hold are read until these jobs end; `onFree` reports
+   * that the slot can serve another command. Returns whether background jobs hold the slot.
    */
   finishOutput(onFree: () => void): boolean {
     const feeds = [this.#out, this.#err].filter((feed) => feed.drain() === 'held');
@@ -231,7 +235,7 @@ export class CommandRun {
     this.#options.onOutput();
   }
 
-  /** Called when the command has not ended within a moment: only now are streams and timers worth their cost. */
+  /** Called when the command outlives the fast path: only then are streams and timers worth their cost. */
   linger(): void {
     if (this.#isSettled) return;
     this.#out.listen();
@@ -252,7 +256,7 @@ export class CommandRun {
     this.#timers.clear();
   }
 
-  /** Waits for the closing fence, which comes by another way than the report. */
+  /** Waits for the closing fence, which arrives on another channel than the report. */
   #endTerminalOutput(how: 'reported' | 'exited'): Promise<void> | undefined {
     if (!this.#fence || this.#fence.isClosed) return undefined;
     if (how === 'exited') {
@@ -270,7 +274,7 @@ export class CommandRun {
     });
   }
 
-  /** What it has started and that still runs; nothing once it has reported its end. */
+  /** Running processes that the command has started; empty once the end has been reported. */
   findUnsettled(): ProcessEntry[] {
     return this.#isSettled ? [] : this.#find();
   }
@@ -281,8 +285,8 @@ export class CommandRun {
     return findCommandProcesses({ tag: shell.commandTag(number), root, beginning, group });
   };
 
-  /** Time left before processes are killed. */
-  get #politeMs(): number {
+  /** Time left before processes are killed, in milliseconds. */
+  get #graceLeftMs(): number {
     return Math.max(0, this.#killAt - performance.now());
   }
 
@@ -296,32 +300,32 @@ export class CommandRun {
     return inTime;
   }
 
-  /** @param ms what is left for it: the answer must not wait for a shell that cannot be made to hear */
+  /** @param ms remaining time: the result must not wait for a shell that does not react */
   async #interrupt(ms: number): Promise<void> {
     if (!this.#isSettled) await this.#signalForeground('SIGINT', performance.now() + ms);
   }
 
-  async #climbLadder(): Promise<void> {
+  async #escalate(): Promise<void> {
     const { shell } = this.#options;
     await this.whenUnderWay();
     if (this.#isSettled) return;
-    await this.#interrupt(this.#politeMs);
-    if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#politeMs))) return;
+    await this.#interrupt(this.#graceLeftMs);
+    if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#graceLeftMs))) return;
     signalProcesses(this.#find(), 'SIGTERM');
-    // A shell that handles the interrupt slowly, or was between two children, gets it once more.
-    await this.#interrupt(this.#politeMs);
-    if (await this.#reportedWithin(this.#politeMs)) return;
+    // A shell that handles the interrupt slowly, or was between two children, receives it again.
+    await this.#interrupt(this.#graceLeftMs);
+    if (await this.#reportedWithin(this.#graceLeftMs)) return;
     signalProcesses(this.#find(), 'SIGKILL');
     await this.#interrupt(REPORT_AFTER_KILL_MS);
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
     sendSignal(shell.pid, 'SIGKILL');
   }
 
-  /** For what must not go on: no step of politeness, and first what the shell has started. */
+  /** Ends the command without a grace period, its processes before the shell. */
   async #killAtOnce(): Promise<void> {
     const { shell } = this.#options;
     const shellNumber = namespacePid(shell.pid, shell.root);
-    // The command may have taken its shell's place, and end by the interrupt.
+    // The command may have replaced its shell with `exec`, and end by the interrupt.
     void this.#reported.promise.then((how) => {
       if (how === 'exited') this.command.noteKilled([shellNumber]);
     });
@@ -346,7 +350,7 @@ export class CommandRun {
   async #settleTerminated(termination: Promise<void>, how: 'reported' | 'exited'): Promise<void> {
     await termination;
     const { group, root } = this.#options.shell;
-    const survivors = await endProcesses(this.#find, this.#politeMs, { group, root, onKill: this.#onKill });
+    const survivors = await endProcesses(this.#find, this.#graceLeftMs, { group, root, onKill: this.#onKill });
     this.#survivors = survivors.filter(isAlive);
     await this.#endTerminalOutput(how);
   }

@@ -1,24 +1,29 @@
 import { NewProcesses } from '../process/start-marker.js';
 
-/** Commands shorter than this, in milliseconds, get no streams, timers or watch: making them costs more than they take. */
+/**
+ * Limit of the fast path, in milliseconds: for shorter commands streams, timers and monitoring cost more than the
+ * command.
+ */
 const LINGER_MS = 5;
 
-/** Tells of commands a moment after their start, if no other has begun since; one timer serves all commands of a session. */
+/**
+ * Reports a command shortly after its start, if no other has started since; one timer serves all commands of a session.
+ */
 export class FastPathTimer<Run> implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #newProcesses = new NewProcesses();
   #run: Run | undefined;
 
   /**
-   * @param onLingering told of the newest command, whether it still runs or not, and whether it, or those before it, may have
-   *   left something running
+   * @param onLingering called with the newest command, whether it still runs or not, and with a flag: whether this
+   * command, or those before it, may have left processes running
    */
   constructor(onLingering: (run: Run, mayHaveLeft: boolean) => void) {
     this.#timer = setTimeout(() => {
       const run = this.#run;
-      // First the reports that have come: where many commands run, most that seem to take their time have ended.
+      // Pending reports are processed first: under load, most commands that seem long-running have already ended.
       setImmediate(() => {
-        // Else another one has begun meanwhile, which has its own moment.
+        // Otherwise another command has started meanwhile, and has its own timer run.
         if (run === undefined || run !== this.#run) return;
         this.#run = undefined;
         onLingering(run, this.#newProcesses.hasAny);
@@ -26,7 +31,9 @@ export class FastPathTimer<Run> implements Disposable {
     }, LINGER_MS).unref();
   }
 
-  /** A command begins. The timer fires whether it still runs or not: clearing it would cost more. */
+  /**
+   * Notes the start of a command. The timer fires whether the command still runs or not: clearing it would cost more.
+   */
   begin(run: Run): void {
     this.#run = run;
     this.#timer.refresh();

@@ -9,12 +9,12 @@ import { breachWarning, keptWarning } from '../command/limit-warnings.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { NamespacePids, namespacePid } from '../process/namespace-pids.js';
 
-/** What is needed of a session to keep its limits. */
+/** The parts of a session that are needed to enforce its limits. */
 interface LimitedSession {
   readonly options: Pick<SessionOptions, 'limits'>;
   readonly shell: ShellProcess;
   readonly running: Command | undefined;
-  /** What the running command has started. */
+  /** Returns the processes that the running command has started. */
   findRunning(): ProcessEntry[];
   cancel(command: Command, reason: EndReason): void;
   noteWarning(warning: Warning): void;
@@ -22,7 +22,7 @@ interface LimitedSession {
   lastKill: Kill | undefined;
 }
 
-/** A session, as limits are kept for it. */
+/** Returns the limit target of a session. */
 export function sessionLimitTarget(session: LimitedSession): LimitTarget {
   return {
     get group() {
@@ -45,7 +45,7 @@ export function sessionLimitTarget(session: LimitedSession): LimitTarget {
       const { shell } = session;
       const killed: number[] = [];
       const onKill = (pids: readonly number[]) => killed.push(...pids);
-      // A command may begin while others' processes are ended.
+      // A command may start while processes of others are being ended.
       const find = () => {
         const found = findSessionProcesses(shell);
         const spared = new Set(session.findRunning().map(({ pid }) => pid));
@@ -74,7 +74,7 @@ export function sessionLimitTarget(session: LimitedSession): LimitTarget {
   };
 }
 
-/** A command begins in a shell: it is measured from now on, and what it was given of limits of its own holds. */
+/** Starts measuring a command that begins in a shell, and applies the command's own limits. */
 export function startWithinSessionLimits(sessionLimits: Limits, { meter, spec }: Command, shell: ShellProcess): void {
   const { group } = shell;
   const limits = spec.resourceLimits ? stricterLimits(sessionLimits, spec.resourceLimits) : sessionLimits;
@@ -84,15 +84,16 @@ export function startWithinSessionLimits(sessionLimits: Limits, { meter, spec }:
   if (spec.resourceLimits) group.setLimits(limits);
 }
 
-/** In less time no command has others started, in milliseconds: there is nothing that the kernel could have done. */
+/** A shorter command, in milliseconds, starts no processes: the kernel cannot have enforced anything. */
 const TOO_SHORT_MS = 1;
 
 /**
- * Finds out what the kernel has done to keep a command's limits since the last look, so that it does not count for the
- * next one. When something was killed and the command has failed, it was ended for that limit: its result would show a
- * signal or an exit code, and not why. To be called before it is finished.
- * @param unharmed processes that have ended, but were not killed; by default what is around the shell
- * @returns what its result has to tell of it otherwise
+ * Finds out what the kernel has done to enforce a command's limits since the last check, so that it does not count for
+ * the next command. When a process was killed and the command has failed, the command counts as ended for that limit:
+ * otherwise its result would show a signal or an exit code without the reason. Must be called before the command is
+ * finished.
+ * @param unharmed processes that have ended, but were not killed; by default the processes around the shell
+ * @returns warnings for the result in all other cases
  */
 export function noteKernelActions(
   command: Command,
@@ -104,11 +105,11 @@ export function noteKernelActions(
   const { memory_mb: limitMb, processes } = stricterLimits(limits, command.spec.resourceLimits ?? {});
   if ((limitMb === undefined && processes === undefined) || (exitCode === 0 && command.ageMs < TOO_SHORT_MS)) return [];
   const { kills, refusedForks } = group.takeKernelActions();
-  // It is being ended for a limit already, and says so.
+  // The command is already being ended for a limit, and its result reports that.
   if (command.endReason?.breach) return [];
   if (kills > 0 && limitMb !== undefined) {
     command.meter.notePeakMemory(Math.min(group.peakMemoryBytes() ?? Infinity, limitMb * MB));
-    // A command that was not affected by it has done what it was to do.
+    // A command that was not affected has completed normally.
     if (exitCode === 0) return [keptWarning('ended', 'memory_mb', limitMb)];
     const killed = command.meter.lastPids.filter((pid) => !unharmed.includes(pid) && isEnding({ pid }));
     command.noteKilled(killed.map((pid) => watched.numbers.of(pid)));

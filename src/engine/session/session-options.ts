@@ -7,7 +7,7 @@ import type { Breach } from '../command/resource-use.js';
 import type { ShellPool } from '../shell/shell-pool.js';
 import type { InstalledShell } from '../shells/list.js';
 
-/** What a session is opened with. */
+/** Options of a session. */
 export interface SessionOptions {
   readonly installed: InstalledShell;
   readonly sandbox: SandboxProfile;
@@ -16,23 +16,23 @@ export interface SessionOptions {
   readonly cols: number;
   readonly rows: number;
   readonly killGraceMs: number;
-  /** Of all that runs in it together. */
+  /** Limits of all commands of the session together. */
   readonly limits: Limits;
   readonly wedgeTimeoutMs: number;
   readonly pool: ShellPool;
   readonly log: Log;
 }
 
-/** Who is told what happens in a session outside of a command's own result. */
+/** Notified of events in a session that are not part of a command's result. */
 export interface SessionListener {
-  /** A command has not ended within a moment, or may have left something running: it can use more than nothing. */
+  /** A command is long-running, or may have left processes running: its resource use is worth measuring. */
   onLingering(): void;
-  /** A command waits for its terminal. */
+  /** A command waits for terminal input. */
   onAwaitingInput(command: Command): void;
-  /** The session gets a new shell. */
+  /** The session's shell is being replaced. */
   onShellReplaced(why: ShellReplacement): void;
-  /** The shell has ended and no other could be started: the session is of no more use. */
+  /** The shell has ended and no other could be started: the session is unusable. */
   onFailed(error: Error): void;
-  /** It exceeds a limit though everything in it was ended: the session has to end. */
+  /** The session exceeds a limit although everything in it was ended: it has to be closed. */
   onExceeded(breach: Breach): void;
 }

@@ -30,21 +30,21 @@ import { WedgeDetector } from '../shell/wedge-detector.js';
 import type { TerminalExit } from '../shell/terminal.js';
 
 /**
- * A persistent shell under one id: runs commands one after another, survives the end of its shell by starting another
- * one with the last directory and exported environment, and ends with nothing left behind.
+ * A persistent shell under one id. Runs commands one after another; replaces a shell that ends by another one with the
+ * last directory and the exported environment; leaves no process behind when it is closed.
  */
 export class Session {
   readonly options: SessionOptions;
-  /** The session as limits are kept for it. */
+  /** The session as a limit target. */
   readonly watched = sessionLimitTarget(this);
   readonly listener: SessionListener;
-  /** What was ended for a limit last, unless a command has ended as it should since. */
+  /** The last kill for a limit; cleared when a command has ended normally since. */
   lastKill: Kill | undefined;
   readonly #queue: CommandQueue;
-  readonly #succession: ShellReplacer;
+  readonly #replacer: ShellReplacer;
   readonly #jobs = new BackgroundJobs();
-  #seat!: SessionShell;
-  readonly #lingerTimer = new FastPathTimer<CommandRun>((run, mayHaveLeft) => {
+  #sessionShell!: SessionShell;
+  readonly #fastPathTimer = new FastPathTimer<CommandRun>((run, mayHaveLeft) => {
     if (run === this.#run && !run.isSettled) {
       run.linger();
       this.#watch ??= this.#watchOver(run.command);
@@ -56,7 +56,7 @@ export class Session {
   #watch: WedgeDetector | undefined;
   #isClosed = false;
   #restarts = 0;
-  /** What the next result has to tell of the time before it. */
+  /** Warnings for the next result about the time before its command. */
   #pendingWarnings: Warning[] = [];
   #wedge: string | undefined;
 
@@ -64,7 +64,7 @@ export class Session {
     this.options = options;
     this.listener = listener;
     this.#queue = new CommandQueue({ onReady: this.#next, onNotStarted: this.#answerNotStarted });
-    this.#succession = new ShellReplacer({ onDone: this.#goOn, onFailed: this.#fail });
+    this.#replacer = new ShellReplacer({ onDone: this.#resume, onFailed: this.#fail });
   }
 
   /**
@@ -73,7 +73,7 @@ export class Session {
    */
   static async open(options: SessionOptions, listener: SessionListener): Promise<Session> {
     const session = new Session(options, listener);
-    session.#seat = await SessionShell.open(options, options, {
+    session.#sessionShell = await SessionShell.open(options, options, {
       onReport: session.#onReport,
       onTerminalData: (chunk) => session.#run?.onTerminalData(chunk),
       onExit: session.#onExit,
@@ -83,159 +83,167 @@ export class Session {
 
   /** Directory of the shell after its last command. */
   get workingDirectory(): string {
-    return this.#seat.workingDirectory;
+    return this.#sessionShell.workingDirectory;
   }
 
-  /** A path in the shell's eyes, as the daemon reaches it. */
-  readonly see = (path: string): string => this.#seat.shell.see(path);
+  /** Maps a path as the shell sees it to a path that the daemon can open. */
+  readonly see = (path: string): string => this.#sessionShell.shell.see(path);
 
-  /** How often the shell was replaced. */
+  /** Number of times the shell was replaced. */
   get restarts(): number {
     return this.#restarts;
   }
 
   /** Terminal size, in characters. */
   get size(): TerminalSize {
-    return this.#seat.size;
+    return this.#sessionShell.size;
   }
 
-  /** The command in the shell. */
+  /** The command that runs in the shell. */
   get running(): Command | undefined {
     return this.#run?.command;
   }
 
-  /** Commands that wait, in their order. */
+  /** Queued commands, in order. */
   get queued(): readonly Command[] {
     return this.#queue.commands;
   }
 
   /** Process id of the shell. */
   get pid(): number {
-    return this.#seat.shell.pid;
+    return this.#sessionShell.shell.pid;
   }
 
-  /** The shell that sits there now. */
+  /** The current shell. */
   get shell(): ShellProcess {
-    return this.#seat.shell;
+    return this.#sessionShell.shell;
   }
 
-  /** What earlier commands have left running. */
+  /** Background jobs of earlier commands. */
   get backgroundProcesses(): ReportedProcess[] {
-    return this.#jobs.report(this.#seat.shell);
+    return this.#jobs.report(this.#sessionShell.shell);
   }
 
-  /** Exported variables, functions and aliases of the shell, as it prints them; undefined while it has other work. */
+  /**
+   * Exported variables, functions and aliases of the shell, as the shell prints them; undefined while the session is
+   * busy.
+   */
   async readState(): Promise<string | undefined> {
-    return this.isIdle ? this.#seat.readState() : undefined;
+    return this.isIdle ? this.#sessionShell.readState() : undefined;
   }
 
-  /** The same as it was saved after the last command; undefined while there is other work, and until it is saved. */
+  /**
+   * The state that was saved after the last command; undefined while the session is busy, and until the state is saved.
+   */
   savedState(): string | undefined {
-    return this.isIdle ? this.#seat.savedState : undefined;
+    return this.isIdle ? this.#sessionShell.savedState : undefined;
   }
 
-  /** The programs that may read what is typed now; none when the shell itself would. */
+  /** Programs that may read terminal input at the moment; none when the shell itself would read it. */
   terminalReaders(): TerminalReaders {
-    return terminalReaders(this.pid, this.#seat.shell.hasDriver);
+    return terminalReaders(this.pid, this.#sessionShell.shell.hasDriver);
   }
 
-  /** Runs the command when those before it have ended. */
+  /** Queues the command; it runs after those before it have ended. */
   enqueue(command: Command): void {
     this.#queue.add(command);
     this.#next();
   }
 
-  /** What the running command has started; nothing once it has reported its end. */
+  /** Processes that the running command has started; empty once its end has been reported. */
   readonly findRunning = () => this.#run?.findUnsettled() ?? [];
 
-  /** Ends a command of this session that runs or waits. */
+  /** Ends a running or queued command of this session. */
   cancel(command: Command, reason: EndReason): void {
     if (this.#run?.command === command) this.#run.terminate(reason);
     else if (this.#queue.remove(command)) {
       command.requestEnd(reason);
-      command.finish({ ...this.#unrun(), exitCode: exitCodeOfSignal('SIGINT') });
+      command.finish({ ...this.#stateNow(), exitCode: exitCodeOfSignal('SIGINT') });
     }
   }
 
-  /** The next result tells this too: it happened between two commands. */
+  /** Adds a warning to the next result, for events between two commands. */
   noteWarning(warning: Warning): void {
     this.#pendingWarnings.push(warning);
   }
 
-  /** Makes a command, or what it has left running, wait for a slow client, or lets it go on. */
+  /** Pauses or resumes reading the output of a command, or of the background jobs it has left (backpressure). */
   holdForClient(command: Command, isHeld: boolean): void {
     const run = this.#run?.command === command ? this.#run : this.#jobs.runOf(command);
     run?.holdForClient(isHeld);
   }
 
   /**
-   * Types into the terminal of the running command; gives the bytes taken.
+   * Writes to the terminal of the running command; returns the number of bytes accepted.
    * @throws AdapterError INPUT_FULL
    */
   sendInput(data: string, isEndOfFile: boolean): number {
-    const { terminal } = this.#seat.shell;
+    const { terminal } = this.#sessionShell.shell;
     const accepted = terminal.write(data);
     if (isEndOfFile) terminal.writeEndOfFile();
     this.#watch?.noteActivity();
     return accepted;
   }
 
-  /** Signals what the running command has in the foreground. Gives the processes that got the signal. */
+  /** Signals the foreground processes of the running command. Returns the processes that received the signal. */
   async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
     return this.#run?.command === command ? this.#run.signal(signal) : [];
   }
 
   /** Sets the terminal's size, in characters. */
   resize(cols: number, rows: number): void {
-    this.#seat.resize(cols, rows);
+    this.#sessionShell.resize(cols, rows);
   }
 
   /**
-   * Ends everything in the session and starts a fresh shell; commands that wait go on in it.
+   * Ends everything in the session and starts a fresh shell; queued commands run in it.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY: the session has ended then.
    */
   async reset(cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
     await this.#replaceShell('reset', async () => {
       this.#run?.terminate({ status: 'killed', killedBy: 'client' });
       await this.#run?.command.finished;
-      await this.#seat.reset({ cwd, env });
+      await this.#sessionShell.reset({ cwd, env });
       this.#pendingWarnings = [];
     });
   }
 
-  /** Ends the session: its EXIT trap runs, then every process is ended. Gives what could not be. */
+  /**
+   * Closes the session: its EXIT trap runs, then every process is ended. Returns the processes that could not be ended.
+   */
   async close(reason: EndReason): Promise<ReportedProcess[]> {
     if (this.#isClosed) return [];
     this.#isClosed = true;
-    this.#lingerTimer[Symbol.dispose]();
+    this.#fastPathTimer[Symbol.dispose]();
     for (const command of this.#queue.clear()) {
       command.requestEnd(reason);
       command.finish({ exitCode: exitCodeOfSignal('SIGHUP'), sessionState: 'closed', workingDirectory: null });
     }
     this.#run?.terminate(reason);
     await this.#run?.command.finished;
-    await this.#succession.settled;
+    await this.#replacer.settled;
     await this.#queue.settled;
-    await this.#seat.letExit();
-    return this.#seat.close(graceFor(reason, this.options.killGraceMs));
+    await this.#sessionShell.letExit();
+    return this.#sessionShell.close(graceFor(reason, this.options.killGraceMs));
   }
 
-  /** Whether nothing runs or waits. */
+  /** Whether no command is running or queued. */
   get isIdle(): boolean {
-    return !this.#run && !this.#succession.settled && this.#queue.commands.length === 0 && !this.#isClosed;
+    return !this.#run && !this.#replacer.settled && this.#queue.commands.length === 0 && !this.#isClosed;
   }
 
-  // --- a command's way ------------------------------------------------------------------------------------------------
+  // --- lifecycle of a command
+  // -------------------------------------------------------------------------------------------
 
   readonly #next = (): void => {
-    if (this.#run || this.#succession.settled || this.#isClosed) return;
-    this.#queue.take(this.#seat.shell, this.#start);
+    if (this.#run || this.#replacer.settled || this.#isClosed) return;
+    this.#queue.take(this.#sessionShell.shell, this.#start);
   };
 
   readonly #start = (command: Command, slot: CommandPipes): void => {
-    const { shell } = this.#seat;
-    const number = this.#seat.nextNumber();
-    if (command.mayEndShell) this.#seat.saveNow();
+    const { shell } = this.#sessionShell;
+    const number = this.#sessionShell.nextNumber();
+    if (command.mayEndShell) this.#sessionShell.saveNow();
     command.start();
     const beginning = markStart();
     let nonce: string;
@@ -245,7 +253,7 @@ export class Session {
       startWithinSessionLimits(this.options.limits, command, shell);
       nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
     } catch (error) {
-      // Out of descriptors, or of room for the command's text.
+      // EMFILE, or no space for the command's text.
       shell.returnSlot(slot);
       this.#answerNotStarted(command, error);
       this.#next();
@@ -254,11 +262,11 @@ export class Session {
     const { killGraceMs } = this.options;
     const onOutput = () => this.#watch?.noteActivity();
     this.#run = new CommandRun(command, { shell, slot, number, nonce, beginning, killGraceMs, onOutput });
-    this.#lingerTimer.begin(this.#run);
+    this.#fastPathTimer.begin(this.#run);
   };
 
   #watchOver(command: Command): WedgeDetector {
-    return new WedgeDetector(this.#seat.shell, this.options.wedgeTimeoutMs, {
+    return new WedgeDetector(this.#sessionShell.shell, this.options.wedgeTimeoutMs, {
       onAwaitingInput: () => {
         this.listener.onAwaitingInput(command);
       },
@@ -268,7 +276,7 @@ export class Session {
     });
   }
 
-  /** Ends a shell that is of no more use; its end settles the command. */
+  /** Kills an unusable shell; its exit settles the command. */
   #giveUp(command: Command, why: string): void {
     this.#wedge ??= why;
     command.requestEnd({ status: 'killed', killedBy: 'signal' });
@@ -288,9 +296,9 @@ export class Session {
   };
 
   #finish(run: CommandRun, report: ShellReport): Promise<void> | undefined {
-    // While the last of its processes was ended the shell has ended too, which has settled the command.
+    // The shell ended as well while the last of the processes was ended; its exit has settled the command.
     if (this.#run !== run) return undefined;
-    const { shell } = this.#seat;
+    const { shell } = this.#sessionShell;
     if (report.exitCode !== 0 && !shell.hasItsFiles) {
       this.#giveUp(run.command, 'The files of the shell in the runtime directory were removed');
       return undefined;
@@ -300,10 +308,10 @@ export class Session {
       shell.returnSlot(run.slot);
     });
     if (isHeld) this.#jobs.trackOpenPipes(run);
-    this.#seat.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
-    if (run.command.mayDisturbTerminal) this.#seat.saveNow();
+    this.#sessionShell.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
+    if (run.command.mayDisturbTerminal) this.#sessionShell.saveNow();
     const settle = () => {
-      this.#settle(run, report.exitCode, this.#unrun().sessionState, []);
+      this.#settle(run, report.exitCode, this.#stateNow().sessionState, []);
     };
     if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
     settle();
@@ -313,62 +321,66 @@ export class Session {
   #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {
     this.#run = undefined;
     this.#watch = undefined;
-    this.#seat.shell.terminal.discardInput();
+    this.#sessionShell.shell.terminal.discardInput();
     const earlier = this.#pendingWarnings.splice(0);
     if (run.command.spec.resourceLimits) this.shell.group.setLimits(this.options.limits);
     run.command.finish({
       exitCode,
-      // A shell that ended between two commands is told with the next one.
+      // A shell that ended between two commands is reported with the next result.
       sessionState: state === 'alive' && earlier.some(tellsLoss) ? 'restarted' : state,
       workingDirectory: this.workingDirectory,
       backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
-      survivors: reportProcesses(run.survivors, this.#seat.shell.root),
+      survivors: reportProcesses(run.survivors, this.#sessionShell.shell.root),
       warnings: [...earlier, ...warnings],
     });
     this.lastKill = run.command.outcome && killOf(run.command.outcome);
     this.#next();
   }
 
-  #unrun(): Pick<CommandEnd, 'sessionState' | 'workingDirectory'> {
+  #stateNow(): Pick<CommandEnd, 'sessionState' | 'workingDirectory'> {
     return { sessionState: this.#isClosed ? 'closed' : 'alive', workingDirectory: this.workingDirectory };
   }
 
-  readonly #notStarted = (error: unknown): CommandEnd => ({ ...this.#unrun(), ...notStarted(error, this.options.log) });
+  readonly #notStarted = (error: unknown): CommandEnd => ({
+    ...this.#stateNow(),
+    ...notStarted(error, this.options.log),
+  });
 
   readonly #answerNotStarted = (command: Command, error: unknown): void => {
     command.finish(this.#notStarted(error));
   };
 
-  // --- the shell's end, and a new one ---------------------------------------------------------------------------------
+  // --- end and replacement of the shell
+  // ---------------------------------------------------------------------------------
 
   readonly #onExit = (exit: TerminalExit): void => {
     const isReplaced = !this.#isClosed;
-    if (isReplaced && !this.#succession.settled) this.#takeBack();
+    if (isReplaced && !this.#replacer.settled) this.#takeBack();
     const run = this.#run;
     const kept = run ? noteKernelActions(run.command, this.watched, exit.signal || exit.exitCode) : [];
     this.#pendingWarnings.push(...kept);
-    const warnings = isReplaced ? describeLoss(this.#seat.shell, exit, this.#wedge, this.options.log) : [];
+    const warnings = isReplaced ? describeLoss(this.#sessionShell.shell, exit, this.#wedge, this.options.log) : [];
     this.#wedge = undefined;
     const finished = run && this.#finishExited(run, exit, isReplaced ? 'restarted' : 'closed', warnings);
     if (!run) this.#pendingWarnings.push(...warnings);
-    // What replaces the shell sees to it, and to a new one that has ended already.
-    if (isReplaced && !this.#succession.settled) this.#restore(finished);
+    // A replacement in progress handles it, also when its new shell has ended already.
+    if (isReplaced && !this.#replacer.settled) this.#restore(finished);
   };
 
   #restore(lastCommand?: Promise<void>): void {
     this.#replaceShell('ended', async () => {
       await lastCommand;
-      await this.#seat.restore(this.options);
+      await this.#sessionShell.restore(this.options);
     }).catch((error: unknown) => {
       this.options.log.error('a session could not be restarted', { error: String(error) });
     });
   }
 
-  /** A command that the shell has not begun before it ended runs in the next one; but only once, whatever it does. */
+  /** Requeues a command that the shell had not started before it ended; only once per command. */
   #takeBack(): void {
     const run = this.#run;
     if (!run || run.command.endReason || run.command === this.#takenBack) return;
-    if (!this.#seat.shell.takeBackRequest(run.nonce, run.slot)) return;
+    if (!this.#sessionShell.shell.takeBackRequest(run.nonce, run.slot)) return;
     this.#takenBack = run.command;
     run.abandon();
     this.#watch?.stop();
@@ -390,9 +402,9 @@ export class Session {
     this.#settle(run, exit.signal > 0 ? 128 + exit.signal : exit.exitCode, state, warnings);
   }
 
-  /** Runs no command until a new shell sits there. When none can be had, the session fails. */
+  /** Replaces the shell; no command runs until the new shell is ready. Without a new shell, the session fails. */
   async #replaceShell(why: ShellReplacement, replace: () => Promise<void>): Promise<void> {
-    const replaced = this.#succession.run(async () => {
+    const replaced = this.#replacer.run(async () => {
       await this.#queue.settled;
       await replace();
     });
@@ -401,10 +413,10 @@ export class Session {
     await replaced;
   }
 
-  readonly #goOn = (): void => {
+  readonly #resume = (): void => {
     this.#jobs.clear();
-    // Killed while the processes of the old one were being ended.
-    if (this.#seat.shell.terminal.hasExited && !this.#isClosed) this.#restore();
+    // The new shell was killed while the processes of the old one were being ended.
+    if (this.#sessionShell.shell.terminal.hasExited && !this.#isClosed) this.#restore();
     else this.#next();
   };
 

@@ -5,11 +5,14 @@ import { AdapterError } from '../../core/errors.js';
 import { makeFifos } from '../system/fifo.js';
 import { OutputPipe } from '../output/output-pipe.js';
 
-/** Slots whose FIFOs are made with the directory: one for the command, one for the next beside a background job. */
+/**
+ * Slots whose FIFOs are created together with the directory: one for the command, one for the next beside a background
+ * job.
+ */
 const FIRST_SLOTS = 2;
 const MAX_SLOTS = 1000;
 
-/** Files of one command in flight: its text, and the pipes that its output comes through. */
+/** Files of one command in flight: its text, and the pipes for its output. */
 export interface CommandPipes {
   readonly name: string;
   readonly textFd: number;
@@ -19,17 +22,17 @@ export interface CommandPipes {
   readonly err: OutputPipe;
 }
 
-/** Name of the files of a slot, without their endings. */
+/** Returns the base name of a slot's files, without their endings. */
 export const pipesName = (index: number): string => String(index).padStart(3, '0');
 
 const fifosOf = (directory: string, index: number): string[] =>
   ['out', 'err'].map((ending) => join(directory, `${pipesName(index)}.${ending}`));
 
-/** FIFOs that have to be there before a shell's slots are opened. */
+/** Returns the FIFOs that must exist before a shell's slots are opened. */
 export const firstFifos = (directory: string): string[] =>
   Array.from({ length: FIRST_SLOTS }, (_, index) => fifosOf(directory, index)).flat();
 
-/** A time of last access that no reading leaves, in seconds since the epoch. */
+/** Marks an unread file: an access time that no read leaves, in seconds since the epoch. */
 const UNREAD = 0;
 
 /** Replaces the text in a slot's file, which stays open. */
@@ -40,10 +43,12 @@ export function writeText(slot: CommandPipes, text: string): void {
   futimesSync(slot.textFd, UNREAD, UNREAD);
 }
 
-/** Whether it shows that the text was read since it was written. Where the file system does not note readings, none ever does. */
+/**
+ * Whether the text was observably read since it was written. Never true where the file system records no access times.
+ */
 export const wasRead = (slot: CommandPipes): boolean => fstatSync(slot.textFd).atimeMs !== UNREAD;
 
-/** The slots of one shell: a command takes a free one, which serves again when nobody holds its pipes any more. */
+/** The slots of one shell: a command takes a free one, which is reused once no process holds its pipes any more. */
 export class PipePool {
   readonly #directory: string;
   readonly #free: CommandPipes[] = [];
@@ -53,17 +58,17 @@ export class PipePool {
     this.#directory = directory;
   }
 
-  /** Opens the first ones, whose FIFOs are there. */
+  /** Opens the first slots, whose FIFOs exist already. */
   open(): void {
     for (let index = 0; index < FIRST_SLOTS; index++) this.#add();
   }
 
   /**
-   * Gives a free slot at once, or makes one more.
+   * Returns a free slot immediately, or creates another one.
    * @throws AdapterError RESOURCE_EXHAUSTED when 1000 are in use
    */
   take(): CommandPipes | Promise<CommandPipes> {
-    return this.#free.pop() ?? this.#make();
+    return this.#free.pop() ?? this.#create();
   }
 
   give(slot: CommandPipes): void {
@@ -78,7 +83,7 @@ export class PipePool {
     }
   }
 
-  async #make(): Promise<CommandPipes> {
+  async #create(): Promise<CommandPipes> {
     const index = this.#all.length;
     if (index >= MAX_SLOTS) {
       throw new AdapterError(

@@ -17,11 +17,16 @@ import { newestState, newState, stampsOfStates, stateBeyond } from './shell-stat
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
 
-/** Longest wait for text of the adapter's own: a saved state with a megabyte of variables takes some. */
+/**
+ * Longest wait for an internal request, in milliseconds: a saved state with a megabyte of variables takes some time.
+ */
 const INTERNAL_TIMEOUT_MS = 5000;
-/** Pause after which the shell's state is saved: long enough that commands in a row don't pay for it. */
+/**
+ * Idle time after which the shell's state is saved, in milliseconds: long enough that consecutive commands do not pay
+ * for it.
+ */
 const SAVE_AFTER_MS = 40;
-/** A machine short of processes or descriptors may have some again a moment later. */
+/** A shortage of processes or descriptors may be over a moment later. */
 const START_ATTEMPTS = 3;
 const START_PAUSE_MS = 250;
 
@@ -31,13 +36,13 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** Directory and variables that a shell is given. */
+/** Directory and variables of a shell. */
 export interface ShellSetting {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a seat is made of. */
+/** Dependencies of `SessionShell`. */
 export interface SessionShellOptions {
   readonly installed: InstalledShell;
   readonly sandbox: SandboxProfile;
@@ -45,14 +50,14 @@ export interface SessionShellOptions {
   readonly rows: number;
   readonly pool: ShellPool;
   readonly killGraceMs: number;
-  /** What the kernel is to keep for each shell that sits here. */
+  /** Limits that the kernel enforces for each shell of the session. */
   readonly limits: Limits;
   readonly log: Log;
 }
 
 /**
- * The place of a session's shell. The shell in it can be replaced by a new one, set up afresh or with what the old one
- * had; whoever listens sees the reports of the shell that sits there now.
+ * The replaceable shell of a session. The shell can be replaced by a new one, in a fresh state or with the state of the
+ * old one; the listener receives the reports of the current shell.
  */
 export class SessionShell {
   readonly #options: SessionShellOptions;
@@ -62,9 +67,9 @@ export class SessionShell {
   #internal: { readonly nonce: string; readonly done: Deferred<ShellReport | undefined> } | undefined;
   readonly #saveTimer: NodeJS.Timeout;
   #mustTidy = false;
-  /** Something has run since the shell was asked to save its state. */
+  /** Whether commands have run since the last request to save the state. */
   #isUnsaved = true;
-  /** Stamps of the states that were there when it was asked. */
+  /** Stamps of the state files that existed at the time of that request. */
   #statesBefore: readonly string[] = [];
   #commands = 0;
   #workingDirectory: string;
@@ -82,7 +87,7 @@ export class SessionShell {
   }
 
   /**
-   * Seats a first shell.
+   * Takes a first shell from the pool and sets it up.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY
    */
   static async open(
@@ -91,17 +96,17 @@ export class SessionShell {
     listener: ShellListener,
   ): Promise<SessionShell> {
     const shell = await options.pool.take(options.installed, options.sandbox, options.limits);
-    const seat = new SessionShell(options, listener, shell);
+    const created = new SessionShell(options, listener, shell);
     try {
-      await seat.#setUp(setting, false);
-      return seat;
+      await created.#setUp(setting, false);
+      return created;
     } catch (error) {
-      await seat.close(0);
+      await created.close(0);
       throw error;
     }
   }
 
-  /** The shell that sits there now. */
+  /** The current shell. */
   get shell(): ShellProcess {
     return this.#shell;
   }
@@ -112,8 +117,8 @@ export class SessionShell {
   }
 
   /**
-   * Takes note of a command's end: of the directory, where the report has one, and of what is to be saved. A program
-   * that took its time may have left the terminal's modes in disorder.
+   * Records the end of a command: the directory, where the report has one, and that the state must be saved. A
+   * long-running program may have left the terminal's modes in disorder.
    */
   noteReport(report: ShellReport, hasLingered: boolean): void {
     this.#mustTidy ||= hasLingered;
@@ -126,13 +131,13 @@ export class SessionShell {
     return this.#size;
   }
 
-  /** Numbers the commands; part of their processes' tag. */
+  /** Returns the next command number; part of the tag of the command's processes. */
   nextNumber(): number {
     this.#commands += 1;
     return this.#commands;
   }
 
-  /** Has the shell's state saved before anything else runs in it. */
+  /** Requests a save of the shell's state, before anything else runs in the shell. */
   saveNow(): void {
     if (!this.#isUnsaved) return;
     this.#isUnsaved = false;
@@ -142,46 +147,47 @@ export class SessionShell {
   }
 
   /**
-   * The shell's state as it is now: exported variables, functions and aliases, as the shell prints them. For a shell that
-   * waits for a command; undefined when it does not tell in time.
+   * Reads the current state of an idle shell: exported variables, functions and aliases, as the shell prints them.
+   * Undefined when the shell does not deliver it in time.
    */
   async readState(): Promise<string | undefined> {
     const shell = this.#shell;
     const known = stampsOfStates(shell.directory);
-    // A save that is under way will do too: nothing has run since it was asked for.
+    // A save in progress is sufficient: nothing has run since it was requested.
     if (this.#isUnsaved) this.saveNow();
     else shell.askToSave(false);
     return newState(shell.directory, known, () => shell !== this.#shell || shell.terminal.hasExited);
   }
 
-  /** The state as it was saved after the last command; undefined until that is done. */
+  /** The state as saved after the last command; undefined until the save is complete. */
   get savedState(): string | undefined {
     return this.#isUnsaved ? undefined : stateBeyond(this.#shell.directory, this.#statesBefore);
   }
 
-  /** Sets the terminal's size, for the shells that follow too. */
+  /** Sets the terminal's size, also for later shells of the session. */
   resize(cols: number, rows: number): void {
     this.#size = { cols, rows };
     this.#shell.terminal.resize(cols, rows);
   }
 
-  /** Puts a fresh shell in the place of the old one, whose processes are ended. */
+  /** Replaces the shell by a fresh one, and ends the processes of the old one. */
   async reset(setting: ShellSetting): Promise<void> {
     await this.#replace(() => this.#setUp(setting, true));
   }
 
-  /** Puts a new shell with the old one's directory, exported variables, functions and aliases in its place. */
+  /** Replaces the shell by a new one with the old one's directory, exported variables, functions and aliases. */
   async restore(fallback: ShellSetting): Promise<void> {
-    await this.#replace((old) => this.#bringBack(old, fallback));
+    await this.#replace((old) => this.#restoreState(old, fallback));
   }
 
-  /** Asks the shell to end by itself, so that its EXIT trap runs, and waits for that. */
+  /** Asks the shell to exit, so that its EXIT trap runs, and waits for that. */
   async letExit(): Promise<void> {
     await letExit(this.#shell);
   }
 
   /**
-   * Ends the shell and everything that it has started; gives what could not be ended. The seat is of no more use.
+   * Ends the shell and everything that it has started; returns the processes that could not be ended. Not usable
+   * afterwards.
    * @param graceMs time between SIGTERM and SIGKILL
    */
   close(graceMs: number): Promise<ReportedProcess[]> {
@@ -239,7 +245,7 @@ export class SessionShell {
     }
   }
 
-  async #bringBack(old: ShellProcess, fallback: ShellSetting): Promise<void> {
+  async #restoreState(old: ShellProcess, fallback: ShellSetting): Promise<void> {
     const { pool, log } = this.#options;
     const cwd = [this.#workingDirectory, fallback.cwd].find((path) => isDirectory(this.#shell.see(path))) ?? pool.cwd;
     const stateFile = newestState(old.directory);
@@ -248,9 +254,9 @@ export class SessionShell {
       return;
     }
     try {
-      await this.#takeState(stateFile, cwd);
+      await this.#loadState(stateFile, cwd);
     } catch (error) {
-      // The saved state breaks any shell that takes it: a fresh one it is, then.
+      // The saved state breaks any shell that loads it: a fresh shell is used.
       log.warn('the saved state of a shell is of no use', { error: String(error) });
       const broken = this.#shell;
       this.#adopt(await this.#take());
@@ -259,8 +265,8 @@ export class SessionShell {
     }
   }
 
-  async #takeState(stateFile: string, cwd: string): Promise<void> {
-    // In a sandbox a shell sees no directory but its own.
+  async #loadState(stateFile: string, cwd: string): Promise<void> {
+    // A sandboxed shell has access only to its own directory.
     const copy = join(this.#shell.directory, 'state.old');
     copyFileSync(stateFile, copy);
     const report = await this.#run(this.#options.installed.shell.restore(copy));
@@ -279,7 +285,7 @@ export class SessionShell {
     this.noteReport(report, false);
   }
 
-  /** Runs text of the adapter's own; undefined when the shell ended or did not come back. */
+  /** Runs an internal request; returns undefined when the shell has ended or not answered in time. */
   async #run(text: string): Promise<ShellReport | undefined> {
     const shell = this.#shell;
     const slot = await shell.takeSlot();
@@ -306,7 +312,7 @@ function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // It has been removed.
+    // The directory has been removed.
     return false;
   }
 }

@@ -6,14 +6,14 @@ import { isSandboxed } from '../process/process-root.js';
 import { endProcesses, findSessionProcesses, sendSignal, waitForEnd } from '../process/process-tree.js';
 import type { ShellProcess } from './shell-process.js';
 
-/** How long an EXIT trap may run when a shell is asked to end. */
+/** Longest run time of an EXIT trap when a shell is asked to exit, in milliseconds. */
 const EXIT_TRAP_MS = 1000;
-/** Longest wait for the end of a sandbox whose leader was killed. */
+/** Longest wait for the end of a sandbox whose leader was killed, in milliseconds. */
 const SANDBOX_END_MS = 400;
-/** Longest pause between two looks at it. */
+/** Longest polling interval, in milliseconds. */
 const MAX_PAUSE_MS = 20;
 
-/** Asks a shell to end by itself, so that its EXIT trap runs, and waits for that. */
+/** Asks a shell to exit, so that its EXIT trap runs, and waits for that. */
 export async function letExit(shell: ShellProcess): Promise<void> {
   const entry = readProcess(shell.pid);
   if (shell.terminal.hasExited || !entry) return;
@@ -25,7 +25,7 @@ export async function letExit(shell: ShellProcess): Promise<void> {
 }
 
 /**
- * Ends a shell and everything that it has started. Gives what was still there at the end.
+ * Ends a shell and everything that it has started. Returns the processes that were still running at the end.
  * @param graceMs time between SIGTERM and SIGKILL
  */
 export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
@@ -37,7 +37,7 @@ export async function endShell(shell: ShellProcess, graceMs: number, log: Log): 
   try {
     survivors = await endProcesses(find, graceMs, { group });
   } catch (error) {
-    // Out of descriptors, /proc cannot be read: the shell's own are enough to do so.
+    // EMFILE: /proc cannot be read. Closing the shell's own descriptors frees enough of them.
     log.warn('a session is ended at once', { error: String(error) });
     sendSignal(sessionLeader, 'SIGKILL');
     shell.close();
@@ -45,7 +45,7 @@ export async function endShell(shell: ShellProcess, graceMs: number, log: Log): 
   }
   const leaderEntry = ownEntries.find(({ pid }) => pid === sessionLeader);
   if (leaderEntry && isAlive(leaderEntry)) sendSignal(sessionLeader, 'SIGKILL');
-  // A sandbox ends with its leader, a moment later.
+  // A sandbox ends shortly after its leader.
   if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS);
   return survivors;
 }

@@ -7,8 +7,8 @@ import type { TerminalExit } from './terminal.js';
 const KEPT = 'in the last directory, with the exported variables, functions and aliases of the last completed command';
 
 /**
- * Tells, and logs, what a session has lost with its shell.
- * @param wedge why the shell was killed, if it did not come back by itself
+ * Returns, and logs, what a session has lost with its shell.
+ * @param wedge why the shell was killed, if it was wedged
  */
 export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: string | undefined, log: Log): Warning[] {
   const how = exit.signal > 0 ? `was ended by signal ${exit.signal}` : `ended with code ${exit.exitCode}`;
@@ -22,13 +22,13 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   return warnings;
 }
 
-/** Whether a warning tells that the shell was replaced. */
+/** Whether a warning reports that the shell was replaced. */
 export const tellsLoss = ({ code }: Warning): boolean => code === 'SHELL_ENDED' || code === 'SHELL_WEDGED';
 
-/** Exit code of a command that could not be started, as shells give. */
+/** Exit code of a command that could not be started, as in shells. */
 const NOT_STARTED = 126;
 
-/** Tells, and logs, that a command could not be started. */
+/** Returns, and logs, the end of a command that could not be started. */
 export function notStarted(error: unknown, log: Log): Pick<CommandEnd, 'exitCode' | 'warnings'> {
   const { message } = error as Error;
   log.warn('a command could not be started', { error: message });

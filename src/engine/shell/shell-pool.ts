@@ -16,48 +16,51 @@ import type { Launcher } from '../sandbox/launcher.js';
 import { shellFifos, ShellProcess, type ShellProcessOptions } from './shell-process.js';
 import type { InstalledShell } from '../shells/list.js';
 
-/** Directories whose FIFOs are made by one process. */
+/** Number of directories whose FIFOs are created by one process. */
 const DIRECTORIES_AT_ONCE = 4;
-/** Longest that a shell may take to come up, one attempt after another: a loaded machine needs seconds. */
+/** Start timeouts of consecutive attempts, in milliseconds: a loaded machine needs seconds. */
 const START_TIMEOUTS_MS = [5_000, 15_000] as const;
-/** Whoever has just got a shell has a command for it, and starting the next one stops the daemon for a while: after that, in milliseconds. */
+/**
+ * Delay before the pool is refilled, in milliseconds: a session that has just received a shell has a command for it,
+ * and starting the next shell blocks the daemon for a moment.
+ */
 const REFILL_AFTER_MS = 5;
-/** Terminal size of sessions that ask for none, in characters. */
+/** Terminal size of sessions that request none, in characters. */
 const DEFAULT_COLS = 200;
 const DEFAULT_ROWS = 50;
 
-/** What makes one shell fit in the place of another. */
+/** Properties that a shell from the pool must share with the requested one. */
 type ShellKind = Pick<ShellProcessOptions, 'installed' | 'profile' | 'isLimited'>;
 
-/** What every shell of the daemon starts with. */
+/** Dependencies of `ShellPool`. */
 export interface ShellPoolOptions {
   readonly runtime: RuntimeDirectory;
   /** The shell that is started ahead of need. */
   readonly defaultShell: InstalledShell;
-  /** Where the processes of each shell are put together. */
+  /** Creates the process group of each shell. */
   readonly mechanism: LimitMechanism;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the configuration, as it is now, limits what every session may use. */
+  /** Whether the current configuration limits the resources of every session. */
   readonly isLimited: () => boolean;
-  /** Shells to keep ready. */
+  /** Number of shells to keep ready. */
   readonly size: number;
   readonly launcher: Launcher;
   readonly log: Log;
 }
 
-/** Starts shells, some of them before they are asked for: a session then opens without waiting for one. */
+/** Starts shells, some of them ahead of need: a session then opens without waiting for one. */
 export class ShellPool implements AsyncDisposable {
   readonly #options: ShellPoolOptions;
   readonly #warm: ShellProcess[] = [];
   readonly #directories: string[] = [];
   #makingDirectories: Promise<void> | undefined;
   #refilling: Promise<void> | undefined;
-  #trying: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   #refillTimer: NodeJS.Timeout | undefined;
-  /** Shells that have not come up yet. */
+  /** Shells that are not ready yet. */
   readonly #starting = new Set<ShellProcess>();
-  /** Whether the last start of the default shell went well. */
+  /** Whether the last start of the default shell succeeded. */
   #hasStarted = false;
   #isClosed = false;
 
@@ -65,17 +68,17 @@ export class ShellPool implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Environment of a shell that was given none. */
+  /** Default environment of a shell. */
   get env(): Readonly<Record<string, string>> {
     return this.#options.env;
   }
 
-  /** Directory that shells start in. */
+  /** Directory in which shells start. */
   get cwd(): string {
     return this.#options.cwd;
   }
 
-  /** How it stands with the sandbox of its shells. */
+  /** State of the sandbox for these shells. */
   get sandbox(): SandboxStatus {
     return this.#options.launcher.standing;
   }
@@ -85,7 +88,7 @@ export class ShellPool implements AsyncDisposable {
   }
 
   /**
-   * Gives a shell that waits for its first command, started ahead of need if it is of the kind that is kept ready.
+   * Returns a shell that waits for its first command; a prestarted one if it is of the kind that is kept ready.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async take(installed: InstalledShell, profile: SandboxProfile, limits: Limits): Promise<ShellProcess> {
@@ -93,18 +96,18 @@ export class ShellPool implements AsyncDisposable {
     if (this.#isKeptReady(kind)) {
       for (let shell = this.#warm.shift(); shell; shell = this.#warm.shift()) {
         this.#refillSoon();
-        // Since it was started the configuration may have got limits, or lost them.
+        // Limits may have been added to or removed from the configuration since the shell was started.
         const isFit = shell.isIsolated === this.#options.launcher.isolates(kind);
         if (isFit && !shell.terminal.hasExited && shell.hasItsFiles) return shell;
         void this.#dismiss(shell);
       }
     }
-    const shell = await this.#startAtLast(kind);
+    const shell = await this.#startWithRetry(kind);
     this.#refillSoon();
     return shell;
   }
 
-  /** Starts the shells that are to be ready. */
+  /** Starts shells until the configured number is ready. */
   async fill(): Promise<void> {
     this.#refilling ??= this.#refill().finally(() => {
       this.#refilling = undefined;
@@ -113,18 +116,18 @@ export class ShellPool implements AsyncDisposable {
   }
 
   /**
-   * Sees to it that the default shell can be started: one is ready, the last start went well, or another one does.
+   * Verifies that the default shell can be started: one is ready, the last start succeeded, or a new attempt succeeds.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async assertCanStart(): Promise<void> {
     if (this.#hasStarted || this.#warm.some(({ terminal }) => !terminal.hasExited)) return;
-    this.#trying ??= this.#try().finally(() => {
-      this.#trying = undefined;
+    this.#checking ??= this.#checkStart().finally(() => {
+      this.#checking = undefined;
     });
-    await this.#trying;
+    await this.#checking;
   }
 
-  /** Closes a shell and removes its directory. Its processes are ended before. */
+  /** Closes a shell and removes its directory. The caller has ended its processes before. */
   discard(shell: ShellProcess): void {
     shell.close();
     shell.group[Symbol.dispose]();
@@ -134,14 +137,14 @@ export class ShellPool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#refillTimer);
-    // Nobody waits for them any more, least of all for those that would never come up.
+    // No session waits for these shells any more; some may never become ready.
     const starting = [...this.#starting];
     await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)));
-    await Promise.allSettled([this.#refilling, this.#trying]);
+    await Promise.allSettled([this.#refilling, this.#checking]);
     await Promise.all(this.#warm.splice(0).map((shell) => this.#dismiss(shell)));
   }
 
-  /** Ends a shell that nothing has run in. */
+  /** Ends a shell in which nothing has run. */
   async #dismiss(shell: ShellProcess): Promise<void> {
     const { rootPids } = shell.root;
     const find = () =>
@@ -150,7 +153,7 @@ export class ShellPool implements AsyncDisposable {
     this.discard(shell);
   }
 
-  async #try(): Promise<void> {
+  async #checkStart(): Promise<void> {
     const shell = await this.#start(this.#standardKind);
     if (!this.#isClosed && this.#warm.length < this.#options.size) this.#warm.push(shell);
     else await this.#dismiss(shell);
@@ -161,7 +164,7 @@ export class ShellPool implements AsyncDisposable {
     this.#refillTimer ??= setTimeout(() => {
       this.#refillTimer = undefined;
       this.fill().catch((error: unknown) => {
-        // The end of the pool is the end of what is being started for it.
+        // Closing the pool ends the shells that are being started for it.
         if (this.#isClosed) return;
         this.#options.log.warn('a shell could not be started ahead of need', { error: String(error) });
       });
@@ -174,7 +177,7 @@ export class ShellPool implements AsyncDisposable {
     }
   }
 
-  /** What sessions get that ask for nothing. */
+  /** The kind of sessions without special requests. */
   get #standardKind(): ShellKind {
     const { defaultShell, isLimited } = this.#options;
     return { installed: defaultShell, profile: this.sandbox.profile, isLimited: isLimited() };
@@ -190,13 +193,13 @@ export class ShellPool implements AsyncDisposable {
     );
   }
 
-  /** Starts a shell, and another one if it does not come up. */
-  async #startAtLast(kind: ShellKind): Promise<ShellProcess> {
+  /** Starts a shell; retries once if it is not ready in time. */
+  async #startWithRetry(kind: ShellKind): Promise<ShellProcess> {
     const [first, second] = START_TIMEOUTS_MS;
     try {
       return await this.#start(kind, first);
     } catch (error) {
-      if (!(error instanceof ShellLate)) throw error;
+      if (!(error instanceof StartTimeout)) throw error;
       this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
       return this.#start(kind, second);
     }
@@ -225,7 +228,7 @@ export class ShellPool implements AsyncDisposable {
         const { state, waitsIn } = whereabouts(shell.pid);
         return `${kind.installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
       });
-      // It waits for its first command now: nothing is forked meanwhile that would be missed.
+      // The shell waits for its first command now: no fork can be missed meanwhile.
       await shell.group.begin(shell.root.sessionLeader, false);
     } catch (error) {
       this.discard(shell);
@@ -277,14 +280,14 @@ export class ShellPool implements AsyncDisposable {
   }
 }
 
-/** A shell took too long to come up. */
-class ShellLate extends AdapterError {}
+/** A shell was not ready in time. */
+class StartTimeout extends AdapterError {}
 
 async function withTimeout(promise: Promise<void>, ms: number, describe: () => string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new ShellLate('SHELL_FAILED', describe()));
+      reject(new StartTimeout('SHELL_FAILED', describe()));
     }, ms);
   });
   try {

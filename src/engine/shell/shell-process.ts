@@ -22,26 +22,26 @@ import { firstFifos, wasRead, type CommandPipes, pipesName, PipePool, writeText 
 import { Terminal, type TerminalExit } from './terminal.js';
 
 const NONCE_BYTES = 16;
-/** Stands in the place of the nonce, of 22 characters, where no report is awaited. */
+/** Placeholder for the nonce, of 22 characters, where no report is expected. */
 const NO_NONCE = '0'.repeat(22);
-/** How a driver says that it could not open its files: EX_OSERR of sysexits.h. */
+/** Exit code of a driver that could not open its files: EX_OSERR of sysexits.h. */
 const EX_OSERR = 71;
-/** Most characters of what a shell says that does not come up. */
+/** Most characters that are kept of the output of a shell that fails to start. */
 const MAX_COMPLAINT = 300;
-/** Who is told what a shell does. Replaced when the shell passes from the pool to a session. */
+/** Receives the events of a shell. Replaced when the shell passes from the pool to a session. */
 export interface ShellListener {
   onReport(report: ShellReport): void;
   onTerminalData(chunk: Buffer): void;
   onExit(exit: TerminalExit): void;
 }
 
-/** What a shell is started with. */
+/** Options of a shell process. */
 export interface ShellProcessOptions {
   readonly installed: InstalledShell;
   /** Directory with the FIFOs `cmd`, `ctl` and those of the first slots. */
   readonly directory: string;
   readonly tag: string;
-  /** What its processes will belong to. */
+  /** The process group of the shell and its processes. */
   readonly group: ProcessGroup;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -49,23 +49,23 @@ export interface ShellProcessOptions {
   readonly rows: number;
   readonly launcher: Launcher;
   readonly profile: SandboxProfile;
-  /** Whether there is any limit on what it may use. */
+  /** Whether any resource limit applies to the shell. */
   readonly isLimited: boolean;
 }
 
-/** FIFOs that a shell's directory needs before the shell starts. */
+/** Returns the FIFOs that a shell's directory needs before the shell starts. */
 export function shellFifos(directory: string): string[] {
   return [join(directory, 'cmd'), join(directory, 'ctl'), ...firstFifos(directory)];
 }
 
-/** One interactive shell on a terminal of its own, run by its driver: takes requests, gives reports. */
+/** One interactive shell on its own terminal, run by its driver: accepts requests and delivers reports. */
 export class ShellProcess {
   readonly installed: InstalledShell;
   readonly directory: string;
   readonly tag: string;
   readonly group: ProcessGroup;
   readonly profile: SandboxProfile;
-  /** Whether it has process ids of its own, in a sandbox or a mere namespace. */
+  /** Whether the shell has its own PID namespace, in a sandbox or alone. */
   readonly isIsolated: boolean;
   readonly terminal: Terminal;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
@@ -75,13 +75,16 @@ export class ShellProcess {
   readonly #slots: PipePool;
   #listener: ShellListener | undefined;
   #root: ProcessRoot;
-  /** Open file of what it has written; undefined until that is asked for. */
+  /** Descriptor of /proc/PID/io; undefined until first used. */
   #io: number | undefined;
-  /** What the terminal has shown so far, while nobody listens: why a shell that does not come up says it does not. */
-  #complaint = '';
+  /** Terminal output as long as there is no listener: the reason why a shell fails to start. */
+  #startOutput = '';
   #isClosed = false;
-  /** Whether this shell's readings show: not through a read-only mount, as in sandboxes, or with `noatime`. Undefined before the first. */
-  #showsReadings: boolean | undefined;
+  /**
+   * Whether reads by this shell update access times: not through a read-only mount, as in sandboxes, or with `noatime`.
+   * Undefined before the first read.
+   */
+  #recordsReads: boolean | undefined;
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
@@ -99,7 +102,7 @@ export class ShellProcess {
         else resolve();
       };
     });
-    // Whoever waits for it gets the error; nobody has to.
+    // A caller that awaits `ready` receives the error; without one it must not become an unhandled rejection.
     this.ready.catch(() => undefined);
     try {
       this.#requests = openBoth(join(directory, 'cmd'));
@@ -110,13 +113,13 @@ export class ShellProcess {
       this.terminal = this.#startTerminal(options);
       this.#root = plainRoot(this.terminal.pid);
     } catch (error) {
-      // Out of descriptors: the ones that were had are needed elsewhere.
+      // EMFILE: the descriptors that were opened are needed elsewhere.
       this.#closeDescriptors();
       throw error;
     }
   }
 
-  /** Process id of the shell, as the daemon sees it. */
+  /** Process id of the shell, in the daemon's namespace. */
   get pid(): number {
     return this.#root.main;
   }
@@ -127,8 +130,8 @@ export class ShellProcess {
   }
 
   /**
-   * Bytes that the shell, and the children it has waited for, have caused to be written to disks: 3 µs. Undefined when that
-   * is not told.
+   * Bytes that the shell, and the children it has waited for, have caused to be written to disks; takes 3 µs. Undefined
+   * when the kernel does not report it.
    */
   get writtenBytes(): number | undefined {
     if (this.#isClosed) return undefined;
@@ -136,57 +139,57 @@ export class ShellProcess {
       this.#io ??= openSync(`/proc/${this.pid}/io`, 'r');
       return bytesWrittenIn(readSmallDescriptor(this.#io));
     } catch {
-      // ENOENT, ESRCH: it has ended. EMFILE.
+      // ENOENT, ESRCH: the shell has ended. EMFILE: out of descriptors.
       return undefined;
     }
   }
 
-  /** A path in the shell's eyes, as the daemon reaches it. */
+  /** Maps a path as the shell sees it to a path that the daemon can open. */
   see(path: string): string {
     return isSandboxed(this.#root) && !this.terminal.hasExited ? pathInside(this.#root.main, path) : path;
   }
 
   /**
-   * Whether the shell still holds its driver's FIFOs, or one of them, as it does even while a command runs. A program
-   * that has replaced it does not.
+   * Whether the shell still holds one of its driver's FIFOs, as it does even while a command runs. A program that has
+   * replaced the shell does not.
    */
   get hasDriver(): boolean {
     return holdsDescriptorOf(this.pid, this.reportPath) || holdsDescriptorOf(this.pid, this.requestPath);
   }
 
-  /** Whether the pipes that commands need are still where they were. */
+  /** Whether the FIFOs that commands need still exist. */
   get hasItsFiles(): boolean {
     return existsSync(this.requestPath);
   }
 
-  /** Path of the FIFO on which the driver waits for requests. */
+  /** Path of the FIFO from which the driver reads requests. */
   get requestPath(): string {
     return join(this.directory, 'cmd');
   }
 
-  /** Path of the FIFO that a driver in charge always holds open. */
+  /** Path of the FIFO that an active driver always holds open. */
   get reportPath(): string {
     return join(this.directory, 'ctl');
   }
 
-  /** Sets who is told from now on. */
+  /** Sets the receiver of later events. */
   set listener(listener: ShellListener) {
     this.#listener = listener;
   }
 
-  /** Gives a free slot at once, or makes one more. */
+  /** Returns a free slot immediately, or creates another one. */
   takeSlot(): CommandPipes | Promise<CommandPipes> {
     return this.#slots.take();
   }
 
-  /** Gives a slot back when nobody holds its pipes any more. */
+  /** Returns a slot to the pool once no process holds its pipes any more. */
   returnSlot(slot: CommandPipes): void {
     if (this.#isClosed) return;
-    this.#showsReadings ??= wasRead(slot);
+    this.#recordsReads ??= wasRead(slot);
     this.#slots.give(slot);
   }
 
-  /** Hands a command to the driver. Gives the nonce by which its report is known. */
+  /** Sends a command to the driver. Returns the nonce that identifies its report. */
   send(request: ShellRequest): string {
     const { slot, surroundings, stdin } = request;
     const path = join(this.directory, slot.name);
@@ -205,22 +208,25 @@ export class ShellProcess {
     return nonce;
   }
 
-  /** Asks the shell to save what a new one would need, and to tidy its terminal, once it has nothing else to do. */
+  /**
+   * Asks the shell to save the state that a replacement would need, and to restore the terminal's modes, as soon as it
+   * is idle.
+   */
   askToSave(mustTidy: boolean): void {
     this.#ask(mustTidy ? 'r' : 's');
   }
 
-  /** Asks the shell to end by itself, so that its EXIT trap runs. */
+  /** Asks the shell to exit, so that its EXIT trap runs. */
   askToExit(): void {
     this.#ask('q');
   }
 
-  /** Tag of the processes of one command. */
+  /** Returns the tag of the processes of one command. */
   commandTag(number: number): string {
     return `${this.tag}.${commandNumber(number)}`;
   }
 
-  /** Closes the terminal and every descriptor; the processes are the caller's to end. */
+  /** Closes the terminal and every descriptor; ending the processes is up to the caller. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -230,8 +236,9 @@ export class ShellProcess {
 
   /**
    * Takes back a request of a shell that has ended.
-   * @returns whether its command has certainly not begun, and can run elsewhere: the shell has not read the request; or
-   *   no more than that, where it shows, for a process that is killed while it waits for input still takes what comes at that moment.
+   * @returns whether its command has certainly not started, and can run elsewhere: the shell has not read the request;
+   * or it has read the request, but observably not the command file, for a process that is killed while it waits for
+   * input still consumes input that arrives at that moment.
    */
   takeBackRequest(nonce: string, slot: CommandPipes): boolean {
     if (this.#isClosed || this.#requests === undefined) return false;
@@ -239,7 +246,7 @@ export class ShellProcess {
     drain(this.#requests, (chunk) => {
       unread += chunk.toString('latin1');
     });
-    return unread.includes(nonce) || (this.#showsReadings === true && !wasRead(slot));
+    return unread.includes(nonce) || (this.#recordsReads === true && !wasRead(slot));
   }
 
   #closeDescriptors(): void {
@@ -264,14 +271,14 @@ export class ShellProcess {
     const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
     const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd };
     const [file = installed.path, ...args] = launcher.wrap(launch);
-    const signs = { [TAG_VARIABLE]: tag, [MARK_VARIABLE]: markOf(tag) };
-    const program = { file, args, cwd, env: { ...env, ...invocation.env, ...signs }, cols, rows };
+    const markers = { [TAG_VARIABLE]: tag, [MARK_VARIABLE]: markOf(tag) };
+    const program = { file, args, cwd, env: { ...env, ...invocation.env, ...markers }, cols, rows };
     const onData = (chunk: Buffer) => {
       if (this.#listener) this.#listener.onTerminalData(chunk);
-      else this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-MAX_COMPLAINT);
+      else this.#startOutput = (this.#startOutput + chunk.toString('utf8')).slice(-MAX_COMPLAINT);
     };
     const onExit = (exit: TerminalExit) => {
-      this.#settleReady(endAtStart(installed.path, exit.exitCode, this.#complaint.trim()));
+      this.#settleReady(endAtStart(installed.path, exit.exitCode, this.#startOutput.trim()));
       this.#listener?.onExit(exit);
     };
     const terminal = new Terminal(program, onData, onExit);
@@ -279,21 +286,21 @@ export class ShellProcess {
     return terminal;
   }
 
-  #comeUp(): void {
+  #becomeReady(): void {
     if (this.isIsolated) this.#root = sandboxRoot(this.terminal.pid) ?? this.#root;
     this.#settleReady();
   }
 
   #takeReport(report: ShellReport): void {
-    if (report.nonce === 'ready') this.#comeUp();
+    if (report.nonce === 'ready') this.#becomeReady();
     else if (report.nonce === 'idle') this.terminal.write('\n');
     else this.#listener?.onReport(report);
   }
 }
 
-function endAtStart(path: string, exitCode: number, complaint: string): AdapterError {
+function endAtStart(path: string, exitCode: number, output: string): AdapterError {
   if (exitCode !== EX_OSERR) {
-    const what = complaint === '' ? '' : `: ${complaint}`;
+    const what = output === '' ? '' : `: ${output}`;
     return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start${what}`);
   }
   const message = `${path} could not open its files: the limit of open files (ulimit -n) is too low`;

@@ -1,28 +1,28 @@
-/** Who is told how it goes with the shells of a session. */
+/** Notified of the results of shell replacements. */
 export interface ShellReplacerListener {
-  /** A new shell sits there, and no further one is on its way. */
+  /** A new shell is in place, and no further replacement is pending. */
   onDone(): void;
-  /** No shell could be had. */
+  /** No new shell could be started. */
   onFailed(error: Error): void;
 }
 
 /** Replaces the shell of a session, one replacement after another. */
 export class ShellReplacer {
   readonly #listener: ShellReplacerListener;
-  /** The last replacement that was asked for; never rejects. */
+  /** The last requested replacement; never rejects. */
   #last: Promise<void> | undefined;
 
   constructor(listener: ShellReplacerListener) {
     this.#listener = listener;
   }
 
-  /** Resolves when the replacements that were asked for so far are over; undefined when none is under way. */
+  /** Resolves when the replacements requested so far are complete; undefined when none is pending. */
   get settled(): Promise<void> | undefined {
     return this.#last;
   }
 
   /**
-   * Replaces the shell, after the replacements before.
+   * Replaces the shell, after the pending replacements.
    * @throws what `replace` throws
    */
   async run(replace: () => Promise<void>): Promise<void> {
@@ -43,7 +43,7 @@ export class ShellReplacer {
     if (this.#end(settled)) this.#listener.onDone();
   }
 
-  /** Gives whether it was the last one. */
+  /** Returns whether it was the last one. */
   #end(settled: Promise<void>): boolean {
     if (this.#last !== settled) return false;
     this.#last = undefined;

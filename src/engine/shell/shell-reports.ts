@@ -2,12 +2,15 @@ import { Socket } from 'node:net';
 
 import { openBoth, sharedReadBuffer } from '../system/fifo.js';
 
-/** Longest report that is believed: a directory name and some numbers. Longer ones are not from the driver. */
+/** Longest valid report: a directory name and some numbers. Longer ones are not from the driver. */
 const MAX_REPORT_BYTES = 16 * 1024;
 
-/** What the driver reports when a command has ended. */
+/** Report of the driver when a command has ended. */
 export interface ShellReport {
-  /** The command's nonce; `ready` when the driver has come up, `idle` when the shell is back at its prompt, `lost` when it cannot read a command. */
+  /**
+   * The command's nonce; `ready` when the driver has started, `idle` when the shell is back at its prompt, `lost` when
+   * it cannot read a command.
+   */
   readonly nonce: string;
   readonly exitCode: number;
   /** `$!`: the newest background process of the shell itself, 0 for none. */
@@ -15,7 +18,7 @@ export interface ShellReport {
   readonly workingDirectory: string;
 }
 
-/** Reads reports from a FIFO, until the socket that it gives is destroyed. */
+/** Reads reports from a FIFO, until the returned socket is destroyed. */
 export function readReports(path: string, onReport: (report: ShellReport) => void): Socket {
   let partial = '';
   const take = (text: string) => {
@@ -33,7 +36,7 @@ export function readReports(path: string, onReport: (report: ShellReport) => voi
   };
   const options = { fd: openBoth(path), readable: true, writable: false, onread };
   const reports = new Socket(options);
-  // Both ends are open here, so no read can fail before the end, which destroys the socket.
+  // Both ends are open here, so a read cannot fail before the end, which destroys the socket.
   reports.on('error', () => reports.destroy());
   return reports;
 }

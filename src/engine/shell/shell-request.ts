@@ -3,21 +3,21 @@ import type { Shell, SurroundingText } from '../shells/shell.js';
 import type { CommandPipes } from './pipe-pool.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 
-/** Terminal of a command that has one to itself. */
+/** TERM of a command with its own terminal. */
 const TTY_TERM = 'xterm-256color';
 
-/** What is handed to the driver. */
+/** A request to the driver. */
 export interface ShellRequest {
   readonly slot: CommandPipes;
   readonly text: string;
-  /** Counts the session's commands; part of their processes' tag. */
+  /** Number of the command in its session; part of the tag of its processes. */
   readonly number: number;
   readonly stdin?: string | StdinPipe | undefined;
   readonly isOnTerminal: boolean;
   readonly surroundings?: SurroundingText | undefined;
 }
 
-/** What the driver needs to know of a command. */
+/** Returns the driver request of a command. */
 export function requestFor(command: Command, shell: Shell, slot: CommandPipes, number: number): ShellRequest {
   const { tty, env: own, cwd, stdinPipe, stdin = stdinPipe } = command.spec;
   const env = tty ? { TERM: TTY_TERM, ...own } : own;

@@ -1,6 +1,6 @@
 /**
- * Cuts a command's output out of the stream of its terminal: what stands between two marks that the driver prints, which
- * carry the command's 128-bit nonce. Used for `tty` commands alone; all others have pipes of their own.
+ * Extracts a command's output from the stream of its terminal: the part between two marks that the driver prints, which
+ * carry the command's 128-bit nonce. Only used for `tty` commands; all others have their own pipes.
  */
 export class TerminalFence {
   readonly #opening: Buffer;
@@ -13,12 +13,12 @@ export class TerminalFence {
     this.#closing = Buffer.from(fenceMark('z', nonce));
   }
 
-  /** Whether the closing mark has been seen. */
+  /** Whether the closing mark has been read. */
   get isClosed(): boolean {
     return this.#state === 'after';
   }
 
-  /** Takes what the terminal gave, and gives what belongs to the command. */
+  /** Takes terminal output, and returns the part that belongs to the command. */
   push(chunk: Buffer): Buffer {
     const nothing = chunk.subarray(0, 0);
     if (this.#state === 'after') return nothing;
@@ -35,7 +35,7 @@ export class TerminalFence {
     return this.#untilClosing(data);
   }
 
-  /** Gives what was held back in case it was the beginning of the closing mark. */
+  /** Returns the data that was held back as a possible start of the closing mark. */
   flush(): Buffer {
     const held = this.#state === 'inside' ? this.#held : Buffer.alloc(0);
     this.#state = 'after';
@@ -54,10 +54,10 @@ export class TerminalFence {
   }
 }
 
-/** The mark is an OSC string, which terminals do not show. */
+/** The mark is an OSC string, which terminals do not display. */
 const fenceMark = (side: 'a' | 'z', nonce: string): string => `\x1b]7711;${side}${nonce}\x07`;
 
-/** Length of the longest end of `data` with which `mark` begins. */
+/** Returns the length of the longest suffix of `data` that is a prefix of `mark`. */
 function partialMatch(data: Buffer, mark: Buffer): number {
   for (let length = Math.min(data.length, mark.length - 1); length > 0; length--) {
     if (data.subarray(data.length - length).equals(mark.subarray(0, length))) return length;

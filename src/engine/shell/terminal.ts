@@ -5,17 +5,17 @@ import { spawn, type IPty } from 'node-pty';
 import { AdapterError } from '../../core/errors.js';
 import { sharedReadBuffer } from '../system/fifo.js';
 
-/** One write to a terminal: more may not fit the line discipline's buffer. */
+/** Size of one write to a terminal: more may not fit the line discipline's buffer. */
 const WRITE_BYTES = 4096;
-/** Input that may wait for a program that does not read. */
+/** Most input that is queued for a program that does not read. */
 const MAX_PENDING_BYTES = 1024 * 1024;
-/** Pause before a terminal that took nothing is tried again. */
+/** Delay before a write is retried after EAGAIN, in milliseconds. */
 const RETRY_MS = 10;
 
 const END_OF_FILE = '\x04';
 const KILL_LINE = '\x15';
 
-/** What a terminal runs. */
+/** The program of a terminal. */
 export interface TerminalProgram {
   readonly file: string;
   readonly args: readonly string[];
@@ -25,7 +25,7 @@ export interface TerminalProgram {
   readonly rows: number;
 }
 
-/** How a terminal's program ended. */
+/** Exit of a terminal's program. */
 export interface TerminalExit {
   readonly exitCode: number;
   /** Signal number, 0 for none. */
@@ -41,9 +41,9 @@ interface PtyInternals {
 }
 
 /**
- * A program on a pseudo-terminal, by node-pty, of which only spawning, reading and resizing are used: its queue of
- * input outlives the terminal and would reach whoever gets the descriptor's number next, and its signals may hit a
- * process id that is somebody else's by then. So input goes through a bounded queue here, and nothing after the exit.
+ * A program on a pseudo-terminal. Of node-pty only spawning, reading and resizing are used: its input queue outlives
+ * the terminal and would be written to the next file with the same descriptor number, and its signals may hit a process
+ * id that has been reused. Therefore input goes through a bounded queue here, and nothing is written after the exit.
  */
 export class Terminal {
   readonly pid: number;
@@ -67,7 +67,7 @@ export class Terminal {
     }
     this.pid = this.#pty.pid;
     this.#pty.onData((data) => {
-      // With `encoding: null` node-pty gives Buffers, whatever its types say.
+      // With `encoding: null` node-pty delivers Buffers, contrary to its types.
       onData(data as unknown as Buffer);
     });
     this.#pty.onExit(({ exitCode, signal }) => {
@@ -83,7 +83,7 @@ export class Terminal {
 
   /**
    * Queues input for the program.
-   * @throws AdapterError INPUT_FULL when more than 1 MiB would wait; nothing is taken then.
+   * @throws AdapterError INPUT_FULL when more than 1 MiB would be queued; nothing is accepted then.
    */
   write(data: string): number {
     const bytes = Buffer.from(data);
@@ -101,37 +101,37 @@ export class Terminal {
     return bytes.length;
   }
 
-  /** Types the end-of-file character: twice inside a line, where the first one only hands the line over. */
+  /** Writes the end-of-file character: twice inside a line, where the first one only flushes the line. */
   writeEndOfFile(): void {
     this.write(this.#endsOpenLine ? END_OF_FILE + END_OF_FILE : END_OF_FILE);
   }
 
-  /** Throws away input that nobody has read, so that it does not reach the next command. */
+  /** Discards unread input, so that it does not reach the next command. */
   discardInput(): void {
     if (!this.#hasUnreadInput || this.#hasExited) return;
     this.#hasUnreadInput = false;
     this.#endsOpenLine = false;
     this.#dropPending();
-    // From its end on the descriptor's number may be somebody else's.
+    // After the end, the descriptor's number may have been reused.
     if (this.#pty._socket.destroyed) return;
     try {
       writeSync(this.#pty.fd, KILL_LINE);
       this.#openSlave();
       while (readSync(this.#slave ?? -1, sharedReadBuffer, 0, sharedReadBuffer.length, null) > 0);
     } catch {
-      // EAGAIN: all has been read. Any other error is the terminal's end, which onExit reports.
+      // EAGAIN: everything has been read. Any other error is the terminal's end, which onExit reports.
     }
   }
 
   /**
-   * Holds the terminal's other side open, so that what a program prints last is not lost when it exits. It delays the
-   * exit event by node-pty's 200 ms, which is why it is not always held.
+   * Holds the terminal's slave side open, so that a program's last output is not lost when it exits. It delays the exit
+   * event by node-pty's 200 ms, which is why it is not always held.
    */
   holdOpen(): void {
     if (!this.#hasExited) this.#openSlave();
   }
 
-  /** Stops or goes on reading; the program then waits when the terminal's buffer is full. */
+  /** Pauses or resumes reading; a paused program blocks when the terminal's buffer is full. */
   setPaused(isPaused: boolean): void {
     if (this.#hasExited) return;
     if (isPaused) this.#pty.pause();
@@ -144,7 +144,7 @@ export class Terminal {
     this.#pty.resize(cols, rows);
   }
 
-  /** Closes the terminal: the kernel hangs up on its session. */
+  /** Closes the terminal: the kernel sends SIGHUP to its session. */
   close(): void {
     if (this.#hasExited) return;
     this.#end();

@@ -2,35 +2,34 @@ import { descriptorTarget, fileBeingRead, isReadingTerminal, readProcess } from 
 import type { ShellProcess } from './shell-process.js';
 import { readFileSync } from 'node:fs';
 
-/** The first look at a running command, and the longest pause between two. */
-const FIRST_LOOK_MS = 60;
+/** Delay of the first sample of a running command, and the longest interval, in milliseconds. */
+const FIRST_SAMPLE_MS = 60;
 const LONGEST_PAUSE_MS = 1000;
-/** Looks in a row that must agree that the shell is at its prompt: it may be on its way through. */
-const LOOKS_BEFORE_RECALL = 2;
+/** Consecutive samples that must find the shell at its prompt: it may only be passing through. */
+const SAMPLES_BEFORE_RECALL = 2;
 
-/** What the watch tells. */
+/** Notified by `WedgeDetector`. */
 export interface WedgeListener {
-  /** A process of the command waits for its terminal. Told once for each wait. */
+  /** A process of the command waits for terminal input. Called once for each wait. */
   onAwaitingInput(): void;
-  /** The shell will not come back by itself. */
+  /** The shell will not recover. */
   onWedged(why: string): void;
 }
 
 /**
- * Looks at a shell whose command takes its time, by what the kernel tells of it, at growing intervals.
- *
- * A shell can lose its driver in ways that it does not report: a command unset the prompt hook and unwound to the prompt
- * (the driver's request descriptor, closed during a command, is then open), or replaced the shell by another program that
- * now reads the terminal (no driver descriptor is left), or made it run nothing any more (`set -n` in some shells: it
- * waits for requests while one is unanswered).
+ * Samples a shell with a long-running command through /proc, at growing intervals.
+ * A shell can lose its driver in ways that it does not report: a command has unset the prompt hook and unwound to the
+ * prompt (the driver's request descriptor, closed during a command, is then open), or has replaced the shell by another
+ * program that now reads the terminal (no driver descriptor is left), or has disabled execution (`set -n` in some
+ * shells: the shell waits for requests while one is unanswered).
  */
 export class WedgeDetector {
   readonly #shell: ShellProcess;
   readonly #listener: WedgeListener;
   readonly #wedgeTimeoutMs: number;
   #timer: NodeJS.Timeout;
-  #pauseMs = FIRST_LOOK_MS;
-  #looksAtPrompt = 0;
+  #pauseMs = FIRST_SAMPLE_MS;
+  #samplesAtPrompt = 0;
   #lostSince: number | undefined;
   #isAwaitingInput = false;
   #isRecalled = false;
@@ -39,45 +38,45 @@ export class WedgeDetector {
     this.#shell = shell;
     this.#wedgeTimeoutMs = wedgeTimeoutMs;
     this.#listener = listener;
-    this.#timer = setTimeout(this.#look, this.#pauseMs);
+    this.#timer = setTimeout(this.#sample, this.#pauseMs);
   }
 
-  /** Input or output came: a later wait is a new one. */
+  /** Records input or output: a later wait counts as a new one. */
   noteActivity(): void {
     this.#isAwaitingInput = false;
     this.#lostSince = undefined;
-    if (this.#pauseMs === FIRST_LOOK_MS) return;
-    this.#pauseMs = FIRST_LOOK_MS;
+    if (this.#pauseMs === FIRST_SAMPLE_MS) return;
+    this.#pauseMs = FIRST_SAMPLE_MS;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#look, this.#pauseMs);
+    this.#timer = setTimeout(this.#sample, this.#pauseMs);
   }
 
   stop(): void {
     clearTimeout(this.#timer);
   }
 
-  readonly #look = (): void => {
+  readonly #sample = (): void => {
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
-    this.#timer = setTimeout(this.#look, this.#pauseMs);
+    this.#timer = setTimeout(this.#sample, this.#pauseMs);
     const { pid, requestPath, installed } = this.#shell;
     const { requestFd } = installed.shell;
     if (fileBeingRead(pid) === requestPath) this.#lose('the shell came to rest without a report on the command');
-    else if (descriptorTarget(pid, requestFd) === requestPath) this.#lookAtPrompt();
-    else this.#lookAtCommand();
+    else if (descriptorTarget(pid, requestFd) === requestPath) this.#checkPrompt();
+    else this.#checkCommand();
   };
 
-  #lookAtPrompt(): void {
-    this.#looksAtPrompt += 1;
+  #checkPrompt(): void {
+    this.#samplesAtPrompt += 1;
     const { pid, terminal, installed } = this.#shell;
-    if (this.#looksAtPrompt >= LOOKS_BEFORE_RECALL && !this.#isRecalled && isReadingTerminal(pid)) {
+    if (this.#samplesAtPrompt >= SAMPLES_BEFORE_RECALL && !this.#isRecalled && isReadingTerminal(pid)) {
       this.#isRecalled = true;
       terminal.write(installed.shell.recall);
     }
     this.#lose('the shell has left the command without a report');
   }
 
-  #lookAtCommand(): void {
-    this.#looksAtPrompt = 0;
+  #checkCommand(): void {
+    this.#samplesAtPrompt = 0;
     const reader = findTerminalReader(this.#shell.pid);
     if (reader === undefined) {
       this.#isAwaitingInput = false;
@@ -117,7 +116,7 @@ function childrenOf(pid: number): number[] {
     const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
     return list === '' ? [] : list.split(' ').map(Number);
   } catch {
-    // It has ended, or the kernel lacks the file: then only the shell itself is seen waiting.
+    // The process has ended, or the kernel lacks the file: then only the shell itself is checked.
     return [];
   }
 }

@@ -1,28 +1,29 @@
 import type { StarterReport } from './messages.js';
 
-/** The report of a process that has ended, without what it has written. */
+/** Report of an ended process, without the bytes written. */
 export type EndReport = Exclude<StarterReport, { readonly kind: 'started' | 'failed' }>;
 
-/** What the reports of ended processes are made with. */
+/** Dependencies of `EndedProcesses`. */
 export interface EndedProcessesOptions {
   /**
-   * Bytes that this process, which writes nothing itself, and the children it has waited for have caused to be written;
-   * undefined when that is not told.
+   * Returns the bytes that this process, which writes nothing itself, and the children it has waited for have caused to
+   * be written; undefined when the kernel does not report it.
    */
   readonly written: () => number | undefined;
   readonly report: (message: EndReport) => void;
-  /** Calls back when all ends that have come together have been told of. */
+  /** Calls back after all ends that arrived together have been added. */
   readonly defer: (action: () => void) => void;
 }
 
 /**
- * Tells of each process that has ended what it has written: by that much its parent's counter has grown when it has waited
- * for it. Of several that are waited for in one go only the sum is known, which says something of each when it is 0.
+ * Adds the bytes written to the report of each ended process: the growth of its parent's counter when the parent has
+ * waited for it. For several processes that are waited for in one go only the sum is known, which is conclusive for
+ * each of them when it is 0.
  */
 export class EndedProcesses {
   readonly #options: EndedProcessesOptions;
   #known: number | undefined;
-  /** Those that have ended together, of which at least one has written something. */
+  /** Processes that have ended together, of which at least one has written data. */
   #together: EndReport[] = [];
   #grownBytes = 0;
 
@@ -31,7 +32,7 @@ export class EndedProcesses {
     this.#known = options.written();
   }
 
-  /** A process has ended and was waited for. */
+  /** Adds a process that has ended and was waited for. */
   add(end: EndReport): void {
     const { written, report, defer } = this.#options;
     const now = written();

@@ -8,9 +8,9 @@ import { EndedProcesses } from './ended-processes.js';
 import { LineReader, type StarterReport, type StartMessage } from './messages.js';
 
 /*
- * The starter: a small process that starts one-shot processes for the daemon. fork(2) copies the page tables of whoever
- * calls it and stops it meanwhile: in the daemon that would be milliseconds, for every command and for all clients.
- * It reads StartMessages on stdin and writes StarterReports on stdout, and ends when stdin does: with the daemon.
+ * The starter: a small process that starts one-shot processes for the daemon. fork(2) copies the page tables of its
+ * caller and blocks it meanwhile: in the daemon that would be milliseconds, for every command and for all clients.
+ * It reads StartMessages on stdin and writes StarterReports on stdout. It exits at EOF on stdin: with the daemon.
  */
 
 const running = new Set<number>();
@@ -30,15 +30,15 @@ function openOrNull(path: string): number | null {
   try {
     return openSync(path, 'r');
   } catch {
-    // A kernel without that file (CONFIG_TASK_IO_ACCOUNTING), or none that is Linux.
+    // A kernel without that file (CONFIG_TASK_IO_ACCOUNTING), or not Linux.
     return null;
   }
 }
 
 function open(message: StartMessage): (number | 'ignore')[] {
   const fds: (number | 'ignore')[] = [];
-  // Without a reader there the daemon has ended, and an open that blocks would wait for ever. It is closed when there is
-  // another writer: the daemon would take the last one's going for the end of the output.
+  // Without a reader there the daemon has ended, and a blocking open would never return. The probe is closed once there
+  // is another writer: otherwise the daemon would read EOF.
   const probe = openSync(message.stdout, constants.O_WRONLY | constants.O_NONBLOCK);
   try {
     fds.push(message.stdin === null ? 'ignore' : openStdin(message.stdin));
@@ -53,7 +53,7 @@ function open(message: StartMessage): (number | 'ignore')[] {
   }
 }
 
-/** Opens the reading end of a FIFO, or a file, without waiting for a writer: the daemon may have closed it meanwhile. */
+/** Opens the read end of a FIFO, or a file, without waiting for a writer: the daemon may have closed it meanwhile. */
 function openStdin(path: string): number {
   // Opening both ends never blocks (fifo(7), Linux), and the next open(2) finds a writer.
   const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -73,7 +73,7 @@ function fail(id: number, error: unknown): void {
   report({ id, kind: 'failed', code, message });
 }
 
-/** Moves itself into control groups for the moment: what is started there belongs to them from its first instruction. */
+/** Moves this process into control groups temporarily: children belong to them from their first instruction. */
 function within<T>({ joinFiles, leaveFiles }: StartMessage, action: () => T): T {
   try {
     for (const file of joinFiles) writeFileSync(file, '0');
@@ -114,18 +114,18 @@ process.stdin.setEncoding('utf8').on('data', (text: string) => {
   lines.push(text);
 });
 process.stdin.on('end', () => {
-  // The daemon has ended, perhaps by SIGKILL: what runs for it ends too.
+  // The daemon has ended, perhaps by SIGKILL: its processes are ended too.
   for (const pid of running) {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // ESRCH: it has just ended.
+      // ESRCH: the process has just ended.
     }
   }
   process.exitCode = 0;
 });
-// Ctrl-C in the daemon's terminal reaches this process too; the daemon decides what it means.
+// Ctrl-C in the daemon's terminal reaches this process too; the daemon decides how to react.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.stdout.on('error', () => {
-  // EPIPE: the daemon has ended; stdin tells the same.
+  // EPIPE: the daemon has ended; EOF on stdin reports the same.
 });

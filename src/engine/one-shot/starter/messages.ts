@@ -1,4 +1,4 @@
-/** Asks the starter to start a process. One JSON line each. */
+/** Request to start a process. One JSON line each. */
 export interface StartMessage {
   readonly id: number;
   readonly file: string;
@@ -10,28 +10,30 @@ export interface StartMessage {
   readonly stdout: string;
   readonly stderr: string;
   readonly request: string | null;
-  /** Files through which it enters its control groups, and those through which the starter comes back. */
+  /**
+   * Files through which the process enters its control groups, and those through which the starter returns to its own.
+   */
   readonly joinFiles: readonly string[];
   readonly leaveFiles: readonly string[];
 }
 
-/** What is told of a process that has ended. */
+/** Bytes written by an ended process. */
 interface Written {
   /**
-   * Bytes that it, and the children it has waited for, have caused to be written to disks. Left out when that is not known:
-   * when several processes have ended at the same time, or the kernel does not count.
+   * Bytes that the process, and the children it has waited for, have caused to be written to disks. Absent when
+   * unknown: several processes have ended at the same time, or the kernel does not count.
    */
   readonly writtenBytes?: number | undefined;
 }
 
-/** What the starter tells of a process: that it runs, that it has ended, or that it could not be started. */
+/** Report of the starter about a process: it runs, it has ended, or it could not be started. */
 export type StarterReport =
   | { readonly id: number; readonly kind: 'started'; readonly pid: number }
   | ({ readonly id: number; readonly kind: 'exited'; readonly exitCode: number } & Written)
   | ({ readonly id: number; readonly kind: 'signalled'; readonly signal: NodeJS.Signals } & Written)
   | { readonly id: number; readonly kind: 'failed'; readonly code: string; readonly message: string };
 
-/** Splits a stream into its lines; gives what is left over with the next chunk. */
+/** Splits a stream into lines; an incomplete line is kept for the next chunk. */
 export class LineReader {
   #rest = '';
   readonly #onLine: (line: string) => void;
