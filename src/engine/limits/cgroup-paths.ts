@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** A line of /proc/self/mountinfo, as far as it matters (proc_pid_mountinfo(5)). */
+/** A line of /proc/self/mountinfo; only the fields used here (proc_pid_mountinfo(5)). */
 interface Mount {
   readonly root: string;
   readonly point: string;
@@ -18,14 +18,16 @@ function parseMounts(mountinfo: string): Mount[] {
   });
 }
 
-/** A path in the hierarchy, as it is to be found below the mount: a container may have only a part of it mounted. */
+/**
+ * Maps a path in the hierarchy to a path below the mount: a container may have only a part of the hierarchy mounted.
+ */
 function below({ root, point }: Mount, path: string): string {
   const isWithin = root !== '/' && (path === root || path.startsWith(`${root}/`));
   return join(point, isWithin ? path.slice(root.length) : path);
 }
 
 /**
- * The directory of the group that a process is in.
+ * Returns the directory of a process's group.
  * @param controller of cgroup v1; undefined for cgroup v2
  * @param mountinfo text of /proc/self/mountinfo
  * @param membership text of /proc/self/cgroup

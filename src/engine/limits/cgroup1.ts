@@ -8,7 +8,7 @@ import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
-/** The controllers that are needed, each with a hierarchy of its own. */
+/** The required controllers, each with its own hierarchy. */
 const CONTROLLERS = ['cpuacct', 'memory', 'pids'] as const;
 type Directories = Readonly<Record<(typeof CONTROLLERS)[number], string>>;
 
@@ -17,8 +17,8 @@ const UNLIMITED = -1;
 const NS_PER_MS = 1e6;
 
 /**
- * Control groups of version 1 (cgroups(7), Documentation/admin-guide/cgroup-v1). The groups are made inside of the
- * daemon's own, so that limits on that hold for what it starts.
+ * Control groups of version 1 (cgroups(7), Documentation/admin-guide/cgroup-v1). The groups are created inside the
+ * daemon's own group, so that limits on that group also apply to everything the daemon starts.
  */
 export class ControlGroups1 implements LimitMechanism {
   readonly name = 'cgroup1';
@@ -29,8 +29,8 @@ export class ControlGroups1 implements LimitMechanism {
   #made = 0;
 
   /**
-   * @param instance names the daemon's own groups
-   * @throws Error that says why they cannot be made
+   * @param instance part of the names of the daemon's groups
+   * @throws Error with the reason why they cannot be created
    */
   constructor(instance: string) {
     const mounts = readSmallFile('/proc/self/mountinfo') ?? '';
@@ -78,7 +78,7 @@ export class ControlGroups1 implements LimitMechanism {
   }
 }
 
-/** What processes hold: file caches can be taken back and do not count, files in memory cannot. */
+/** Memory held by processes: file caches are reclaimable and do not count, files in memory are not. */
 const heldBytes = (directory: string): number => readControlSum(directory, 'memory.stat', 'total_rss', 'total_shmem');
 
 /** @param directories those of one group */
@@ -88,7 +88,8 @@ function controlsOf({ cpuacct, memory, pids }: Directories): Controls {
     cpuFile: join(cpuacct, 'cpuacct.usage'),
     cpuMs: (text) => Number(text) / NS_PER_MS,
     limitMemory: (bytes = UNLIMITED) => {
-      // With swap it may not be less than without: first it goes out of the way. Kernels without swap have no such file.
+      // The limit with swap must not be less than the one without: it is removed first. Kernels without swap have no
+      // such file.
       tryWrite(join(memory, 'memory.memsw.limit_in_bytes'), UNLIMITED);
       tryWrite(join(memory, 'memory.limit_in_bytes'), bytes);
       tryWrite(join(memory, 'memory.memsw.limit_in_bytes'), bytes);

@@ -9,22 +9,25 @@ import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
-/** The controllers that keep limits by themselves. CPU time is told without one. */
+/** Controllers that enforce limits in the kernel. CPU time is reported without a controller. */
 const CONTROLLERS = ['memory', 'pids'] as const;
 type Controller = (typeof CONTROLLERS)[number];
 
-/** Group of the daemon itself: a group with controllers for others may hold no processes (cgroups(7)). */
+/** Group of the daemon itself: a group that enables controllers for others may hold no processes (cgroups(7)). */
 const OWN_LEAF = 'shell-adapter-daemon';
 const CONTROL = 'cgroup.subtree_control';
 const US_PER_MS = 1000;
 
-/** What a mechanism of version 2 is made of. */
+/** Options of `ControlGroups2`. */
 export interface ControlGroups2Options {
-  /** Names the daemon's own groups. */
+  /** Part of the names of the daemon's groups. */
   readonly instance: string;
-  /** The group that the daemon is in; by default it is found. */
+  /**
+   * The daemon's own group.
+   * @default the group found in /proc/self/cgroup
+   */
   readonly own?: string;
-  /** Whether to go on without controllers: then memory and processes are looked at, and not bounded. */
+  /** Whether to continue without controllers: memory and processes are then measured, but not bounded. */
   readonly mayLackControllers: boolean;
 }
 
@@ -43,7 +46,7 @@ export class ControlGroups2 implements LimitMechanism {
   #made = 0;
   #hasMoved = false;
 
-  /** @throws Error that says why groups cannot be made */
+  /** @throws Error with the reason why groups cannot be created */
   constructor({ instance, own, mayLackControllers }: ControlGroups2Options) {
     const found =
       own ??
@@ -96,7 +99,7 @@ export class ControlGroups2 implements LimitMechanism {
     if (tryWrite(join(this.#own, PROCS), process.pid)) removeGroup(join(this.#own, OWN_LEAF));
   }
 
-  /** @throws Error when other processes than the daemon are in its group */
+  /** @throws Error when the group holds other processes than the daemon */
   #enableControllers(): void {
     if (this.#controllers.size === 0) return;
     const wanted = [...this.#controllers].map((controller) => `+${controller}`).join(' ');
@@ -132,14 +135,14 @@ function controlsOf(directory: string, controllers: ReadonlySet<Controller>): Co
     limitMemory: (bytes) => {
       if (!hasMemory) return;
       tryWrite(join(directory, 'memory.max'), bytes ?? 'max');
-      // Swapping would only put the end off.
+      // Swapping would only delay the OOM kill.
       tryWrite(join(directory, 'memory.swap.max'), bytes === undefined ? 'max' : 0);
     },
     limitTasks: (max) => {
       if (hasTasks) tryWrite(join(directory, 'pids.max'), max);
     },
     freezeForks: (isHeld, maxTasks) => {
-      // Without the controller they are stopped altogether; SIGKILL ends them all the same.
+      // Without the controller the processes are frozen; SIGKILL ends frozen processes as well.
       if (hasTasks) tryWrite(join(directory, 'pids.max'), isHeld ? 0 : maxTasks);
       else tryWrite(join(directory, 'cgroup.freeze'), isHeld ? 1 : 0);
     },

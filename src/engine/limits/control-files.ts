@@ -8,19 +8,20 @@ import { readSmallFile } from '../system/small-file.js';
 /** File through which processes enter a group, and which lists them. */
 export const PROCS = 'cgroup.procs';
 /**
- * File of version 1 through which single threads enter. A thread that moves itself does not need the lock that makes a move of
- * a process wait up to 14 ms, and every fork and exit on the machine with it. What it forks is born where it is.
+ * File of version 1 through which single threads enter. A thread that moves itself does not need the lock that delays a
+ * move of a process by up to 14 ms, and every fork and exit on the machine with it. Its children start in the group of
+ * the thread.
  */
 export const TASKS = 'tasks';
 
-/** The number in a control file; undefined when it is not there, or says `max`. */
+/** Reads the number in a control file; undefined when the file is missing, or contains `max`. */
 export function readControlNumber(directory: string, file: string): number | undefined {
   const text = readSmallFile(join(directory, file));
   const value = text === undefined ? NaN : Number(text);
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** Values out of a control file of lines `key value`, added up; 0 for what is not there. */
+/** Returns the sum of values in a control file of `key value` lines; missing keys count as 0. */
 export function readControlSum(directory: string, file: string, ...keys: readonly string[]): number {
   const text = `\n${readSmallFile(join(directory, file)) ?? ''}`;
   return keys.reduce((sum, key) => sum + valueOf(text, key), 0);
@@ -31,18 +32,18 @@ function valueOf(text: string, key: string): number {
   return at === -1 ? 0 : Number.parseInt(text.slice(at + key.length + 2), 10);
 }
 
-/** Process ids in a group. */
+/** Returns the process ids in a group. */
 export function readMembers(directory: string): number[] {
   const text = readSmallFile(join(directory, PROCS)) ?? '';
   return text === '' ? [] : text.trimEnd().split('\n').map(Number);
 }
 
-/** Makes a group; it may be there already. */
+/** Creates a group; idempotent. */
 export const makeGroup = (directory: string): unknown => mkdirSync(directory, { recursive: true });
 
-/** Removes a group and those in it. Gives false when there are processes in it still. */
+/** Removes a group and its subgroups. Returns false when they still contain processes. */
 export function removeGroup(directory: string): boolean {
-  // Hardly ever is there another group in it: to look for one first would take longer than the rest.
+  // Subgroups are rare: searching for them first would take longer than the removal.
   if (tryRemove(directory)) return true;
   try {
     const groups = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -63,20 +64,20 @@ function tryRemove(directory: string): boolean {
 
 const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Every process in a group and those in it. */
+/** Returns every process in a group and its subgroups. */
 export function membersBelow(directory: string): number[] {
   try {
     const groups = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     return [...readMembers(directory), ...groups.flatMap(({ name }) => membersBelow(join(directory, name)))];
   } catch {
-    // It has been removed.
+    // The group has been removed.
     return [];
   }
 }
 
 /**
- * Puts a process and what descends from it into groups. Written by a thread of the pool: the first move after a pause
- * takes the kernel up to 14 ms.
+ * Moves a process and its descendants into groups. A pool thread writes the files: the first move after a pause takes
+ * the kernel up to 14 ms.
  */
 export async function moveTree(pid: number, joinFiles: readonly string[]): Promise<void> {
   await Promise.all(joinFiles.map((file) => writeFile(file, String(pid)).catch(ignoreGone)));

@@ -9,28 +9,28 @@ import type { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 import { isFarFrom, WrittenBytes } from './written-bytes.js';
 
-/** The files of one group, which the versions of control groups have in different places and with different contents. */
+/** The control files of one group; their places and contents depend on the version of control groups. */
 export interface Controls {
-  /** All directories that the group consists of; one that bounds processes comes last. */
+  /** All directories of the group; one that bounds processes is the last. */
   readonly directories: readonly string[];
-  /** File that tells the CPU time, and what its text means, in milliseconds. */
+  /** File with the CPU time, and the conversion of its text to milliseconds. */
   readonly cpuFile: string;
   cpuMs(text: string): number;
   /** @param bytes undefined for no limit */
   limitMemory(bytes: number | undefined): void;
   limitTasks(max: number | 'max'): void;
-  /** Lets nothing more be started, or lets it again. */
+  /** Blocks or unblocks fork(2) in the group. */
   freezeForks(isHeld: boolean, maxTasks: number | 'max'): void;
   memoryBytes(pids: readonly number[]): number;
   /** Undefined when the kernel does not count them. */
   tasks(): number | undefined;
   peakMemoryBytes(): number | undefined;
-  /** Counters since the group was made; undefined when the kernel does not count. */
+  /** Counters since the creation of the group; undefined when the kernel does not count. */
   kills(): number | undefined;
   refusedForks(): number | undefined;
 }
 
-/** Processes that the kernel keeps together in a control group. */
+/** Processes in a control group of the kernel. */
 export class ControlGroup implements ProcessGroup {
   readonly isKeptByKernel = true;
   readonly joinFiles: readonly string[];
@@ -126,7 +126,7 @@ export class ControlGroup implements ProcessGroup {
 
   holdForks(isHeld: boolean): void {
     this.#controls.freezeForks(isHeld, this.#maxTasks);
-    // What was refused meanwhile was not refused for its limit.
+    // Forks refused meanwhile were not refused for the limit.
     if (!isHeld) this.takeKernelActions();
   }
 
@@ -134,7 +134,7 @@ export class ControlGroup implements ProcessGroup {
     if (this.#isRemoved) return;
     this.#isRemoved = true;
     closeSync(this.#cpu);
-    // What cannot be removed yet, because a process has still to go, goes with the mechanism.
+    // A group that still has a process is removed later, with the mechanism.
     for (const directory of this.#controls.directories) removeGroup(directory);
   }
 }

@@ -3,7 +3,7 @@ import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { type Membership, ObservedGroup } from './observed-group.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 
-/** Keeps limits by looking: what all mechanisms have in common that the kernel does not help with. */
+/** Base of the mechanisms that enforce limits by sampling, without help of the kernel. */
 export abstract class Observation implements LimitMechanism {
   abstract readonly name: LimitMechanismName;
   abstract readonly nameWithoutLimits: LimitMechanismName;
@@ -45,7 +45,7 @@ export abstract class Observation implements LimitMechanism {
 
   /**
    * @param tag of the group's processes, `instance.session`
-   * @param isInNamespace whether the group's processes are in a namespace of their own
+   * @param isInNamespace whether the group's processes are in their own namespace
    */
   protected abstract membershipOf(tag: string, isInNamespace: boolean): Membership;
 }

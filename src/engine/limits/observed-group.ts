@@ -11,36 +11,38 @@ const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };
 /** From this share of its limit on, memory is measured more exactly, and at twice the cost. */
 const EXACT_SHARE = 0.5;
 
-/** The first process of a group. Its start, where that is told, tells it from a later process of the same number. */
+/**
+ * The first process of a group. Its start time, where known, distinguishes it from a later process with the same pid.
+ */
 export interface Root {
   readonly pid: number;
   readonly startTicks: number | undefined;
 }
 
-/** How the processes of a group are told from others. */
+/** Determines which processes belong to a group. */
 export interface Membership {
   /**
-   * All that belong to it.
-   * @param known those that did at the last look
-   * @param root its first process; undefined before that has begun
+   * Returns all members.
+   * @param known members in the last sample
+   * @param root first process; undefined before it has started
    */
   find(snapshot: ProcessSnapshot, known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): ProcessEntry[];
-  /** Of these, those that are there for the sake of the group alone, and are not counted. */
+  /** Returns those members that only frame the group, and are not counted. */
   frameOf(root: Root | undefined): readonly number[];
-  /** The process that waits for what commands start. */
+  /** Returns the process that waits for the children of commands. */
   reaperOf(root: Root): number | undefined;
-  /** Those that belong to it now, as far as that can be told without a look at everything. */
+  /** Returns the current members, as far as known without a full sample. */
   now(known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): readonly number[];
 }
 
-/** What an observed group is made of. */
+/** Dependencies of `ObservedGroup`. */
 export interface ObservedGroupOptions {
   readonly membership: Membership;
   readonly reader: UsageReader;
   readonly onDispose: () => void;
 }
 
-/** Processes that belong together because somebody looks at them: the kernel bounds nothing. */
+/** A process group determined by sampling: the kernel bounds nothing. */
 export class ObservedGroup implements ProcessGroup {
   readonly isKeptByKernel = false;
   readonly joinFiles = [];
@@ -48,10 +50,10 @@ export class ObservedGroup implements ProcessGroup {
   readonly #options: ObservedGroupOptions;
   readonly #cpu = new InheritedCounter();
   readonly #written = new InheritedCounter();
-  /** Members that were seen: they stay members wherever they move. */
+  /** Members of the last sample: they stay members wherever they move. */
   #known = new Map<number, ProcessEntry>();
   #root: Root | undefined;
-  /** What the process that waits for the others had used at the last look. */
+  /** CPU ticks of the process that waits for the others, in the last sample. */
   #waiterTicks = 0;
   #memoryMb = Infinity;
   #diskMb: number | undefined;
@@ -72,7 +74,7 @@ export class ObservedGroup implements ProcessGroup {
     this.#diskMb = diskMb;
   }
 
-  /** In steps of 10 ms: what was counted at the last look, and what the shell and those it has waited for have used since. */
+  /** In steps of 10 ms: the last sample, plus the use of the shell and its ended children since. */
   cpuMs(): number | undefined {
     const ticks = this.#readWaiterTicks();
     return ticks === undefined ? undefined : (this.#cpu.total + Math.max(0, ticks - this.#waiterTicks)) * MS_PER_TICK;
@@ -100,7 +102,7 @@ export class ObservedGroup implements ProcessGroup {
     this.#known = new Map(found.map((entry) => [entry.pid, entry]));
     this.#noteStart();
     const frame = membership.frameOf(this.#root);
-    // The innermost of them waits for all orphans.
+    // The innermost frame process is the reaper of all orphans.
     const reaper = frame.at(-1);
     const members = found.filter((entry) => hasNotEnded(entry) && !frame.includes(entry.pid));
     const upper = residentBytes(members);
@@ -136,7 +138,7 @@ export class ObservedGroup implements ProcessGroup {
     return undefined;
   }
 
-  /** Nothing can hold them: whoever kills the members has to look again until there are no new ones. */
+  /** Not supported: a caller that kills the members has to repeat it until there are no new ones. */
   holdForks(): void {
     return undefined;
   }
@@ -146,7 +148,7 @@ export class ObservedGroup implements ProcessGroup {
     this.#options.onDispose();
   }
 
-  /** It is not told at once everywhere. */
+  /** The start time is not available immediately on every system. */
   #noteStart(): void {
     const startTicks = this.#root && this.#known.get(this.#root.pid)?.startTicks;
     if (this.#root && startTicks !== undefined) this.#root = { ...this.#root, startTicks };
@@ -159,9 +161,9 @@ export class ObservedGroup implements ProcessGroup {
   }
 }
 
-/** Those are among them that have ended and were not waited for: their parents do not have their counters yet. */
+/** Ended members without a wait(2) stay in the list: their parents do not have their counters yet. */
 const hasNotEnded = ({ state }: ProcessEntry): boolean => state !== 'Z' && state !== 'X';
 
-/** The first process, in a snapshot or as it is now; undefined once it has gone. */
+/** Returns the pid of the first process if it still exists in a snapshot or now; undefined otherwise. */
 export const stillThere = (root: Root | undefined, entry: ProcessEntry | undefined): number | undefined =>
   root && entry && (root.startTicks ?? entry.startTicks) === entry.startTicks ? root.pid : undefined;

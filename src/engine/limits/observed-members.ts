@@ -4,15 +4,15 @@ import { type Membership, stillThere } from './observed-group.js';
 import { descendantsIn, type UsageReader } from './process-snapshot.js';
 
 /**
- * The processes of a session, found by looking: those with its tag or mark, on its terminal, or descended from a member.
- * Once seen, a process stays a member wherever it moves.
+ * The processes of a session, found by sampling: those with its tag or mark, on its terminal, or descended from a
+ * member. Once found, a process stays a member wherever it moves.
  * @param tag `instance.session`
  */
 export function observedMembers(reader: UsageReader, tag: string): Membership {
   const isWithin = isOriginIn(tag);
   return {
     find: (snapshot, known, root) => {
-      // Asked for each process of the machine and each group: what costs least comes first.
+      // Called for each process of the machine and each group: the cheapest check comes first.
       const isMember = (entry: ProcessEntry) =>
         entry.session === root?.pid ||
         known.get(entry.pid)?.startTicks === entry.startTicks ||

@@ -8,8 +8,9 @@ import { Observation } from './observation.js';
 import { descendantsIn, type UsageReader } from './process-snapshot.js';
 
 /**
- * Keeps limits by looking, at processes that are in a namespace of their own: all of them descend from its first one,
- * whatever they do, and end with it (pid_namespaces(7)). What is started outside of one is looked at as by `Polling`.
+ * Enforces limits by sampling processes that are in their own PID namespace: all of them descend from its first
+ * process, whatever they do, and end with it (pid_namespaces(7)). Processes outside of a namespace are sampled as by
+ * `Polling`.
  */
 export class PidNamespaces extends Observation {
   readonly name = 'pid_namespace';
@@ -27,7 +28,7 @@ export class PidNamespaces extends Observation {
   }
 
   #namespaceMembers(): Membership {
-    // Looked for until it is there; then it stays the same as long as the namespace does.
+    // Searched for until it exists; then it stays the same as long as the namespace does.
     let own: ProcessRoot | undefined;
     const ownOf = ({ pid }: Root) => (own ??= sandboxRoot(pid));
     return {
@@ -43,7 +44,7 @@ export class PidNamespaces extends Observation {
       now: (_known, root) => {
         const leader = root && stillThere(root, readProcess(root.pid));
         if (leader === undefined) return [];
-        // Not by the lists of children: those are kept by thread, and any thread may start a process.
+        // The lists of children are not sufficient: they are kept per thread, and any thread may start a process.
         const snapshot = this.reader.sampleNow();
         return snapshot ? [...descendantsIn(snapshot, [leader])] : [];
       },

@@ -10,20 +10,22 @@ import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 
 const run = promisify(execFile);
 
-/** Where Linux, macOS and the BSDs have it. */
+/** Path of ps(1) on Linux, macOS and the BSDs. */
 const PS = '/bin/ps';
-/** The columns of `parseProcessList`, without a heading (POSIX ps, and `lstart` as Linux, macOS and the BSDs have it). */
+/**
+ * The columns of `parseProcessList`, without a heading (POSIX ps, and `lstart` as Linux, macOS and the BSDs have it).
+ */
 const LIST = ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart=,comm='];
-/** The start is told in whole seconds, and on some systems one more or less at times. */
+/** The start time has a resolution of one second, and varies by a second on some systems. */
 const START_SLACK_TICKS = 2 * TICKS_PER_SECOND;
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
-/** Nothing is kept for shares of the CPU, which are not asked for. */
+/** No history is kept for CPU percentages, which are not used. */
 const OPTIONS = { usePs: true, maxage: 0 };
 
 /**
- * Asks ps(1), for the processes themselves and through pidusage for what they use: where there is no /proc. Two programs
- * are run for each look. What is written to disks and what environments hold is not told; CPU time comes in whole seconds
- * on some systems.
+ * Reads processes through ps(1), and their resource use through pidusage: for systems without /proc. Each sample runs
+ * two programs. Bytes written to disks and environments are not available; CPU time has a resolution of one second on
+ * some systems.
  */
 export class PidusageReader implements UsageReader {
   readonly name = 'pidusage';
@@ -36,7 +38,7 @@ export class PidusageReader implements UsageReader {
     const usage = await pidusage(pids, OPTIONS);
     const entries = listed.flatMap(({ pid, startedAt, ...process }): ProcessEntry[] => {
       const used = usage[pid];
-      // It has ended between the two.
+      // The process has ended between the two.
       if (!used) return [];
       return [
         {
@@ -67,12 +69,12 @@ export class PidusageReader implements UsageReader {
     return undefined;
   }
 
-  /** A zombie that its parent has not waited for yet counts as alive: kill(2) can't tell. */
+  /** A zombie that its parent has not waited for yet counts as alive: kill(2) does not distinguish it. */
   isAlive({ pid }: ProcessEntry): boolean {
     try {
       return process.kill(pid, 0);
     } catch (error) {
-      // EPERM: it is there, and another user's.
+      // EPERM: the process exists, and belongs to another user.
       return (error as NodeJS.ErrnoException).code === 'EPERM';
     }
   }

@@ -2,7 +2,7 @@ import { observedMembers } from './observed-members.js';
 import type { Membership } from './observed-group.js';
 import { Observation } from './observation.js';
 
-/** Keeps limits by looking, and nothing else. */
+/** Enforces limits by sampling only. */
 export class Polling extends Observation {
   readonly name = 'polling';
   readonly nameWithoutLimits = 'polling';

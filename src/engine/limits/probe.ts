@@ -11,26 +11,26 @@ import { PidusageReader } from './pidusage-reader.js';
 import { Polling } from './polling.js';
 import { ProcReader } from './proc-reader.js';
 
-/** Whether this system shows processes as files. */
+/** Whether this system has /proc. */
 const hasProc = (): boolean => existsSync('/proc/self/stat');
 
-/** A better mechanism that was tried, and why it cannot be used. */
+/** A better mechanism that was tried, and the reason why it cannot be used. */
 interface Rejection {
   readonly mechanism: LimitMechanismName;
   readonly reason: string;
 }
 
-/** What limits are kept by, and why not by something better. */
+/** The chosen mechanism, and the better ones that were rejected. */
 export interface ChosenMechanism {
   readonly mechanism: LimitMechanism;
   readonly rejected: readonly Rejection[];
 }
 
-/** What a mechanism is chosen with. */
+/** Options of the choice. */
 export interface MechanismOptions {
-  /** Names the daemon's own groups. */
+  /** Part of the names of the daemon's groups. */
   readonly instance: string;
-  /** Where bubblewrap is looked for. */
+  /** Search path for bubblewrap. */
   readonly path: string;
 }
 
@@ -57,9 +57,9 @@ function makeWanted(name: LimitMechanismName, options: MechanismOptions): LimitM
 }
 
 /**
- * Takes the best mechanism that works, by trying, or the wanted one. Namespaces that nobody has asked for by name are used
- * for processes with limits only: inside, the other processes of the machine cannot be seen.
- * @throws AdapterError when the wanted one does not work
+ * Selects the best mechanism that works, by trial, or the configured one. Namespaces that were not configured by name
+ * are only used for processes with limits: inside, the other processes of the machine are invisible.
+ * @throws AdapterError when the configured one does not work
  */
 export function chooseMechanism(wanted: LimitMechanismName | 'auto', options: MechanismOptions): ChosenMechanism {
   if (wanted !== 'auto') return { mechanism: makeWanted(wanted, options), rejected: [] };

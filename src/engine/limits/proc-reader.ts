@@ -13,12 +13,12 @@ import { heldBytesOf } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 import { Slices } from './slices.js';
 
-/** A process younger than this may still become another program and get another environment, in clock ticks. */
+/** Age below which a process may still exec another program with another environment, in clock ticks. */
 const YOUNG_TICKS = TICKS_PER_SECOND;
-/** Of who has used no CPU time, what it has written is read again at one of so many looks. */
-const REFRESH_LOOKS = 8;
+/** Number of samples after which the bytes written by an idle process are read again. */
+const REFRESH_SAMPLES = 8;
 
-/** What is remembered of a process from one look to the next. */
+/** Cached facts about a process between two samples. */
 interface Remembered {
   readonly startTicks: number;
   readonly origin?: { readonly value: string | undefined };
@@ -26,13 +26,13 @@ interface Remembered {
 }
 
 /**
- * Reads /proc. Environments, and what those have written who have used no CPU time since, are not read each time: they
- * cost as much as all else.
+ * Reads /proc. Environments, and bytes written by processes that have used no CPU time since, are cached: they cost as
+ * much as all the rest.
  */
 export class ProcReader implements UsageReader {
   readonly name = 'proc';
   readonly #memory = new Map<number, Remembered>();
-  #looks = 0;
+  #samples = 0;
 
   async sample(): Promise<ProcessSnapshot> {
     const slices = new Slices();
@@ -42,7 +42,7 @@ export class ProcReader implements UsageReader {
       if (entry) entries.push(entry);
       if (slices.isOver) await slices.next();
     }
-    this.#looks += 1;
+    this.#samples += 1;
     this.#forgetOthersThan(entries);
     return new ProcSnapshot(entries, this, false);
   }
@@ -51,7 +51,7 @@ export class ProcReader implements UsageReader {
     return new ProcSnapshot(undefined, this, true);
   }
 
-  /** A look for which nothing is read but what is asked for. */
+  /** Returns a snapshot that reads only what is requested. */
   glance(): ProcessSnapshot {
     return new ProcSnapshot(undefined, this, false);
   }
@@ -70,8 +70,8 @@ export class ProcReader implements UsageReader {
   }
 
   /**
-   * The tag or mark of a process; undefined for a foreign one.
-   * @param nowTicks the time, in clock ticks since boot: to ask for it costs a file
+   * Returns the tag or mark of a process; undefined for a foreign one.
+   * @param nowTicks the time, in clock ticks since boot: reading it costs a file access
    */
   originOf(entry: ProcessEntry, nowTicks: number): string | undefined {
     const { pid, startTicks } = entry;
@@ -83,12 +83,12 @@ export class ProcReader implements UsageReader {
     return value;
   }
 
-  /** Bytes written, perhaps as they were at an earlier look. */
+  /** Returns the bytes written, possibly from an earlier sample. */
   writtenBy(entry: ProcessEntry): number {
     const { pid, startTicks, cpuTicks } = entry;
     const known = this.#rememberedOf(entry);
-    const isTurn = (pid + this.#looks) % REFRESH_LOOKS === 0;
-    if (known?.written?.cpuTicks === cpuTicks && !isTurn) return known.written.bytes;
+    const isRefreshDue = (pid + this.#samples) % REFRESH_SAMPLES === 0;
+    if (known?.written?.cpuTicks === cpuTicks && !isRefreshDue) return known.written.bytes;
     const bytes = bytesWrittenBy(pid);
     this.#memory.set(pid, { ...known, startTicks, written: { cpuTicks, bytes } });
     return bytes;
@@ -105,9 +105,9 @@ export class ProcReader implements UsageReader {
   }
 }
 
-/** One walk over /proc, made when it is asked for at the latest. */
+/** One walk over /proc, taken lazily unless the entries are given. */
 class ProcSnapshot implements ProcessSnapshot {
-  /** Whether everything is read anew. */
+  /** Whether nothing is taken from the cache. */
   readonly isExact: boolean;
   readonly #reader: ProcReader;
   #entries: Map<number, ProcessEntry> | undefined;
@@ -115,7 +115,7 @@ class ProcSnapshot implements ProcessSnapshot {
   readonly #written = new Map<number, number>();
   #nowTicks: number | undefined;
 
-  /** @param entries undefined to read them when they are asked for */
+  /** @param entries undefined for lazy reading */
   constructor(entries: readonly ProcessEntry[] | undefined, reader: ProcReader, isExact: boolean) {
     this.#entries = entries && new Map(entries.map((entry) => [entry.pid, entry]));
     this.#reader = reader;

@@ -1,18 +1,18 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 
-/** Longest that work for limits keeps the event loop to itself, in milliseconds. */
+/** Longest time that limit monitoring may block the event loop, in milliseconds. */
 const SLICE_MS = 4;
 
-/** Divides work that would take long in one piece. */
+/** Splits long work into slices. */
 export class Slices {
   #since = performance.now();
 
-  /** Whether others are to have their turn now, with `next`. */
+  /** Whether the slice is used up, and `next` is due. */
   get isOver(): boolean {
     return performance.now() - this.#since > SLICE_MS;
   }
 
-  /** Lets everything else that is due be done. */
+  /** Yields to the event loop. */
   async next(): Promise<void> {
     await eventLoop();
     this.#since = performance.now();

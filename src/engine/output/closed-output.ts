@@ -1,17 +1,20 @@
 import type { PipeFeed } from './pipe-feed.js';
 
-/** What is needed to notice that nobody can write to an output any more. */
+/** Dependencies of `listenUntilClosed`. */
 export interface ClosedOutputOptions {
   readonly feed: PipeFeed;
-  /** How long the program may go on then, in milliseconds; undefined for as long as it likes. */
+  /** How long the program may go on after the output is closed, in milliseconds; undefined for no limit. */
   readonly graceMs: number | undefined;
   /** Resolves when the program has the output open. */
   readonly started: Promise<void>;
-  /** Whether the program still runs: after that the pipe may be another's. */
+  /** Whether the program still runs: afterwards the pipe may belong to another command. */
   readonly isRunning: () => boolean;
 }
 
-/** Listens to an output, and tells when it has been closed for a while. What closes it and opens it again goes on. */
+/**
+ * Listens to an output, and reports when it has stayed closed for the grace period. A program that closes and reopens
+ * it may go on.
+ */
 export function listenUntilClosed(
   { feed, graceMs, started, isRunning }: ClosedOutputOptions,
   onExpired: () => void,
@@ -33,7 +36,7 @@ export function listenUntilClosed(
     });
   };
   listen();
-  // One that was closed before somebody listened is not told of.
+  // A close before the listener was attached raises no event.
   void started.then(() => {
     if (isRunning() && feed.drain() === 'free') onClosed();
   });

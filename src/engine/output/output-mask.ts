@@ -4,13 +4,13 @@ import { findSecrets, type Span } from '../../core/secrets/spans.js';
 const MASK_BYTES = Buffer.from(MASK);
 
 /**
- * Masks secrets in a stream of bytes, wherever its pieces end. The end of a piece that a secret may begin with is held back
- * until it is known what follows: less than the longest secret has.
+ * Masks secrets in a stream of bytes, across chunk boundaries. A chunk's end that may be the start of a secret is held
+ * back until the following bytes are known: less than the length of the longest secret.
  */
 export class OutputMask {
   readonly #secrets: readonly Buffer[];
   #held: Buffer = Buffer.alloc(0);
-  /** Bytes at the beginning of what is held that belong to a secret which was masked already. */
+  /** Number of held bytes, from the beginning, that belong to a secret which was masked already. */
   #masked = 0;
 
   /** @param patterns see `patternsOf`; none may be empty */
@@ -18,7 +18,7 @@ export class OutputMask {
     this.#secrets = patterns.map((pattern) => Buffer.from(pattern));
   }
 
-  /** Takes a piece; gives what can be told of the stream. It is valid as long as the piece is. */
+  /** Takes a chunk; returns the part of the stream that is final. The result is valid as long as the chunk is. */
   push(chunk: Buffer): Buffer {
     const data = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
     const spans = this.#findSecrets(data);
@@ -28,13 +28,13 @@ export class OutputMask {
       return data;
     }
     const shown = this.#render(data, spans, cut);
-    const across = spans.findLast((span) => span.start < cut || this.#continues(span));
-    this.#masked = Math.max(0, (across?.end ?? 0) - cut);
+    const lastSpan = spans.findLast((span) => span.start < cut || this.#continues(span));
+    this.#masked = Math.max(0, (lastSpan?.end ?? 0) - cut);
     this.#held = Buffer.from(data.subarray(cut));
     return shown;
   }
 
-  /** Gives what is held at the end of the stream. */
+  /** Returns the held bytes at the end of the stream. */
   flush(): Buffer {
     const held = this.#held;
     const shown = this.#render(held, this.#findSecrets(held), held.length);
@@ -43,17 +43,17 @@ export class OutputMask {
     return shown;
   }
 
-  /** Stretches that are secret, in order. */
+  /** Returns the ranges that are secret, in order. */
   #findSecrets(data: Buffer): readonly Span[] {
     return findSecrets(data, this.#secrets, this.#masked > 0 ? [{ start: 0, end: this.#masked }] : []);
   }
 
-  /** Whether a stretch belongs to a secret that was masked with an earlier piece. */
+  /** Whether a range belongs to a secret that was masked with an earlier chunk. */
   #continues({ start }: Span): boolean {
     return start === 0 && this.#masked > 0;
   }
 
-  /** Length of the longest end of `data` that some secret begins with, and is not all of. */
+  /** Returns the length of the longest suffix of `data` that is a proper prefix of a secret. */
   #tailLength(data: Buffer): number {
     let longest = 0;
     for (const secret of this.#secrets) {
@@ -65,7 +65,7 @@ export class OutputMask {
     return longest;
   }
 
-  /** The bytes before `cut`, with a mask where a secret begins that has not been masked yet. */
+  /** Returns the bytes before `cut`, with a mask at the start of each secret that has not been masked yet. */
   #render(data: Buffer, spans: readonly Span[], cut: number): Buffer {
     const parts: Buffer[] = [];
     let from = 0;

@@ -3,26 +3,25 @@ import { Socket } from 'node:net';
 
 import { drain, openReader, sharedReadBuffer } from '../system/fifo.js';
 
-/** Pause before a stream is attached again for which there was no descriptor, in milliseconds. */
+/** Delay before attaching a stream is retried after EMFILE, in milliseconds. */
 const RETRY_MS = 20;
 
-/** What takes the bytes of a pipe. The chunk is only valid during the call. */
+/** Receives the bytes of a pipe. The chunk is only valid during the call. */
 export type ChunkSink = (chunk: Buffer) => void;
 
 /**
- * The reading side of a FIFO that commands write to, one command after another.
- *
- * Two readers: one descriptor that stays, for synchronous reads, and for commands that take their time a stream on a
- * descriptor of its own. That way the stream may close its descriptor when it likes, and the pipe never lacks a reader
- * (writers would die of SIGPIPE). A freshly opened reader is not told of an earlier writer's end, so a stream may be
- * attached before the command has opened its end.
+ * The read end of a FIFO to which commands write, one command after another.
+ * Two readers: one permanent descriptor for synchronous reads, and a stream with its own descriptor for long-running
+ * commands. The stream may thus close its descriptor at any time, and the pipe never lacks a reader (writers would die
+ * of SIGPIPE). A freshly opened reader gets no EOF from an earlier writer, so a stream may be attached before the
+ * command has opened its end.
  */
 export class OutputPipe {
   readonly path: string;
   readonly #fd: number;
   readonly #open: typeof openReader;
   #stream: Socket | undefined;
-  /** Runs while a stream is to be attached as soon as there is a descriptor for it. */
+  /** Set while a stream waits for a free descriptor. */
   #retry: NodeJS.Timeout | undefined;
   #isPaused = false;
 
@@ -39,8 +38,8 @@ export class OutputPipe {
   }
 
   /**
-   * Gives the bytes to `sink` as they come, until `release`, or with `onEnd` until nobody can write any more, which it is
-   * told. Without, a writer that comes and goes before the command's own is not taken for the end.
+   * Passes bytes to `sink` as they arrive, until `release`; with `onEnd`, until EOF, which is reported through it.
+   * Without `onEnd`, a writer that opens and closes the pipe before the command's own does not count as EOF.
    */
   listen(sink: ChunkSink, onEnd?: () => void): void {
     if (this.isListening) return;
@@ -48,7 +47,7 @@ export class OutputPipe {
     try {
       fd = this.#open(this.path);
     } catch (error) {
-      // ENOENT: a command has removed the adapter's files. What comes is read when it ends.
+      // ENOENT: a command has removed the adapter's files. The output is read when the command ends.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#listenLater(sink, onEnd);
       return;
     }
@@ -63,7 +62,7 @@ export class OutputPipe {
     const options = { fd, readable: true, writable: false, onread };
     const stream = new Socket(options);
     this.#stream = stream;
-    // A failing read ends the stream as the end of its writers does; what it could not read, drain() will.
+    // A failing read ends the stream as EOF does; drain() reads what is left.
     stream.on('error', () => stream.destroy());
     stream.on('close', () => {
       if (this.#stream !== stream) return;
@@ -73,25 +72,25 @@ export class OutputPipe {
     });
   }
 
-  /** The daemon is out of descriptors. Whoever writes must not wait for ever: until there is one, it is read now and then. */
+  /** Handles EMFILE: writers must not block indefinitely, so the pipe is polled until a descriptor is free. */
   #listenLater(sink: ChunkSink, onEnd?: () => void): void {
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       const isEnded = !this.#isPaused && this.drain(sink) === 'free';
-      // A new reader would not be told of an end that has been.
+      // A new reader gets no EOF for writers that have closed before.
       if (isEnded && onEnd) onEnd();
       else this.listen(sink, onEnd);
     }, RETRY_MS);
   }
 
-  /** Stops or goes on reading the stream: the writers then wait. */
+  /** Pauses or resumes reading the stream (backpressure: writers block). */
   setPaused(isPaused: boolean): void {
     if (this.#isPaused === isPaused) return;
     this.#isPaused = isPaused;
     if (!isPaused) this.#stream?.resume();
   }
 
-  /** Reads all that has been written so far. `held`: some process still has the pipe open. */
+  /** Reads everything that has been written so far. `held`: some process still has the pipe open. */
   drain(sink: ChunkSink): 'free' | 'held' {
     return drain(this.#fd, sink);
   }
@@ -106,7 +105,7 @@ export class OutputPipe {
     stream?.destroy();
   }
 
-  /** Closes both readers: processes that still write get SIGPIPE. */
+  /** Closes both readers: processes that still write receive SIGPIPE. */
   close(): void {
     this.release();
     closeSync(this.#fd);

@@ -11,12 +11,12 @@ import { type Piece, Utf8Chunker } from '../../core/output/utf8-chunker.js';
 import { OutputMask } from './output-mask.js';
 import { Spool, type SpoolBudget } from './spool.js';
 
-/** Bytes at the end of an output in which its unfinished last line is looked for. */
+/** Bytes at the end of an output that are searched for its unfinished last line. */
 const LAST_LINE_BYTES = 400;
 /** Longest prompt that is reported, in characters. */
 const MAX_PROMPT_CHARACTERS = 200;
 
-/** Gives bytes as they come, for those who want them exactly. */
+/** Passes bytes unchanged, for followers that need them exactly. */
 class ByteChunker {
   #offset = 0;
 
@@ -31,10 +31,12 @@ class ByteChunker {
   }
 }
 
-/** Takes the output piece by piece, cut between characters. */
+/** Receives the output in pieces, cut between characters. */
 export type PieceListener = (piece: Piece) => void;
 
-/** One output of one command: its head and tail for the result, its bytes for later, its pieces for who follows it. */
+/**
+ * One output of one command: its head and tail for the result, its spool for later reads, its pieces for a follower.
+ */
 export class OutputStream {
   readonly #window: OutputWindow;
   readonly #spool: Spool;
@@ -48,8 +50,8 @@ export class OutputStream {
   readonly #mask: OutputMask | undefined;
 
   /**
-   * @param countBytes is told of the bytes of each piece
-   * @param secrets are masked before anything else sees the output: all sizes are those of what is left
+   * @param countBytes called with the number of bytes of each chunk
+   * @param secrets masked before any other processing: all sizes refer to the masked output
    */
   constructor(
     limits: OutputLimits,
@@ -80,7 +82,7 @@ export class OutputStream {
     return this.#window.lossy;
   }
 
-  /** Bytes of memory that the output holds on to, about. */
+  /** Approximate memory use of the output, in bytes. */
   get memoryBytes(): number {
     return this.#spool.memoryBytes + Math.min(this.bytes, this.#windowBytes) + this.#lastBytes.length;
   }
@@ -89,36 +91,36 @@ export class OutputStream {
     return this.#spool;
   }
 
-  /** Whether somebody gets the pieces. */
+  /** Whether a follower receives the pieces. */
   get isFollowed(): boolean {
     return this.#chunker !== undefined;
   }
 
-  /** Gives what comes from now on to `onPiece`, with offsets from the beginning of the stream. */
+  /** Passes later output to `onPiece`, with offsets from the beginning of the stream. */
   follow(encoding: 'utf8' | 'base64', onPiece: PieceListener): void {
     this.#chunker = encoding === 'utf8' ? new Utf8Chunker() : new ByteChunker();
     this.#followedFrom = this.bytes;
     this.#onPiece = onPiece;
   }
 
-  /** Takes a copy of the chunk. */
+  /** Appends a copy of the chunk. */
   write(chunk: Buffer): void {
     this.#take(this.#mask ? this.#mask.push(chunk) : chunk);
   }
 
-  /** Takes note of the command's end, and gives out what the follower's decoder held back. */
+  /** Notes the end of the command, and flushes what the follower's decoder held back. */
   end(): void {
     if (this.#mask) this.#take(this.#mask.flush());
     this.#spool.end();
-    if (this.#chunker) this.#giveOut(this.#chunker.flush());
+    if (this.#chunker) this.#emit(this.#chunker.flush());
   }
 
-  /** The output as a client gets it. */
+  /** Renders the output for a client. */
   render(options: RenderOptions): RenderedOutput {
     return this.#window.render(options);
   }
 
-  /** The unfinished last line: what a prompt looks like. */
+  /** Returns the unfinished last line: a prompt has this form. */
   prompt(): string {
     return lastLine(this.#lastBytes.toString(), MAX_PROMPT_CHARACTERS);
   }
@@ -129,10 +131,10 @@ export class OutputStream {
     this.#window.push(chunk);
     this.#spool.write(chunk);
     this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));
-    if (this.#chunker) this.#giveOut(this.#chunker.push(chunk));
+    if (this.#chunker) this.#emit(this.#chunker.push(chunk));
   }
 
-  #giveOut(pieces: readonly Piece[]): void {
+  #emit(pieces: readonly Piece[]): void {
     for (const { offset, data } of pieces) this.#onPiece?.({ offset: offset + this.#followedFrom, data });
   }
 }

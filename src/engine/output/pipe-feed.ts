@@ -1,7 +1,7 @@
 import type { OutputPipe } from './output-pipe.js';
 import type { OutputStream } from './output-stream.js';
 
-/** Leads a pipe into a command's output, and makes the writers wait while the disk or a client is behind. */
+/** Forwards a pipe to a command's output, with backpressure: writers block while the disk or a client is behind. */
 export class PipeFeed {
   readonly #pipe: OutputPipe;
   readonly #output: OutputStream;
@@ -15,13 +15,13 @@ export class PipeFeed {
     this.#onBytes = onBytes;
   }
 
-  /** Reads as the bytes come; `onEnd` when nobody can write any more. */
+  /** Reads bytes as they arrive; calls `onEnd` at EOF. */
   listen(onEnd?: () => void): void {
     this.#pipe.listen(this.#take, onEnd);
     this.#applyHolds();
   }
 
-  /** Reads all that has been written so far; `held` when some process can still write. */
+  /** Reads everything that has been written so far; returns `held` when some process can still write. */
   drain(): 'free' | 'held' {
     return this.#pipe.drain(this.#take);
   }
@@ -31,7 +31,7 @@ export class PipeFeed {
     this.#pipe.release();
   }
 
-  /** Makes the writers wait for a slow client, or lets them go on. */
+  /** Pauses or resumes reading for a slow client (backpressure). */
   holdForClient(isHeld: boolean): void {
     this.#isHeldByClient = isHeld;
     this.#applyHolds();

@@ -11,16 +11,16 @@ const removeFile = promisify(rm);
 
 /** Up to this size an output stays in memory: most outputs never touch the disk. */
 const IN_MEMORY_BYTES = 32 * 1024;
-/** Pieces that the file is written in, as many at once as have come. */
+/** Size of a block of the file; all queued blocks are written at once. */
 const BLOCK_BYTES = 256 * 1024;
-/** Blocks that may wait for a slow disk before the command has to. */
+/** Number of blocks that may be queued for a slow disk before backpressure applies. */
 const MAX_QUEUED_BLOCKS = 8;
 
-/** Bytes that the spools of one session may keep together. Outputs of commands that have ended make room for newer ones. */
+/** Bytes that the spools of one session may keep together. Outputs of ended commands are evicted for newer ones. */
 export class SpoolBudget {
   readonly #maxBytes: number;
   #left: number;
-  /** Files of commands that have ended, oldest first. */
+  /** Files of ended commands, oldest first. */
   readonly #ended = new Set<Spool>();
 
   constructor(maxBytes: number) {
@@ -33,7 +33,7 @@ export class SpoolBudget {
     return this.#maxBytes - this.#left;
   }
 
-  /** Takes up to `bytes` from the budget and says how many it got. */
+  /** Takes up to `bytes` from the budget and returns how many were granted. */
   take(bytes: number): number {
     for (const oldest of this.#ended) {
       if (this.#left >= bytes) break;
@@ -49,41 +49,41 @@ export class SpoolBudget {
     this.#left += bytes;
   }
 
-  /** Takes note that a spool's command has ended. */
+  /** Notes that a spool's command has ended. */
   noteEnd(spool: Spool): void {
     this.#ended.add(spool);
   }
 
-  /** Takes note that a spool keeps nothing any more. */
+  /** Notes that a spool keeps nothing any more. */
   forget(spool: Spool): void {
     this.#ended.delete(spool);
   }
 }
 
 /**
- * Keeps the whole output of one stream, from its beginning up to what the session's budget allows: the first bytes in
- * memory, the rest in a file (0600). A disk that fails or fills up costs the rest of the copy, never the command.
+ * Keeps the whole output of one stream, from its beginning up to the session's budget: the first bytes in memory, the
+ * rest in a file (0600). A disk that fails or fills up costs the rest of the copy, never the command.
  */
 export class Spool {
   readonly #directory: string;
   #path = '';
   readonly #budget: SpoolBudget;
   #memory: Buffer<ArrayBuffer> | undefined;
-  /** Bytes taken, whether still in memory, queued or written. */
+  /** Bytes accepted, whether still in memory, queued or written. */
   #kept = 0;
-  /** Bytes at the beginning of the file that have reached it. */
+  /** Bytes at the beginning of the file that are written. */
   #written = 0;
   #block: Buffer | undefined;
   #blockLength = 0;
   readonly #queue: Buffer[] = [];
-  /** Blocks that have been written, to be used again: fresh memory costs more than the copy into it. */
+  /** Written blocks for reuse: fresh memory costs more than the copy into it. */
   readonly #spare: Buffer[] = [];
   #fd: number | undefined;
   #writing: Promise<void> | undefined;
-  /** Reads that have begun. */
+  /** Pending reads. */
   #reading: Promise<unknown> | undefined;
   #onUncongested: (() => void) | undefined;
-  /** Takes no more: the budget is used up, or the file has failed. */
+  /** Accepts no more: the budget is used up, or the file has failed. */
   #isFull = false;
   #hasEnded = false;
   #hasFailed = false;
@@ -100,22 +100,23 @@ export class Spool {
     return this.#kept;
   }
 
-  /** Bytes of memory that this spool holds on to when its command has ended. */
+  /** Memory use of this spool after its command has ended, in bytes. */
   get memoryBytes(): number {
     return this.#memory?.length ?? 0;
   }
 
-  /** Why the copy is not whole. */
+  /** Reason why the copy is incomplete. */
   get error(): string | undefined {
     return this.#error;
   }
 
-  /** Takes a copy of the chunk. */
+  /** Appends a copy of the chunk. */
   write(chunk: Uint8Array): void {
     if (this.#isFull) return;
     const granted = this.#budget.take(chunk.length);
     if (this.#isDisposed) {
-      // It was its own room: what a command has left running writes on, and is the oldest there is.
+      // The budget was taken from this spool itself: background jobs of an ended command still write, and its output is
+      // the oldest.
       this.#budget.give(granted);
       return;
     }
@@ -126,14 +127,14 @@ export class Spool {
     this.#keep(granted === chunk.length ? chunk : chunk.subarray(0, granted));
   }
 
-  /** Whether the disk is behind; `onUncongested` is then called once when it has caught up. */
+  /** Whether the disk is behind; `onUncongested` is then called once after it has caught up. */
   isCongested(onUncongested: () => void): boolean {
     if (this.#queue.length < MAX_QUEUED_BLOCKS) return false;
     this.#onUncongested = onUncongested;
     return true;
   }
 
-  /** Reads what is kept between two positions; shorter where it ends. Waits for what is on its way to the file. */
+  /** Reads a range of the kept bytes; shorter at the end. Waits for pending writes. */
   async read(offset: number, length: number): Promise<Buffer> {
     if (this.#memory) return Buffer.from(this.#memory.subarray(offset, Math.min(offset + length, this.#kept)));
     if (offset + length > this.#written) await this.flush();
@@ -145,14 +146,14 @@ export class Spool {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** Waits until what was kept has reached the file, or could not: then `error` is final. Nothing for small outputs. */
+  /** Waits until the kept bytes are written, or have failed: then `error` is final. Undefined for small outputs. */
   flush(): Promise<void> | undefined {
     if (this.#fd === undefined) return undefined;
     this.#flushBlock();
     return this.#writing;
   }
 
-  /** Takes note that the command has ended: what it has left in the background may write on, but has no claim to room. */
+  /** Notes that the command has ended: its background jobs may still write, but may be evicted. */
   end(): void {
     this.#hasEnded = true;
     this.#spare.length = 0;
@@ -160,13 +161,13 @@ export class Spool {
     if (this.#fd !== undefined) this.#budget.noteEnd(this);
   }
 
-  /** Makes room for newer output. */
+  /** Evicts this spool for newer output. */
   async giveWay(): Promise<void> {
     this.#error = 'newer output needed its room (spool_mb_limit)';
     await this[Symbol.asyncDispose]();
   }
 
-  /** Forgets everything and removes the file. */
+  /** Drops everything and removes the file. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
@@ -179,7 +180,7 @@ export class Spool {
     await this.#writing;
     const fd = this.#fd;
     if (fd === undefined) return;
-    // First, so that nobody reads from a number that may be another file's by then.
+    // Cleared first: later reads must not use a descriptor number that may have been reused.
     this.#fd = undefined;
     await this.#reading;
     await closeFd(fd);
@@ -278,14 +279,14 @@ export class Spool {
     this.#queue.length = 0;
     this.#block = undefined;
     this.#blockLength = 0;
-    // What is in memory stays; of a file, what has reached it.
+    // The part in memory stays; of a file, the written part.
     if (this.#memory || this.#isDisposed) return;
     this.#budget.give(this.#kept - this.#written);
     this.#kept = this.#written;
   }
 }
 
-/** What is left of some blocks when their first bytes are taken away. */
+/** Returns the rest of some blocks without their first bytes. */
 function withoutFirst(bytes: number, blocks: readonly Buffer[]): Buffer[] {
   let left = bytes;
   return blocks.flatMap((block) => {

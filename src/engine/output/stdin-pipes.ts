@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 import { StdinPipe } from './stdin-pipe.js';
 
-/** Names the pipes for streamed standard inputs, in the runtime directory. */
+/** Creates pipes for streamed standard input, in the runtime directory. */
 export class StdinPipes {
   readonly #runtime: RuntimeDirectory;
   #count = 0;
@@ -12,7 +12,7 @@ export class StdinPipes {
     this.#runtime = runtime;
   }
 
-  /** A pipe for one command. Its FIFO is made when the command is about to start. */
+  /** Returns a pipe for one command. Its FIFO is created when the command is about to start. */
   next(): StdinPipe {
     this.#runtime.ensure();
     this.#count += 1;

@@ -7,22 +7,22 @@ import type { ProcessRoot } from './process-root.js';
 import { findSessionProcesses, type ReportedProcess, reportProcess, type SessionScope } from './process-tree.js';
 
 /**
- * Pauses after which processes are looked for again: what has only just been forked still shows the command line of its
- * shell, and a launcher such as setsid(1) is soon another process.
+ * Pauses between searches, in milliseconds: a process that has just been forked still shows the command line of its
+ * shell, and a launcher such as setsid(1) soon execs another program.
  */
 const PAUSES_MS = [3, 6, 12, 24];
 
-/** What to look for, and how to know that all of it has appeared. */
+/** What to search for, and how to recognise that everything has appeared. */
 export interface BackgroundProcessesQuery {
   readonly scope: SessionScope;
-  /** Whether there must be some: somebody holds the command's pipes. */
+  /** Whether there must be at least one: a process holds the command's pipes. */
   readonly mustBeThere: boolean;
   readonly isAppearing: (entry: ProcessEntry) => boolean;
 }
 
 /**
- * Finds what a command has left running, and looks again until what has only just begun shows what it is. After the first
- * look only what was found, and what was started since, is looked at.
+ * Finds the processes that a command has left running, and searches again until new processes have reached their final
+ * program. After the first search only the processes found, and those started since, are examined.
  */
 export async function findBackgroundProcesses({
   scope,
@@ -38,9 +38,9 @@ export async function findBackgroundProcesses({
     const known = new Set(living.map(({ pid }) => pid));
     const seen = [...living, ...findNewProcesses(scope, since).filter(({ pid }) => !known.has(pid))];
     living = seen.flatMap(asItIsNow);
-    // For a moment of its execve(2) a process looks as one that is ending.
+    // During execve(2) a process looks like one that is ending.
     const found = living.filter((entry) => !isEnding(entry));
-    // What has ended meanwhile may have started another process before.
+    // A process that has ended meanwhile may have started another one before.
     const hasLost = found.length < seen.length;
     const isMissing = hasLost || (mustBeThere && found.length === 0);
     const shown = found.map(({ pid, name }) => `${pid} ${name}`).join();
@@ -52,13 +52,16 @@ export async function findBackgroundProcesses({
   }
 }
 
-/** A process as it is now; nothing if it has ended. */
+/** Returns the current state of a process; empty if it has ended. */
 function asItIsNow(entry: ProcessEntry): readonly ProcessEntry[] {
   const now = isAlive(entry) ? readProcess(entry.pid) : undefined;
   return now ? [now] : [];
 }
 
-/** Describes those that stay. A subshell shows its shell's command line, which tells nothing: it is named so. */
+/**
+ * Describes the processes that stay. A subshell shows its shell's command line, which is not informative: it is
+ * reported as a subshell.
+ */
 export function reportBackgroundProcesses(
   entries: readonly ProcessEntry[],
   shell: { readonly line: string | undefined; readonly name: string },
@@ -71,7 +74,7 @@ export function reportBackgroundProcesses(
   });
 }
 
-/** The command line of a process, as processes that it has forked show it. */
+/** Returns the command line of a process, as its forked processes show it. */
 export function commandLineOf(pid: number): string {
   return commandLine({ pid, name: '' });
 }

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, readdirSync, readlinkSync } from 'node:fs';
 
 /**
- * Closes terminals that the process that started this one had open. The daemon's have no close-on-exec flag, and what it
- * starts must not get hold of a session's terminal.
+ * Closes terminals inherited from the parent process. The daemon's terminals have no close-on-exec flag, and its
+ * children must not get access to a session's terminal.
  */
 export function closeInheritedTerminals(): void {
   if (!existsSync('/proc/self/fd')) return;

@@ -1,24 +1,24 @@
 import { isSandboxed, type ProcessRoot } from './process-root.js';
 import { innermostPid } from './process-table.js';
 
-/** The number of a process in the eyes of commands: in a sandbox they have others than in the daemon's. */
+/** Returns the namespace pid of a process: in a sandbox, commands see other pids than the daemon does. */
 export function namespacePid(pid: number, root: ProcessRoot | undefined): number {
   if (!root || !isSandboxed(root)) return pid;
   return pid === root.main ? root.mainNamespacePid : innermostPid(pid);
 }
 
-/** Those numbers, remembered for what has gone since the last two looks: then nobody tells them any more. */
+/** Namespace pids, cached for processes that have ended since the last two samples: /proc no longer reports them. */
 export class NamespacePids {
   readonly #root: () => ProcessRoot | undefined;
   #earlier: ReadonlyMap<number, number> = new Map();
   #last: ReadonlyMap<number, number> = new Map();
 
-  /** @param root what tells whether there is a sandbox; undefined once it has ended */
+  /** @param root determines whether there is a sandbox; undefined once it has ended */
   constructor(root: () => ProcessRoot | undefined) {
     this.#root = root;
   }
 
-  /** Takes the processes that are there at a look. */
+  /** Records the processes of a sample. */
   note(pids: readonly number[]): void {
     const root = this.#root();
     if (!root || !isSandboxed(root)) return;

@@ -1,20 +1,23 @@
 import { innermostPid, listChildren } from './process-table.js';
 
-/** The processes that a shell, or a program, consists of before it has started anything. */
+/** The processes of a shell or program before it has started anything. */
 export interface ProcessRoot {
-  /** What the daemon has started: leads its session. In a sandbox it is bubblewrap, and the sandbox ends with it. */
+  /**
+   * The process that the daemon has started: leads its session. In a sandbox it is bubblewrap, and the sandbox ends
+   * with it.
+   */
   readonly sessionLeader: number;
   /** The shell or program itself. */
   readonly main: number;
-  /** Its number in the eyes of commands, which nobody tells any more once it has ended. */
+  /** Namespace pid of `main`, which /proc no longer reports once it has ended. */
   readonly mainNamespacePid: number;
-  /** In a sandbox, the process whose children all orphans become. */
+  /** In a sandbox, the process that becomes the parent of all orphans. */
   readonly reaper: number | undefined;
   /** All of these. */
   readonly rootPids: readonly number[];
 }
 
-/** Of a program that is not in a sandbox. */
+/** Returns the root of a program that is not in a sandbox. */
 export const plainRoot = (pid: number): ProcessRoot => ({
   sessionLeader: pid,
   main: pid,
@@ -24,8 +27,8 @@ export const plainRoot = (pid: number): ProcessRoot => ({
 });
 
 /**
- * Of a program in a sandbox, by the process that the daemon has started: bubblewrap, outside, has one child, the first
- * process of the sandbox; whose first child is the program. Undefined as long as they are not there.
+ * Returns the root of a program in a sandbox, by the process that the daemon has started: bubblewrap, outside, has one
+ * child, the first process of the sandbox; the first child of that is the program. Undefined until they exist.
  */
 export function sandboxRoot(sessionLeader: number): ProcessRoot | undefined {
   const reaper = listChildren(sessionLeader)[0]?.pid;
@@ -34,8 +37,8 @@ export function sandboxRoot(sessionLeader: number): ProcessRoot | undefined {
   return { sessionLeader, main, mainNamespacePid: innermostPid(main), reaper, rootPids: [sessionLeader, reaper, main] };
 }
 
-/** What is around the shell or program: in a sandbox its first processes, which end with it. */
+/** Returns the root processes without the shell or program: in a sandbox its first processes, which end with it. */
 export const sandboxPids = ({ rootPids, main }: ProcessRoot): number[] => rootPids.filter((pid) => pid !== main);
 
-/** Whether its processes have other numbers in its commands' eyes than in the daemon's. */
+/** Whether commands see other pids for the processes than the daemon does. */
 export const isSandboxed = ({ reaper }: ProcessRoot): boolean => reaper !== undefined;

@@ -3,17 +3,20 @@ import { uptime } from 'node:os';
 
 import { readBytes, readSmallFile } from '../system/small-file.js';
 
-/** Name of the variable by which processes of the adapter are recognised: `instance.session.command`. */
+/** Name of the environment variable that identifies processes of the adapter: `instance.session.command`. */
 export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
 
-/** Clock ticks a second in /proc (USER_HZ): 100 on every Linux in use. */
+/** Clock ticks per second in /proc (USER_HZ): 100 on every Linux in use. */
 export const TICKS_PER_SECOND = 100;
 const NS_PER_SECOND = 1e9;
 
 /** Longest command line that is reported, in characters. */
 const MAX_COMMAND_LINE = 200;
 
-/** A process at one moment, from /proc/PID/stat (proc(5)). `startTicks` tells it from a later one of the same pid. */
+/**
+ * A process at one moment, from /proc/PID/stat (proc(5)). `startTicks` distinguishes it from a later one with the same
+ * pid.
+ */
 export interface ProcessEntry {
   readonly pid: number;
   readonly name: string;
@@ -24,12 +27,12 @@ export interface ProcessEntry {
   readonly session: number;
   /** Foreground process group of its terminal, -1 without one. */
   readonly foregroundGroup: number;
-  /** Moment of its start, in clock ticks since boot. */
+  /** Start time, in clock ticks since boot. */
   readonly startTicks: number;
   /** CPU time in clock ticks: its own, and that of children it has waited for. */
   readonly cpuTicks: number;
   readonly threads: number;
-  /** Memory that it holds in RAM, in pages; those that it shares with others included. */
+  /** Resident memory, in pages, including shared pages. */
   readonly residentPages: number;
 }
 
@@ -41,16 +44,16 @@ const CLOSING = 0x29;
 const BLANK = 0x20;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-/** Fields after the name that are numbers and of use, one process at a time. */
+/** Numeric fields after the name, as far as they are used; shared buffer for one process at a time. */
 const numbers = new Float64Array(22);
 
-/** Reads one process; undefined when there is none. */
+/** Reads one process; undefined when it does not exist. */
 export const readProcess = (pid: number): ProcessEntry | undefined =>
   readBytes(`/proc/${pid}/stat`, (bytes, length) => parseStat(pid, bytes, length));
 
-/** From the bytes: ten times as quick as by splitting a text, and done for every process of the machine. */
+/** Parses bytes: ten times as fast as splitting a string, and called for every process of the machine. */
 function parseStat(pid: number, bytes: Buffer, length: number): ProcessEntry {
-  // The name stands in parentheses and may hold anything, parentheses and blanks included.
+  // The name is in parentheses and may contain any character, including parentheses and blanks.
   const end = bytes.lastIndexOf(CLOSING, length - 1);
   let at = end + 4;
   for (let field = 1; field < numbers.length; field += 1, at += 1) {
@@ -76,7 +79,7 @@ function parseStat(pid: number, bytes: Buffer, length: number): ProcessEntry {
   };
 }
 
-/** Numbers of all processes of the machine. */
+/** Returns the pids of all processes of the machine. */
 export const listPids = (): number[] =>
   readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
@@ -86,25 +89,30 @@ export const listPids = (): number[] =>
 /** Reads every process of the machine. About 10 µs each. */
 export const listProcesses = (): ProcessEntry[] => listPids().flatMap((pid) => readProcess(pid) ?? []);
 
-/** Bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when that is not told. */
+/**
+ * Returns the bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when not
+ * available.
+ */
 export const bytesWrittenBy = (pid: number): number => bytesWrittenSoFar(pid) ?? 0;
 
-/** The same; undefined when that is not told, of a process that has ended for instance. */
+/** Same as `bytesWrittenBy`, but undefined when not available, for example for a process that has ended. */
 export function bytesWrittenSoFar(pid: number): number | undefined {
   const text = readProc(pid, 'io');
   return text === undefined ? undefined : bytesWrittenIn(text);
 }
 
-/** The same out of the text of /proc/PID/io. */
+/** Parses the bytes written from the text of /proc/PID/io. */
 export const bytesWrittenIn = (text: string): number => Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
 
-/** Memory of a process, in bytes: what it shares with others counts in part (PSS). Undefined when it is not told. */
+/**
+ * Returns the memory of a process, in bytes; shared memory counts proportionally (PSS). Undefined when not available.
+ */
 export function proportionalBytes(pid: number): number | undefined {
   const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readProc(pid, 'smaps_rollup') ?? '')?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** The children of a process, those that have ended and were not waited for included. */
+/** Returns the children of a process, including those that have ended and were not waited for. */
 export function listChildren(pid: number): ProcessEntry[] {
   const children = readProc(pid, `task/${pid}/children`);
   // A kernel may be built without that file (CONFIG_PROC_CHILDREN).
@@ -112,7 +120,7 @@ export function listChildren(pid: number): ProcessEntry[] {
   return children.split(' ').flatMap((child) => (child === '' ? [] : (readProcess(Number(child)) ?? [])));
 }
 
-/** The tag in the environment that a process was started with; undefined for a foreign process. */
+/** Returns the tag in the initial environment of a process; undefined for a foreign process. */
 export function readTag(pid: number): string | undefined {
   const environment = readProc(pid, 'environ');
   if (!environment) return undefined;
@@ -122,132 +130,135 @@ export function readTag(pid: number): string | undefined {
   return environment.slice(start + TAG_VARIABLE.length + 1, end === -1 ? undefined : end);
 }
 
-/** The arguments of a process, its name first; empty when they are not told. */
+/** Returns the arguments of a process, starting with its name; empty when not available. */
 export function argumentsOf(pid: number): readonly string[] {
   const args = readProc(pid, 'cmdline')?.replace(/\0$/, '') ?? '';
   return args === '' ? [] : Buffer.from(args, 'latin1').toString().split('\0');
 }
 
-/** The command line of a process, as people know it. */
+/** Returns the command line of a process for display. */
 export function commandLine(entry: Pick<ProcessEntry, 'pid' | 'name'>): string {
   const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');
   return shownCommandLine(Buffer.from(args ? args : `[${entry.name}]`, 'latin1').toString());
 }
 
-/** As much of a command line as is shown. */
+/** Truncates a command line to the displayed length. */
 export const shownCommandLine = (line: string): string => line.slice(0, MAX_COMMAND_LINE);
 
 /** Bit of SIGKILL in the masks of /proc/PID/status. */
 const SIGKILL_BIT = 0x100n;
 
-/** Whether a process has ended, or is just ending: its command line is gone already, or it has been sent a SIGKILL. */
+/** Whether a process has ended, or is just ending: its command line is gone, or a SIGKILL is pending. */
 export function isEnding({ pid }: Pick<ProcessEntry, 'pid'>): boolean {
   if (!readProc(pid, 'cmdline')) return true;
   const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
   return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);
 }
 
-/** Whether a process catches, ignores or blocks a signal, rather than die of it. */
+/** Whether a process catches, ignores or blocks a signal, so that the signal does not kill it. */
 export function handlesSignal(pid: number, signal: number): boolean {
   const masks = readProc(pid, 'status')?.matchAll(/^(?:SigIgn|SigCgt|SigBlk):\s*([0-9a-f]+)$/gm) ?? [];
   const bit = 1n << BigInt(signal - 1);
   return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & bit) !== 0n);
 }
 
-/** The signals that a process catches, as a mask in hexadecimal. */
+/** Returns the signals that a process catches, as a hexadecimal mask. */
 function caughtSignals(pid: number): string | undefined {
   return /^SigCgt:\s*([0-9a-f]+)$/m.exec(readProc(pid, 'status') ?? '')?.[1];
 }
 
-/** No program takes longer from fork(2) to exec(2), on a busy machine either. */
+/** Longest time from fork(2) to exec(2), on a loaded machine too, in clock ticks. */
 const EXEC_TICKS = 0.3 * TICKS_PER_SECOND;
 
 /**
- * Now, on the clock by which `startTicks` are told. Some containers are shown an uptime of their own, which is less (lxcfs);
- * the monotonic clock is behind after a suspension of the machine.
+ * Returns the current time on the clock of `startTicks`. Some containers report their own uptime, which is less
+ * (lxcfs); the monotonic clock is behind after a suspension of the machine.
  */
 export const ticksNow = (): number =>
   Math.max(uptime(), Number(process.hrtime.bigint()) / NS_PER_SECOND) * TICKS_PER_SECOND;
 
-/** Whether a process was started a moment ago: it may still become another program, or be about to start one and end. */
+/** Whether a process was started a moment ago: it may still exec another program, or be about to start one and end. */
 export const isYoung = ({ startTicks }: ProcessEntry): boolean => ticksNow() - startTicks < EXEC_TICKS;
 
 /**
- * Whether a shell has only just forked this process, which is about to become a program: it still has the shell's command
- * line, and the shell's handlers, in which signals are lost. (A subshell has handlers of its own.)
+ * Whether a shell has just forked this process, which is about to exec a program: it still has the shell's command
+ * line, and the shell's signal handlers, in which signals are lost. (A subshell has its own handlers.)
  */
 export function isBeforeExec(child: ProcessEntry, shellPid: number): boolean {
   const isCopy = commandLine(child) === commandLine({ pid: shellPid, name: '' });
   return isYoung(child) && isCopy && isAlive(child) && caughtSignals(child.pid) === caughtSignals(shellPid);
 }
 
-/** Place of the exit code among the fields after the name in /proc/PID/stat. */
+/** Index of the exit code among the fields after the name in /proc/PID/stat. */
 const EXIT_CODE_FIELD = 49;
 
-/** Number of the signal that a process died of, while nobody has waited for it; 0 for none. */
+/** Returns the number of the signal that killed a zombie; 0 for none. */
 export function exitSignal(pid: number): number {
   const stat = readProc(pid, 'stat') ?? '';
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return Number(fields[EXIT_CODE_FIELD] ?? 0) & 0x7f;
 }
 
-/** Whether a number is that of a thread that is not the first of its process: /proc/NUMBER is there for it too. */
+/** Whether a number belongs to a thread other than the first of its process: /proc/NUMBER exists for it too. */
 export function isThread(number: number): boolean {
   const process = /^Tgid:\s*(\d+)$/m.exec(readProc(number, 'status') ?? '')?.[1];
   return process !== undefined && process !== String(number);
 }
 
-/** Whether this very process still runs: not another one under its number, not a zombie. */
+/** Whether exactly this process still runs: not another one with the same pid, not a zombie. */
 export function isAlive(process: Pick<ProcessEntry, 'pid' | 'startTicks'>): boolean {
   const now = readProcess(process.pid);
   return now !== undefined && now.startTicks === process.startTicks && now.state !== 'Z' && now.state !== 'X';
 }
 
-/** Where a descriptor of a process leads; undefined when it has no such descriptor. */
+/** Returns the target of a file descriptor; undefined when the process has no such descriptor. */
 export function descriptorTarget(pid: number, fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/fd/${fd}`);
   } catch {
-    // ENOENT: closed, or the process has gone.
+    // ENOENT: closed, or the process has ended.
     return undefined;
   }
 }
 
-/** The file that a process is blocked in a read(2) from; undefined when it is not, or the kernel does not tell. */
+/**
+ * Returns the file from which a process is blocked in read(2); undefined when it is not, or the kernel does not report
+ * it.
+ */
 export function fileBeingRead(pid: number): string | undefined {
   const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
   if (number !== READ_SYSCALL[process.arch] || descriptor === undefined) return undefined;
   return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
 }
 
-/** What a process is doing, for a message: its state, and the function of the kernel that it waits in. */
+/** Describes the activity of a process for a message: its state, and the kernel function in which it waits. */
 export function whereabouts(pid: number): { readonly state: string; readonly waitsIn: string } {
   return { state: readProcess(pid)?.state ?? 'gone', waitsIn: readProc(pid, 'wchan') ?? 'unknown' };
 }
 
-/** The number that a process has in the sandbox it is in, where it has one: proc(5), NSpid. */
+/** Returns the pid of a process in its sandbox, or its own pid without one: proc(5), NSpid. */
 export function innermostPid(pid: number): number {
   const numbers = /^NSpid:\s*(.*)$/m.exec(readProc(pid, 'status') ?? '')?.[1]?.split(/\s+/) ?? [];
-  // The first one is that of the daemon's own namespace; of those further in, the sandbox's is the first.
+  // The first one belongs to the daemon's own namespace; the first of the inner ones is the sandbox's.
   return Number(numbers[1] ?? pid);
 }
 
-/** A path in a process' eyes, as the daemon reaches it: proc(5), root. */
+/** Maps a path as a process sees it to a path that the daemon can open: proc(5), root. */
 export const pathInside = (pid: number, path: string): string => `/proc/${pid}/root${path}`;
 
-/** Whether any descriptor of a process leads to this path. */
+/** Whether any descriptor of a process refers to this path. */
 export function holdsDescriptorOf(pid: number, path: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => descriptorTarget(pid, Number(fd)) === path);
   } catch {
-    // The process has gone.
+    // The process has ended.
     return false;
   }
 }
 
 /**
- * Whether a process is blocked in a read from a terminal, as the kernel tells: the function it waits in (wchan), or
- * where that is hidden, a read(2) from a descriptor that leads to a terminal.
+ * Whether a process is blocked in a read from a terminal, by the kernel function in which it waits (wchan), or where
+ * that is hidden, by a read(2) from a descriptor of a terminal.
  */
 export function isReadingTerminal(pid: number): boolean {
   const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];

@@ -6,42 +6,42 @@ import { commandLine, isAlive, listProcesses, type ProcessEntry, readProcess, re
 import { isOriginIn, isOriginOf, markOf, readOrigin } from './session-mark.js';
 import { namespacePid } from './namespace-pids.js';
 
-/** How often the end of signalled processes is looked for. */
+/** Polling interval for the end of signalled processes, in milliseconds. */
 const POLL_MS = 10;
-/** Time that the kernel gets to take away killed processes before they count as survivors. */
+/** Time for the kernel to remove killed processes before they count as survivors, in milliseconds. */
 const KILL_SETTLE_MS = 400;
-/** Each round stops half of what multiplies, at least: this is enough for what the machine can hold. */
+/** Each round stops at least half of a fork bomb: this is enough for all processes that the machine can hold. */
 const MAX_STOP_ROUNDS = 20;
 
-/** A process as it is reported to clients. */
+/** A process as reported to clients. */
 export interface ReportedProcess {
   readonly pid: number;
   readonly command: string;
 }
 
-/** Finds the processes of one session, command or daemon, anew at each call. */
+/** Finds the processes of one session, command or daemon; searches again at each call. */
 export type ProcessFinder = () => ProcessEntry[];
 
-/** A shell that runs a driver of the adapter: the driver's text says nothing about what the shell does. */
+/** Matches a shell that runs a driver of the adapter: the driver's text is not informative. */
 const DRIVEN_SHELL = /^(?:\S*\/)?([\w.-]+) .*(?:\bread -r __sa\b|\/shells\/drivers\/driver\.)/;
 
-/** A command line as it is reported: of a driven shell only its name. */
+/** Returns the reported command line: for a driven shell only its name. */
 const reportedCommand = (line: string): string => DRIVEN_SHELL.exec(line)?.[1] ?? line;
 
-/** Describes a process for a report: one of a sandbox by the pid that it has there. */
+/** Describes a process for a report: one of a sandbox with its namespace pid. */
 export const reportProcess = (entry: ProcessEntry, root?: ProcessRoot): ReportedProcess => ({
   pid: namespacePid(entry.pid, root),
   command: reportedCommand(commandLine(entry)),
 });
 
-/** Describes processes for a report: those of a sandbox by the numbers that they have in it. */
+/** Describes processes for a report: those of a sandbox with their namespace pids. */
 export const reportProcesses = (entries: readonly ProcessEntry[], root?: ProcessRoot): ReportedProcess[] =>
   entries.map((entry) => reportProcess(entry, root));
 
 /** Whether a process has not ended. */
 export const isRunning = (entry: ProcessEntry): boolean => entry.state !== 'Z' && entry.state !== 'X';
 
-/** Adds to `members` everything that descends from them. */
+/** Adds all descendants of `members` to it. */
 function addDescendants(members: Set<number>, table: readonly ProcessEntry[]): void {
   let sizeBefore: number;
   do {
@@ -50,20 +50,20 @@ function addDescendants(members: Set<number>, table: readonly ProcessEntry[]): v
   } while (members.size > sizeBefore);
 }
 
-/** Processes that are known to belong together, whatever they show of themselves. */
+/** Processes that are known to belong together, regardless of their tags and marks. */
 interface KnownMembers {
   /** Whether `members` is complete and cheap. */
   readonly isKeptByKernel: boolean;
   members(): readonly number[];
-  /** Lets none of them start another process, or lets them again. */
+  /** Blocks or unblocks fork(2) for all members. */
   holdForks(isHeld: boolean): void;
 }
 
 /**
- * All processes that run, and which of them are known to belong to a group. The group is asked last: what was started
- * after the walk had passed its number, by a process that has ended since, is nowhere else to be found.
+ * Returns all running processes, and which of them are known to belong to a group. The group is read last: a process
+ * that was started after the walk had passed its number, by a parent that has ended since, is found nowhere else.
  */
-function lookAt(group: KnownMembers | undefined): { table: ProcessEntry[]; known: ReadonlySet<number> } {
+function readTable(group: KnownMembers | undefined): { table: ProcessEntry[]; known: ReadonlySet<number> } {
   const table = listProcesses();
   const known = new Set(group?.members());
   const seen = new Set(table.map(({ pid }) => pid));
@@ -74,7 +74,7 @@ function lookAt(group: KnownMembers | undefined): { table: ProcessEntry[]; known
   return { table: table.filter(isRunning), known };
 }
 
-/** A session, or a one-shot, as its processes can be told from others. */
+/** Identifies the processes of a session, or of a one-shot. */
 export interface SessionScope {
   /** The tag of its processes, `instance.session`. */
   readonly tag: string;
@@ -84,11 +84,11 @@ export interface SessionScope {
 }
 
 /**
- * Everything that a session has started and that still runs, its shell left out: what belongs to its group, what carries
- * its tag or its mark, whatever session or parent it has moved to, what descends from the shell, and what is on its terminal.
+ * Finds all running processes that a session has started, without its shell: members of its group, processes with its
+ * tag or mark, whatever session or parent they have moved to, descendants of the shell, and processes on its terminal.
  */
 export function findSessionProcesses({ tag, root, group }: SessionScope): ProcessEntry[] {
-  const { table, known } = lookAt(group);
+  const { table, known } = readTable(group);
   const own = new Set(root?.rootPids);
   const members = new Set([...known, ...own]);
   const isWithin = isOriginIn(tag);
@@ -99,24 +99,24 @@ export function findSessionProcesses({ tag, root, group }: SessionScope): Proces
   return table.filter((entry) => members.has(entry.pid) && !own.has(entry.pid) && entry.pid !== process.pid);
 }
 
-/** One command of a session, as its processes can be told from those of earlier commands. */
+/** Identifies the processes of one command of a session, as opposed to earlier commands. */
 export interface CommandScope {
-  /** `instance.session.command`: what the command's programs carry in their environment. */
+  /** `instance.session.command`: the tag in the environment of the command's programs. */
   readonly tag: string;
   readonly root: ProcessRoot;
-  /** When the command began: subshells carry an older tag, but are younger than this. */
+  /** Start of the command: subshells carry an older tag, but are younger than this. */
   readonly beginning: StartMarker;
   readonly group?: KnownMembers | undefined;
 }
 
 /**
- * What one command has started and that still runs: what carries its tag, subshells forked from the shell since it
- * began, in a sandbox orphans without a tag, what has the session's mark and no tag and has begun since, what descends from
- * these, and what shares a process group with them.
+ * Finds all running processes that one command has started: processes with its tag, subshells forked from the shell
+ * since its start, untagged orphans in a sandbox, processes with the session's mark and no tag that were started since,
+ * descendants of all these, and processes in the same process groups.
  */
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   const isYounger = startedSince(scope.beginning);
-  const { table, known } = lookAt(scope.group);
+  const { table, known } = readTable(scope.group);
   const { main, reaper, rootPids } = scope.root;
   const shellTag = readTag(main);
   const mark = markOf(scope.tag.slice(0, scope.tag.lastIndexOf('.')));
@@ -136,7 +136,10 @@ export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   return table.filter(({ pid, group }) => !rootPids.includes(pid) && (members.has(pid) || groups.has(group)));
 }
 
-/** Members of the session without a tag of their own that have begun with the command, and descend from nothing older. */
+/**
+ * Returns members of the session without a tag of their own that were started with the command, and do not descend from
+ * older ones.
+ */
 function findUntagged(
   root: ProcessRoot,
   known: ReadonlySet<number>,
@@ -150,7 +153,7 @@ function findUntagged(
 }
 
 /**
- * Every process that this run of a daemon has started, by its tag or mark.
+ * Finds every process that this instance of the daemon has started, by its tag or mark.
  * @param members of the daemon's control groups
  */
 export function findInstanceProcesses(instance: string, members: readonly number[] = []): ProcessEntry[] {
@@ -162,7 +165,7 @@ export function findInstanceProcesses(instance: string, members: readonly number
   });
 }
 
-/** The processes of several one-shots at once, by their tags and marks. */
+/** Finds the processes of several one-shots at once, by their tags and marks. */
 export function findTaggedWith(instance: string, tags: ReadonlySet<string>): ProcessEntry[] {
   const marks = new Set([...tags].map(markOf));
   return findInstanceProcesses(instance).filter((entry) => {
@@ -172,31 +175,31 @@ export function findTaggedWith(instance: string, tags: ReadonlySet<string>): Pro
 }
 
 /**
- * What has a mark and no tag: processes that have cleared their environment.
- * @param tag `instance.session` that the mark belongs to
+ * Finds processes with a mark and no tag: they have cleared their environment.
+ * @param tag `instance.session` of the mark
  */
 export function findMarkedOnly(tag: string): ProcessEntry[] {
   const mark = markOf(tag);
   return listProcesses().filter((entry) => isRunning(entry) && readOrigin(entry.pid) === mark);
 }
 
-/** Signals these very processes, never another that has got one's number. Gives those that were there. */
+/** Signals exactly these processes, never another one with a reused pid. Returns those that existed. */
 export function signalProcesses(entries: readonly ProcessEntry[], signal: NodeJS.Signals): ProcessEntry[] {
   return entries.filter((entry) => isAlive(entry) && sendSignal(entry.pid, signal));
 }
 
-/** Sends a signal to a process, or with a negative number to a process group; false when there is none. */
+/** Sends a signal to a process, or with a negative number to a process group; returns false when there is none. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);
     return true;
   } catch {
-    // ESRCH: it has ended meanwhile. EPERM: it has become another user's; it will be reported as a survivor.
+    // ESRCH: the process has ended meanwhile. EPERM: it has changed its user; it will be reported as a survivor.
     return false;
   }
 }
 
-/** Waits until none of these processes runs; gives whether it has come to that in time. */
+/** Waits until none of these processes runs; returns false after a timeout. */
 export async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -206,20 +209,20 @@ export async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: nu
   }
 }
 
-/** How processes are ended, beside the time they get. */
+/** Options for ending processes, besides the grace period. */
 export interface EndOptions {
-  /** Held while its members are killed, if they multiply meanwhile. */
+  /** Forks are blocked in this group while its members are killed, if they multiply meanwhile. */
   readonly group?: Pick<KnownMembers, 'holdForks'> | undefined;
-  /** Told of processes that are killed, by the numbers that commands know. */
+  /** Called with the namespace pids of killed processes. */
   readonly onKill?: ((pids: readonly number[]) => void) | undefined;
-  /** Tells whether these are others than the daemon's. */
+  /** Determines whether namespace pids differ from the daemon's. */
   readonly root?: ProcessRoot | undefined;
 }
 
 /**
- * Ends all that `finder` finds: SIGTERM, then after `graceMs` SIGKILL, looking again each time for what was started
- * meanwhile.
- * @returns what could not be ended: processes of another user, or in uninterruptible sleep.
+ * Ends all processes that `finder` finds: SIGTERM, then SIGKILL after `graceMs`; searches again each time for processes
+ * that were started meanwhile.
+ * @returns processes that could not be ended: those of another user, or in uninterruptible sleep.
  */
 export async function endProcesses(
   finder: ProcessFinder,
@@ -231,7 +234,7 @@ export async function endProcesses(
   let found = find();
   while (found.length > 0 && performance.now() < deadline) {
     signalProcesses(found, 'SIGTERM');
-    // A stopped process takes SIGTERM only when it goes on.
+    // A stopped process receives SIGTERM only after SIGCONT.
     signalProcesses(found, 'SIGCONT');
     await waitForEnd(found, deadline - performance.now());
     found = find();
@@ -239,7 +242,7 @@ export async function endProcesses(
   return found.length === 0 ? found : killProcesses(finder, options);
 }
 
-/** Kills all that `finder` finds, until there is nothing new. Gives what could not be killed. */
+/** Kills all processes that `finder` finds, until there are no new ones. Returns those that could not be killed. */
 export async function killProcesses(
   finder: ProcessFinder,
   { group, onKill, root }: EndOptions = {},
@@ -247,7 +250,7 @@ export async function killProcesses(
   const find = confirmed(finder);
   const deadline = performance.now() + KILL_SETTLE_MS;
   const kill = async (found: readonly ProcessEntry[]) => {
-    // Nobody tells them any more when they have gone.
+    // /proc no longer reports namespace pids once the processes have ended.
     const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));
     const killed = signalProcesses(found, 'SIGKILL');
     onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
@@ -256,7 +259,8 @@ export async function killProcesses(
   };
   let found = await kill(find());
   if (found.length === 0) return found;
-  // It multiplies faster than it is found. Only now: a shell that cannot fork for a moment sleeps for a second.
+  // The processes multiply faster than they are found. Forks are only blocked now: a shell whose fork(2) fails sleeps
+  // for a second.
   group?.holdForks(true);
   try {
     while (found.length > 0 && performance.now() < deadline) found = await kill(stopProcesses(find));
@@ -267,8 +271,8 @@ export async function killProcesses(
 }
 
 /**
- * Finds nothing only if a second look finds nothing either: one that takes its time passes by who is just being started
- * by a process that ends meanwhile, and so does the kernel's list of a control group.
+ * Reports an empty result only if a second search finds nothing either: a slow search misses a process that is just
+ * being started by a process that ends meanwhile, and so does the kernel's list of a control group.
  */
 const confirmed =
   (find: ProcessFinder): ProcessFinder =>
@@ -277,7 +281,7 @@ const confirmed =
     return found.length > 0 ? found : find();
   };
 
-/** Stops all that `find` finds, again and again until none is new. */
+/** Stops all processes that `find` finds, repeatedly until there are no new ones. */
 function stopProcesses(find: ProcessFinder): ProcessEntry[] {
   const stopped = new Set<number>();
   for (let round = 0; ; round += 1) {

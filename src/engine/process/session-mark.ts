@@ -4,23 +4,27 @@ import { readTag } from './process-table.js';
 import { readSmallFile } from '../system/small-file.js';
 
 /*
- * A second sign of a session, for processes that have cleared their environment and with it their tag: a number in the soft
- * limit of file locks (RLIMIT_LOCKS). Linux has not enforced that limit since 2.4.25 (getrlimit(2)), hands it on through
- * fork(2) and execve(2) whatever a process does to its environment, session or parent, and shows it to everybody in
- * /proc/PID/limits. Any shell can set it. Only a process that sets this very limit itself loses the mark.
+ * A second identification of a session, for processes that have cleared their environment and their tag with it: a
+ * number in the soft limit of file locks (RLIMIT_LOCKS). Linux has not enforced that limit since 2.4.25 (getrlimit(2)),
+ * inherits it through fork(2) and execve(2) whatever a process does to its environment, session or parent, and shows it
+ * to every user in /proc/PID/limits. Any shell can set it. Only a process that sets this very limit itself loses the
+ * mark.
  */
 
-/** Variable by which a shell that starts learns its mark; it removes the variable. */
+/** Variable that passes the mark to a starting shell; the shell removes the variable. */
 export const MARK_VARIABLE = '__SA_MARK';
 
-/** Bits for the run of the daemon, and as many for the session. Together they stay below the sign bit, which not every shell reads. */
+/**
+ * Bits for the instance, and as many for the session. Together they stay below the sign bit, which not every shell can
+ * parse.
+ */
 const PART_BITS = 31n;
 
 const partOf = (text: string): bigint =>
   BigInt(createHash('sha256').update(text).digest().readUInt32BE()) & ((1n << PART_BITS) - 1n);
 
 /**
- * The mark of a session's processes, as a decimal number.
+ * Returns the mark of a session's processes, as a decimal number.
  * @param tag `instance.session`
  */
 export function markOf(tag: string): string {
@@ -32,7 +36,7 @@ export function markOf(tag: string): string {
 const LINE = 'Max file locks';
 const LINE_LENGTH = 60;
 
-/** The mark of a process; undefined when it has none. About 6 µs. */
+/** Reads the mark of a process; undefined when it has none. About 6 µs. */
 export function readMark(pid: number): string | undefined {
   const limits = readSmallFile(`/proc/${pid}/limits`);
   const start = limits?.indexOf(LINE) ?? -1;
@@ -40,11 +44,11 @@ export function readMark(pid: number): string | undefined {
   return /^ *(\d+) /.exec(limits.slice(start + LINE.length, start + LINE_LENGTH))?.[1];
 }
 
-/** What tells which session a process comes from: its tag, or without one its mark. Undefined for a foreign process. */
+/** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
 export const readOrigin = (pid: number): string | undefined => readTag(pid) ?? readMark(pid);
 
 /**
- * Gives a function that tells whether an origin is that of a session, or of one of its commands.
+ * Returns a predicate for origins of a session, or of one of its commands.
  * @param tag `instance.session`
  */
 export function isOriginIn(tag: string): (origin: string | undefined) => boolean {
@@ -54,7 +58,7 @@ export function isOriginIn(tag: string): (origin: string | undefined) => boolean
     (origin === mark || (origin.startsWith(tag) && (origin.length === tag.length || origin[tag.length] === '.')));
 }
 
-/** Gives a function that tells whether an origin is that of any session, or other process, of a run of a daemon. */
+/** Returns a predicate for origins of any session, or other process, of an instance. */
 export function isOriginOf(instance: string): (origin: string | undefined) => boolean {
   const part = partOf(instance);
   return (origin) =>

@@ -5,37 +5,40 @@ import { readSmallDescriptor, readSmallFile } from '../system/small-file.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 
-/** Process numbers begin anew after 32,768 at the earliest: of two that were given away shortly after each other, one is not further than this. */
+/**
+ * Pids wrap around after 32,768 at the earliest: two pids that were assigned shortly after each other are not further
+ * apart than this.
+ */
 const MAX_DISTANCE = 16_384;
 
-/** When something began, so that the processes that have started since can be told from older ones. */
+/** A point in time that separates processes started later from older ones. */
 export interface StartMarker {
   /** On the monotonic clock, in milliseconds. */
   readonly at: number;
-  /** Number of the newest process; undefined where the kernel does not tell. */
+  /** Pid of the newest process; undefined where the kernel does not report it. */
   readonly newestPid: number | undefined;
 }
 
 export const markStart = (): StartMarker => ({ at: performance.now(), newestPid: newestPid() });
 
 /**
- * Tells which processes have started since: by their start, which is known to a clock tick, and within that by their
- * numbers, which are given away in turn. To be made before processes are looked at, which takes its time: it would make
- * the first of them older than the beginning.
+ * Returns a predicate for processes that were started after the marker: by their start time, which has a resolution of
+ * one clock tick, and within that by their pids, which are assigned in order. Must be called before processes are
+ * listed, which takes time: the first of them would seem older than the marker.
  */
 export function startedSince({ at, newestPid }: StartMarker): (entry: ProcessEntry) => boolean {
   const tick = Math.floor(ticksNow() - (performance.now() - at) / MS_PER_TICK);
   return ({ pid, startTicks }) => {
     if (startTicks < tick - 1) return false;
-    return startTicks > tick + 1 || newestPid === undefined || wasGivenAfter(pid, newestPid);
+    return startTicks > tick + 1 || newestPid === undefined || wasAssignedAfter(pid, newestPid);
   };
 }
 
-/** Tells whether any process of the machine has been started since this was asked last. A cheap look. */
+/** Detects whether any process of the machine was started since the last check; cheap. */
 export class NewProcesses {
   #newest: number | undefined;
 
-  /** True the first time, and where the kernel does not tell. */
+  /** True for the first call, and where the kernel does not report it. */
   get hasAny(): boolean {
     const before = this.#newest;
     this.#newest = newestPid();
@@ -43,21 +46,21 @@ export class NewProcesses {
   }
 }
 
-/** More processes than any machine starts in a millisecond. */
+/** Upper bound of processes that a machine starts per millisecond. */
 const MAX_FORKS_PER_MS = 20;
 
-/** Process numbers that were given away since some moment. */
+/** Pids that were assigned since some moment. */
 export interface GivenPids {
-  /** How many; Infinity when that cannot be told, because they may have been used up and begun anew. */
+  /** Number of pids; Infinity when unknown, because the counter may have wrapped around. */
   readonly count: number;
-  /** The newest; undefined where the kernel does not tell. */
+  /** The newest; undefined where the kernel does not report it. */
   readonly newest: number | undefined;
   readonly includes: (pid: number) => boolean;
-  /** All of them, in the order of their giving. */
+  /** Returns all of them, in the order of their assignment. */
   readonly list: () => number[];
 }
 
-/** The process numbers that were given away since a beginning, threads' included: a cheap look, which finds none mostly. */
+/** Returns the pids that were assigned since a start marker, including those of threads; cheap, and mostly empty. */
 export function pidsGivenSince({ at, newestPid: before }: StartMarker): GivenPids {
   const newest = newestPid();
   if (newest !== undefined && newest === before) return { count: 0, newest, includes: () => false, list: () => [] };
@@ -75,7 +78,7 @@ export function pidsGivenSince({ at, newestPid: before }: StartMarker): GivenPid
   };
 }
 
-/** Process numbers are below this, proc(5): the smallest there is where the kernel does not tell. */
+/** Upper bound of pids, proc(5); the smallest possible value where the kernel does not report it. */
 function maxPid(): number {
   knownMaxPid ??= Number(readSmallFile('/proc/sys/kernel/pid_max') ?? DEFAULT_MAX_PID);
   return knownMaxPid;
@@ -84,7 +87,7 @@ function maxPid(): number {
 const DEFAULT_MAX_PID = 32_768;
 let knownMaxPid: number | undefined;
 
-function wasGivenAfter(pid: number, other: number): boolean {
+function wasAssignedAfter(pid: number, other: number): boolean {
   const distance = pid - other;
   return distance > 0 ? distance <= MAX_DISTANCE : distance < -MAX_DISTANCE;
 }
@@ -104,7 +107,7 @@ function openOrNull(path: string): number | null {
   }
 }
 
-/** Open for good: it is read with every command. Null where the kernel is built without it (CONFIG_CHECKPOINT_RESTORE). */
+/** Stays open: it is read with every command. Null where the kernel is built without it (CONFIG_CHECKPOINT_RESTORE). */
 const descriptor = openOrNull('/proc/sys/kernel/ns_last_pid');
-/** Likewise, for such kernels: slower to read. */
+/** Stays open as well, for such kernels: slower to read. */
 const loadDescriptor = descriptor === null ? openOrNull('/proc/loadavg') : null;
