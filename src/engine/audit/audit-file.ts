@@ -13,36 +13,36 @@ import { headOf, renderHead, sha256 } from './files.js';
 import { type ChainStart, type Gap, resumeChain } from './resume.js';
 
 /**
- * Records come together to the file that come within this time of each other, in milliseconds; the first after a pause goes
- * at once. A daemon that is killed loses so much. Each batch wakes other threads twice, which costs about what a command
- * does: so often at most.
+ * Interval in which records are batched, in milliseconds; the first record after a pause is written immediately. A
+ * daemon that is killed loses at most this much. Each batch wakes other threads twice, which costs about as much as a
+ * command: hence the lower bound on the interval.
  */
 const BATCH_MS = 50;
-/** Events that are written at once: bounds how long the daemon does nothing else. */
+/** Events per batch: bounds how long the daemon does nothing else. */
 const BATCH_EVENTS = 128;
-/** Pause before a file that could not be written is tried again, in milliseconds. */
+/** Delay before a failed write is retried, in milliseconds. */
 const RETRY_MS = 1000;
 
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const FILE_MODE = 0o600;
 
-/** Which file, and how much of it is kept. */
+/** Options of the audit file. */
 export interface AuditFileOptions {
   /** Absolute. */
   readonly path: string;
   /** A file that would grow beyond this is rotated, in bytes. */
   readonly maxBytes: number;
-  /** Rotated files that are kept. */
+  /** Number of rotated files that are kept. */
   readonly backups: number;
   readonly mask: Pick<SecretMask, 'text' | 'value'>;
-  /** Told when writing begins to fail, once until it works again. */
+  /** Called when writing starts to fail, once until it works again. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * The audit log: a chain of records in a file that is rotated. Recording is no more than a push: records are made and written
- * in the background, in order. While the file cannot be written they wait, up to a bound; those beyond it are counted, and
- * a record tells of them.
+ * The audit log: a chain of records in a file that is rotated. Recording only queues an event: records are created and
+ * written in the background, in order. While the file cannot be written they are queued, up to a bound; events beyond
+ * it are counted, and a record reports the count.
  */
 export class AuditFile implements AuditTrail, AsyncDisposable {
   readonly #options: AuditFileOptions;
@@ -50,10 +50,10 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   #end: ChainEnd;
   #handle: FileHandle | undefined;
   #head: FileHandle | undefined;
-  /** What the file should have, and which one it is. Undefined before the first record of this run. */
+  /** Expected size and inode of the file. Undefined before the first record of this instance. */
   #known: { readonly ino: number; size: number } | undefined;
   #writing: Promise<void> | undefined;
-  /** Set while a batch is to be written soon. */
+  /** Set while a batch is scheduled. */
   #cancelScheduled: (() => void) | undefined;
   #lastBatch = -Infinity;
   #hasFailed = false;
@@ -66,7 +66,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   }
 
   /**
-   * Goes on with the chain of an earlier run, or begins one.
+   * Continues the chain of an earlier instance, or starts one.
    * @throws AdapterError RESOURCE_EXHAUSTED when another daemon writes the file
    */
   static async open(options: AuditFileOptions): Promise<AuditFile> {
@@ -79,14 +79,14 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
       await file.#lock();
     } catch (error) {
       if (error instanceof AdapterError) throw error;
-      // The disk is full, or the folder may not be written: no reason for the daemon not to start. It is tried again.
+      // The disk is full, or the folder is not writable: the daemon still starts, and writing is retried.
       options.onFailure(error);
     }
     for (const gap of start.gaps) file.record({ event: 'gap', details: gap });
     return file;
   }
 
-  /** Where it is. */
+  /** Path of the file. */
   get path(): string {
     return this.#options.path;
   }
@@ -97,14 +97,14 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     if (this.#writing === undefined && this.#cancelScheduled === undefined) this.#schedule();
   }
 
-  /** Resolves when all that was recorded has been written, or cannot be. */
+  /** Resolves when all recorded events are written, or cannot be. */
   async flush(): Promise<void> {
     await this.#writing;
     this.#cancelScheduled?.();
     await this.#startDrain();
   }
 
-  /** Writes what is left, and ends. Twice is harmless. */
+  /** Writes the queued events, and closes the file. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -113,7 +113,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     if (this.#isLocked) unlock(lockOf(this.#options.path));
   }
 
-  /** At once after a pause: a command that ends the daemon must not be quicker than its record. */
+  /** Writes immediately after a pause: a command that ends the daemon must not be faster than its record. */
   #schedule(): void {
     const isBusy = performance.now() - this.#lastBatch < BATCH_MS;
     const drain = () => {
@@ -150,7 +150,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
         await this.#writeBatch();
         this.#hasFailed = false;
       } catch (error) {
-        // Whatever the file system refuses with: the events stay in the queue.
+        // Any error of the file system: the events stay in the queue.
         await this.#closeFiles();
         if (!this.#hasFailed) this.#options.onFailure(error);
         this.#hasFailed = true;
@@ -184,7 +184,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     await file.head.write(head, 0, head.length, 0);
   }
 
-  /** @throws AdapterError RESOURCE_EXHAUSTED when another daemon has it */
+  /** @throws AdapterError RESOURCE_EXHAUSTED when another daemon holds the lock */
   async #lock(): Promise<void> {
     const { path } = this.#options;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -196,11 +196,11 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { file: path } });
   }
 
-  /** The open files; what somebody else has done to them is recorded first. */
+  /** Returns the open files; records first what another process has done to them. */
   async #openFiles(): Promise<{ handle: FileHandle; head: FileHandle; known: { ino: number; size: number } }> {
     const { path } = this.#options;
     if (!this.#isLocked) await this.#lock();
-    // Not in another thread: asking one takes longer than the look does.
+    // Synchronous: a thread switch takes longer than stat(2).
     const found = statSync(path, { throwIfNoEntry: false });
     const known = this.#known;
     if (known && found?.ino !== known.ino) this.#noteGap({ reason: 'replaced' });
@@ -217,7 +217,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     return { handle: this.#handle, head: this.#head, known: this.#known };
   }
 
-  /** Before everything that waits: it has happened since the last record was written. */
+  /** Queued before all other events: the gap has occurred since the last record was written. */
   #noteGap(gap: Gap): void {
     this.#known = undefined;
     this.#queue.unshift({ event: 'gap', details: gap });
@@ -238,14 +238,14 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     const files = [this.#handle, this.#head];
     this.#handle = undefined;
     this.#head = undefined;
-    // Closing may report what an earlier write has met: nothing is left to be done about it.
+    // close(2) may report the error of an earlier write: nothing can be done about it.
     for (const file of files) await file?.close().catch(() => undefined);
   }
 }
 
 const lockOf = (path: string): string => `${path}.lock`;
 
-/** Appends all of it or nothing: of what a full disk has taken, the rest of a record would be no record. */
+/** Appends all bytes or none: a record that is cut by a full disk would be invalid. */
 async function appendWhole(handle: FileHandle, bytes: Buffer, size: number): Promise<void> {
   let written = 0;
   try {

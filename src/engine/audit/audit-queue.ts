@@ -1,17 +1,17 @@
 import type { AuditEvent } from '../../core/audit/event.js';
 
-/** Events that may wait while the file cannot be written. */
+/** Largest number of queued events while the file cannot be written. */
 const MAX_EVENTS = 10_000;
-/** Characters of commands that may wait, likewise. */
+/** Largest number of queued characters of commands. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** An event, and when it happened, in milliseconds since 1970. */
+/** An event with its time, in milliseconds since 1970. */
 export interface QueuedEvent {
   readonly time: number;
   readonly event: AuditEvent;
 }
 
-/** Events that wait for being written. What finds no room is counted, and an event in its place says so. */
+/** Events that wait to be written. Events beyond the bounds are counted, and replaced by one event with the count. */
 export class AuditQueue {
   #events: QueuedEvent[] = [];
   #characters = 0;
@@ -19,7 +19,7 @@ export class AuditQueue {
   #lostSince = 0;
   #lostUntil = 0;
 
-  /** Events that wait, with that of a gap which is not closed yet. */
+  /** Number of queued events, including that of a gap which is not closed yet. */
   get length(): number {
     return this.#events.length + (this.#lost > 0 ? 1 : 0);
   }
@@ -41,13 +41,13 @@ export class AuditQueue {
     this.#events.unshift({ time: Date.now(), event });
   }
 
-  /** The first events, no more than so many. */
+  /** Returns the first `count` events at most. */
   peek(count: number): readonly QueuedEvent[] {
     if (this.#events.length === 0) this.#closeGap();
     return this.#events.slice(0, count);
   }
 
-  /** Takes the first events away. */
+  /** Removes the first `count` events. */
   drop(count: number): void {
     for (const { event } of this.#events.splice(0, count)) this.#characters -= charactersOf(event);
   }

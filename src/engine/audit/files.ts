@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
 
 import { type ChainEnd, type Hash } from '../../core/audit/chain.js';
 
-/** `hash` of Node 20.12 and later, which takes half the time; older ones do not have it, whatever their types say. */
+/** `hash` of Node 20.12 and later, which takes half the time; older versions lack it, contrary to their types. */
 const { hash } = crypto as Partial<typeof crypto>;
 
 /** SHA-256 in hexadecimal digits. */
@@ -13,20 +13,22 @@ export const sha256: Hash = hash
   ? (text) => hash('sha256', text, 'hex')
   : (text) => crypto.createHash('sha256').update(text).digest('hex');
 
-/** Where the end of the chain is kept a second time: a chain alone does not show that its end was cut off. */
+/**
+ * Path of the head file, a second copy of the end of the chain: a chain alone does not show that its end was cut off.
+ */
 export const headOf = (path: string): string => `${path}.head`;
 
-/** The end of the chain as it stands in the head file; it has one length, so that it can be written over. */
+/** Renders the end of the chain for the head file; of constant length, so that it can be overwritten in place. */
 export const renderHead = ({ seq, hash }: ChainEnd): string => `${String(seq).padStart(16)} ${hash}\n`;
 
-/** Reads the head file; undefined when there is none, or none that can be read. */
+/** Reads the head file; undefined when it is missing or invalid. */
 export function readHead(path: string): ChainEnd | undefined {
   if (!existsSync(headOf(path))) return undefined;
   const [, seq = '', hash = ''] = /^ *(\d+) ([0-9a-f]{64})\n/.exec(readFileSync(headOf(path), 'latin1')) ?? [];
   return hash === '' ? undefined : { seq: Number(seq), hash };
 }
 
-/** The files of an audit log that are there, the oldest first; `PATH` itself is the last. */
+/** Returns the existing files of an audit log, the oldest first; `PATH` itself is the last. */
 export function listAuditFiles(path: string): string[] {
   const name = basename(path);
   const folder = dirname(path);
@@ -39,14 +41,17 @@ export function listAuditFiles(path: string): string[] {
   return names.includes(name) ? [...rotated, path] : rotated;
 }
 
-/** A file of an audit log, as it stood when it was listed. */
+/** A file of an audit log, as it was when it was listed. */
 export interface ListedFile {
   readonly path: string;
   readonly ino: number;
   readonly size: number;
 }
 
-/** The files of an audit log with what tells them apart when they get other names; not in the middle of a rotation. */
+/**
+ * Returns the files of an audit log with the inodes that identify them after a rename; never in the middle of a
+ * rotation.
+ */
 export function listStanding(path: string): readonly ListedFile[] {
   const list = () =>
     listAuditFiles(path).flatMap((file) => {
@@ -59,15 +64,18 @@ export function listStanding(path: string): readonly ListedFile[] {
   return files;
 }
 
-/** A line of a file; the last one may lack its end, because it was torn or is just being written. */
+/** A line of a file; the last one may be incomplete, because it was torn or is just being written. */
 export interface FileLine {
   readonly text: string;
   readonly isWhole: boolean;
-  /** Without its end. */
+  /** Without the line feed. */
   readonly bytes: number;
 }
 
-/** The lines of a file from a position on; a handle is closed then. Lines end with LF alone: whatever else ends lines may stand in a text. */
+/**
+ * Yields the lines of a file from a position on; closes a handle at the end. Only LF ends a line: other line separators
+ * may occur in texts.
+ */
 export async function* readLines(file: string | FileHandle, start = 0): AsyncGenerator<FileLine> {
   let rest = Buffer.alloc(0);
   const stream = typeof file === 'string' ? createReadStream(file, { start }) : file.createReadStream({ start });

@@ -4,29 +4,29 @@ import { stat, truncate } from 'node:fs/promises';
 import { type ChainEnd, GENESIS, readRecord } from '../../core/audit/chain.js';
 import { headOf, listAuditFiles, readHead, readLines, sha256 } from './files.js';
 
-/** How much of the end of a file is read to find its last record, in bytes: more than any record has. */
+/** Bytes at the end of a file that are searched for its last record: more than the largest record. */
 const TAIL_BYTES = 1024 * 1024;
 
-/** What is to be recorded of a gap: the `details` of a record. */
+/** Description of a gap: the `details` of its record. */
 export interface Gap {
   readonly reason: 'torn' | 'truncated' | 'replaced' | 'changed' | 'unreadable' | 'head_missing' | 'lost';
   readonly [fact: string]: unknown;
 }
 
-/** Where an audit log goes on. */
+/** Where the chain of an audit log continues. */
 export interface ChainStart {
   readonly end: ChainEnd;
-  /** What is wrong with what is there. */
+  /** Problems of the existing files. */
   readonly gaps: readonly Gap[];
 }
 
 /**
- * Finds the end of the chain in the files of an earlier run, and takes a torn line off, which a daemon that was killed has
- * left, or a full disk. What the head file knows of and is not there any more is a gap.
+ * Finds the end of the chain in the files of an earlier instance, and truncates a torn line, left by a daemon that was
+ * killed, or by a full disk. Records that the head file mentions and that are missing are a gap.
  */
 export async function resumeChain(path: string): Promise<ChainStart> {
   const gaps: Gap[] = [];
-  const tornBytes = await takeOffTornLine(path);
+  const tornBytes = await truncateTornLine(path);
   if (tornBytes > 0) gaps.push({ reason: 'torn', bytes: tornBytes });
   const head = readHead(path);
   const files = listAuditFiles(path);
@@ -46,7 +46,7 @@ export async function resumeChain(path: string): Promise<ChainStart> {
   return { end: end ?? head ?? GENESIS, gaps };
 }
 
-async function takeOffTornLine(path: string): Promise<number> {
+async function truncateTornLine(path: string): Promise<number> {
   if (!existsSync(path)) return 0;
   const { size } = await stat(path);
   let torn = 0;
@@ -57,7 +57,7 @@ async function takeOffTornLine(path: string): Promise<number> {
   return torn;
 }
 
-/** The last line of the newest file that has one. */
+/** Returns the last line of the newest file that has one. */
 async function lastLineOf(files: readonly string[]): Promise<string | undefined> {
   for (const file of files.toReversed()) {
     const { size } = await stat(file);
@@ -69,8 +69,8 @@ async function lastLineOf(files: readonly string[]): Promise<string | undefined>
 }
 
 /**
- * Whether the record that the head file names is there as it was written. It is the last one, or a batch before it, which a
- * daemon has written that was killed before it wrote the head.
+ * Whether the record of the head file exists unchanged. It is the last one, or one batch before it, when a daemon was
+ * killed between writing the records and the head.
  */
 async function hasRecord(files: readonly string[], { seq, hash }: ChainEnd): Promise<boolean> {
   for (const file of files.toReversed()) {

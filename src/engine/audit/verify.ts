@@ -7,41 +7,41 @@ import { headOf, listAuditFiles, listStanding, readHead, readLines, sha256 } fro
 /** Longest time between the first record of a log and its head, in milliseconds. */
 const FIRST_HEAD_MS = 200;
 
-/** Where a chain breaks first. */
+/** The first break of a chain. */
 interface AuditFault {
   readonly file: string;
   /** From 1; null when something is missing at the end. */
   readonly line: number | null;
-  /** Number of the last record that was in order; 0 for none. */
+  /** Number of the last valid record; 0 for none. */
   readonly after_seq: number;
   readonly why: string;
 }
 
-/** What was found of an audit log. */
+/** Result of the verification of an audit log. */
 export interface AuditFindings {
   readonly ok: boolean;
   readonly files: readonly string[];
   readonly records: number;
-  /** Number of the first record that is still there; above 1 when older files are gone. Null when there is none. */
+  /** Number of the first existing record; above 1 when older files are gone. Null when there is none. */
   readonly first_seq: number | null;
   readonly last_seq: number | null;
-  /** Records that tell of a gap. */
+  /** Records that report a gap. */
   readonly gaps: readonly AuditRecord[];
   readonly fault: AuditFault | null;
 }
 
-/** Reasons of gaps that tell of somebody else's hand, or of a disk that has lost what it had taken. */
+/** Reasons of gaps that indicate manipulation, or a disk that has lost written data. */
 const SUSPICIOUS = new Set(['truncated', 'replaced', 'changed', 'unreadable', 'head_missing']);
 
-/** How often a log is walked that is rotated each time meanwhile. */
+/** Largest number of walks over a log that is rotated during each of them. */
 const MAX_WALKS = 5;
 
-/** Walks the files of an audit log, the oldest first, up to the first record that is not in order. */
+/** Walks over the files of an audit log, the oldest first, up to the first invalid record. */
 export async function verifyAudit(path: string): Promise<AuditFindings> {
   for (let walks = 1; ; walks += 1) {
     const before = namesOf(path);
     const findings = await walk(path).catch((error: unknown) => error as Error);
-    // What got another name on the way may have been missed, or read twice.
+    // Files that were renamed during the walk may have been missed, or read twice.
     const isMoved = namesOf(path) !== before && walks < MAX_WALKS;
     if (findings instanceof Error) {
       if (!isMoved) throw findings;
@@ -56,7 +56,7 @@ const namesOf = (path: string): string =>
 
 async function walk(path: string): Promise<AuditFindings> {
   const verifier = new ChainVerifier(sha256);
-  // Before the files: whoever writes them writes the head after them.
+  // Read before the files: the writer writes the head after them.
   const head = readHead(path) ?? (await headSoon(path));
   const files = listAuditFiles(path);
   const gaps: AuditRecord[] = [];
@@ -72,7 +72,7 @@ async function walk(path: string): Promise<AuditFindings> {
     let line = 0;
     for await (const { text, isWhole } of readLines(file)) {
       line += 1;
-      // Just being written, or torn: what was torn off, the head knows.
+      // Being written, or torn: the head file shows what was torn off.
       if (!isWhole && file === path) break;
       const record = verifier.take(text);
       if (typeof record === 'string') {
@@ -95,7 +95,7 @@ async function walk(path: string): Promise<AuditFindings> {
   return findings(null);
 }
 
-/** A log that has just been begun has its first record a moment before its head. */
+/** The first record of a new log is written a moment before its head. */
 async function headSoon(path: string): Promise<ChainEnd | undefined> {
   if (!existsSync(path)) return undefined;
   await sleep(FIRST_HEAD_MS);

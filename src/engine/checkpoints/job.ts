@@ -6,37 +6,37 @@ import type { LineCounts, Patch } from './git/diff.js';
 import type { CheckpointLimits } from './files/limits.js';
 import type { CheckpointFacts } from './git/repository.js';
 
-/** Which workspace, and where its checkpoints are. */
+/** A workspace, and the location of its checkpoints. */
 export interface StoreOptions {
   /** Path of the program. */
   readonly git: string;
   /** The real path, without links. */
   readonly workspace: string;
-  /** Where repository, cache and lock are; made when needed. */
+  /** Directory of repository, cache and lock; created when needed. */
   readonly directory: string;
-  /** Absolute paths of what is the daemon's own, wherever they are. */
+  /** Absolute paths of the daemon's own files, wherever they are. */
   readonly excluded: readonly string[];
   readonly limits: CheckpointLimits;
 }
 
-/** A list that may be longer than what is told of it. Paths are texts: bytes that are not UTF-8 show as U+FFFD. */
+/** A list that may be truncated. Paths are texts: bytes that are not UTF-8 become U+FFFD. */
 export interface Listed<T> {
   readonly shown: readonly T[];
   readonly count: number;
 }
 
-/** Something that is not part of a checkpoint, with its path as text. */
+/** An entry that is not part of a checkpoint, with its path as text. */
 export interface SkippedPath {
   readonly path: string;
   readonly reason: SkipReason;
 }
 
-/** A checkpoint that was made. */
+/** A checkpoint that was created. */
 export interface SavedCheckpoint extends CheckpointFacts {
   readonly skipped: Listed<SkippedPath>;
-  /** Ids of those that have made room for it. */
+  /** Ids of checkpoints that were dropped to make room. */
   readonly dropped: readonly string[];
-  /** Whether the store should be tidied. */
+  /** Whether a `tidy` job is due. */
   readonly isUntidy: boolean;
 }
 
@@ -46,14 +46,14 @@ export interface ChangedPath extends Partial<LineCounts> {
   readonly status: ChangeStatus;
 }
 
-/** How the workspace differs from a checkpoint. */
+/** Differences between the workspace and a checkpoint. */
 interface WorkspaceDiff {
   readonly checkpointId: string;
   readonly changes: Listed<ChangedPath>;
   readonly patch: Patch | undefined;
 }
 
-/** What a restore has done. */
+/** Result of a restore. */
 interface RestoredWorkspace {
   readonly restored: Listed<string>;
   readonly removed: Listed<string>;
@@ -61,10 +61,10 @@ interface RestoredWorkspace {
   readonly undoCheckpoint: SavedCheckpoint;
 }
 
-/** The owner whose checkpoints there are, as far as a job is concerned; null for those of all. */
+/** Owner whose checkpoints a job may access; null for all. */
 type Scope = string | null;
 
-/** What can be done with the checkpoints of a workspace. */
+/** Operations on the checkpoints of a workspace. */
 export type Job =
   | {
       readonly kind: 'save';
@@ -79,7 +79,7 @@ export type Job =
       /** Null for the newest one. */
       readonly id: string | null;
       readonly scope: Scope;
-      /** An empty path is everything. */
+      /** An empty path means everything. */
       readonly paths: readonly BytePath[];
       readonly format: 'names' | 'stat' | 'patch';
       readonly limits: OutputLimits;
@@ -89,17 +89,17 @@ export type Job =
       readonly kind: 'restore';
       readonly id: string;
       readonly scope: Scope;
-      /** Of the checkpoint that undoes it. */
+      /** Owner of the checkpoint that undoes the restore. */
       readonly owner: string;
       readonly paths: readonly BytePath[];
       readonly undoId: string;
     }
-  /** Ends a restore that was interrupted. */
+  /** Completes or undoes an interrupted restore. */
   | { readonly kind: 'recover' }
-  /** Gives space back that nothing needs any more. */
+  /** Frees space that is no longer needed. */
   | { readonly kind: 'tidy' };
 
-/** What each job gives. */
+/** Result of each job. */
 export interface JobResults {
   readonly save: SavedCheckpoint;
   readonly list: readonly CheckpointFacts[];
@@ -109,8 +109,8 @@ export interface JobResults {
   readonly tidy: { readonly dropped: readonly string[] };
 }
 
-/** One of the jobs by its name. */
+/** A job by its name. */
 export type JobOf<K extends Job['kind']> = Extract<Job, { readonly kind: K }>;
 
-/** Does a job; rejects with an AdapterError. */
+/** Runs a job; rejects with an AdapterError. */
 export type RunJob = <K extends Job['kind']>(job: JobOf<K>, options: StoreOptions) => Promise<JobResults[K]>;

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AdapterError } from '../../core/errors.js';
 import { tryLock, unlock } from '../instance/file-lock.js';
 
-/** How long another process may hold the lock before giving up, in milliseconds: tidying takes the longest. */
+/** Longest wait for the lock, in milliseconds: tidying takes the longest. */
 const WAIT_MS = 120_000;
 const POLL_MS = 25;
 
 /**
- * Does something with a store while every other process is kept away from it: a second daemon, or what a killed one has
- * left to finish. A lock whose owner has ended counts for nothing.
- * @throws AdapterError CHECKPOINT_FAILED when somebody else keeps it for too long
+ * Runs an operation on a store under an exclusive lock against other processes: a second daemon, or a worker that a
+ * killed one has left. A lock whose owner has ended is ignored.
+ * @throws AdapterError CHECKPOINT_FAILED when another process holds the lock for too long
  */
 export async function withLock<T>(file: string, work: () => Promise<T> | T, waitMs = WAIT_MS): Promise<T> {
   await acquire(file, waitMs);

@@ -27,15 +27,15 @@ import { CAN_SET_OWNERS } from './files/staging.js';
 import { StatCache } from './files/stat-cache.js';
 import { withLock } from './store-lock.js';
 
-/** So many loose objects or files of objects slow git down: then they are put into one. */
+/** Numbers of loose objects and packs above which they are repacked, because they slow git down. */
 const MAX_LOOSE_OBJECTS = 5000;
 const MAX_PACKS = 20;
 
-/** Stands for bytes that are not UTF-8. */
+/** Replaces bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
-/** Owner of what is captured for a comparison, and gets no name. */
-const NOBODY = '';
+/** Owner of a capture for a comparison, which gets no ref. */
+const NO_OWNER = '';
 
 /** The workspace in the repository, not yet a checkpoint. */
 interface Captured {
@@ -44,7 +44,7 @@ interface Captured {
   readonly facts: Omit<CheckpointFacts, 'id'>;
 }
 
-/** The checkpoints of one workspace. One process uses it at a time: what comes meanwhile waits. */
+/** The checkpoints of one workspace. Used by one process at a time; others wait. */
 export class CheckpointStore {
   readonly #options: StoreOptions;
   readonly #repository: Repository;
@@ -58,7 +58,7 @@ export class CheckpointStore {
     this.#cacheFile = join(options.directory, 'cache.json');
   }
 
-  /** Does something with the store while nobody else does; first ends a restore that was interrupted. */
+  /** Runs an operation on the store under its lock; first ends an interrupted restore. */
   static async use<T>(options: StoreOptions, work: (store: CheckpointStore) => Promise<T>): Promise<T> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
     return withLock(lockOf(options), async () => {
@@ -70,13 +70,13 @@ export class CheckpointStore {
     });
   }
 
-  /** Lists the checkpoints of an owner, the oldest first, also while somebody uses the store. */
+  /** Lists the checkpoints of an owner, the oldest first; does not require the lock. */
   static async list(options: StoreOptions, { scope }: JobOf<'list'>): Promise<readonly CheckpointFacts[]> {
     const checkpoints = await Repository.openExisting(repositoryOf(options))?.list();
     return (checkpoints ?? []).filter((checkpoint) => isOf(checkpoint, scope)).map(factsOf);
   }
 
-  /** Ends a restore that was interrupted, and says what was found. */
+  /** Ends an interrupted restore, and returns what was found. */
   static async recover(options: StoreOptions): Promise<JobResults['recover']> {
     return withLock(lockOf(options), () => recover(options.workspace, journalOf(options.directory)));
   }
@@ -88,11 +88,11 @@ export class CheckpointStore {
     return { ...checkpoint, dropped: await this.#makeRoom(new Set([id]), owner), isUntidy: await this.#isUntidy() };
   }
 
-  /** Compares the workspace with a checkpoint, in the direction of time. */
+  /** Compares a checkpoint (before) with the workspace (after). */
   async diff({ id, scope, paths, format, limits, render }: JobOf<'diff'>): Promise<JobResults['diff']> {
     const checkpoint = await (id === null ? this.#newest(scope) : this.#repository.find(id, scope));
     const target = await readSavedTree(this.#repository.git, checkpoint.commit);
-    const { snapshot, commit } = await this.#capture({ label: null, kind: 'requested', owner: NOBODY });
+    const { snapshot, commit } = await this.#capture({ label: null, kind: 'requested', owner: NO_OWNER });
     const named = namedPaths(paths, target.entries, snapshot.entries);
     const wanted = new Set(named);
     const all = compareEntries(target.entries, snapshot.entries, { owners: CAN_SET_OWNERS });
@@ -100,15 +100,15 @@ export class CheckpointStore {
     const commits = { before: checkpoint.commit, after: commit, paths: named };
     const { git } = this.#repository;
     const counts = format === 'stat' ? await countLines(git, commits) : undefined;
-    const told = changes.map(({ path, status, before, after }): ChangedPath => {
+    const reported = changes.map(({ path, status, before, after }): ChangedPath => {
       const isDirectory = (after ?? before)?.kind === 'directory';
       return { path: `${toText(path)}${isDirectory ? '/' : ''}`, status, ...counts?.get(path) };
     });
     const patch = format === 'patch' ? await makePatch(git, commits, limits, render) : undefined;
-    return { checkpointId: checkpoint.id, changes: listed(told), patch };
+    return { checkpointId: checkpoint.id, changes: listed(reported), patch };
   }
 
-  /** Brings the workspace back to what it was; what it is now is saved first. */
+  /** Restores the workspace; saves its current state first. */
   async restore({ id, scope, owner, paths, undoId }: JobOf<'restore'>): Promise<JobResults['restore']> {
     const { workspace } = this.#options;
     const checkpoint = await this.#repository.find(id, scope);
@@ -123,7 +123,7 @@ export class CheckpointStore {
     const wanted = new Set(namedPaths(paths, target.entries, current.entries));
     const plan = planRestore({ current, target, paths: wanted, owners: CAN_SET_OWNERS });
     const undoCheckpoint = await this.#name(undoId, captured);
-    // Now: a restore that fails has made a checkpoint as well.
+    // Before the restore: one that fails has created a checkpoint as well.
     const dropped = await this.#makeRoom(new Set([id, undoId]), owner);
     await applyRestore({
       workspace,
@@ -142,7 +142,7 @@ export class CheckpointStore {
     };
   }
 
-  /** Gives space back, and drops checkpoints as long as they take more than they may. The newest one stays. */
+  /** Frees space, and drops checkpoints until the rest fit into the limit. The newest one stays. */
   async tidy(): Promise<JobResults['tidy']> {
     const dropped: StoredCheckpoint[] = [];
     const { maxStoreBytes } = this.#options.limits;
@@ -150,7 +150,7 @@ export class CheckpointStore {
     while ((await this.#repository.size()).bytes > maxStoreBytes) {
       const checkpoints = await this.#repository.list();
       const candidates = dropOrder(checkpoints, new Set(checkpoints.slice(-1).map(({ id }) => id)));
-      // What each of them takes is not known, since they share what they have in common.
+      // The size of a single checkpoint is unknown, since they share common objects.
       const next = candidates.slice(0, Math.ceil(candidates.length / 4));
       if (next.length === 0) break;
       await this.#repository.drop(next);
@@ -165,14 +165,16 @@ export class CheckpointStore {
     return looseObjects > MAX_LOOSE_OBJECTS || packs > MAX_PACKS || bytes > this.#options.limits.maxStoreBytes;
   }
 
-  /** Puts the workspace into the repository, where it stays until the next time. Nothing that it had before is read again. */
+  /**
+   * Stores the workspace in the repository, where it stays until the next capture. Cached contents are not read again.
+   */
   async #capture(purpose: Pick<CheckpointFacts, 'label' | 'kind' | 'owner'>): Promise<Captured> {
     const cache = StatCache.load(this.#cacheFile, await this.#repository.cached());
     try {
       return await this.#captureWith(cache, purpose);
     } catch (error) {
       if (cache.isEmpty || !(error instanceof AdapterError) || error.code !== 'CHECKPOINT_FAILED') throw error;
-      // What the cache has noted is no longer in the repository, after a failure of the disk for example.
+      // Cached contents are missing in the repository, for example after a disk failure.
       return this.#captureWith(new StatCache(0), purpose);
     }
   }
@@ -199,7 +201,7 @@ export class CheckpointStore {
     }
   }
 
-  /** Makes a checkpoint of what was captured. */
+  /** Turns a capture into a checkpoint. */
   async #name(
     id: string,
     { snapshot, commit, facts }: Captured,
@@ -208,7 +210,7 @@ export class CheckpointStore {
     return { id, ...facts, skipped: listedSkipped(snapshot.skipped) };
   }
 
-  /** Drops what is too much; gives the ids of those that were this owner's: of others it learns nothing. */
+  /** Drops surplus checkpoints; returns only the ids of those of this owner. */
   async #makeRoom(kept: ReadonlySet<string>, owner: string): Promise<string[]> {
     const old = surplus(await this.#repository.list(), this.#options.limits.maxCount, kept);
     await this.#repository.drop(old);
@@ -236,9 +238,9 @@ const listedSkipped = (skipped: readonly Skipped[]): Listed<SkippedPath> =>
   listed(skipped.map(({ path, reason }) => ({ path: toText(path), reason })));
 
 /**
- * The entries that a client names. Bytes that are not UTF-8 are shown to it as U+FFFD: by that it may ask for them, and gets
- * all entries that look so.
- * @throws AdapterError INVALID_REQUEST for a path that is neither here nor there, which is a slip of the client
+ * Resolves the paths of a request. Clients see bytes that are not UTF-8 as U+FFFD: such a path matches all entries with
+ * the same text.
+ * @throws AdapterError INVALID_REQUEST for a path that is neither in the checkpoint nor in the workspace
  */
 function namedPaths(paths: readonly BytePath[], target: Entries, current: Entries): BytePath[] {
   return paths.flatMap((path) => {

@@ -2,26 +2,29 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from
 
 import { isAlive, readProcess } from '../process/process-table.js';
 
-/** How a lock that could not be taken is held: by a process that lives, or by one that has ended and lost it just now. */
+/**
+ * Holder of a lock that could not be taken: a live process, or `gone` when the lock of a dead one has just been
+ * removed.
+ */
 export type LockHolder = { readonly pid: number | undefined } | 'gone';
 
 /**
- * Takes a lock: a file that names its owner. One whose owner has ended is removed, and can be tried again.
- * @returns undefined when it is taken now
+ * Takes a lock: a file that names its owner. The lock of a dead process is removed, and can be tried again.
+ * @returns undefined when the lock is taken
  */
 export function tryLock(file: string): LockHolder | undefined {
   if (create(file, `${process.pid} ${readProcess(process.pid)?.startTicks ?? 0}`)) return undefined;
   const owner = ownerOf(file);
   if (owner === undefined) return 'gone';
   const [pid = 0, startTicks = -1] = owner.split(' ').map(Number);
-  // Made and not written to yet: by somebody who is about to.
+  // Created but not written yet: its owner is about to write it.
   if (owner === '') return { pid: undefined };
   if (isAlive({ pid, startTicks })) return { pid };
   breakLock(file, owner);
   return 'gone';
 }
 
-/** Gives up a lock. */
+/** Releases a lock. */
 export function unlock(file: string): void {
   rmSync(file, { force: true });
 }
@@ -42,18 +45,18 @@ function ownerOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // It has just been given up.
+    // It has just been released.
     return undefined;
   }
 }
 
-/** Takes a dead lock away; should it be somebody's by now who did the same, it is given back. */
+/** Removes a dead lock; if another process has replaced it meanwhile, its lock is put back. */
 function breakLock(file: string, owner: string): void {
   const aside = `${file}.${process.pid}`;
   try {
     renameSync(file, aside);
   } catch {
-    // ENOENT: somebody else was faster.
+    // ENOENT: another process was faster.
     return;
   }
   if (ownerOf(aside) === owner) rmSync(aside, { force: true });

@@ -5,44 +5,50 @@ import { closeAll, makeFifos, openReader } from '../system/fifo.js';
 import { isAlive, readProcess } from '../process/process-table.js';
 import { randomBytes } from '../system/random.js';
 
-/** Name of the FIFO that a daemon holds open in some of its directories as long as it lives. */
-const LIFE_SIGN = 'alive';
-/** A daemon may take as long from making its directories to showing that it lives, in milliseconds. */
-const MAKING_MS = 60_000;
+/** Name of the FIFO that a live daemon holds open in some of its directories. */
+const MARKER_NAME = 'alive';
+/** Longest time between the creation of a daemon's directories and its marker, in milliseconds. */
+const SETUP_MS = 60_000;
 
-/** Name of a run of a daemon, by which others can tell whether it still lives: `PID-STARTTICKS-NAMESPACE-RANDOM`. */
+/**
+ * Creates the id of an instance, from which others can determine whether it is alive:
+ * `PID-STARTTICKS-NAMESPACE-RANDOM`.
+ */
 export function createInstanceId(): string {
   const startTicks = readProcess(process.pid)?.startTicks ?? 0;
   return [process.pid, startTicks, pidNamespace(), randomBytes(4).toString('hex')].join('-');
 }
 
 /**
- * By which daemons that share directories tell who of them still lives. Each run has a name, which its directories have too
- * and which tells its process; but to a daemon in another container the numbers of processes say nothing.
+ * Shows which of the daemons that share directories are alive. Each instance has an id, which its directories carry too
+ * and which names its process; but pids are meaningless to a daemon in another container.
  */
 export class LivenessMarker implements Disposable {
   readonly #parents: readonly string[];
   readonly #descriptors: number[] = [];
 
-  /** @param parents directories in which each run has one of its own, under its name, from its start */
+  /** @param parents directories in which each instance has its own directory, named by its id, from its start */
   constructor(parents: readonly string[]) {
     this.#parents = parents;
   }
 
-  /** Shows that a run lives, until this is disposed of. Rejects where there can be no FIFOs: not every file system has them. */
+  /**
+   * Marks an instance as alive, until this is disposed of. Rejects where FIFOs cannot be created: not every file system
+   * supports them.
+   */
   async create(instance: string, parents: readonly string[]): Promise<void> {
-    const paths = parents.map((parent) => join(parent, instance, LIFE_SIGN));
+    const paths = parents.map((parent) => join(parent, instance, MARKER_NAME));
     await makeFifos(paths);
     for (const path of paths) this.#descriptors.push(openReader(path));
   }
 
-  /** Whether the daemon of a run lives. */
+  /** Whether the daemon of an instance is alive. */
   isAlive(instance: string): boolean {
     const [pid = NaN, startTicks = NaN, namespace = NaN] = instance.split('-').map(Number);
-    // One that was killed, and whose parent has not noticed yet, is dead.
+    // A zombie counts as dead.
     if (namespace === pidNamespace()) return isAlive({ pid, startTicks });
     const directories = this.#parents.map((parent) => join(parent, instance));
-    return directories.some((directory) => hasReader(join(directory, LIFE_SIGN)) || isNew(directory));
+    return directories.some((directory) => hasReader(join(directory, MARKER_NAME)) || isNew(directory));
   }
 
   [Symbol.dispose](): void {
@@ -55,17 +61,17 @@ function hasReader(fifo: string): boolean {
     closeSync(openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
     return true;
   } catch {
-    // ENXIO: nobody has it open. ENOENT: it was not made yet, or could not be made.
+    // ENXIO: no process has it open. ENOENT: it was not created yet, or could not be created.
     return false;
   }
 }
 
 function isNew(directory: string): boolean {
   const stat = statSync(directory, { throwIfNoEntry: false });
-  return stat !== undefined && Date.now() - stat.mtimeMs < MAKING_MS;
+  return stat !== undefined && Date.now() - stat.mtimeMs < SETUP_MS;
 }
 
-/** Number of the pid namespace of this process, namespaces(7); 0 where there is none. */
+/** Returns the number of this process's PID namespace, namespaces(7); 0 where there is none. */
 function pidNamespace(): number {
   try {
     return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0);

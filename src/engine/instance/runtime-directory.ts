@@ -10,8 +10,8 @@ import { ownUid } from '../system/own-user.js';
 const TMPFS_MAGIC = 0x01021994;
 
 /**
- * FIFOs on a disk's file system cost 12 % of a command's time, so memory is preferred. `/run/user/UID` comes last: it goes
- * with the user's last login, and cannot be made again.
+ * Returns candidate directories. FIFOs on a disk's file system cost 12 % of a command's time, so memory is preferred.
+ * `/run/user/UID` is the last resort in memory: it is removed with the user's last login, and cannot be created again.
  */
 function fastestDirectories(): string[] {
   const candidates = ['/dev/shm', `/run/user/${ownUid()}`];
@@ -20,14 +20,14 @@ function fastestDirectories(): string[] {
       accessSync(path, constants.W_OK | constants.X_OK);
       return statfsSync(path).type === TMPFS_MAGIC;
     } catch {
-      // Not there, or not ours: the next one.
+      // Missing, or not writable: the next one is tried.
       return false;
     }
   });
   return [...usable, tmpdir()];
 }
 
-/** Makes a directory that only this user can enter, and refuses one that somebody else prepared. */
+/** Creates a directory that only this user can enter, and rejects one that another user has prepared. */
 export function makePrivate(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const stat = lstatSync(path);
@@ -36,10 +36,10 @@ export function makePrivate(path: string): void {
   }
 }
 
-/** A daemon's own directory for FIFOs and files that live as long as it does. */
+/** A daemon's directory for FIFOs and files with the lifetime of the daemon. */
 export class RuntimeDirectory {
   readonly path: string;
-  /** Name of this run of the daemon, with which the tags of all its processes begin. */
+  /** Id of this instance of the daemon, the prefix of the tags of all its processes. */
   readonly instance: string;
   readonly #restorers: (() => void)[] = [];
 
@@ -49,13 +49,14 @@ export class RuntimeDirectory {
     this.#make();
   }
 
-  /** Has something done whenever the directory was made again, empty. */
+  /** Registers a callback that is called whenever the directory was created again, empty. */
   onRestored(restore: () => void): void {
     this.#restorers.push(restore);
   }
 
   /**
-   * Makes it again if somebody has removed it: systemd-logind does so when the user logs out (RemoveIPC), and so do people.
+   * Creates the directory again if it has been removed: systemd-logind does so when the user logs out (RemoveIPC), and
+   * so do people.
    * @throws Error when that cannot be done
    */
   ensure(): void {
@@ -77,8 +78,9 @@ export interface DeadInstance {
 }
 
 /**
- * Makes the directory of this run, under its name.
- * @param bases parent directories, the first that can be used; by default on a tmpfs, else the temporary directory.
+ * Creates the directory of this instance, named by its id.
+ * @param bases parent directories, of which the first usable one is taken
+ * @default on a tmpfs, else the temporary directory
  */
 export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectories()): RuntimeDirectory {
   const instance = createInstanceId();
@@ -86,21 +88,21 @@ export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectori
   try {
     return new RuntimeDirectory(join(base, `shell-adapter-${ownUid()}`), instance);
   } catch (error) {
-    // Somebody else has prepared one, or it is full.
+    // Another user has prepared it, or the disk is full.
     if (others.length === 0) throw error;
     return makeRuntimeDirectory(others);
   }
 }
 
-/** Finds the directories beside this one whose daemons have ended, killed for instance, without removing them. */
-export function findDeadInstances(own: RuntimeDirectory, lifeSigns: LivenessMarker): DeadInstance[] {
+/** Finds the directories beside this one whose daemons are dead, for example killed, without removing them. */
+export function findDeadInstances(own: RuntimeDirectory, liveness: LivenessMarker): DeadInstance[] {
   const parent = dirname(own.path);
   return readdirSync(parent)
-    .filter((instance) => !lifeSigns.isAlive(instance))
+    .filter((instance) => !liveness.isAlive(instance))
     .map((instance) => ({ instance, path: join(parent, instance) }));
 }
 
-/** Removes a directory of this or an earlier run, with all in it. */
+/** Removes a directory of this or an earlier instance, with its contents. */
 export function removeRuntimeDirectory(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }

@@ -7,32 +7,32 @@ import type { LivenessMarker } from './liveness-marker.js';
 import { ownUid } from '../system/own-user.js';
 import { makePrivate } from './runtime-directory.js';
 
-/** A directory that is removed with all in it. */
+/** A directory that is removed with its contents. */
 export interface ScratchDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
 /**
- * Makes temporary directories, on a disk: a tmpfs such as /dev/shm often forbids to run what is in it, and holds it in
- * memory. All of them are below one of this run of the daemon, so that a successor finds what a killed daemon has left.
+ * Creates temporary directories, on a disk: a tmpfs such as /dev/shm often forbids execution, and uses memory. All of
+ * them are below one directory of this instance, so that a successor finds those of a killed daemon.
  */
 export class Scratch implements AsyncDisposable {
   readonly #path: string;
 
   /**
-   * @param instance name of this run of the daemon
-   * @param lifeSigns tell whose directories are left from a killed daemon
+   * @param instance id of this instance of the daemon
+   * @param liveness determines which directories were left by a killed daemon
    */
-  constructor(instance: string, lifeSigns: LivenessMarker) {
+  constructor(instance: string, liveness: LivenessMarker) {
     const parent = join(tmpdir(), `shell-adapter-scratch-${ownUid()}`);
     makePrivate(parent);
     for (const name of readdirSync(parent)) {
-      if (!lifeSigns.isAlive(name)) rmSync(join(parent, name), { recursive: true, force: true });
+      if (!liveness.isAlive(name)) rmSync(join(parent, name), { recursive: true, force: true });
     }
     this.#path = join(parent, instance);
   }
 
-  /** Makes a directory that only this user can enter. */
+  /** Creates a directory that only this user can enter. */
   async make(): Promise<ScratchDirectory> {
     await mkdir(this.#path, { mode: 0o700, recursive: true });
     const path = await mkdtemp(join(this.#path, 'run-'));
@@ -44,6 +44,6 @@ export class Scratch implements AsyncDisposable {
   }
 }
 
-/** What is just being ended may still write there. */
+/** Retries, because processes that are being ended may still write there. */
 const remove = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });

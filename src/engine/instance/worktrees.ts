@@ -7,53 +7,56 @@ import { execa } from 'execa';
 import { AdapterError } from '../../core/errors.js';
 import type { LivenessMarker } from './liveness-marker.js';
 
-/** A file that differs from the commit that a worktree began with. */
+/** A file that differs from the base commit of a worktree. */
 interface WorktreeChange {
   readonly path: string;
   readonly status: 'added' | 'modified' | 'deleted';
 }
 
-/** What a run has left in its worktree. */
+/** Changes that a run has left in its worktree. */
 interface WorktreeChanges {
   readonly changes: readonly WorktreeChange[];
   readonly patch: string;
-  /** Why something may be missing, such as a file that cannot be read; undefined when all is there. */
+  /** Reason why the changes may be incomplete, such as a file that cannot be read; undefined when they are complete. */
   readonly warning: string | undefined;
 }
 
-/** A working tree of a repository, for one run. It is removed with all in it. */
+/** A working tree of a repository, for one run. It is removed with its contents. */
 export interface Worktree extends AsyncDisposable {
-  /** Where the directory is that was asked for: the root of the tree, or what is below it. */
+  /** Path of the requested directory: the root of the tree, or a directory below it. */
   readonly path: string;
-  /** What differs from the commit it began with, committed or not; ignored files are left out. Repositories made in it end as such. */
+  /**
+   * Returns the differences from the base commit, committed or not, without ignored files. Repositories created in the
+   * tree are turned into plain directories.
+   */
   changes(): Promise<WorktreeChanges>;
 }
 
-/** Nothing of a repository's hooks or of who runs the daemon takes part. */
+/** Disables the repository's hooks and the configuration of the daemon's user. */
 const CONFIG = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'commit.gpgSign=false'];
 const STATUS: Readonly<Record<string, WorktreeChange['status']>> = { A: 'added', D: 'deleted' };
 
-/** Where a worktree is, and what the repository knows of it: its index, its commit, its lock. */
+/** A worktree, and its records in the repository: its index, its commit, its lock. */
 interface Place {
   readonly tree: string;
   readonly records: string;
 }
 
-/** What a worktree's `.git` says: where the records are. */
+/** The content of a worktree's `.git`: the path of the records. */
 const LINK = /^gitdir: (.+)$/m;
 
-/** Repositories in repositories are looked for so deep. */
+/** Largest depth of nested repositories that are found. */
 const MAX_NESTING = 8;
 
-/** Of what git says so much is told, its end, in characters. */
+/** Longest part of git's error output that is reported, its end, in characters. */
 const MAX_DETAIL = 2000;
 
-/** Most of a patch that is taken, in characters. */
+/** Longest patch, in characters. */
 const MAX_PATCH = 16 * 1024 * 1024;
 
 /**
- * Makes working trees of the commit that a repository has checked out. All are below one directory of this run of the daemon, so that
- * a successor finds what a killed daemon has left.
+ * Creates working trees of the commit that a repository has checked out. All are below one directory of this instance,
+ * so that a successor finds those of a killed daemon.
  */
 export class Worktrees implements AsyncDisposable {
   readonly #directory: string;
@@ -61,25 +64,25 @@ export class Worktrees implements AsyncDisposable {
   #count = 0;
 
   /**
-   * @param root where they are
-   * @param instance name of this run of the daemon
-   * @param lifeSigns tell whose worktrees are left from a killed daemon
+   * @param root parent directory
+   * @param instance id of this instance of the daemon
+   * @param liveness determines which worktrees were left by a killed daemon
    * @param path PATH on which git is
    */
-  constructor(root: string, instance: string, lifeSigns: LivenessMarker, path: string) {
+  constructor(root: string, instance: string, liveness: LivenessMarker, path: string) {
     this.#directory = join(root, instance);
     this.#path = path;
-    sweep(root, lifeSigns);
+    sweep(root, liveness);
   }
 
   /**
-   * Makes one.
+   * Creates a worktree.
    * @param directory a repository, or a directory in one
    * @throws AdapterError BAD_DIRECTORY when there is no repository with a commit, GIT_NOT_FOUND
    */
   async make(directory: string): Promise<Worktree> {
     const where = await this.#git(directory, 'rev-parse', '--show-prefix', '--show-cdup');
-    // Of a repository without a working tree of its own there is no way up, and nothing below.
+    // A repository without a working tree has neither a prefix nor a way up.
     const [prefix = '', up = ''] = where.split('\n');
     const top = resolve(await realpath(directory), up);
     const base = await this.#commitOf(directory);
@@ -99,7 +102,7 @@ export class Worktrees implements AsyncDisposable {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  /** Git's own word for a repository without one is "Needed a single revision". */
+  /** git itself reports "Needed a single revision" for a repository without a commit. */
   async #commitOf(directory: string): Promise<string> {
     try {
       return (await this.#git(directory, 'rev-parse', '--verify', 'HEAD^{commit}')).trim();
@@ -111,11 +114,11 @@ export class Worktrees implements AsyncDisposable {
   }
 
   async #changes({ tree, records }: Place, base: string): Promise<WorktreeChanges> {
-    // Whatever has become of the tree, be it emptied or made one of another repository.
+    // The tree may have been emptied, or turned into one of another repository.
     await mkdir(tree, { recursive: true });
     const git = (...args: readonly string[]) => this.#git(tree, `--git-dir=${records}`, `--work-tree=${tree}`, ...args);
     await openRepositories(tree, git);
-    // Its index is its own, and goes with it. What can be read is told, whatever cannot.
+    // The index belongs to the worktree, and is removed with it. Readable files are reported even if others are not.
     const warning = await git('add', '--all', '--ignore-errors').then(() => undefined, detailOf);
     const names = (await git('diff', '--cached', '--no-renames', '--name-status', '-z', base)).split('\0');
     const changes = Array.from({ length: Math.floor(names.length / 2) }, (_, index): WorktreeChange => {
@@ -126,12 +129,12 @@ export class Worktrees implements AsyncDisposable {
     return { changes, patch: patch.slice(0, MAX_PATCH), warning };
   }
 
-  /** Whatever has become of the tree: locked, moved, emptied. */
+  /** Works for a tree that was locked, moved or emptied. */
   async #remove({ tree, records }: Place, repository: string): Promise<void> {
     await rm(tree, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-    // Those of one that is locked are kept by git for ever.
+    // git never prunes the records of a locked worktree.
     if (records !== '') await rm(records, { recursive: true, force: true });
-    // The repository may be gone, too.
+    // The repository may have been removed, too.
     await this.#git(repository, 'worktree', 'prune', '--expire', 'now').catch(() => undefined);
   }
 
@@ -162,30 +165,31 @@ export class Worktrees implements AsyncDisposable {
 }
 
 /**
- * Makes plain directories of the repositories that a run has made in its tree, as tools do that begin a project: git would tell of
- * each a commit, that goes with the tree, or fail. Submodules are none: the tree's own repository knows of them.
+ * Turns repositories that a run has created in its tree into plain directories, as tools do that start a project:
+ * otherwise git would report a commit for each, which is removed with the tree, or fail. Submodules are not affected:
+ * the tree's own repository tracks them.
  */
 async function openRepositories(tree: string, git: (...args: readonly string[]) => Promise<string>): Promise<void> {
   for (let depth = 0; depth < MAX_NESTING; depth += 1) {
     const untracked = (await git('ls-files', '--others', '--exclude-standard', '-z')).split('\0');
-    // It does not look into them.
+    // git does not descend into them.
     const repositories = untracked.filter((path) => path.endsWith('/'));
     if (repositories.length === 0) return;
     for (const path of repositories) await rm(join(tree, path, '.git'), { recursive: true, force: true });
   }
 }
 
-/** What git has said. */
+/** Returns the error output of git. */
 function detailOf(error: unknown): string {
   if (!(error instanceof AdapterError)) throw error;
   const { detail } = error.details ?? {};
   return typeof detail === 'string' ? detail : error.message;
 }
 
-/** Removes what daemons have left that were killed, and what their repositories know of it. */
-function sweep(root: string, lifeSigns: LivenessMarker): void {
+/** Removes worktrees that killed daemons have left, and their records in the repositories. */
+function sweep(root: string, liveness: LivenessMarker): void {
   const instances = existsSync(root) ? readdirSync(root) : [];
-  for (const instance of instances.filter((name) => !lifeSigns.isAlive(name))) {
+  for (const instance of instances.filter((name) => !liveness.isAlive(name))) {
     const directory = join(root, instance);
     for (const name of readdirSync(directory)) forget(join(directory, name));
     rmSync(directory, { recursive: true, force: true });
@@ -198,7 +202,7 @@ function forget(tree: string): void {
   const [, folder] = existsSync(link) ? (LINK.exec(readFileSync(link, 'utf8')) ?? []) : [];
   if (folder === undefined || dirname(folder).split('/').at(-1) !== 'worktrees') return;
   const back = join(folder, 'gitdir');
-  // Only if the repository says so too: the file was in a place where tools could write.
+  // Verified in both directions: tools could write to the file.
   if (existsSync(back) && resolve(folder, readFileSync(back, 'utf8').trim()) === link) {
     rmSync(folder, { recursive: true, force: true });
   }

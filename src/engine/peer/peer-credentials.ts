@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv4, isIPv6 } from 'node:net';
 import { endianness } from 'node:os';
 
-/** A TCP connection as the side sees it that was connected to. Undefined where the socket has gone. */
+/** A TCP connection from the perspective of the server. Undefined where the socket is closed. */
 export interface Peer {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
@@ -13,22 +13,22 @@ export interface Peer {
 /** State of a connection in /proc/net/tcp (enum in net/tcp_states.h). */
 const ESTABLISHED = '01';
 
-/** Who has no number in this user namespace shows as this one (user_namespaces(7)). */
+/** Uid of users without a mapping in this user namespace (user_namespaces(7)). */
 const OVERFLOW_UID = 65_534;
 
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
-/** A socket as the kernel's tables have it. */
+/** A socket in the kernel's tables. */
 export interface PeerSocket {
-  /** Number of the user that it belongs to. */
+  /** Uid of its owner. */
   readonly owner: number;
-  /** Its number, by which the descriptors that lead to it are known. */
+  /** Inode number, which identifies descriptors of the socket. */
   readonly inode: number;
 }
 
 /**
- * The socket that a loopback connection to this process comes from, by the kernel's own tables of connections.
- * Undefined where that cannot be told: another machine, a connection that has ended, a user without a number here.
+ * Returns the peer's socket of a loopback connection to this process, from the kernel's connection tables. Undefined
+ * where that is unknown: another machine, a connection that has ended, a user without a mapping here.
  */
 export async function socketOfPeer({
   remoteAddress,
@@ -39,18 +39,18 @@ export async function socketOfPeer({
   if (remoteAddress === undefined || localAddress === undefined) return undefined;
   if (remotePort === undefined || localPort === undefined || !isLoopback(remoteAddress)) return undefined;
   const texts = await Promise.all(TABLES.map((file) => readFile(file, 'latin1').catch(() => '')));
-  // The peer's end is its own line: there, what is remote here is local.
+  // The peer's end has its own line: there, remote and local are exchanged.
   const ends = { from: `${plain(remoteAddress)} ${remotePort}`, to: `${plain(localAddress)} ${localPort}` };
   const socket = texts.map((text) => findSocket(text, ends)).find((found) => found !== undefined);
   return socket?.owner === OVERFLOW_UID ? undefined : socket;
 }
 
-/** Whether an address is of this machine's loopback, IPv4 in IPv6 included. */
+/** Whether an address is a loopback address, including IPv4 in IPv6. */
 function isLoopback(address: string): boolean {
   return address === '::1' || /^127\./.test(plain(address));
 }
 
-/** The socket of the established connection between two ends, each `ADDRESS PORT`, in a table of /proc/net. */
+/** Returns the socket of the established connection between two ends, each `ADDRESS PORT`, in a table of /proc/net. */
 export function findSocket(
   table: string,
   { from, to }: { readonly from: string; readonly to: string },
@@ -66,7 +66,7 @@ export function findSocket(
   return undefined;
 }
 
-/** `0100007F:1F97` as `127.0.0.1 8087`: words of 32 bits as the machine has them in memory. */
+/** Converts `0100007F:1F97` to `127.0.0.1 8087`: 32-bit words in the machine's byte order. */
 function readEnd(end: string, isLittleEndian: boolean): string {
   const [address = '', port = ''] = end.split(':');
   const words = address.match(/.{8}/g) ?? [];
@@ -82,7 +82,7 @@ const toIPv6 = (bytes: readonly number[]): string =>
     ((bytes[2 * index] ?? 0) * 256 + (bytes[2 * index + 1] ?? 0)).toString(16),
   ).join(':');
 
-/** One spelling for each address: IPv4 in IPv6 as IPv4, IPv6 compressed as URLs have it. */
+/** Normalises an address: IPv4 in IPv6 as IPv4, IPv6 compressed as in URLs. */
 function plain(address: string): string {
   if (isIPv4(address) || !isIPv6(address)) return address;
   const compressed = new URL(`http://[${address}]`).hostname.slice(1, -1);

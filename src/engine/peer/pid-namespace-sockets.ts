@@ -1,12 +1,12 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Processes that are looked at in one turn of the event loop: about 2 ms. */
+/** Processes that are examined in one turn of the event loop: about 2 ms. */
 const PROCESSES_PER_TURN = 50;
 
 /**
- * Whether a process that has a socket open is in the daemon's own pid namespace, so in no sandbox. Somebody has to be
- * found: a socket that is just being handed from one process to another is nobody's.
+ * Whether a process that holds a socket is in the daemon's own PID namespace, and thus in no sandbox. False when no
+ * process is found: a socket that is being passed from one process to another has no holder.
  */
 export async function isSocketInOwnPidNamespace(inode: number): Promise<boolean> {
   const target = `socket:[${inode}]`;
@@ -23,7 +23,7 @@ function holds(pid: string, target: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === target);
   } catch {
-    // EACCES: another user's. ENOENT: it has ended.
+    // EACCES: the process belongs to another user. ENOENT: it has ended.
     return false;
   }
 }

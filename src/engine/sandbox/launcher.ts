@@ -6,12 +6,12 @@ import type { PidNamespace } from './pid-namespace.js';
 import { type Launch, Sandbox, type SandboxOptions } from './sandbox.js';
 import { testSandbox } from './self-test.js';
 
-/** What is wanted of sandboxes. */
+/** Options of `Launcher.find`. */
 export interface LauncherOptions extends Omit<SandboxOptions, 'program'> {
   readonly profile: SandboxProfile;
-  /** Where bubblewrap is looked for. */
+  /** Search path for bubblewrap. */
   readonly path: string;
-  /** What programs are started in that are in no sandbox, if anything. */
+  /** PID namespace for programs outside of a sandbox, if any. */
   readonly namespace?: PidNamespace | undefined;
 }
 
@@ -20,7 +20,7 @@ const WHOLE_MACHINE = 'the workspace is the root directory, so everything would 
 const WORKSPACE_HIDDEN =
   'the workspace is also the state directory, or the folder of the Unix socket, which has to be hidden';
 
-/** The one place that says how the daemon's shells and programs are started: as they are, or in a sandbox. */
+/** Decides how the daemon's shells and programs are started: directly, in a PID namespace, or in a sandbox. */
 export class Launcher {
   readonly standing: SandboxStatus;
   readonly #sandbox: Sandbox | undefined;
@@ -33,7 +33,7 @@ export class Launcher {
     this.#namespace = namespace;
   }
 
-  /** Looks for bubblewrap, and tries every profile. */
+  /** Searches for bubblewrap, and tests every profile. */
   static async find({ profile, path, namespace, ...options }: LauncherOptions): Promise<Launcher> {
     const program = findProgram('bwrap', path);
     const obstacle = obstacleTo(options);
@@ -45,17 +45,19 @@ export class Launcher {
     return new Launcher(resolveSandboxStatus(profile, await testSandbox(sandbox, options)), sandbox, namespace);
   }
 
-  /** Whether a program in a sandbox may have connected to the daemon, because one that shares its network was started. */
+  /**
+   * Whether a program in a sandbox may have connected to the daemon, because one that shares its network was started.
+   */
   get hasSharedNetwork(): boolean {
     return this.#hasSharedNetwork;
   }
 
-  /** Whether such programs have process ids of their own, and all that they start ends with them. */
+  /** Whether such programs have their own PID namespace, so that all their descendants end with them. */
   isolates({ profile, isLimited }: Pick<Launch, 'profile' | 'isLimited'>): boolean {
     return profile !== 'none' || this.#namespaceFor(isLimited) !== undefined;
   }
 
-  /** The command line that starts a program under its profile. */
+  /** Returns the command line that starts a program under its profile. */
   wrap(launch: Launch): readonly string[] {
     const { profile } = launch;
     if (profile === 'none' || !this.#sandbox) {
@@ -70,7 +72,7 @@ export class Launcher {
   }
 }
 
-/** Why no sandbox can be made with these places. */
+/** Returns the reason why no sandbox is possible with these paths. */
 function obstacleTo({ workspace, hidden }: Pick<LauncherOptions, 'workspace' | 'hidden'>): string | undefined {
   const real = realPath(workspace) ?? workspace;
   if (real === '/') return WHOLE_MACHINE;

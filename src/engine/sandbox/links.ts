@@ -5,13 +5,13 @@ import type { Place, View } from '../../core/sandbox/arguments.js';
 import { isWithin } from '../../core/sandbox/covers.js';
 import { realPath } from './machine-places.js';
 
-/** Directories that are empty inside, and can be filled before the program begins. */
+/** Directories that are empty inside the sandbox, and can be filled before the program starts. */
 const FILLABLE: ReadonlySet<View> = new Set<View>(['temporary', 'frame']);
 
 /**
- * Links on the way to a directory that lie where a sandbox has a directory of its own: a workspace may be named by a link in
- * /tmp, which would not be there.
- * @param places what the sandbox sees
+ * Returns links on the path to a directory that are hidden by a directory of the sandbox: a workspace may be named by a
+ * link in /tmp, which would be missing inside.
+ * @param places visible in the sandbox
  */
 export function linksOnTheWay(path: string, places: readonly Place[]): readonly Place[] {
   const isLost = (link: string) => places.some((place) => FILLABLE.has(place.view) && isWithin(link, place.path));

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Place } from '../../core/sandbox/arguments.js';
 import { SECRETS_OF_HOME, SECRETS_OF_MACHINE } from '../../core/sandbox/secret-places.js';
 
-/** Bits of a mode that let somebody write. */
+/** Write permission bits of a mode. */
 const WRITE_BITS = 0o222;
 
-/** The system's own part: a /dev, /proc and /tmp of the sandbox's own, and no sockets of services. */
+/** Returns the system's part of a sandbox: its own /dev, /proc and /tmp, and no sockets of services. */
 export function systemPlaces(): readonly Place[] {
   const places: readonly Place[] = [
     { path: '/dev', view: 'devices' },
@@ -16,20 +16,20 @@ export function systemPlaces(): readonly Place[] {
     ...kernelSettings(),
     { path: '/tmp', view: 'temporary' },
     { path: '/var/tmp', view: 'temporary' },
-    // Sockets of services which do what root asks: Docker, D-Bus, systemd.
+    // Sockets of services that act with root privileges: Docker, D-Bus, systemd.
     { path: '/run', view: 'frame' },
     ...nameServers(),
   ];
-  // Some of them are links to others on some systems.
+  // On some systems, some of them are links to others.
   return places.filter(({ path }) => realPath(path) === path);
 }
 
 /**
- * Of /proc, what belongs to no process: root may write to it without any capability. In /proc/sys stands for instance
- * which program the kernel runs, outside of every sandbox, when a process dumps core.
+ * Returns the entries of /proc that belong to no process: root may write to them without any capability. /proc/sys for
+ * example names the program that the kernel runs, outside of every sandbox, when a process dumps core.
  */
 function kernelSettings(): readonly Place[] {
-  // Not with their types at once: what has ended since its name was read makes that fail.
+  // Without `withFileTypes`: it fails for a process that has ended since its name was read.
   const names = readdirSync('/proc').filter((name) => !/^\d+$/.test(name));
   const isChangeable = (path: string): boolean => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -41,19 +41,19 @@ function kernelSettings(): readonly Place[] {
     .map((path) => ({ path, view: 'read-only' }));
 }
 
-/** /etc/resolv.conf often is a link to a file in /run. */
+/** Returns /etc/resolv.conf's target: it often is a link to a file in /run. */
 function nameServers(): readonly Place[] {
   const path = realPath('/etc/resolv.conf');
   return path?.startsWith('/run/') ? [{ path, view: 'read-only' }] : [];
 }
 
-/** Files and directories that hold credentials. */
+/** Returns files and directories that hold credentials. */
 export function secretPlaces(homes: readonly string[]): readonly Place[] {
   const ofHomes = homes.flatMap((home) => SECRETS_OF_HOME.map((name) => join(home, name)));
   return hidden([...ofHomes, ...SECRETS_OF_MACHINE]);
 }
 
-/** These paths, as far as they exist, hidden. */
+/** Returns places that hide those of these paths that exist. */
 export function hidden(paths: readonly string[]): readonly Place[] {
   return paths.flatMap((path): Place[] => {
     const real = realPath(path);
@@ -63,12 +63,12 @@ export function hidden(paths: readonly string[]): readonly Place[] {
   });
 }
 
-/** A path without links; undefined when there is nothing. */
+/** Resolves all links of a path; undefined when it does not exist. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {
-    // ENOENT: not there. EACCES: not for us, nor for what we start.
+    // ENOENT: missing. EACCES: inaccessible for the daemon, and for the programs it starts.
     return undefined;
   }
 }

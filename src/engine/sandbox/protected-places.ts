@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Place } from '../../core/sandbox/arguments.js';
 
 /**
- * Where the protected paths of a workspace are mounted read-only. Directories on the way to one are mounted onto
- * themselves: they could be renamed otherwise, and another be put in their place. What does not exist yet is made, empty,
- * where its directory is there: what is not there cannot be mounted over. A path that leads over a link is left out.
- * @param paths relative to the workspace; a directory that may have to be made ends in `/`
+ * Returns read-only mounts for the protected paths of a workspace. The directories above each are bind-mounted onto
+ * themselves: otherwise they could be renamed, and replaced. A missing path is created, empty, where its directory
+ * exists, because a missing path cannot be a mount point. A path through a link is left out.
+ * @param paths relative to the workspace; a directory that may have to be created ends in `/`
  */
 export function protectedPlaces(workspace: string, paths: readonly string[]): readonly Place[] {
   const places = new Map<string, Place>();
@@ -34,7 +34,7 @@ function make(path: string, isDirectory: boolean): Stats | undefined {
     if (isDirectory) mkdirSync(path);
     else writeFileSync(path, '', { flag: 'wx' });
   } catch {
-    // EEXIST: another session has just made it. EACCES, EROFS: nobody else can make it either.
+    // EEXIST: another session has just created it. EACCES, EROFS: no process in the sandbox can create it either.
   }
   return stat(path);
 }

@@ -11,21 +11,21 @@ import { linksOnTheWay } from './links.js';
 import { hidden, realPath, secretPlaces, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
 
-/** The shell that sees to what has to be done in a sandbox before its program begins. */
+/** The shell that runs the launch script in a sandbox before its program starts. */
 const LAUNCH_SHELL = '/bin/sh';
 
-/** What sandboxes are made of. */
+/** Options of `Sandbox`. */
 export interface SandboxOptions {
   /** Path of bubblewrap. */
   readonly program: string;
   readonly workspace: string;
   /** Home directories whose secrets are hidden. */
   readonly homes: readonly string[];
-  /** Where all daemons of this user have their directories of FIFOs; a shell sees its own in it. */
+  /** Parent of the runtime directories of all daemons of this user; a shell has access to its own directory in it. */
   readonly runtimeParent: string;
-  /** A directory of the daemon's own, which exists. */
+  /** A directory of the daemon, which exists. */
   readonly directory: string;
-  /** Further files and directories that nobody in a sandbox may see: the daemon's state, configuration, keys, socket. */
+  /** Further files and directories that are hidden in a sandbox: the daemon's state, configuration, keys, socket. */
   readonly hidden: readonly string[];
   /** Whether the profile `workspace` shares the machine's network. */
   readonly network: boolean;
@@ -33,32 +33,33 @@ export interface SandboxOptions {
   readonly protectedPaths: readonly string[];
 }
 
-/** A program that is to be started, in a sandbox or not. */
+/** A program to start, in a sandbox or not. */
 export interface Launch {
   readonly profile: SandboxProfile;
-  /** Whether there is any limit on what it may use. */
+  /** Whether any resource limit applies to it. */
   readonly isLimited: boolean;
   /** Program, with its arguments. */
   readonly command: readonly string[];
-  /** The environment that it is started with. */
+  /** Its initial environment. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Directory of FIFOs and files by which the daemon speaks to it. The daemon opens files there with its own rights, so
-   * nobody in a sandbox may put links in their places: it is read-only, which FIFOs do not mind.
+   * Directory of FIFOs and files through which the daemon communicates with it. The daemon opens files there with its
+   * own privileges, so programs in a sandbox must not replace them by links: the directory is read-only, which does not
+   * affect FIFOs.
    */
   readonly directory: string;
-  /** Files in it that the program writes to. They are made here. */
+  /** Files in it that the program writes to. They are created here. */
   readonly ownFiles?: readonly string[];
-  /** Where it starts. */
+  /** Initial working directory. */
   readonly cwd: string;
-  /** Files for descriptors 0 to 2, and 3 if there is one, opened inside; a program on a terminal has none. */
+  /** Files for descriptors 0 to 2, and 3 if there is one, opened inside; undefined for a program on a terminal. */
   readonly descriptors?: readonly string[];
 }
 
-/** A program that is to be started in a sandbox. */
+/** A program to start in a sandbox. */
 export type SandboxLaunch = Omit<Launch, 'isLimited'> & { readonly profile: RealProfile };
 
-/** Makes sandboxes with bubblewrap. */
+/** Creates sandboxes with bubblewrap. */
 export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #workspace: string;
@@ -71,7 +72,7 @@ export class Sandbox {
     this.#empty = { file: join(options.directory, 'empty-file'), directory: join(options.directory, 'empty') };
   }
 
-  /** The command line that starts a program as its profile wants it. */
+  /** Returns the command line that starts a program under its profile. */
   wrap(launch: SandboxLaunch): readonly string[] {
     const { network, program, protectedPaths } = this.#options;
     this.#makeEmpty();
@@ -96,7 +97,7 @@ export class Sandbox {
     return [program, ...bubblewrapArguments(plan), ...launched];
   }
 
-  /** Whenever it is missing: somebody may have removed the daemon's directory. */
+  /** Checked for each launch: the daemon's directory may have been removed. */
   #makeEmpty(): void {
     const { file, directory } = this.#empty;
     if (existsSync(file)) return;
@@ -104,7 +105,7 @@ export class Sandbox {
     writeFileSync(file, '', { mode: 0o444 });
   }
 
-  /** Anew each time: what is to be hidden may have been made meanwhile. */
+  /** Computed for each launch: paths that have to be hidden may have been created meanwhile. */
   #places(): readonly Place[] {
     const { homes, runtimeParent, hidden: further } = this.#options;
     const places: readonly Place[] = [
@@ -114,7 +115,7 @@ export class Sandbox {
       { path: realPath(DRIVERS_DIRECTORY) ?? DRIVERS_DIRECTORY, view: 'read-only' },
       ...coversOf([...secretPlaces(homes), ...hidden(further)], this.#workspace),
     ];
-    // An empty directory of the machine's takes no mount point for a workspace that lies in it.
+    // bubblewrap cannot create a mount point for a workspace below a read-only empty directory.
     const seen = places.map((place): Place => {
       const isAround = place.view === 'empty-directory' && this.#workspace.startsWith(`${place.path}/`);
       return isAround ? { path: place.path, view: 'frame' } : place;
@@ -123,7 +124,7 @@ export class Sandbox {
   }
 }
 
-/** With the TMPDIR that links lead to. */
+/** Returns the environment with the real path of TMPDIR. */
 const withRealDirectory = ({ TMPDIR, ...env }: Launch['env']): Launch['env'] =>
   TMPDIR === undefined ? env : { ...env, TMPDIR: realPath(TMPDIR) ?? TMPDIR };
 

@@ -6,16 +6,16 @@ import { profilesFrom, type RealProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxProblems } from '../../core/sandbox/status.js';
 import type { Sandbox } from './sandbox.js';
 
-/** Longest that a sandbox may take to come up and test itself, on a loaded machine. */
+/** Timeout for the start and self-test of a sandbox on a loaded machine, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** What it is tried with. */
+/** Environment of the test. */
 const ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
-/** Most that it may say, in characters: one line is enough. */
+/** Largest output of a test, in characters: one line is enough. */
 const MAX_OUTPUT = 64 * 1024;
 
 /**
- * What is tried inside. Nothing is changed where a test fails: files are opened for appending, and the one that is made
- * in the root directory is removed.
+ * Script of the tests inside. Failing tests leave nothing behind: files are opened for appending, and the one that is
+ * created in the root directory is removed.
  */
 const TRIALS = `
 fail() { printf '%s\\n' "$1"; exit 1; }
@@ -28,7 +28,7 @@ fail() { printf '%s\\n' "$1"; exit 1; }
 while read -r _ _ _ _ point options _; do [ "$point" != / ] || root=$options; done </proc/self/mountinfo
 case ",$root," in *,ro,*) ;; *) fail 'the root directory is not read-only' ;; esac
 (: >>/proc/sys/kernel/core_pattern) 2>/dev/null && fail 'the settings of the kernel can be written to'
-mount -o remount,rw / 2>/dev/null && fail 'the file system can be mounted anew'
+mount -o remount,rw / 2>/dev/null && fail 'the file system can be remounted'
 case "$(cat /proc/1/comm)" in bwrap | bubblewrap) ;; *) fail 'processes outside can be seen' ;; esac
 shift 2
 for namespace; do
@@ -37,7 +37,7 @@ done
 printf 'holds\\n'
 `;
 
-/** Starts a program in a sandbox of each profile that sees whether the sandbox holds. Gives why one does not. */
+/** Runs a program in a sandbox of each profile that tests its isolation. Returns the problems found. */
 export async function testSandbox(
   sandbox: Sandbox,
   { directory, workspace }: { readonly directory: string; readonly workspace: string },
@@ -78,7 +78,7 @@ function run(
   { cwd, timeoutMs }: { readonly cwd: string; readonly timeoutMs: number },
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
-    // A process group of its own: what a bubblewrap that hangs has started ends with it.
+    // Its own process group: everything that a hanging bubblewrap has started ends with it.
     const child = spawn(file, args, { cwd, env: ENVIRONMENT, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const said = { stdout: '', stderr: '' };
     let why: string | undefined;
@@ -111,14 +111,14 @@ function endGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // ESRCH: it has ended by itself.
+    // ESRCH: it has ended already.
   }
 }
 
-/** What bubblewrap says where a container or the kernel forbids namespaces leads few people to the cause. */
+/** bubblewrap's messages where a container or the kernel forbids namespaces hardly show the cause. */
 const NO_NAMESPACES = /^bwrap: .*(namespace|uid map|gid map|Operation not permitted)/;
 
-/** What went wrong, in words. */
+/** Explains a failure. */
 const explained = (line: string): string =>
   NO_NAMESPACES.test(line) ? `this user may not make (user) namespaces here (${line})` : line;
 

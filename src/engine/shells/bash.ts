@@ -16,7 +16,7 @@ const ONE_SHOT = [
   'builtin eval "$__sa"',
 ].join('; ');
 
-/** Exports a variable for one command; `builtin NAME=value` would not do for the command's own children. */
+/** Exports a variable for one command; `builtin NAME=value` would not reach the command's own children. */
 function surroundByVariable(name: string, value: string, index: number): SurroundingText {
   const failure = `builtin printf 'bash: %s: readonly variable\\n' ${name} >&2; __sa_rc 1`;
   return {

@@ -8,13 +8,13 @@ import { sh } from './sh.js';
 import type { Shell } from './shell.js';
 import { zsh } from './zsh.js';
 
-/** Every shell that the adapter can drive. A new one is a file beside this one, and a line here. */
+/** Every shell that the adapter can drive. A new one takes a file beside this one, and an entry here. */
 export const SHELLS: readonly Shell[] = [bash, zsh, sh];
 
-/** Where the drivers are, which every shell reads at its start. */
+/** Directory of the drivers, which every shell reads at its start. */
 export const DRIVERS_DIRECTORY = fileURLToPath(new URL('./drivers', import.meta.url));
 
-/** A shell that is installed. */
+/** An installed shell. */
 export interface InstalledShell {
   readonly shell: Shell;
   readonly path: string;
@@ -25,12 +25,12 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not executable.
+    // Missing, or not executable.
     return false;
   }
 }
 
-/** Looks a program up on PATH, as execvp(3) does. */
+/** Searches a program on PATH, as execvp(3) does. */
 export function findProgram(name: string, path: string): string | undefined {
   return path
     .split(delimiter)
@@ -40,7 +40,7 @@ export function findProgram(name: string, path: string): string | undefined {
 }
 
 /**
- * Finds a shell by the name or path that a client gave.
+ * Finds a shell by the name or path that a client has requested.
  * @throws AdapterError SHELL_NOT_FOUND
  */
 export function findShell(wanted: string, path: string): InstalledShell {
@@ -54,7 +54,7 @@ export function findShell(wanted: string, path: string): InstalledShell {
   throw new AdapterError('SHELL_NOT_FOUND', `${shell.name} is not installed, or not on PATH (${path})`);
 }
 
-/** The shells that are installed. */
+/** Returns the installed shells. */
 export function installedShells(path: string): InstalledShell[] {
   return SHELLS.map((shell) => locate(shell, path)).filter((found) => found !== undefined);
 }
@@ -62,7 +62,7 @@ export function installedShells(path: string): InstalledShell[] {
 const shellNamed = (name: string): Shell | undefined =>
   SHELLS.find((shell) => shell.name === name || shell.programs.includes(name));
 
-/** Links are followed where they lead to a shell by another name: `sh` may be dash, or bash, which needs its own driver. */
+/** Follows links to a shell with another name: `sh` may be dash, or bash, which needs its own driver. */
 function shellAt(path: string): InstalledShell | undefined {
   const real = realpathSync(path);
   const behind = shellNamed(basename(real));
@@ -71,7 +71,7 @@ function shellAt(path: string): InstalledShell | undefined {
   return shell && { shell, path };
 }
 
-/** Looks for the shell's program; one that is really another shell does not count. */
+/** Searches the shell's program; one that is really another shell does not count. */
 function locate(shell: Shell, path: string): InstalledShell | undefined {
   return shell.programs
     .map((program) => findProgram(program, path))

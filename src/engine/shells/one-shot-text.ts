@@ -1,6 +1,6 @@
 import { quote } from './shell.js';
 
-/** A command for a pre-started shell, with what is for it alone. */
+/** A command for a prestarted shell, with its own settings. */
 export interface OneShotRequest {
   readonly text: string;
   readonly cwd?: string | undefined;
@@ -8,7 +8,10 @@ export interface OneShotRequest {
   readonly stdinFile?: string | undefined;
 }
 
-/** Text that makes any POSIX shell run the command as `sh -c` would, on one line so that line numbers stay true. */
+/**
+ * Returns text that makes any POSIX shell run the command as `sh -c` would, on one line so that line numbers stay
+ * correct.
+ */
 export function oneShotText({ text, cwd, env = {}, stdinFile }: OneShotRequest): string {
   const steps = ['unset __sa'];
   if (stdinFile !== undefined) steps.push(`exec <${quote(stdinFile)}`);

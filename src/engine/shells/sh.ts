@@ -17,7 +17,7 @@ const ONE_SHOT = [
   '. "$__sa"',
 ].join('; ');
 
-/** Where the command's input and outputs lead. The shell's own stand on the terminal, except for its input. */
+/** Redirections of the command. The shell's own descriptors refer to the terminal, except for its input. */
 const REDIRECTIONS: Readonly<Record<string, string>> = {
   o: '<&1 >"$__sa_slot.out" 2>"$__sa_slot.err"',
   i: '<"$__sa_slot.in" >"$__sa_slot.out" 2>"$__sa_slot.err"',
@@ -26,7 +26,7 @@ const REDIRECTIONS: Readonly<Record<string, string>> = {
 };
 
 const EVALUATE = '\\eval "$__sa_set$__sa_cmd"';
-/** The variables for this command alone stand in front of it: `command` makes them temporary. */
+/** The variables for this command alone precede it: `command` makes them temporary. */
 const EVALUATE_WITH = `\\eval "$__sa_env"' \\command ${EVALUATE}'`;
 
 function commandFile(text: string, { mode, slot, number, nonce }: DriverRequest): string {
@@ -35,16 +35,18 @@ function commandFile(text: string, { mode, slot, number, nonce }: DriverRequest)
   return [
     `__sa_cmd=${quote(text)}`,
     `\\__sa_in ${mode} ${slot} ${number} ${nonce}`,
-    // `&& :` keeps the status, and keeps `set -e` from ending the shell for it.
+    // `&& :` keeps the status, and prevents `set -e` from ending the shell for it.
     '\\__sa_rc "$__sa_st" && :',
     `${mode === channel ? EVALUATE : EVALUATE_WITH} ${REDIRECTIONS[channel] ?? ''}`,
     isOnTerminal ? '{ \\__sa_end "$?"; } 2>/dev/null' : '\\__sa_end "$?"',
-    // From the report on the file may be written anew: the shell must not look for more in it.
+    // After the report the file may be overwritten: the shell must not read on in it.
     '\\return',
   ].join('; ');
 }
 
-/** A line for the shell's own command loop. It names the nonce, by which a line that was never read can be told. */
+/**
+ * Returns a line for the shell's own command loop. It contains the nonce, which identifies a line that was never read.
+ */
 function requestLine({ mode, slot, nonce }: DriverRequest): string {
   const steps: Readonly<Record<string, string>> = {
     s: '\\__sa_save',
@@ -55,16 +57,16 @@ function requestLine({ mode, slot, nonce }: DriverRequest): string {
 }
 
 /**
- * node-pty lets some descriptors of other sessions through, whose terminals are nobody else's business; and sh can name
- * none above 9. So bash closes them, where there is one. (`-p`: it reads no file of the user's.) In a sandbox the process
- * group that a shell comes from is not there, and dash fails when it gives the terminal back to it: an interactive bash
- * makes one of its own first.
+ * Closes inherited descriptors. node-pty leaks some descriptors of other sessions, whose terminals must stay private;
+ * sh can name none above 9. Therefore bash closes them, where it is available. (`-p`: it reads no start-up file of the
+ * user.) In a sandbox the process group of the shell's parent does not exist, and dash fails when it gives the terminal
+ * back to it: an interactive bash creates its own process group first.
  */
 const BASH = '/bin/bash';
 const CLOSE_OTHERS =
   'for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 9)); then exec {fd}>&-; fi; done; unset fd SHLVL; exec "$@"';
 
-/** POSIX sh as Debian (dash) and BusyBox (ash) have it. Where `sh` is bash in POSIX mode, use bash. */
+/** POSIX sh as in Debian (dash) and BusyBox (ash). Where `sh` is bash in POSIX mode, use bash. */
 export const sh: Shell = {
   name: 'sh',
   programs: ['dash', 'sh'],

@@ -10,18 +10,19 @@ export interface SurroundingText {
   readonly after: string;
 }
 
-/** A request to a driver: see the drivers for what it means to them. */
+/** A request to a driver; the drivers define its meaning. */
 export interface DriverRequest {
   /**
    * o: stdout and stderr apart, i: the same with a given stdin, t: everything on the terminal, u: the same with a given
-   * stdin; in capitals when there is text around the command. s: save the state, r: tidy the terminal too. q: end.
+   * stdin; in capitals when there is text around the command. s: save the state, r: restore the terminal's modes too.
+   * q: exit.
    */
   readonly mode: string;
   /** Name of the command's files, 3 digits. */
   readonly slot: string;
   /** The command's number, 6 digits. */
   readonly number: string;
-  /** By which the report is known, 22 characters. */
+  /** Identifies the report, 22 characters. */
   readonly nonce: string;
 }
 
@@ -33,48 +34,54 @@ interface ShellInvocation {
   readonly args: readonly string[];
   /** Variables that the start needs; the driver removes them. */
   readonly env: Readonly<Record<string, string>>;
-  /** Program, with its arguments, that replaces itself by the shell. Default: none. */
+  /**
+   * Program, with its arguments, that execs the shell.
+   * @default none
+   */
   readonly launcher?: readonly string[];
 }
 
-/** What the engine knows of one shell. One file and one line in `shells/list.ts` each. */
+/** Description of one shell for the engine. Each takes one file and one entry in `shells/list.ts`. */
 export interface Shell {
   /** Name that clients use. */
   readonly name: string;
-  /** File names to look for on PATH, in this order. */
+  /** File names to search on PATH, in this order. */
   readonly programs: readonly string[];
-  /** Gives the version as the shell's `--version` (or what stands for it) prints it; arguments to run. */
+  /** Arguments that make the shell print its version; empty when it has no such option. */
   readonly versionArgs: readonly string[];
-  /** Starts an interactive shell that runs the driver, and takes over the mark in `__SA_MARK`. `directory` holds its FIFOs. */
+  /**
+   * Returns how to start an interactive shell that runs the driver, and sets the session mark from `__SA_MARK`.
+   * `directory` holds its FIFOs.
+   */
   session(directory: string, isSandboxed: boolean): ShellInvocation;
   /**
-   * Starts a shell that waits for a line on descriptor 3. At `go` it evaluates the text in `requestFile`, at anything
-   * else, or the descriptor's end, it exits. It takes over the mark in `__SA_MARK` first.
+   * Returns how to start a shell that waits for a line on descriptor 3. At `go` it evaluates the text in `requestFile`;
+   * at anything else, or EOF, it exits. It sets the session mark from `__SA_MARK` first.
    */
   oneShot(requestFile: string): ShellInvocation;
   /**
-   * Arguments with which the shell parses a text and executes nothing of it (set -n). Syntax that only an option allows is accepted:
-   * a session may have set it.
+   * Returns arguments with which the shell parses a text without executing it (set -n). Syntax that requires an option
+   * is accepted: a session may have set it.
    */
   parseOnly(text: string): readonly string[];
   /**
-   * Descriptor on which the driver waits for requests. While a command runs it is closed, or leads elsewhere: as long as
-   * it leads to the requests, the command has not begun, or the shell has left it.
+   * Descriptor from which the driver reads requests. While a command runs it is closed, or redirected: as long as it
+   * refers to the request pipe, the command has not started, or the shell has left it.
    */
   readonly requestFd: number;
-  /** A request as the driver reads it from its FIFO. */
+  /** Returns a request in the format that the driver reads from its FIFO. */
   request(request: DriverRequest): string;
-  /** A command's text as the driver reads it from the slot's file. */
+  /** Returns a command's text in the format that the driver reads from the slot's file. */
   commandFile(text: string, request: DriverRequest): string;
-  /** Text around one command of a session. */
+  /** Returns text around one command of a session. */
   surround(surroundings: CommandSurroundings): SurroundingText;
-  /** Command that brings a saved state back. */
+  /** Returns the command that restores a saved state. */
   restore(stateFile: string): string;
-  /** What to type when the shell has come back to a prompt that is not the driver's. */
+  /** Terminal input that recovers a shell which has returned to a prompt that is not the driver's. */
   readonly recall: string;
 }
 
-/** A request of 32 characters, for drivers that can read a number of them. */
+/** Returns a request of 32 characters, for drivers that can read a fixed number of them. */
 export const fixedRequest = ({ mode, slot, number, nonce }: DriverRequest): string => mode + slot + number + nonce;
 
 /** Quotes text so that any POSIX shell reads it as one word. */

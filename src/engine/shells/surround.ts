@@ -1,11 +1,12 @@
 import { quote, type CommandSurroundings, type SurroundingText } from './shell.js';
 
-/** Text that makes the driver run something else in the command's place. */
+/** Returns text that makes the driver run something else instead of the command. */
 export const insteadOfCommand = (text: string): string => `__sa_cmd=${quote(text)}`;
 
 /**
- * Enters a directory for one command. The driver has the command in `__sa_cmd`, and `__sa_rc N` gives the status N.
- * @param cd the shell's own cd, whatever functions of that name there are
+ * Returns text that enters a directory for one command. The driver has the command in `__sa_cmd`, and `__sa_rc N` sets
+ * the status N.
+ * @param cd the shell's builtin cd, regardless of functions with that name
  */
 export function surroundByDirectory(cwd: string | undefined, cd: string): SurroundingText {
   if (cwd === undefined) return { before: '', after: '' };
@@ -16,17 +17,17 @@ export function surroundByDirectory(cwd: string | undefined, cd: string): Surrou
   };
 }
 
-/** How a shell says what `surroundByPrefix` needs. */
+/** Shell-specific parts of `surroundByPrefix`. */
 export interface PrefixDialect {
-  /** The shell's own cd, whatever functions of that name there are. */
+  /** The shell's builtin cd, regardless of functions with that name. */
   readonly cd: string;
   /** Exports variables within the command, for shells that do not export those in front of a builtin. */
   readonly export?: string;
 }
 
 /**
- * Text around a command for shells in which `NAME=value builtin` sets a variable for that builtin alone: the driver puts
- * `__sa_env` in front of the command's `eval`, and `__sa_set` in front of its text.
+ * Returns text around a command for shells in which `NAME=value builtin` sets a variable for that builtin alone: the
+ * driver puts `__sa_env` in front of the command's `eval`, and `__sa_set` in front of its text.
  */
 export function surroundByPrefix({ cwd, env = {} }: CommandSurroundings, dialect: PrefixDialect): SurroundingText {
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${quote(value)}`);

@@ -2,14 +2,17 @@ import { execFile } from 'node:child_process';
 
 import type { InstalledShell } from './list.js';
 
-/** Parsing takes a few milliseconds; a check that takes longer than this counts as passed. */
+/**
+ * Timeout of a syntax check, in milliseconds; parsing takes a few milliseconds, and a check that times out counts as
+ * passed.
+ */
 const TIMEOUT_MS = 2000;
 /** Longest text that fits into one argument on Linux (MAX_ARG_STRLEN is 128 KiB), in bytes. */
 const MAX_TEXT_BYTES = 100 * 1024;
 
 /**
- * Whether a shell refuses a text for its syntax. The text is parsed and not executed. False in case of doubt: the text is too long,
- * or the shell cannot be started.
+ * Whether a shell rejects a text for its syntax. The text is parsed and not executed. False in case of doubt: the text
+ * is too long, or the shell cannot be started.
  */
 export function refusesSyntax({ shell, path }: InstalledShell, text: string): Promise<boolean> {
   if (text.includes('\0') || Buffer.byteLength(text) > MAX_TEXT_BYTES) return Promise.resolve(false);

@@ -25,7 +25,7 @@ export const zsh: Shell = {
   versionArgs: ['--version'],
   requestFd: 0,
   session: (directory) => {
-    // Without start-up files of the user's or the system's, zsh has but one way to be told of a driver.
+    // Without start-up files of the user or the system, ZDOTDIR is the only way to load a driver in zsh.
     symlinkSync(DRIVER, join(directory, '.zshrc'));
     return { args: ['-o', 'no_global_rcs', '-i', '-s'], env: { __SA_DIR: directory, ZDOTDIR: directory } };
   },

@@ -4,31 +4,34 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** One read takes at most what a Linux pipe holds. */
+/** Size of one read: the capacity of a Linux pipe. */
 const READ_BYTES = 64 * 1024;
 
 /**
- * Where every pipe of the daemon is read into. One buffer serves all: reads and what consumes them are synchronous, and
- * a consumer copies what it keeps.
+ * Read buffer of all pipes of the daemon. One buffer is enough: reads and their consumers are synchronous, and a
+ * consumer copies what it keeps.
  */
 export const sharedReadBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
-/** Makes FIFOs (named pipes) that only this user may open. Node has no mkfifo(3), so it takes a process: make many. */
+/**
+ * Creates FIFOs (named pipes) that only this user may open. Node has no mkfifo(3), so this takes a process: create many
+ * at once.
+ */
 export async function makeFifos(paths: readonly string[]): Promise<void> {
   await run('mkfifo', ['-m', '600', '--', ...paths]);
 }
 
-/** Opens the reading end without waiting for a writer. */
+/** Opens the read end without waiting for a writer. */
 export const openReader = (path: string): number => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
 
-/** Opens both ends, so that neither end-of-file nor a broken pipe is ever seen (Linux, macOS; not in POSIX). */
+/** Opens both ends, so that neither EOF nor EPIPE ever occurs (Linux, macOS; not in POSIX). */
 export const openBoth = (path: string): number => openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
 
 const isErrno = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
 
 /**
- * Reads all that a FIFO holds at this moment.
- * @returns `free` when no process has it open for writing any more, `held` when one does.
+ * Reads everything that a FIFO holds at this moment.
+ * @returns `free` when no process has it open for writing, `held` when one does.
  */
 export function drain(fd: number, consume: (chunk: Buffer) => void): 'free' | 'held' {
   for (;;) {
@@ -44,7 +47,7 @@ export function drain(fd: number, consume: (chunk: Buffer) => void): 'free' | 'h
   }
 }
 
-/** Closes descriptors of which some may never have been opened. */
+/** Closes descriptors, some of which may never have been opened. */
 export function closeAll(fds: readonly (number | undefined)[]): void {
   for (const fd of fds) if (fd !== undefined) closeSync(fd);
 }

@@ -1,14 +1,14 @@
 import { userInfo } from 'node:os';
 
-/** Number of the user that the daemon runs as. Not by os.userInfo, which throws for one that no list of users has. */
+/** Returns the uid of the daemon. Not from os.userInfo, which throws for a uid without a passwd entry. */
 export const ownUid = (): number => process.getuid?.() ?? userInfo().uid;
 
-/** Name of that user; the number for one without a name, as containers have. */
+/** Returns the name of that user; the uid for one without a name, as in containers. */
 export function ownUserName(): string {
   try {
     return userInfo().username;
   } catch {
-    // ENOENT: there is no entry for it (getpwuid_r(3)).
+    // ENOENT: there is no passwd entry (getpwuid_r(3)).
     return String(ownUid());
   }
 }

@@ -1,8 +1,8 @@
-/** Work that goes on by itself and that somebody has to wait for at the end. */
+/** Background work that must be awaited at the end. */
 export class PendingWork {
   readonly #promises = new Set<Promise<unknown>>();
 
-  /** What is under way. */
+  /** Work in progress. */
   get all(): readonly Promise<unknown>[] {
     return [...this.#promises];
   }

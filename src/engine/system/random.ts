@@ -6,7 +6,7 @@ const POOL_BYTES = 4096;
 const pool = Buffer.allocUnsafeSlow(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Gives cryptographically random bytes, each byte once. `length` is at most 4096. */
+/** Returns cryptographically random bytes, each byte once. `length` is at most 4096. */
 export function randomBytes(length: number): Buffer {
   if (used + length > POOL_BYTES) {
     randomFillSync(pool);

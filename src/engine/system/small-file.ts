@@ -3,13 +3,13 @@ import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
 /** Most files of /proc and of control groups are smaller; larger ones are read in pieces. */
 const BUFFER_BYTES = 16 * 1024;
 
-/** One buffer serves all: reads are synchronous. */
+/** One buffer is enough: reads are synchronous. */
 const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
 
 /**
- * Reads a file of the kernel's, whose size is not told before: 7 µs, where readFileSync takes 50. Latin-1, so that nothing
- * is lost.
- * @returns undefined when it cannot be read: ENOENT and ESRCH, because the process has gone; EACCES, because it is not ours
+ * Reads a kernel file, whose size is unknown: 7 µs, where readFileSync takes 50. Latin-1, so that no byte is lost.
+ * @returns undefined when it cannot be read: ENOENT and ESRCH, because the process has ended; EACCES, because it
+ * belongs to another user
  */
 export function readSmallFile(path: string): string | undefined {
   let fd: number;
@@ -29,7 +29,7 @@ export function readSmallFile(path: string): string | undefined {
 }
 
 /**
- * Reads what a file of the kernel's has in its first 16 KiB, and hands the bytes out before they are overwritten.
+ * Reads the first 16 KiB of a kernel file, and passes the bytes on before they are overwritten.
  * @returns undefined when it cannot be read, as above
  */
 export function readBytes<T>(path: string, take: (bytes: Buffer, length: number) => T): T | undefined {
@@ -64,13 +64,13 @@ function readWhole(fd: number): string {
 export const readSmallDescriptor = (fd: number): string =>
   buffer.toString('latin1', 0, readSync(fd, buffer, 0, BUFFER_BYTES, 0));
 
-/** Writes a file of the kernel's; false when that is refused. */
+/** Writes a kernel file; returns false when that fails. */
 export function tryWrite(path: string, value: string | number): boolean {
   try {
     writeFileSync(path, String(value));
     return true;
   } catch {
-    // Not there, not ours, or not a value that it takes now.
+    // Missing, not permitted, or a value that is not accepted now.
     return false;
   }
 }

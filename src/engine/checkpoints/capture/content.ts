@@ -6,36 +6,39 @@ import type { BlobWriter } from '../git/blob-writer.js';
 import type { Location } from '../files/held-directory.js';
 import { factsOf, reasonOf, type StatFacts } from '../files/walk.js';
 
-/** A larger file is read in pieces of this size. */
+/** Read size for larger files. */
 const PIECE_BYTES = 1024 * 1024;
-/** How often a file is read that changes meanwhile. */
+/** Attempts at reading a file that changes meanwhile. */
 const ATTEMPTS = 3;
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
-/** A content that was stored, with the state of the file that it belongs to; or why it could not be; or that it is gone. */
+/**
+ * A stored content with the state of its file; or the reason why it could not be stored; or undefined when the file is
+ * gone.
+ */
 export type Stored =
   | { readonly object: string; readonly stat: StatFacts; readonly size: number }
   | { readonly reason: SkipReason }
   | undefined;
 
-/** Stores the target of a link. */
+/** Stores the target of a symbolic link. */
 export async function storeLink({ directory, name }: Location, writer: BlobWriter, stat: StatFacts): Promise<Stored> {
   try {
     const target = toBytes(readlinkSync(directory.entry(name), { encoding: 'latin1' }));
     return { object: await writer.write(target), stat, size: target.length };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // EINVAL: it is no link any more.
+    // EINVAL: it is no longer a link.
     return code === 'EINVAL' ? { reason: 'changing' } : skipFor(error);
   }
 }
 
-/** Stores the content of a file, as it was at one moment: a file that changes while it is read is read again. */
+/** Stores the content of a file at one moment: a file that changes while it is read is read again. */
 export async function storeFile({ directory, name }: Location, writer: BlobWriter, maxBytes: number): Promise<Stored> {
   let fd: number;
   try {
-    // A named pipe that has taken the place of the file must not block.
+    // A FIFO that has replaced the file must not block the open.
     fd = openSync(directory.entry(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
     return skipFor(error);
@@ -48,7 +51,7 @@ export async function storeFile({ directory, name }: Location, writer: BlobWrite
       const size = Number(before.size);
       const object = await store(fd, size, writer);
       const after = fstatSync(fd, { bigint: true });
-      // What was only appended to is whole as far as it was read.
+      // A file that was only appended to is consistent up to the size that was read.
       const hasHeld = before.mtimeNs === after.mtimeNs || after.size > before.size;
       if (object !== undefined && hasHeld) return { object, stat: factsOf(before), size };
     }
@@ -82,7 +85,7 @@ function* pieces(fd: number): Generator<Buffer> {
   }
 }
 
-/** @throws what is not the fault of the file. */
+/** @throws errors that are not caused by the file. */
 function skipFor(error: unknown): Stored {
   const reason = reasonOf(error);
   return reason && { reason };

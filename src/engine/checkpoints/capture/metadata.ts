@@ -1,19 +1,19 @@
 import type { Attributes, BytePath, Entry, Skipped } from '../../../core/checkpoints/entry.js';
 import { gitModeOf, type TreeItem } from './tree-writer.js';
 
-/** Permissions and owner as they stand in a checkpoint. */
+/** Permissions and owner in the format of a checkpoint. */
 type AttributeTuple = readonly [mode: number, uid: number, gid: number];
 
-/** It rises when an earlier version of the adapter would misunderstand what is stored. */
+/** Format version; incremented when an earlier version of the adapter would misread the data. */
 export const METADATA_VERSION = 1;
 
-/** What a checkpoint holds beside the tree: what git's trees have no place for. */
+/** The part of a checkpoint that git's trees cannot represent. */
 export interface Metadata {
   readonly version: number;
   readonly skipped: readonly Skipped[];
-  /** What most entries of a kind have. */
+  /** Most frequent attributes per kind of entry. */
   readonly usual: Partial<Record<TreeItem['mode'], AttributeTuple>>;
-  /** What the others have. */
+  /** Attributes of all other entries. */
   readonly unusual: readonly (readonly [path: BytePath, ...attributes: AttributeTuple])[];
 }
 
@@ -43,7 +43,7 @@ function mostFrequent(tuples: readonly AttributeTuple[]): AttributeTuple | undef
   return most;
 }
 
-/** Tells the attributes of an entry of a checkpoint. */
+/** Returns a function that looks up the attributes of an entry of a checkpoint. */
 export function attributeReader({ usual, unusual }: Metadata): (path: BytePath, mode: TreeItem['mode']) => Attributes {
   const exceptions = new Map(unusual.map(([path, ...tuple]) => [path, tuple]));
   return (path, gitMode) => {

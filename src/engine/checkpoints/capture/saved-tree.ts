@@ -5,7 +5,7 @@ import type { Git } from '../git/git.js';
 import { attributeReader, type Metadata, METADATA_VERSION } from './metadata.js';
 import type { TreeItem } from './tree-writer.js';
 
-/** Reads what a checkpoint holds, without the contents. */
+/** Reads the entries of a checkpoint, without the contents. */
 export async function readSavedTree(git: Git, commit: string): Promise<SavedTree> {
   const [listing, described] = await Promise.all([
     git.run(['ls-tree', '-r', '-t', '-z', `${commit}:files`]),

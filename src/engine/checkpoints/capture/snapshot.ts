@@ -14,31 +14,31 @@ export interface SavedEntry extends Entry {
   readonly stat: StatFacts;
 }
 
-/** A workspace as it was at one moment, its contents in the repository. */
+/** A workspace at one moment, with its contents in the repository. */
 export interface Snapshot {
-  /** Tree of a commit: `files` is the workspace, `metadata` what git's trees have no place for. */
+  /** Tree of a commit: `files` is the workspace, `metadata` the part that git's trees cannot represent. */
   readonly tree: string;
   readonly entries: Entries<SavedEntry>;
   readonly skipped: readonly Skipped[];
   /** Files and links. */
   readonly files: number;
-  /** Size of their contents together. */
+  /** Total size of their contents. */
   readonly bytes: number;
   /** What the next snapshot need not read again. */
   readonly cache: StatCache;
 }
 
-/** What a snapshot is made of. */
+/** Options of a snapshot. */
 export interface SnapshotOptions extends WalkOptions {
   readonly limits: CheckpointLimits;
   readonly workspace: string;
   readonly repository: Repository;
-  /** What was stored by an earlier one. */
+  /** Contents stored by an earlier snapshot. */
   readonly cache: StatCache;
 }
 
 /**
- * Puts the workspace into the repository. Only reads the workspace.
+ * Stores the workspace in the repository. Only reads the workspace.
  * @throws AdapterError CHECKPOINT_TOO_LARGE, CHECKPOINT_FAILED, RESOURCE_EXHAUSTED, GIT_NOT_FOUND; the file system's
  * error when the workspace itself cannot be read
  */
@@ -114,7 +114,7 @@ async function contentOf(entry: FoundEntry, { tree, writer, known, limits }: Sto
       ? storeLink(location, writer, stat)
       : storeFile(location, writer, limits.maxFileBytes));
   } catch (error) {
-    // A directory above it has gone, or has become something else.
+    // A directory above it has been removed, or replaced by something else.
     const reason = reasonOf(error);
     return reason && { reason };
   }

@@ -15,7 +15,7 @@ export interface TreeItem {
 
 const EXECUTABLE = 0o100;
 
-/** The mode that git knows an entry by. */
+/** Returns git's mode of an entry. */
 export function gitModeOf({ kind, mode }: Pick<Entry, 'kind' | 'mode'>): TreeItem['mode'] {
   if (kind === 'directory') return '40000';
   if (kind === 'link') return '120000';
@@ -23,8 +23,8 @@ export function gitModeOf({ kind, mode }: Pick<Entry, 'kind' | 'mode'>): TreeIte
 }
 
 /**
- * Makes the trees of a repository. By mktree, because an index takes no empty directories and none of the names that
- * could pass for `.git` somewhere (`.GIT`, `git~1`).
+ * Writes the trees of a repository. Uses mktree, because an index accepts no empty directories and none of the names
+ * that are equivalent to `.git` on some systems (`.GIT`, `git~1`).
  */
 export class TreeWriter {
   readonly #git: Git;
@@ -34,8 +34,8 @@ export class TreeWriter {
   readonly #expected: string[] = [];
 
   /**
-   * @param known has the trees that are in the repository
-   * @param next takes note of those of this walk
+   * @param known contains the trees that are in the repository
+   * @param next records the trees of this walk
    */
   constructor(git: Git, known: StatCache, next: StatCache) {
     this.#git = git;
@@ -43,11 +43,11 @@ export class TreeWriter {
     this.#next = next;
   }
 
-  /** Makes the trees of a whole workspace; gives the id of the uppermost. Nothing is written before `finish`. */
+  /** Adds the trees of a whole workspace; returns the id of the root. Nothing is written before `finish`. */
   addAll(entries: readonly Entry[]): string {
     const items = new Map<BytePath, TreeItem[]>([['', []]]);
     for (const { path, kind } of entries) if (kind === 'directory') items.set(path, []);
-    // What is in a directory comes after it: from behind, each is complete when its turn comes.
+    // The entries of a directory follow it: in reverse order, each directory is complete when it is reached.
     for (const entry of entries.toReversed()) {
       const { path } = entry;
       const object = entry.kind === 'directory' ? this.add(items.get(path) ?? []) : entry.object;
@@ -58,7 +58,7 @@ export class TreeWriter {
     return this.add(items.get('') ?? []);
   }
 
-  /** Makes one tree; gives its id. */
+  /** Adds one tree; returns its id. */
   add(items: readonly TreeItem[]): string {
     const sorted = items.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
     const id = treeId(sorted);
@@ -72,7 +72,7 @@ export class TreeWriter {
 
   /**
    * Writes the trees.
-   * @throws AdapterError CHECKPOINT_FAILED when something is missing that they are made of, and as `Git` does
+   * @throws AdapterError CHECKPOINT_FAILED when an object is missing that they refer to, and as `Git` does
    */
   async finish(): Promise<void> {
     if (this.#records.length === 0) return;
@@ -91,7 +91,7 @@ function toRecord({ name, mode, object }: TreeItem): Buffer {
   return toBytes(`${mode.padStart(6, '0')} ${type} ${object}\t${name}\0`);
 }
 
-/** The id that git gives to a tree: the hash of `MODE NAME NUL ID` of each entry. */
+/** Returns git's id of a tree: the hash of `MODE NAME NUL ID` of each entry. */
 function treeId(items: readonly TreeItem[]): string {
   const content = items.map(({ name, mode, object }) => {
     return Buffer.concat([toBytes(`${mode} ${name}\0`), Buffer.from(object, 'hex')]);

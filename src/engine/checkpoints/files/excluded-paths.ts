@@ -5,7 +5,7 @@ import type { BytePath } from '../../../core/checkpoints/entry.js';
 import { fromText } from '../git/byte-path.js';
 
 /**
- * Those of some absolute paths that are in a workspace, relative to it.
+ * Returns those of some absolute paths that are in a workspace, relative to it.
  * @param workspace its real path
  */
 export function pathsWithin(workspace: string, paths: readonly string[]): ReadonlySet<BytePath> {
@@ -15,12 +15,12 @@ export function pathsWithin(workspace: string, paths: readonly string[]): Readon
   return new Set(inside.map(fromText));
 }
 
-/** The path without links on the way; of what is not there yet, as far as it goes. */
+/** Resolves all links of a path; for a missing file, those of its existing part. */
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // ENOENT, or a link that leads nowhere.
+    // ENOENT, or a dangling link.
     const parent = dirname(path);
     return parent === path ? path : join(realPathOf(parent), basename(path));
   }

@@ -6,9 +6,9 @@ import { toBytes } from '../git/byte-path.js';
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
- * A directory that is held open. Names are looked up in this very directory, as openat(2) does, whatever is moved or
- * linked to its path meanwhile: so nobody who may write to the workspace can lead the adapter out of it. It goes by way
- * of /proc/self/fd, see proc(5), because Node.js has no openat.
+ * An open directory. Names are looked up in exactly this directory, as openat(2) does, whatever is moved or linked to
+ * its path meanwhile: a process that may write to the workspace cannot redirect the adapter out of it. Implemented with
+ * /proc/self/fd, see proc(5), because Node.js has no openat.
  */
 export class HeldDirectory implements Disposable {
   readonly #fd: number;
@@ -17,17 +17,17 @@ export class HeldDirectory implements Disposable {
     this.#fd = fd;
   }
 
-  /** Opens a directory by its path, of which the last name may not be a link. */
+  /** Opens a directory by its path, whose last component must not be a link. */
   static open(path: string | Buffer): HeldDirectory {
     return new HeldDirectory(openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   }
 
-  /** The descriptor, as long as the directory is held. */
+  /** The file descriptor, valid as long as the directory is held. */
   get fd(): number {
     return this.#fd;
   }
 
-  /** A path to an entry of this directory, for calls of `node:fs` that do not follow a link there. */
+  /** Returns a path to an entry of this directory, for calls of `node:fs` that do not follow a link there. */
   entry(name: BytePath): Buffer {
     return toBytes(`/proc/self/fd/${this.#fd}/${name}`);
   }
@@ -37,7 +37,7 @@ export class HeldDirectory implements Disposable {
     return HeldDirectory.open(this.entry(name));
   }
 
-  /** The names in it. */
+  /** Returns the names in it. */
   names(): BytePath[] {
     return readdirSync(`/proc/self/fd/${this.#fd}`, { encoding: 'latin1' });
   }
@@ -47,19 +47,20 @@ export class HeldDirectory implements Disposable {
   }
 }
 
-/** Where an entry is: its name, and the directory that has it. */
+/** Location of an entry: its name, and the directory that contains it. */
 export interface Location {
   readonly directory: HeldDirectory;
   readonly name: BytePath;
 }
 
 /**
- * Finds entries below a directory by their paths without following a link. Neighbours are found fast: the directories on
- * the way to an entry stay open until the next, and those at and below an entry are let go of when it is located.
+ * Finds entries below a directory by their paths without following links. Lookups of neighbours are fast: the
+ * directories above an entry stay open until the next lookup; those at and below an entry are closed when it is
+ * located.
  */
 export class OpenTree implements Disposable {
   readonly #root: HeldDirectory;
-  #way: { readonly name: BytePath; readonly directory: HeldDirectory }[] = [];
+  #opened: { readonly name: BytePath; readonly directory: HeldDirectory }[] = [];
 
   constructor(root: string) {
     this.#root = HeldDirectory.open(root);
@@ -69,23 +70,23 @@ export class OpenTree implements Disposable {
     return this.#root;
   }
 
-  /** @throws the file system's error when something above the entry is no directory, or is not there. */
+  /** @throws the file system's error when something above the entry is not a directory, or does not exist. */
   locate(path: BytePath): Location {
     const names = path.split('/');
     const name = names.pop() ?? '';
     let depth = 0;
-    while (depth < names.length && this.#way[depth]?.name === names[depth]) depth += 1;
-    this.#leave(depth);
+    while (depth < names.length && this.#opened[depth]?.name === names[depth]) depth += 1;
+    this.#closeBelow(depth);
     for (const next of names.slice(depth)) {
       const directory = this.#last().openDirectory(next);
-      this.#way.push({ name: next, directory });
+      this.#opened.push({ name: next, directory });
     }
     return { directory: this.#last(), name };
   }
 
-  /** Lets go of the directories on the way: to be called when one of them may have been replaced. */
+  /** Closes the open directories: must be called when one of them may have been replaced. */
   forget(): void {
-    this.#leave(0);
+    this.#closeBelow(0);
   }
 
   [Symbol.dispose](): void {
@@ -94,10 +95,10 @@ export class OpenTree implements Disposable {
   }
 
   #last(): HeldDirectory {
-    return this.#way.at(-1)?.directory ?? this.#root;
+    return this.#opened.at(-1)?.directory ?? this.#root;
   }
 
-  #leave(depth: number): void {
-    for (const { directory } of this.#way.splice(depth).reverse()) directory[Symbol.dispose]();
+  #closeBelow(depth: number): void {
+    for (const { directory } of this.#opened.splice(depth).reverse()) directory[Symbol.dispose]();
   }
 }

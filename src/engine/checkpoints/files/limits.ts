@@ -1,13 +1,13 @@
-/** Bounds of checkpoints, from the configuration. */
+/** Limits of checkpoints, from the configuration. */
 export interface CheckpointLimits {
-  /** Files and directories that a workspace may have. */
+  /** Largest number of files and directories of a workspace. */
   readonly maxFiles: number;
-  /** A larger file is left out. */
+  /** Largest size of a file, in bytes; larger files are left out. */
   readonly maxFileBytes: number;
-  /** What the files of a workspace may have together. */
+  /** Largest total size of the files of a workspace, in bytes. */
   readonly maxWorkspaceBytes: number;
-  /** Checkpoints that are kept. */
+  /** Largest number of checkpoints that are kept. */
   readonly maxCount: number;
-  /** What the checkpoints of a workspace may take on the disk. */
+  /** Largest disk use of the checkpoints of a workspace, in bytes. */
   readonly maxStoreBytes: number;
 }

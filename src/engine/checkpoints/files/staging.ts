@@ -19,15 +19,15 @@ import { type BlobTarget, readBlobs } from '../git/blob-reader.js';
 import type { Git } from '../git/git.js';
 import type { HeldDirectory } from './held-directory.js';
 
-/** Names in the workspace that begin so are the adapter's own, and no part of checkpoints. */
+/** Prefix of the adapter's own names in the workspace, which are not part of checkpoints. */
 export const STAGING_PREFIX = '.shell-adapter-restore-';
 
-/** Owners can be set by root alone; for all others what they make is theirs. */
+/** Whether owners can be set, which requires root; other users own the files they create. */
 export const CAN_SET_OWNERS = process.geteuid?.() === 0;
 
 /**
- * A directory in the workspace, so that what is in it can be moved in place without being copied: it holds the files that
- * are to come, and those that were taken out.
+ * A directory in the workspace, so that its entries can be renamed into place without a copy: it holds new files, and
+ * those that were taken out.
  */
 export class StagingDirectory implements Disposable {
   readonly #directory: HeldDirectory;
@@ -36,29 +36,29 @@ export class StagingDirectory implements Disposable {
     this.#directory = root.openDirectory(name);
   }
 
-  /** Makes the directory in the workspace. */
+  /** Creates the directory in the workspace. */
   static make(root: HeldDirectory, name: BytePath): StagingDirectory {
     mkdirSync(root.entry(name), 0o700);
     return new StagingDirectory(root, name);
   }
 
-  /** Opens the one that an earlier run has made. */
+  /** Opens the directory that an earlier run has created. */
   static open(root: HeldDirectory, name: BytePath): StagingDirectory {
     return new StagingDirectory(root, name);
   }
 
-  /** Path of what was taken out of the workspace. */
+  /** Returns the path of an entry that was taken out of the workspace. */
   old(slot: number): Buffer {
     return this.#directory.entry(`old-${slot}`);
   }
 
-  /** Path of what is to be put into the workspace. */
+  /** Returns the path of an entry that is to be put into the workspace. */
   fresh(slot: number): Buffer {
     return this.#directory.entry(`new-${slot}`);
   }
 
   /**
-   * Makes the files and links that are to come, with their permissions and owners.
+   * Creates the new files and links, with their permissions and owners.
    * @throws AdapterError CHECKPOINT_FAILED when the checkpoint is damaged; the file system's error
    */
   async fill(git: Git, contents: ReadonlyMap<number, Entry>): Promise<void> {
@@ -70,12 +70,12 @@ export class StagingDirectory implements Disposable {
     });
   }
 
-  /** Whether something that was taken out is still here. */
+  /** Whether an entry that was taken out is still here. */
   hasOld(slot: number): boolean {
     return lstatSync(this.old(slot), { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** Removes a staging directory with all that is in it, which are files and links alone; nothing when there is none. */
+  /** Removes a staging directory with its files and links; does nothing when it does not exist. */
   static remove(root: HeldDirectory, name: BytePath): void {
     if (lstatSync(root.entry(name), { throwIfNoEntry: false }) === undefined) return;
     {
@@ -111,7 +111,7 @@ class FileTarget implements BlobTarget {
     try {
       for (let written = 0; written < piece.length;) written += writeSync(fd, piece, written);
     } catch (error) {
-      // ENOSPC, for example: nothing more comes.
+      // ENOSPC, for example: `end` is not called.
       closeSync(fd);
       throw error;
     }
@@ -121,7 +121,7 @@ class FileTarget implements BlobTarget {
     const fd = this.#fd ?? -1;
     const { mode, uid, gid } = this.#entry;
     if (CAN_SET_OWNERS) fchownSync(fd, uid, gid);
-    // After the owner, whose change takes set-user-ID bits away.
+    // After the owner, because chown clears set-user-ID bits.
     fchmodSync(fd, mode);
     closeSync(fd);
   }
@@ -138,7 +138,7 @@ class LinkTarget implements BlobTarget {
   }
 
   begin(): void {
-    // All there is to it comes at the end.
+    // The link is created at the end, with its complete target.
   }
 
   write(piece: Buffer): void {

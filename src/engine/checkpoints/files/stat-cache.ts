@@ -4,14 +4,14 @@ import type { BytePath } from '../../../core/checkpoints/entry.js';
 import type { FoundEntry, StatFacts } from './walk.js';
 
 /**
- * A file that was changed so shortly before it was read may change again without a trace in its times, which are as coarse
- * as the file system's clock (2 s on FAT): it is read again the next time. git calls these "racily clean".
+ * A file that was changed so shortly before it was read may change again without a trace in its timestamps, which are
+ * as coarse as the file system's clock (2 s on FAT): it is read again the next time. git calls these "racily clean".
  */
 const RACY_NS = 2_000_000_000n;
 
 const VERSION = 1;
 
-/** A file whose content is in the repository, as it stands in the cache's file: bigints as text. */
+/** A cached file in the format of the cache file: bigints as strings. */
 type Row = readonly [path: BytePath, object: string, size: number, ino: string, mtimeNs: string, ctimeNs: string];
 
 interface CacheFile {
@@ -21,19 +21,21 @@ interface CacheFile {
   readonly rows: readonly Row[];
 }
 
-/** What was stored by the last walk: files that have not changed since need not be read again. */
+/** Files and trees stored by the last walk: unchanged files need not be read again. */
 export class StatCache {
   readonly #files = new Map<BytePath, { readonly object: string; readonly size: number; readonly stat: StatFacts }>();
   readonly #trees: Set<string>;
   readonly #startNs: bigint;
 
-  /** @param startMs when the walk began, in milliseconds of the clock */
+  /** @param startMs start of the walk, in milliseconds since 1970 */
   constructor(startMs: number, trees: Iterable<string> = []) {
     this.#startNs = BigInt(Math.floor(startMs)) * 1_000_000n;
     this.#trees = new Set(trees);
   }
 
-  /** Reads the cache that was written with a commit; an empty one when there is none, or it belongs to another commit. */
+  /**
+   * Reads the cache that was written with a commit; an empty one when there is none, or it belongs to another commit.
+   */
   static load(file: string, commit: string): StatCache {
     const read = commit === '' ? undefined : readCache(file);
     if (read?.version !== VERSION || read.commit !== commit) return new StatCache(0);
@@ -45,12 +47,12 @@ export class StatCache {
     return cache;
   }
 
-  /** Whether it knows of nothing at all. */
+  /** Whether the cache is empty. */
   get isEmpty(): boolean {
     return this.#files.size === 0 && this.#trees.size === 0;
   }
 
-  /** The blob of a file that has not changed since it was stored. */
+  /** Returns the blob of a file that has not changed since it was stored. */
   find({ path, size, stat }: FoundEntry): string | undefined {
     const known = this.#files.get(path);
     if (known?.size !== size || !isSameFile(known.stat, stat)) return undefined;
@@ -62,7 +64,7 @@ export class StatCache {
     return this.#trees.has(id);
   }
 
-  /** Notes what has been stored. */
+  /** Records a stored file. */
   add(path: BytePath, object: string, size: number, stat: StatFacts): void {
     const isRacy = stat.ctimeNs + RACY_NS > this.#startNs || stat.mtimeNs + RACY_NS > this.#startNs;
     if (!isRacy) this.#files.set(path, { object, size, stat });
@@ -72,7 +74,7 @@ export class StatCache {
     this.#trees.add(id);
   }
 
-  /** Writes it for the next walk. What cannot be written is done without: files are then read again. */
+  /** Writes the cache for the next walk. A failure is ignored: files are then read again. */
   save(file: string, commit: string): void {
     const rows = [...this.#files].map(([path, { object, size, stat }]): Row => {
       return [path, object, size, String(stat.ino), String(stat.mtimeNs), String(stat.ctimeNs)];
@@ -88,14 +90,14 @@ export class StatCache {
   }
 }
 
-/** Whether a file is the same one, with nothing written to it since. */
+/** Whether a file is the same one, and has not been written to since. */
 export const isSameFile = (a: StatFacts, b: StatFacts): boolean => a.ino === b.ino && a.mtimeNs === b.mtimeNs;
 
 function readCache(file: string): CacheFile | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as CacheFile;
   } catch {
-    // Not there, or half of it.
+    // Missing, or incomplete.
     return undefined;
   }
 }

@@ -7,43 +7,43 @@ import type { HeldDirectory } from './held-directory.js';
 import type { CheckpointLimits } from './limits.js';
 import { STAGING_PREFIX } from './staging.js';
 
-/** An entry as it was found: its content is not known yet. */
+/** An entry as found: its content is not known yet. */
 export interface FoundEntry extends Omit<Entry, 'object'> {
   readonly size: number;
   readonly stat: StatFacts;
 }
 
-/** What tells whether a file is still the same one with the same content. Times in nanoseconds. */
+/** Facts that identify a file with unchanged content. Times in nanoseconds. */
 export interface StatFacts {
   readonly ino: bigint;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
 }
 
-/** Everything in a workspace: directories before what is in them. */
+/** All entries of a workspace: directories before their contents. */
 export interface FoundTree {
   readonly entries: readonly FoundEntry[];
   readonly skipped: readonly Skipped[];
-  /** Size of the files together. */
+  /** Total size of the files. */
   readonly bytes: number;
 }
 
-/** How a workspace is walked. */
+/** Options of a walk. */
 export interface WalkOptions {
   readonly limits: Pick<CheckpointLimits, 'maxFiles' | 'maxFileBytes' | 'maxWorkspaceBytes'>;
-  /** What is the daemon's own: it doesn't exist as far as checkpoints go. */
+  /** The daemon's own files, which are ignored. */
   readonly excluded: ReadonlySet<BytePath>;
 }
 
-/** Of all repositories: the adapter has one of its own and does not look into others. */
+/** Name of git repositories: the adapter has its own and does not read others. */
 const GIT_DIRECTORY = '.git';
-/** Each level takes a descriptor while the tree is walked; the longest path that programs can open has 2048. */
+/** Each level uses a file descriptor during the walk; the longest path that programs can open has 2048 levels. */
 const MAX_DEPTH = 400;
 
 const PERMISSIONS = 0o7777n;
 
 /**
- * Lists everything in a directory without following a link.
+ * Lists all entries in a directory without following links.
  * @throws AdapterError CHECKPOINT_TOO_LARGE, and the file system's error when the directory itself cannot be read.
  */
 export function walk(root: HeldDirectory, options: WalkOptions): FoundTree {
@@ -79,7 +79,7 @@ class Walker {
     }
   }
 
-  /** Takes an entry into the list, with all that is in it; gives the reason when it cannot. */
+  /** Adds an entry with everything below it to the list; returns a reason when it cannot. */
   #take(directory: HeldDirectory, name: BytePath, path: BytePath, depth: number): SkipReason | undefined {
     const stat = lstatSync(directory.entry(name), { bigint: true });
     if (stat.isDirectory()) return this.#enter(directory, name, stat, path, depth);
@@ -122,17 +122,17 @@ class Walker {
   }
 }
 
-/** What of a file's status tells whether it has changed. */
+/** Returns the parts of a file's status that show whether it has changed. */
 export const factsOf = ({ ino, mtimeNs, ctimeNs }: BigIntStats): StatFacts => ({ ino, mtimeNs, ctimeNs });
 
-/** Why something cannot be read; undefined when it has gone meanwhile. */
+/** Returns the reason why an entry cannot be read; undefined when it has been removed meanwhile. */
 export function reasonOf(error: unknown): SkipReason | undefined {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
       return undefined;
     case 'ENOTDIR':
     case 'ELOOP':
-      // It has become something else since it was looked at.
+      // Replaced by something else since lstat(2).
       return 'changing';
     case 'EACCES':
     case 'EPERM':

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { AdapterError } from '../../../core/errors.js';
 import type { Git } from './git.js';
 
-/** Takes a content in pieces. */
+/** Receives a content in pieces. */
 export interface BlobTarget {
   begin(): void;
   write(piece: Buffer): void;
@@ -13,8 +13,8 @@ export interface BlobTarget {
 const LINE_FEED = 0x0a;
 
 /**
- * Reads contents out of the repository, all of them through one process of git, one after another.
- * @throws AdapterError CHECKPOINT_FAILED when one is missing; whatever a target throws
+ * Reads contents from the repository, all of them through one git process, one after another.
+ * @throws AdapterError CHECKPOINT_FAILED when one is missing; errors of a target
  */
 export async function readBlobs(
   git: Git,
@@ -24,7 +24,7 @@ export async function readBlobs(
   if (objects.length === 0) return;
   const process = git.start(['cat-file', '--batch', '--buffer'], { output: 'pipe' });
   try {
-    // Pipes hold little: what is asked for and what is answered have to flow at the same time.
+    // Pipes have small buffers: requests and responses have to flow at the same time.
     process.stdin.end(`${objects.join('\n')}\n`);
     const parser = new BatchParser(objects, targetOf);
     for await (const chunk of process.stdout as Readable as AsyncIterable<Buffer>) parser.push(chunk);
@@ -43,7 +43,7 @@ class BatchParser {
   readonly #targetOf: (index: number) => BlobTarget;
   #index = 0;
   #header: Buffer = Buffer.alloc(0);
-  /** Bytes of the content that have yet to come; undefined while a header is expected. */
+  /** Remaining bytes of the content; undefined while a header is expected. */
   #missing: number | undefined;
   #target: BlobTarget | undefined;
 
@@ -83,7 +83,7 @@ class BatchParser {
     if (piece.length > 0) this.#target?.write(piece);
     this.#missing = missing - piece.length;
     if (bytes.length === piece.length) return Buffer.alloc(0);
-    // The line feed behind the content.
+    // The line feed after the content.
     this.#target?.end();
     this.#target = undefined;
     this.#missing = undefined;

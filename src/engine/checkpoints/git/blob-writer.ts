@@ -3,10 +3,10 @@ import { once } from 'node:events';
 
 import type { Git } from './git.js';
 
-/** Bytes that are collected before they are handed to git. */
+/** Bytes that are collected before they are written to git. */
 const BATCH_BYTES = 256 * 1024;
 
-/** Puts contents into the repository as they are, all of them through one process of git, into one file. */
+/** Writes contents to the repository unchanged, all of them through one git process, into one pack file. */
 export class BlobWriter {
   readonly #git: Git;
   #process: ReturnType<Git['start']> | undefined;
@@ -18,7 +18,7 @@ export class BlobWriter {
     this.#git = git;
   }
 
-  /** Writes a content; gives the id of its blob. */
+  /** Writes a content; returns the id of its blob. */
   async write(content: Buffer): Promise<string> {
     await this.#push(header(content.length));
     await this.#push(content);
@@ -26,8 +26,8 @@ export class BlobWriter {
   }
 
   /**
-   * Writes a content of a known size piece by piece; gives the id of its blob. When it turns out to be shorter, what was
-   * written counts for nothing and the answer is undefined.
+   * Writes a content of a known size piece by piece; returns the id of its blob. If it turns out to be shorter, the
+   * written data is meaningless and the result is undefined.
    */
   async stream(size: number, pieces: Iterable<Buffer>): Promise<string | undefined> {
     const hash = createHash('sha1').update(`blob ${size}\0`);
@@ -41,7 +41,7 @@ export class BlobWriter {
       if (missing === 0) break;
     }
     if (missing === 0) return hash.digest('hex');
-    // The size was announced: something has to follow.
+    // The announced size must be filled.
     while (missing > 0) {
       const filler = Buffer.alloc(Math.min(missing, BATCH_BYTES));
       missing -= filler.length;
@@ -51,7 +51,7 @@ export class BlobWriter {
   }
 
   /**
-   * Has everything kept that was written.
+   * Finishes the pack with everything that was written.
    * @throws AdapterError CHECKPOINT_FAILED, RESOURCE_EXHAUSTED, GIT_NOT_FOUND
    */
   async finish(): Promise<void> {
@@ -63,7 +63,7 @@ export class BlobWriter {
     await check();
   }
 
-  /** Ends git without keeping anything, if it still runs. */
+  /** Kills git, if it still runs; nothing is kept. */
   async abort(): Promise<void> {
     this.#process?.kill();
     await this.#process?.ended;
@@ -80,7 +80,7 @@ export class BlobWriter {
     this.#batch = [];
     this.#batchBytes = 0;
     const { stdin, ended, check } = this.#started();
-    // Its end is told by what it said.
+    // `check` reports why git has ended.
     if (this.#hasEnded) await check();
     if (!stdin.write(batch)) await Promise.race([once(stdin, 'drain'), ended]);
   }
@@ -96,9 +96,9 @@ export class BlobWriter {
   }
 }
 
-/** Source: the data command of git-fast-import(1); the line feed that may follow the data is left out. */
+/** Source: the data command of git-fast-import(1); the optional line feed after the data is left out. */
 const header = (size: number): Buffer => Buffer.from(`blob\ndata ${size}\n`);
 
-/** The name that git gives to a content. */
+/** Returns git's id of a content. */
 const blobId = (content: Uint8Array): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');

@@ -6,21 +6,21 @@ import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../co
 import { toBytes } from './byte-path.js';
 import type { Git } from './git.js';
 
-/** Two commits, and what of them is compared. */
+/** Two commits, and the paths to compare. */
 export interface DiffOptions {
   readonly before: string;
   readonly after: string;
-  /** An empty path is everything. */
+  /** An empty path means everything. */
   readonly paths: readonly BytePath[];
 }
 
-/** Lines that came and went in a file; null for one that is not text. */
+/** Added and deleted lines of a file; null for a file that is not text. */
 export interface LineCounts {
   readonly insertions: number | null;
   readonly deletions: number | null;
 }
 
-/** A patch as a client gets it. Sizes in characters (code points). */
+/** A patch for a client. Sizes in characters (code points). */
 export interface Patch {
   readonly text: string;
   readonly isTruncated: boolean;
@@ -28,7 +28,7 @@ export interface Patch {
   readonly characters: number;
 }
 
-/** What is the same for all comparisons: nothing is run for them, and a moved file is one that went and one that came. */
+/** Options of all comparisons: no external programs, and a moved file counts as deleted and added. */
 const PLAIN = ['--no-ext-diff', '--no-textconv', '--no-renames', '--no-color', '--ignore-submodules=none'] as const;
 
 /** Counts lines by file. */
@@ -45,7 +45,7 @@ export async function countLines(git: Git, options: DiffOptions): Promise<Readon
 
 const toCount = (text = '-'): number | null => (text === '-' ? null : Number(text));
 
-/** Makes the patch that leads from one commit to the other, in constant memory however long it is. */
+/** Creates the patch between two commits, in constant memory regardless of its length. */
 export async function makePatch(
   git: Git,
   options: DiffOptions,

@@ -2,21 +2,21 @@ import { execa, type Result } from 'execa';
 
 import { AdapterError } from '../../../core/errors.js';
 
-/** Where git is, and the repository that it works on. */
+/** The git program, and the repository on which it works. */
 export interface GitOptions {
   /** Path of the program. */
   readonly program: string;
-  /** A bare repository of the adapter's own. */
+  /** A bare repository of the adapter. */
   readonly directory: string;
 }
 
-/** How a process of git is given its input and gives its output: as bytes. */
+/** Options for input and output as bytes. */
 const IN_BYTES = { encoding: 'buffer', stripFinalNewline: false, extendEnv: false, reject: false } as const;
 
-/** Most output that is taken at once, in bytes: the list of the files of a checkpoint is the longest. */
+/** Largest output that is read at once, in bytes: the list of the files of a checkpoint is the longest. */
 const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
 
-/** How a process of git has ended. */
+/** How a git process has ended. */
 interface GitEnd {
   readonly failed: boolean;
   readonly code?: string | undefined;
@@ -27,8 +27,8 @@ interface GitEnd {
 }
 
 /**
- * Runs git on a repository of the adapter's own, which has no working tree. Nothing that a user or the machine has
- * configured takes part: no configuration files, attributes, hooks, filters, external programs, replacements.
+ * Runs git on a repository of the adapter, which has no working tree. Nothing configured by a user or the machine takes
+ * effect: no configuration files, attributes, hooks, filters, external programs, replacements.
  */
 export class Git {
   readonly #program: string;
@@ -40,7 +40,7 @@ export class Git {
   }
 
   /**
-   * Runs a command of git to its end; gives what it printed.
+   * Runs a git command to its end; returns its output.
    * @throws AdapterError GIT_NOT_FOUND, CHECKPOINT_FAILED, RESOURCE_EXHAUSTED
    */
   async run(args: readonly string[], input: string | Uint8Array = ''): Promise<Buffer> {
@@ -54,7 +54,7 @@ export class Git {
     return Buffer.from(end.stdout);
   }
 
-  /** Starts a command that is written to or read from while it runs. `end` gives its end and never rejects. */
+  /** Starts a command that is written to or read from while it runs. `ended` resolves at its end and never rejects. */
   start(args: readonly string[], { output }: { readonly output: 'pipe' | 'ignore' }) {
     const process = execa(this.#program, [...args], {
       ...IN_BYTES,
@@ -63,14 +63,14 @@ export class Git {
       stdout: output,
       buffer: { stdout: false },
     });
-    // EPIPE: it has ended, which its end tells.
+    // EPIPE: git has ended, which `ended` reports.
     process.stdin.on('error', () => undefined);
     const finished = process.then((end) => end as Result as GitEnd);
     return {
       stdin: process.stdin,
       stdout: process.stdout,
       kill: () => process.kill('SIGKILL'),
-      /** Resolves when it has ended, however. */
+      /** Resolves when git has ended, successfully or not. */
       ended: finished.then(() => undefined),
       /** @throws as `run` does */
       check: async () => {
@@ -80,17 +80,17 @@ export class Git {
     };
   }
 
-  /** The current directory is the repository: git looks for attributes and mailmaps there when it looks at all. */
+  /** The current directory is the repository: git searches it for attributes and mailmaps, if anything. */
   #surroundings(): { readonly cwd: string; readonly env: Record<string, string> } {
     return { cwd: this.#directory, env: gitEnvironment(this.#directory) };
   }
 }
 
-/** The environment of git: nothing of the daemon's own. */
+/** Returns the environment of git: nothing from the daemon's own. */
 function gitEnvironment(directory: string): Record<string, string> {
   const who = { NAME: 'shell-adapter', EMAIL: 'shell-adapter@localhost' };
   return {
-    // For the programs of git's own that it starts; it looks through its exec path first.
+    // For git's helper programs; git searches its exec path first.
     PATH: '/usr/local/bin:/usr/bin:/bin',
     LC_ALL: 'C',
     HOME: directory,
@@ -102,7 +102,7 @@ function gitEnvironment(directory: string): Record<string, string> {
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_LITERAL_PATHSPECS: '1',
     GIT_TERMINAL_PROMPT: '0',
-    // What the adapter computes and cleans up by itself, whatever a later git makes by default.
+    // The adapter computes hashes and cleans up refs itself, regardless of the defaults of later git versions.
     GIT_DEFAULT_HASH: 'sha1',
     GIT_DEFAULT_REF_FORMAT: 'files',
     GIT_AUTHOR_NAME: who.NAME,

@@ -6,18 +6,18 @@ import type { CheckpointKind } from '../../../core/checkpoints/retention.js';
 import { AdapterError } from '../../../core/errors.js';
 import { Git, type GitOptions } from './git.js';
 
-/** What is known of a checkpoint without a look into it. */
+/** Facts about a checkpoint that do not require reading its contents. */
 export interface CheckpointFacts {
   readonly id: string;
   readonly kind: CheckpointKind;
-  /** Whom it belongs to; the store does not know what that is. */
+  /** Owner of the checkpoint; opaque to the store. */
   readonly owner: string;
   readonly label: string | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   /** Files and links. */
   readonly files: number;
-  /** Size of their contents together. */
+  /** Total size of their contents. */
   readonly bytes: number;
 }
 
@@ -26,19 +26,19 @@ export interface StoredCheckpoint extends CheckpointFacts {
   readonly commit: string;
 }
 
-/** Owner of checkpoints from before they had one. */
+/** Owner of checkpoints from versions without owners. */
 const FIRST_OWNER = 'local';
 
 const REFS = 'refs/checkpoints';
-/** The commit that the cache of file ids was made with: as long as it is there, so are the contents. */
+/** The commit with which the cache of file ids was created: as long as it exists, so do the contents. */
 const CACHED_REF = 'refs/cached';
 
-/** Larger files are neither compared as text nor kept as differences: that would take much memory. */
+/** Larger files are neither compared as text nor stored as deltas: that would take much memory. */
 const BIG_FILE = '16m';
 
 /**
- * Written anew when it says anything else, so that it is what this version wants. Of other configuration files git reads none.
- * Objects reach the disk before a name for them does: the machine may lose its power right after a checkpoint.
+ * Rewritten when it differs, so that it always matches this version. git reads no other configuration files. Objects
+ * are flushed to disk before a ref to them: the machine may lose its power right after a checkpoint.
  */
 const CONFIG = `[core]
 	repositoryformatversion = 0
@@ -63,7 +63,7 @@ const CONFIG = `[core]
 	threads = 1
 `;
 
-/** The repository that holds the checkpoints of one workspace. To be used by one process at a time. */
+/** The repository with the checkpoints of one workspace. Must be used by one process at a time. */
 export class Repository {
   readonly git: Git;
   readonly #directory: string;
@@ -74,7 +74,7 @@ export class Repository {
   }
 
   /**
-   * Opens the repository, and makes it when it is not there yet.
+   * Opens the repository, and creates it when it does not exist.
    * @throws AdapterError GIT_NOT_FOUND, CHECKPOINT_FAILED, RESOURCE_EXHAUSTED
    */
   static async open(options: GitOptions): Promise<Repository> {
@@ -84,12 +84,12 @@ export class Repository {
     return new Repository(options);
   }
 
-  /** Opens the repository if it is there. */
+  /** Opens the repository if it exists. */
   static openExisting(options: GitOptions): Repository | undefined {
     return existsSync(options.directory) ? new Repository(options) : undefined;
   }
 
-  /** Removes what processes of git have left that were killed: locks, and files that were never finished. */
+  /** Removes leftovers of killed git processes: locks, and unfinished files. */
   clean(): void {
     for (const file of readdirSync(this.#directory, { recursive: true, encoding: 'utf8' })) {
       const isLeftover = /\.lock$|(^|\/)(tmp_[^/]*|\.tmp-[^/]*|fast_import_crash_\d+)$/.test(file);
@@ -97,7 +97,7 @@ export class Repository {
     }
   }
 
-  /** The checkpoints, the oldest first. */
+  /** Returns the checkpoints, the oldest first. */
   async list(): Promise<StoredCheckpoint[]> {
     const format = '%(refname:lstrip=2)%00%(objectname)%00%(contents:subject)';
     const lines = (await this.git.run(['for-each-ref', `--format=${format}`, `${REFS}/`])).toString().split('\n');
@@ -110,7 +110,7 @@ export class Repository {
   }
 
   /**
-   * A checkpoint of one owner, or of any. That of another owner is as if it were not there.
+   * Returns a checkpoint of one owner, or of any. Checkpoints of other owners are treated as missing.
    * @throws AdapterError CHECKPOINT_NOT_FOUND
    */
   async find(id: string, owner: string | null): Promise<StoredCheckpoint> {
@@ -121,38 +121,38 @@ export class Repository {
     });
   }
 
-  /** Makes a commit of a tree; without a name for it, it goes at the next tidying. */
+  /** Creates a commit of a tree; without a ref, the next repack removes it. */
   async commit(tree: string, facts: Omit<CheckpointFacts, 'id'>): Promise<string> {
     return (await this.git.run(['commit-tree', tree], JSON.stringify(facts))).toString().trim();
   }
 
-  /** Names a commit as a checkpoint. */
+  /** Creates the ref that makes a commit a checkpoint. */
   async name(id: string, commit: string): Promise<void> {
     await this.git.run(['update-ref', `${REFS}/${id}`, commit]);
   }
 
-  /** Keeps the contents of a commit for as long as no other is kept so. */
+  /** Keeps the contents of a commit until another one is kept this way. */
   async keepCached(commit: string): Promise<void> {
     await this.git.run(['update-ref', CACHED_REF, commit]);
   }
 
-  /** The commit that is kept so; empty for none. */
+  /** Returns the commit that is kept this way; empty for none. */
   async cached(): Promise<string> {
     return (await this.git.run(['for-each-ref', '--format=%(objectname)', CACHED_REF])).toString().trim();
   }
 
-  /** Forgets checkpoints. Their contents go at the next tidying. */
+  /** Removes checkpoints. Their contents are removed by the next repack. */
   async drop(checkpoints: readonly StoredCheckpoint[]): Promise<void> {
     if (checkpoints.length === 0) return;
     await this.git.run(['update-ref', '--stdin'], checkpoints.map(({ id }) => `delete ${REFS}/${id}\n`).join(''));
   }
 
-  /** Fails when something is missing that a commit is made of. */
+  /** Fails when an object of a commit is missing. */
   async verify(commit: string): Promise<void> {
     await this.git.run(['rev-list', '--objects', '--quiet', '--max-count=1', commit]);
   }
 
-  /** What the repository takes on the disk, and in how many pieces. */
+  /** Returns the disk use of the repository, and the number of its objects and packs. */
   async size(): Promise<{ readonly bytes: number; readonly looseObjects: number; readonly packs: number }> {
     const text = (await this.git.run(['count-objects', '-v'])).toString();
     const numberOf = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
@@ -160,18 +160,18 @@ export class Repository {
     return { bytes, looseObjects: numberOf('count'), packs: numberOf('packs') };
   }
 
-  /** Puts everything that is needed into one file and removes what no checkpoint needs any more. */
+  /** Packs everything that is needed into one file and removes what no checkpoint needs. */
   async repack(): Promise<void> {
     await this.git.run(['repack', '-a', '-d', '-q']);
     await this.git.run(['prune', '--expire=now']);
   }
 }
 
-/** Whether a checkpoint belongs to an owner; null stands for all of them. */
+/** Whether a checkpoint belongs to an owner; null matches all owners. */
 export const isOf = (checkpoint: CheckpointFacts, owner: string | null): boolean =>
   owner === null || checkpoint.owner === owner;
 
-/** What an earlier version has written, or a command that got at the file, does not stay. */
+/** Replaces a configuration that an earlier version has written, or that a command has modified. */
 function renewConfiguration(directory: string): void {
   const file = join(directory, 'config');
   if (existsSync(file) && readFileSync(file, 'utf8') === CONFIG) return;
@@ -179,7 +179,7 @@ function renewConfiguration(directory: string): void {
   renameSync(`${file}.new`, file);
 }
 
-/** A repository appears complete or not at all. */
+/** Creates a repository atomically. */
 async function create({ program, directory }: GitOptions): Promise<void> {
   const unfinished = `${directory}.new`;
   rmSync(unfinished, { recursive: true, force: true });

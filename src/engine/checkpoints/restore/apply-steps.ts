@@ -21,16 +21,16 @@ import { CAN_SET_OWNERS, type StagingDirectory } from '../files/staging.js';
 import { isSameFile } from '../files/stat-cache.js';
 import { factsOf } from '../files/walk.js';
 
-/** Where steps are made. */
+/** Where steps are applied. */
 export interface Site {
   readonly tree: OpenTree;
   readonly staging: StagingDirectory;
 }
 
 /**
- * Makes one step.
- * @param current the workspace as it was saved: what has changed since is not taken out
- * @throws AdapterError RESTORE_FAILED when somebody else has changed the place; the file system's error
+ * Applies one step.
+ * @param current the workspace as it was saved: entries that have changed since are not taken out
+ * @throws AdapterError RESTORE_FAILED when another process has changed the entry; the file system's error
  */
 export function applyStep(step: Step, { tree, staging }: Site, current: Entries<SavedEntry>): void {
   const location = tree.locate(step.path);
@@ -57,7 +57,7 @@ export function applyStep(step: Step, { tree, staging }: Site, current: Entries<
   }
 }
 
-/** Undoes one step, whether it was made or not. What somebody else has put in its way is left where it is. */
+/** Undoes one step, whether it was applied or not. Entries that another process has put in its way stay. */
 export function undoStep(step: Step, { tree, staging }: Site): void {
   const location = locateIfThere(tree, step.path);
   if (!location) return;
@@ -90,7 +90,7 @@ function locateIfThere(tree: OpenTree, path: BytePath): Location | undefined {
     return tree.locate(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // What is above it was not made, or is something else.
+    // The directory above it was not created, or has been replaced.
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
     throw error;
   }
@@ -121,7 +121,7 @@ function removeIfEmpty(place: Buffer): void {
   }
 }
 
-/** Sets permissions and owner of an entry that is no link, or the owner of one that is. */
+/** Sets permissions and owner of an entry; only the owner of a link. */
 function setAttributes({ directory, name }: Location, { mode, uid, gid }: Attributes): void {
   const place = directory.entry(name);
   if (lstatSync(place).isSymbolicLink()) {

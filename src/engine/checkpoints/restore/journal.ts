@@ -5,19 +5,19 @@ import type { BytePath } from '../../../core/checkpoints/entry.js';
 import type { Step } from '../../../core/checkpoints/restore-steps.js';
 
 /**
- * How far a restore has come, on the disk before it goes further: should the process or the machine end in the middle,
- * the next one undoes it. Until `moving` nothing of the workspace was touched; after it, everything is done.
+ * Progress of a restore, on disk before the next phase starts: if the process or the machine dies in the middle, the
+ * next run undoes it. Before `moving` nothing of the workspace was touched; in `done` all steps are complete.
  */
 export interface JournalEntry {
   readonly phase: 'staging' | 'moving' | 'done';
   /** Name of the staging directory in the workspace. */
   readonly staging: BytePath;
   readonly undoCheckpoint: string;
-  /** In the order in which they are made. */
+  /** In the order of their application. */
   readonly steps: readonly Step[];
 }
 
-/** The note about the restore that is under way. */
+/** The journal file of a restore in progress. */
 export class Journal {
   readonly #file: string;
 
@@ -25,31 +25,31 @@ export class Journal {
     this.#file = file;
   }
 
-  /** Whether a restore is under way, or was interrupted. */
+  /** Whether a restore is in progress, or was interrupted. */
   get exists(): boolean {
     return existsSync(this.#file);
   }
 
-  /** What was noted; undefined when nothing was. */
+  /** Returns the last entry; undefined without one. */
   read(): JournalEntry | undefined {
     if (!this.exists) return undefined;
     return JSON.parse(readFileSync(this.#file, 'utf8')) as JournalEntry;
   }
 
-  /** Notes how far a restore has come. */
+  /** Records the progress of a restore. */
   write(entry: JournalEntry): void {
     writeFileSync(`${this.#file}.new`, JSON.stringify(entry), { mode: 0o600, flush: true });
     renameSync(`${this.#file}.new`, this.#file);
   }
 
-  /** The restore is over and nothing of it is left. */
+  /** Removes the journal after the end of a restore. */
   remove(): void {
     rmSync(this.#file, { force: true });
   }
 }
 
-/** The journal of the store in a directory. */
+/** Returns the journal of the store in a directory. */
 export const journalOf = (directory: string): Journal => new Journal(join(directory, 'restore.json'));
 
-/** Whether a restore was interrupted there, or is under way. */
+/** Whether a restore was interrupted there, or is in progress. */
 export const hasInterruptedRestore = (directory: string): boolean => journalOf(directory).exists;

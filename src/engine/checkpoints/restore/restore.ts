@@ -12,7 +12,7 @@ import type { Journal, JournalEntry } from './journal.js';
 import type { SavedEntry } from '../capture/snapshot.js';
 import { STAGING_PREFIX, StagingDirectory } from '../files/staging.js';
 
-/** What a restore works with. */
+/** Dependencies of a restore. */
 export interface RestoreOptions {
   readonly workspace: string;
   readonly git: Git;
@@ -21,29 +21,29 @@ export interface RestoreOptions {
   /** The workspace as it was saved a moment ago. */
   readonly current: Entries<SavedEntry>;
   readonly undoCheckpoint: string;
-  /** For names: nobody else has it. */
+  /** Part of names; unique. */
   readonly token: string;
 }
 
-/** Permissions of a workspace that has to be made anew. */
+/** Permissions of a workspace that has to be created again. */
 const WORKSPACE_MODE = 0o755;
 
 /**
- * Makes the workspace directory when it was removed; those above it have to be there.
+ * Creates the workspace directory when it was removed; its parents must exist.
  * @throws the file system's error
  */
 export function ensureDirectory(workspace: string): void {
   try {
     mkdirSync(workspace, WORKSPACE_MODE);
   } catch (error) {
-    // Whether it is a directory shows when it is opened.
+    // Opening it will show whether it is a directory.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
 /**
- * Restores the workspace: the contents are made beside their places first, then everything is moved. When it fails, the
- * workspace is as it was.
+ * Restores the workspace: the contents are first created in a staging directory, then everything is moved. After a
+ * failure, the workspace is unchanged.
  * @throws AdapterError RESTORE_FAILED, RESOURCE_EXHAUSTED, CHECKPOINT_FAILED
  */
 export async function applyRestore(options: RestoreOptions): Promise<void> {
@@ -71,7 +71,7 @@ export async function applyRestore(options: RestoreOptions): Promise<void> {
 }
 
 /**
- * Ends a restore that was interrupted: undoes it, or removes what it has left.
+ * Ends an interrupted restore: undoes it, or removes its leftovers.
  * @returns what was found, for the log; undefined when there was nothing
  * @throws AdapterError RESTORE_FAILED when it could not be undone
  */
@@ -89,8 +89,8 @@ export function recover(workspace: string, journal: Journal): 'undone' | 'finish
 }
 
 /**
- * Brings the workspace back to what it was before the restore that the journal has. When that fails too it is not tried
- * again: what was moved stays where it is, and the checkpoint that was made before has everything.
+ * Rolls the workspace back to its state before the restore in the journal. A failure is not retried: moved entries stay
+ * where they are, and the checkpoint made before has everything.
  */
 function rollBack(tree: OpenTree, journal: Journal, reason: unknown): void {
   const entry = journal.read();
@@ -145,5 +145,5 @@ function asRestoreFailure(error: unknown, path: BytePath, undoCheckpoint: string
   return new AdapterError('RESTORE_FAILED', message, { details, cause: error });
 }
 
-/** What the system says without the paths, which are those of descriptors. */
+/** Removes paths from a system error message, because they are those of descriptors. */
 const plainReason = (error: unknown): string => (error as Error).message.replace(/ '\/proc\/self\/fd\/.*$/s, '');

@@ -7,11 +7,14 @@ import type { WorkerReply, WorkerRequest } from './messages.js';
 import { runJob } from './run-job.js';
 
 /*
- * The checkpoint worker: does one job and ends. A process of its own, because walking through 50,000 files keeps a thread
- * busy that the daemon needs for its clients; and so that a restore is completed whatever becomes of the daemon.
+ * The checkpoint worker: runs one job and exits. A separate process, because walking through 50,000 files blocks a
+ * thread that the daemon needs for its clients; and so that a restore is completed even when the daemon ends.
  */
 
-/** Sessions come first, but somebody waits for this too: it gets a third of what they get of a busy processor. */
+/**
+ * Sessions have priority, but a client waits for this too: under load the worker gets a third of their share of the
+ * CPU.
+ */
 const NICENESS = 5;
 
 closeInheritedTerminals();
@@ -21,7 +24,7 @@ const STDIN = 0;
 
 const { job, options } = JSON.parse(readFileSync(STDIN, 'utf8')) as WorkerRequest;
 const reply = JSON.stringify(await answer());
-// EPIPE: the daemon has ended. What was to be done is done.
+// EPIPE: the daemon has ended. The job is done.
 process.stdout.on('error', () => undefined);
 process.stdout.write(reply);
 

@@ -3,7 +3,7 @@ import type { Job, JobResults, StoreOptions } from '../job.js';
 import { CheckpointStore } from '../store.js';
 
 /**
- * Does a job, in this process.
+ * Runs a job, in this process.
  * @throws AdapterError
  */
 export async function runJob(job: Job, options: StoreOptions): Promise<JobResults[Job['kind']]> {
@@ -31,7 +31,10 @@ function start(job: Job, options: StoreOptions): Promise<JobResults[Job['kind']]
   }
 }
 
-/** What the system refused: the disk with the checkpoints, mostly, since what the workspace refuses is skipped. */
+/**
+ * Converts system errors: mostly those of the disk with the checkpoints, since unreadable workspace entries are
+ * skipped.
+ */
 function asAdapterError(error: unknown): AdapterError {
   if (error instanceof AdapterError) return error;
   const { code, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
