@@ -79,8 +79,8 @@ export interface DeadInstance {
 
 /**
  * Creates the directory of this instance, named by its id.
- * @param bases parent directories, of which the first usable one is taken
- * @default on a tmpfs, else the temporary directory
+ * @param bases parent directories, of which the first usable one is taken; by default on a tmpfs, else the temporary
+ *   directory
  */
 export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectories()): RuntimeDirectory {
   const instance = createInstanceId();

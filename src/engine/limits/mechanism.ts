@@ -90,7 +90,7 @@ export interface LimitMechanism extends Disposable {
   /**
    * Creates a process group.
    * @param tag of the group's processes, `instance.session`
-   * @param isInNamespace whether they are in a PID namespace, including that of a sandbox
+   * @param isInNamespace whether they are in a PID namespace, including that of a sandbox; by default they are not
    */
   createGroup(tag: string, isInNamespace?: boolean): ProcessGroup;
   /** Samples all processes that its groups need; yields to the event loop in between. */

@@ -12,7 +12,7 @@ import { findSessionProcesses, type ReportedProcess, reportProcess, type Session
  */
 const PAUSES_MS = [3, 6, 12, 24];
 
-/** What to search for, and how to recognise that everything has appeared. */
+/** Where to search, and how to recognise processes that are still appearing. */
 export interface BackgroundProcessesQuery {
   readonly scope: SessionScope;
   /** Whether there must be at least one: a process holds the command's pipes. */

@@ -158,7 +158,7 @@ export class Session {
     if (this.#run?.command === command) this.#run.terminate(reason);
     else if (this.#queue.remove(command)) {
       command.requestEnd(reason);
-      command.finish({ ...this.#stateNow(), exitCode: exitCodeOfSignal('SIGINT') });
+      command.finish({ ...this.#state(), exitCode: exitCodeOfSignal('SIGINT') });
     }
   }
 
@@ -311,7 +311,7 @@ export class Session {
     this.#sessionShell.noteReport(report, run.hasLingered || run.command.mayDisturbTerminal);
     if (run.command.mayDisturbTerminal) this.#sessionShell.saveNow();
     const settle = () => {
-      this.#settle(run, report.exitCode, this.#stateNow().sessionState, []);
+      this.#settle(run, report.exitCode, this.#state().sessionState, []);
     };
     if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
     settle();
@@ -337,14 +337,11 @@ export class Session {
     this.#next();
   }
 
-  #stateNow(): Pick<CommandEnd, 'sessionState' | 'workingDirectory'> {
+  #state(): Pick<CommandEnd, 'sessionState' | 'workingDirectory'> {
     return { sessionState: this.#isClosed ? 'closed' : 'alive', workingDirectory: this.workingDirectory };
   }
 
-  readonly #notStarted = (error: unknown): CommandEnd => ({
-    ...this.#stateNow(),
-    ...notStarted(error, this.options.log),
-  });
+  readonly #notStarted = (error: unknown): CommandEnd => ({ ...this.#state(), ...notStarted(error, this.options.log) });
 
   readonly #answerNotStarted = (command: Command, error: unknown): void => {
     command.finish(this.#notStarted(error));

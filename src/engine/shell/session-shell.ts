@@ -120,8 +120,8 @@ export class SessionShell {
    * Records the end of a command: the directory, where the report has one, and that the state must be saved. A
    * long-running program may have left the terminal's modes in disorder.
    */
-  noteReport(report: ShellReport, hasLingered: boolean): void {
-    this.#mustTidy ||= hasLingered;
+  noteReport(report: ShellReport, isLongRunning: boolean): void {
+    this.#mustTidy ||= isLongRunning;
     this.#isUnsaved = true;
     this.#saveTimer.refresh();
     if (report.workingDirectory !== '') this.#workingDirectory = report.workingDirectory;

@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly files: number;
   /** Total size of their contents. */
   readonly bytes: number;
-  /** What the next snapshot need not read again. */
+  /** Cache for the next snapshot, which need not read unchanged files again. */
   readonly cache: StatCache;
 }
 
