@@ -1,6 +1,6 @@
 import { type HealthFacts, RELIED_ON } from './facts.js';
 
-/** Something in a session that will make commands fail which have nothing to do with it. */
+/** A condition of a session that will make unrelated commands fail. */
 export interface HealthWarning {
   readonly code:
     | 'DIRECTORY_GONE'
@@ -11,23 +11,23 @@ export interface HealthWarning {
     | 'PROCESSES_LEFT'
     | 'ENVIRONMENT_LARGE'
     | 'DISK_LOW';
-  /** What is wrong, and what to do. */
+  /** The problem, and what to do. */
   readonly message: string;
 }
 
-/** So many processes are hardly meant to be left. */
+/** This many remaining processes are unlikely to be intended. */
 const MANY_PROCESSES = 20;
-/** The kernel gives arguments and environment of a program 128 KiB each, and some MiB together. */
+/** Linux limits each argument and environment string of a program to 128 KiB, and their sum to some MiB. */
 const LARGE_ENVIRONMENT_BYTES = 128 * 1024;
-/** A disk is low when both are so little. */
+/** A disk is low when both values fall below their thresholds. */
 const LOW_DISK_BYTES = 256 * 1024 * 1024;
 const LOW_DISK_SHARE = 0.05;
-/** Names that a message lists at most. */
+/** Most names in a message. */
 const MAX_NAMES = 5;
 
 const MIB = 1024 * 1024;
 
-/** Options that change how every later command behaves: letter in `$-`, name, effect. */
+/** Options that change the behaviour of all later commands: letter in `$-`, name, effect. */
 const OPTIONS = [
   ['e', 'errexit', 'the first command that fails ends what runs'],
   ['u', 'nounset', 'unset variables are errors'],
@@ -35,7 +35,7 @@ const OPTIONS = [
   ['n', 'noexec', 'commands are read and not run'],
   ['C', 'noclobber', '> overwrites no file'],
 ] as const;
-/** zsh has another letter for this one. */
+/** zsh uses another letter for this option. */
 const ZSH_NOGLOB = 'F';
 
 const list = (names: readonly string[]): string =>
@@ -137,6 +137,6 @@ const CHECKS = [
   checkDisk,
 ];
 
-/** Looks for what will make later commands fail. */
+/** Returns the conditions that will make later commands fail. */
 export const checkHealth = (facts: HealthFacts): HealthWarning[] =>
   CHECKS.map((check) => check(facts)).filter((warning) => warning !== undefined);

@@ -16,7 +16,7 @@ import {
 } from './completion-request.js';
 
 const textPart = z.object({ type: z.literal('text'), text });
-/** What a model has said instead of an answer is part of the conversation too. */
+/** A refusal of a model is also part of the conversation. */
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: text }).transform(({ refusal }) => asText(refusal));
 const otherPart = z.object({
   type: z
@@ -53,8 +53,8 @@ const responseFormat = z.discriminatedUnion(
 );
 
 /**
- * The body of `POST /v1/chat/completions`, as far as it means something here.
- * Source: https://platform.openai.com/docs/api-reference/chat/create
+ * The body of `POST /v1/chat/completions`, limited to the supported fields. Source:
+ * https://platform.openai.com/docs/api-reference/chat/create
  */
 const chatRequest = z.object({
   ...commonFields,
@@ -64,7 +64,10 @@ const chatRequest = z.object({
   response_format: responseFormat.nullish(),
 });
 
-/** @throws AdapterError INVALID_REQUEST, `details.field` says where */
+/**
+ * Parses the body of `POST /v1/chat/completions`.
+ * @throws AdapterError INVALID_REQUEST, `details.field` names the field
+ */
 export function parseChatRequest(body: unknown): CompletionRequest {
   const parsed = parseBody(chatRequest, body);
   assertNoToolNeeded(body);

@@ -2,16 +2,18 @@ import type { LlmUsage } from '../llm/usage.js';
 import type { AnswerEncoding, EncodedAnswer } from './encoding.js';
 import type { OpenAiError } from './failure.js';
 
-/** What is known of a response before its answer. */
+/** Facts about a response that are known before its answer. */
 interface ResponseFrame {
-  /** Unique; the ids of the response and its message are made of it. */
+  /** Unique; the ids of the response and its message are derived from it. */
   readonly id: string;
   /** In seconds since 1970. */
   readonly created: number;
   readonly model: string;
 }
 
-/** Tokens in the words of the API, which wants every count: what is unknown is 0. Null when nothing is known. */
+/**
+ * Token counts in the format of the API, which requires every count: unknown counts are 0. Null when all are unknown.
+ */
 const toUsage = (usage: LlmUsage | undefined) => {
   if (!usage) return null;
   const { prompt_tokens: input = 0, completion_tokens: output = 0, cached_tokens: cached = 0 } = usage;
@@ -26,12 +28,12 @@ const toUsage = (usage: LlmUsage | undefined) => {
 
 type Status = 'in_progress' | 'completed' | 'failed';
 
-/** Where the one text of a response stands. */
+/** Position of the only text part of a response. */
 const PLACE = { output_index: 0, content_index: 0 };
 
 /**
- * An answer as a response with one message, whole or in events.
- * Source: https://platform.openai.com/docs/api-reference/responses
+ * Encodes an answer as a response with one message, whole or in events. Source:
+ * https://platform.openai.com/docs/api-reference/responses
  */
 export class ResponsesEncoding implements AnswerEncoding {
   readonly hasDoneMark = false;
@@ -75,7 +77,7 @@ export class ResponsesEncoding implements AnswerEncoding {
     ];
   }
 
-  /** Some clients look for a response that has failed, others for an event of the type `error`. */
+  /** Some clients expect a response that has failed, others an event of the type `error`. */
   fail(error: OpenAiError): readonly object[] {
     const { code, message } = error;
     const failed = { ...this.#response('failed', []), error: { code, message } };
@@ -96,7 +98,7 @@ export class ResponsesEncoding implements AnswerEncoding {
     return { id: `msg_${this.#frame.id}`, type: 'message', status, role: 'assistant', content };
   }
 
-  /** Clients expect every field; those that mean nothing here have OpenAI's defaults. */
+  /** Clients expect every field; unsupported ones have OpenAI's defaults. */
   #response(status: Status, output: readonly object[], usage?: LlmUsage) {
     const { id, created, model } = this.#frame;
     return {

@@ -33,7 +33,7 @@ const messageItem = z.object({
   content,
 });
 const outputItem = z.object({ type: z.enum(['function_call_output', 'custom_tool_call_output']), output: content });
-/** Kinds of items that say nothing which a prompt could hold: what a model has thought, and which tools it has called. */
+/** Kinds of items without content for a prompt: reasoning, and calls of tools. */
 const SILENT_ITEMS = ['reasoning', 'function_call', 'custom_tool_call'] as const;
 const silentItem = z.object({ type: z.enum(SILENT_ITEMS) });
 
@@ -51,8 +51,8 @@ const NOT_KEPT = 'answers are not kept here: send the whole conversation as inpu
 const absent = (why: string) => z.null(why).optional();
 
 /**
- * The body of `POST /v1/responses`, as far as it means something here.
- * Source: https://platform.openai.com/docs/api-reference/responses/create
+ * The body of `POST /v1/responses`, limited to the supported fields. Source:
+ * https://platform.openai.com/docs/api-reference/responses/create
  */
 const responsesRequest = z.object({
   ...commonFields,
@@ -67,7 +67,10 @@ const responsesRequest = z.object({
   stream_options: z.object({ include_obfuscation: flag }, 'must be an object').nullish(),
 });
 
-/** @throws AdapterError INVALID_REQUEST, `details.field` says where */
+/**
+ * Parses the body of `POST /v1/responses`.
+ * @throws AdapterError INVALID_REQUEST, `details.field` names the field
+ */
 export function parseResponsesRequest(body: unknown): CompletionRequest {
   const parsed = parseBody(responsesRequest, body);
   assertNoToolNeeded(body);

@@ -4,32 +4,34 @@ import { ByteWindow } from './byte-window.js';
 import { collapseCr } from './collapse-cr.js';
 import { type ByteScanner, characterOffset, countCharacters, MAX_BYTES_PER_CHARACTER, Utf8Counter } from './utf8.js';
 
-/** How much of an output is given, in characters. `beginSize + endSize <= maxSize`, which the caller sees to. */
+/** Size of the returned output, in characters. The caller guarantees `beginSize + endSize <= maxSize`. */
 export interface OutputLimits {
-  /** Longest output that is given whole. */
+  /** Longest output that is returned whole. */
   readonly maxSize: number;
-  /** What is given of the beginning of a longer one. */
+  /** Size of the beginning of a longer one. */
   readonly beginSize: number;
-  /** What is given of its end. */
+  /** Size of its end. */
   readonly endSize: number;
 }
 
-/** How an output is given. */
+/** Options for rendering an output. */
 export interface RenderOptions {
-  /** `base64` encodes the exact bytes of what is kept, and the marker between them; the two filters don't apply to it. */
+  /**
+   * `base64` encodes the exact bytes that are kept, and the marker between them; the two filters do not apply to it.
+   */
   readonly encoding: 'utf8' | 'base64';
-  /** Leave out ANSI escape sequences. Applied after trimming, like `collapseCr`, which goes first. */
+  /** Remove ANSI escape sequences. Applied after trimming and after `collapseCr`. */
   readonly stripAnsi: boolean;
-  /** Show lines overwritten by carriage returns as they end up. */
+  /** Show lines overwritten by carriage returns in their final state. */
   readonly collapseCr: boolean;
-  /** For the marker: how to get what was left out. */
+  /** Text for the marker: how to read the omitted part. */
   readonly hint: string;
 }
 
-/** An output as a client gets it. */
+/** An output as a client receives it. */
 export interface RenderedOutput {
   readonly text: string;
-  /** Whether something was left out for its size. */
+  /** Whether a part was omitted because of its size. */
   readonly truncated: boolean;
 }
 
@@ -63,8 +65,8 @@ function decode(bytes: Uint8Array, options: RenderOptions): string {
 
 /**
  * The beginning and the end of one output stream, in constant memory, and its exact size. Characters are Unicode code
- * points as the WHATWG UTF-8 decoder gives them: invalid bytes count as the U+FFFD they become, a byte order mark is
- * kept. Memory follows the output, up to about `4 * (maxSize + endSize)` bytes.
+ * points as the WHATWG UTF-8 decoder returns them: invalid bytes count as the U+FFFD they become, a byte order mark is
+ * kept. Memory grows with the output, up to about `4 * (maxSize + endSize)` bytes.
  */
 export class OutputWindow {
   readonly #limits: OutputLimits;
@@ -74,7 +76,7 @@ export class OutputWindow {
   constructor(limits: OutputLimits, scanner: ByteScanner) {
     this.#limits = limits;
     this.#counter = new Utf8Counter(scanner);
-    // Besides the characters themselves, what tells whether a cut falls inside a sequence.
+    // Besides the characters, the window keeps enough bytes to detect whether a cut falls inside a sequence.
     const { maxSize, endSize } = limits;
     this.#window = new ByteWindow({
       headBytes: maxSize * MAX_BYTES_PER_CHARACTER + MAX_SEQUENCE_BYTES,
@@ -87,26 +89,26 @@ export class OutputWindow {
     return this.#window.total;
   }
 
-  /** Characters so far; a character that is still incomplete counts as the U+FFFD it would become. */
+  /** Characters so far; an incomplete character counts as the U+FFFD it would become. */
   get characters(): number {
     return this.#counter.characters;
   }
 
-  /** Whether bytes that are not UTF-8, an incomplete character at the end included, show as U+FFFD. */
+  /** Whether invalid UTF-8, including an incomplete character at the end, is shown as U+FFFD. */
   get lossy(): boolean {
     return this.#counter.lossy;
   }
 
-  /** Takes the next bytes of the stream; copies what it keeps. */
+  /** Appends the next bytes of the stream; copies the bytes that it keeps. */
   push(chunk: Uint8Array): void {
     this.#counter.push(chunk);
     this.#window.push(chunk);
   }
 
   /**
-   * The output so far: whole up to `maxSize`, else its beginning and end with a marker line between them that says how
-   * many characters are missing of how many. Neither a character nor an escape sequence (of up to 256 characters) is
-   * cut: what would be is left out. May be called at any time, and again.
+   * The output so far: whole up to `maxSize`, else its beginning and end with a marker line between them that gives the
+   * number of omitted characters and the total. A cut never splits a character or an escape sequence (of up to 256
+   * characters); the split one is omitted. May be called at any time and repeatedly.
    */
   render(options: RenderOptions): RenderedOutput {
     const isBase64 = options.encoding === 'base64';
@@ -130,7 +132,10 @@ export class OutputWindow {
     return bytes.subarray(0, sequenceAround(bytes, cut)?.start ?? cut);
   }
 
-  /** The kept bytes may begin inside a character: its rest counts differently, but before the cut, and in both numbers alike. */
+  /**
+   * The kept bytes may begin inside a character. Its rest counts differently, but before the cut and equally in both
+   * numbers.
+   */
   #keptTail(): Uint8Array {
     const bytes = this.#window.tail();
     const cut = characterOffset(bytes, countCharacters(bytes) - this.#limits.endSize);

@@ -1,4 +1,4 @@
-/** What a run of bytes is. The engine passes the vectorized functions of `node:buffer`. */
+/** Classifies a run of bytes. The engine passes the vectorized functions of `node:buffer`. */
 export interface ByteScanner {
   readonly isAscii: (bytes: Uint8Array) => boolean;
   readonly isUtf8: (bytes: Uint8Array) => boolean;
@@ -10,7 +10,7 @@ export const MAX_BYTES_PER_CHARACTER = 4;
 /** Below this many bytes a loop is faster than a call into native code. */
 const SMALL_CHUNK_BYTES = 48;
 
-/** States of the decoder: which continuation bytes it still takes. */
+/** States of the decoder: the continuation bytes that it accepts next. */
 const READY = 0;
 const NEEDS_1 = 1;
 const NEEDS_2 = 2;
@@ -23,14 +23,14 @@ const AFTER_F4 = 7;
 const STATE_COUNT = 8;
 const STATE_MASK = STATE_COUNT - 1;
 
-/** Set in a transition when the byte starts a character; the byte's bit position, so that it can be added up. */
+/** Set in a transition when the byte starts a character. Bit position, so that the flags can be summed. */
 const STARTS_BIT = 3;
 const STARTS = 1 << STARTS_BIT;
 
-/** Set in a transition when something became U+FFFD: the byte itself, or the sequence that it cut short. */
+/** Set in a transition that produces U+FFFD: for the byte itself, or for the sequence that it cuts short. */
 const INVALID = 1 << 4;
 
-/** For each state but READY: the lowest and highest byte that continues it, and the state after that byte. */
+/** For each state but READY: the lowest and highest continuation byte, and the state after it. */
 const CONTINUATIONS: readonly (readonly [low: number, high: number, next: number])[] = [
   [1, 0, READY],
   [0x80, 0xbf, READY],
@@ -55,9 +55,9 @@ function startCharacter(byte: number): number {
 
 /**
  * The UTF-8 decoder of the WHATWG Encoding Standard as a table, index `state << 8 | byte`. A sequence that breaks off
- * counts as one U+FFFD and the byte that broke it starts anew (the "maximal subpart" rule), so the characters of a
- * stream are exactly the transitions with STARTS: a sequence still open at the end is counted too, as the U+FFFD
- * that it would become.
+ * counts as one U+FFFD, and the byte that broke it starts a new sequence (the "maximal subpart" rule), so the
+ * characters of a stream are exactly the transitions with STARTS. A sequence still open at the end is counted too, as
+ * the U+FFFD that it would become.
  */
 function buildTransitions(): Uint8Array {
   const transitions = new Uint8Array(STATE_COUNT << 8);
@@ -86,7 +86,7 @@ function countValid(bytes: Uint8Array): number {
   for (let i = 0; i < prologue; i++) if (isContinuation(bytes[i])) continuations++;
   for (let i = prologue + words.length * 4; i < bytes.length; i++) if (isContinuation(bytes[i])) continuations++;
   for (let block = 0; block < words.length; block += 255) {
-    // Each byte of `lanes` counts its own column, so 255 words fit before one could overflow.
+    // Each byte of `lanes` counts one column, so 255 words fit before a byte can overflow.
     const end = Math.min(block + 255, words.length);
     let lanes = 0;
     for (let i = block; i < end; i++) {
@@ -110,7 +110,10 @@ export function countCharacters(bytes: Uint8Array): number {
   return count;
 }
 
-/** Offset of the byte at which character `index` starts (the first is 0), or the length when there are not so many. */
+/**
+ * Offset of the byte at which character `index` starts (the first is 0), or the length when the text has fewer
+ * characters.
+ */
 export function characterOffset(bytes: Uint8Array, index: number): number {
   let state = READY;
   let started = 0;
@@ -123,7 +126,7 @@ export function characterOffset(bytes: Uint8Array, index: number): number {
   return bytes.length;
 }
 
-/** Length without the sequence at the end, of at most three bytes, that more bytes could complete. */
+/** Length without an incomplete sequence at the end, of at most three bytes, that further bytes could complete. */
 export function completeLength(bytes: Uint8Array): number {
   let start = bytes.length - 1;
   const earliest = Math.max(0, bytes.length - (MAX_BYTES_PER_CHARACTER - 1));
@@ -134,8 +137,8 @@ export function completeLength(bytes: Uint8Array): number {
 }
 
 /**
- * Counts the characters (code points) of a stream that comes in chunks, as the WHATWG decoder would give them: invalid
- * bytes count as the U+FFFD they become, a byte order mark counts as a character.
+ * Counts the characters (code points) of a stream that arrives in chunks, as the WHATWG decoder would return them:
+ * invalid bytes count as the U+FFFD they become, a byte order mark counts as a character.
  */
 export class Utf8Counter {
   readonly #scanner: ByteScanner;
@@ -147,12 +150,15 @@ export class Utf8Counter {
     this.#scanner = scanner;
   }
 
-  /** Characters so far, an unfinished one at the end included. */
+  /** Characters so far, including an unfinished one at the end. */
   get characters(): number {
     return this.#characters;
   }
 
-  /** Whether bytes so far, an unfinished character at the end included, decode to U+FFFD for not being UTF-8. */
+  /**
+   * Whether the bytes so far, including an unfinished character at the end, contain invalid UTF-8 that decodes to
+   * U+FFFD.
+   */
   get lossy(): boolean {
     return this.#invalid !== 0 || this.#state !== READY;
   }

@@ -12,7 +12,7 @@ import { type RequestName, requests } from './requests.js';
 import { checkpointInfo, commandResult, events, sessionInfo } from './results.js';
 import { RULES } from './rules.js';
 
-/** Schemas that several messages are made of: described once. */
+/** Schemas that several messages share; each is described once. */
 const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; readonly text: string }[] = [
   {
     title: 'Command result',
@@ -80,7 +80,7 @@ function renderIndex(): string {
   return table(['request', 'what it does'], rows);
 }
 
-/** What the roles are, and who may make which request. */
+/** Describes the roles and the requests that each of them may make. */
 function renderRoles(): string {
   const meanings = Object.entries(ROLES).map(([role, meaning]) => [`\`${role}\``, meaning]);
   const rows = requestNames().map((name) => {
@@ -100,7 +100,7 @@ function renderRequest(name: RequestName): string {
   ].join('\n\n');
 }
 
-/** The fields of an answer or event; a link where it is one of the shapes. */
+/** The fields of an answer or event; a link for one of the shared shapes. */
 function renderPayload(schema: z.ZodType): string {
   const shape = SHAPES.find((candidate) => candidate.schema === schema);
   if (!shape) return renderFields(schema, 'always there', listedShapes(schema));
@@ -122,7 +122,7 @@ function renderRow({ name, type, isRequired, description }: FieldRow, listed: re
   return [`\`${name}\``, type, isRequired ? 'yes' : '', text];
 }
 
-/** A field that is a list of one of the shapes, and what the names of their fields begin with. */
+/** A field that is a list of a shared shape, with the prefix of its field names. */
 interface ListedShape {
   readonly prefix: string;
   readonly title: string;

@@ -6,32 +6,32 @@ import { SANDBOX_PROFILES } from '../sandbox/profiles.js';
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
 export const PROTOCOL_VERSION = 1;
 
-/** Longest timer that Node can hold, in milliseconds (a 32-bit signed integer): the ceiling of every time-out. */
+/** Longest timer of Node.js, in milliseconds (a 32-bit signed integer): the upper bound of every time-out. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Most bytes that one `read_output` gives. */
+/** Most bytes that one `read_output` returns. */
 export const MAX_READ_BYTES = 1024 * 1024;
 
-/** Most characters of an output that a client may ask for in a result: the daemon keeps them in memory. */
+/** Most characters of an output that a client may request in a result: the daemon keeps them in memory. */
 export const MAX_RESULT_CHARACTERS = 16 * 1024 * 1024;
 
-/** Longest pause between two looks at what a session uses, in milliseconds. */
+/** Longest interval between two samples of a session's resource usage, in milliseconds. */
 export const MAX_USAGE_INTERVAL_MS = 3_600_000;
 
 /** Longest name or id a client may choose, in characters. */
 const MAX_NAME_LENGTH = 128;
 
-/** Terminal dimensions: node-pty takes 1e9 silently, so the bound is ours. */
+/** Terminal dimensions. node-pty accepts 1e9 without an error, so the bound is set here. */
 const MAX_TERMINAL_CELLS = 1000;
 
 const withoutNul = (what: string) => (text: string, context: z.RefinementCtx) => {
   if (text.includes('\0')) context.addIssue({ code: 'custom', message: `${what} cannot contain a NUL character` });
 };
 
-/** Text that ends up in an argument vector, an environment or a path, none of which can hold a NUL. */
+/** Text for an argument vector, an environment or a path, none of which can contain NUL. */
 export const textWithoutNul = (what: string) => z.string().superRefine(withoutNul(what));
 
-/** An optional field. `null` counts as absent, for clients in languages whose optionals are sent as null. */
+/** An optional field. `null` counts as absent, for clients in languages that serialise optionals as null. */
 export const optional = <T extends z.ZodType>(schema: T) =>
   schema
     .nullish()
@@ -66,7 +66,7 @@ export const terminalCells = z.int().min(1).max(MAX_TERMINAL_CELLS);
 
 export const label = z.string().max(MAX_NAME_LENGTH).describe('A name for people');
 
-/** A moment, as ISO 8601 in UTC with milliseconds. */
+/** A point in time, as ISO 8601 in UTC with milliseconds. */
 export const timestamp = z.iso.datetime();
 
 export const checkpointId = z
@@ -77,7 +77,7 @@ export const checkpointId = z
 
 export const confirmationId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a confirmation');
 
-/** Longest justification of a decision, in characters: it stands in logs. */
+/** Longest justification of a decision, in characters: it is written to logs. */
 export const MAX_JUSTIFICATION_LENGTH = 2000;
 
 /** Most paths that a request may name. */
@@ -89,13 +89,16 @@ export const workspacePaths = z
   .max(MAX_PATHS)
   .describe('Files and directories, each with all that is in it: relative to the workspace, or absolute within it');
 
-/** Which of a command's outputs: `terminal` is what programs write to /dev/tty, and all output of a `tty` command is `stdout`. */
+/**
+ * Output stream of a command: `terminal` is what programs write to /dev/tty, and all output of a `tty` command is
+ * `stdout`.
+ */
 export const outputStream = z.enum(['stdout', 'stderr']);
 
 /** One of a command's two output streams. */
 export type OutputStreamName = z.infer<typeof outputStream>;
 
-/** Limits on what processes may use, each at most what holds already. */
+/** Limits of resource usage, each at most the limit already in effect. */
 export const resourceLimits = z
   .strictObject({
     cpu_percent: optional(z.number().positive()).describe('Of one core, on the average over `cpu_window`'),
@@ -106,7 +109,7 @@ export const resourceLimits = z
   })
   .describe('Limits on what processes may use together: lower ones than hold anyway');
 
-/** How much of the machine a shell may reach. */
+/** Sandbox profile: the part of the machine that a shell may reach. */
 export const sandboxProfile = z
   .enum(SANDBOX_PROFILES)
   .describe('`none`, `workspace` (the machine read-only, the workspace writable) or `strict` (and no network)');
@@ -114,7 +117,9 @@ export const sandboxProfile = z
 /** Signals that a client may send. */
 export const signalName = z.enum(SIGNAL_NAMES).describe('Name of a signal; SIGINT is Ctrl-C');
 
-/** Raw bytes: a Socket.IO binary attachment. Node gives a Buffer, browsers an ArrayBuffer, which the client wraps. */
+/**
+ * Raw bytes: a Socket.IO binary attachment. Node.js delivers a Buffer, browsers an ArrayBuffer, which the client wraps.
+ */
 export const bytes = z
   .custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes')
   .describe('Bytes, sent as a binary attachment');

@@ -18,7 +18,7 @@ import { commandResult, effectiveLimits, processInfo, sessionInfo } from './resu
 
 const { optional } = field;
 
-/** The command a request is about: by its own id, or as what runs in a session. */
+/** Target of a request: a command by its id, or the command that runs in a session. */
 const target = {
   session_id: optional(field.sessionId),
   command_id: optional(field.commandId),
@@ -29,22 +29,22 @@ const namesATarget = (request: { session_id?: string | undefined; command_id?: s
 
 const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
 
-/** What is typed into a terminal. */
+/** Input for a terminal. */
 const typing = {
   ...target,
   data: optional(z.string()).describe('Text to type; control characters act as keys'),
   eof: optional(z.boolean()).describe('Then signal end of input'),
 };
 
-/** `send_input` for clients that can send text alone. */
+/** `send_input` for clients that can only send text. */
 export const typedInput = z.strictObject(typing).refine(namesATarget, TARGET_MISSING);
 
 /** Text for a terminal. */
 export type TypedInput = z.output<typeof typedInput>;
 
 /**
- * Every request of the protocol: what it takes and what it gives. Server and client types, the documentation and
- * the tool schemas are derived from this table alone.
+ * All requests of the protocol with their input and output schemas. Server and client types, the documentation and the
+ * tool schemas are derived from this table alone.
  */
 export const requests = {
   open_session: {
@@ -295,10 +295,10 @@ export const requests = {
 /** Name of a request. */
 export type RequestName = keyof typeof requests;
 
-/** What a client sends. */
+/** Payload of a request as a client sends it. */
 export type RequestInput<N extends RequestName> = z.input<(typeof requests)[N]['input']>;
 
-/** A request after parsing: what handlers get. */
+/** Payload of a request after parsing, as handlers receive it. */
 export type Request<N extends RequestName> = z.output<(typeof requests)[N]['input']>;
 
 /** Answer to a request. */

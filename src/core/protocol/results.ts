@@ -19,7 +19,7 @@ import {
   timestamp,
 } from './fields.js';
 
-/** How a command stands. One that has yet to be confirmed, or was not, has not begun. */
+/** Status of a command. A command that waits for confirmation, or was not confirmed, has not been started. */
 const commandStatus = z.enum([
   'running',
   'completed',
@@ -30,10 +30,10 @@ const commandStatus = z.enum([
   'denied',
 ]);
 
-/** What ended a command before its time. */
+/** Cause that ended a command early. */
 const killedBy = z.enum(['timeout', 'memory', 'cpu', 'processes', 'disk', 'signal', 'client', 'shutdown']);
 
-/** Whether the command left its session as it was, behind a new shell, or ended. */
+/** State of the session after the command: unchanged, with a new shell, or closed. */
 const sessionState = z.enum(['alive', 'restarted', 'closed']);
 
 export const processInfo = z.object({
@@ -46,14 +46,14 @@ const warning = z.object({
   message: z.string().describe('What happened and what to do'),
 });
 
-/** A limit that was exceeded, or is near; numbers are in the unit that the name of the resource tells. */
+/** A limit that was exceeded or is nearly reached. Numbers are in the unit that the name of the resource gives. */
 const breach = {
   resource: z.enum(RESOURCES).describe('Which limit; `disk_free_mb` is the free space that the daemon keeps'),
   limit: z.number().describe('In the unit of its name'),
   observed: z.number().describe('Likewise. Where the kernel keeps a limit, never more than that'),
 };
 
-/** A limit that something was ended for. */
+/** A limit whose breach ended a process. */
 const kill = z.object({
   ...breach,
   peak: z.number().describe('The most that was used, likewise'),
@@ -64,7 +64,7 @@ const kill = z.object({
     ),
 });
 
-/** What a command has used. */
+/** Resources that a command has used. */
 export const resourceUse = z.object({
   cpu_ms: z.number().nullable().describe('CPU time of all that ran in its session while it did'),
   peak_memory_bytes: z
@@ -75,7 +75,7 @@ export const resourceUse = z.object({
   written_bytes: z.int().nullable().describe('Written to disks; null where that is not known'),
 });
 
-/** Limits as they hold. */
+/** Limits in effect. */
 export const effectiveLimits = z
   .object({
     cpu_percent: z.number().nullable(),
@@ -124,7 +124,7 @@ export const commandResult = z.object({
   ...optionalTerms,
 });
 
-/** Result of a command, as it goes over the wire. */
+/** Result of a command in wire format. */
 export type CommandResult = z.output<typeof commandResult>;
 
 export const sessionInfo = z.object({
@@ -161,7 +161,7 @@ export type SessionInfo = z.output<typeof sessionInfo>;
 
 const reasons = Object.keys(SKIP_REASONS) as [SkipReason, ...SkipReason[]];
 
-/** What a checkpoint or a restore has left out. */
+/** A path that a checkpoint or a restore left out. */
 export const skippedPath = z.object({
   path: z.string(),
   reason: z.enum(reasons).describe('Why; see [Checkpoints](#checkpoints)'),

@@ -1,4 +1,4 @@
-/** What holds for all requests and events and stands in no schema. The beginning of `docs/protocol.md`. */
+/** Rules for all requests and events that no schema expresses. The beginning of `docs/protocol.md`. */
 export const RULES = `
 Programs speak to the daemon over [Socket.IO](https://socket.io) 4 (Engine.IO protocol 4), in the namespace \`/\`, by
 WebSocket or HTTP long-polling. This page is for everybody who writes a client; for JavaScript there is one ready, \`shell-adapter/client\`.

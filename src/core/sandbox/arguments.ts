@@ -3,21 +3,24 @@ import type { SandboxVariables } from './variables.js';
 
 const MIB = 1024 * 1024;
 
-/** Most that a sandbox may keep in memory as files, in each place: without a size it would be half of the machine's. */
+/**
+ * Size limit of each in-memory file system of a sandbox, in bytes. The kernel's default would be half of the machine's
+ * memory.
+ */
 const TEMPORARY_BYTES = 512 * MIB;
 const SHARED_MEMORY_BYTES = 64 * MIB;
-/** For directories that only hold the mount points of others. */
+/** Size limit of directories that only contain mount points. */
 const FRAME_BYTES = MIB;
 
 /**
  * What a sandbox sees at a path, instead of the machine's files read-only.
  *
- * - `writable`, `read-only`: what is there
- * - `temporary`: an empty directory for everybody, in memory
+ * - `writable`, `read-only`: the original content
+ * - `temporary`: an empty directory in memory, writable for all users
  * - `shared-memory`: the same, for shm_open(3)
- * - `frame`: an empty directory that nobody can write to, in which other places may lie
- * - `empty-file`, `empty-directory`: what is there is hidden
- * - `devices`, `processes`: a /dev and /proc of its own
+ * - `frame`: an empty read-only directory, in which other places may lie
+ * - `empty-file`, `empty-directory`: the original content is hidden
+ * - `devices`, `processes`: a separate /dev and /proc
  * - `link`: a symbolic link, in a directory that is empty otherwise
  */
 export type View =
@@ -32,27 +35,27 @@ export type View =
   | 'processes'
   | 'link';
 
-/** A path, absolute and without links, and what is seen there. */
+/** An absolute path without symbolic links, and its view in the sandbox. */
 export interface Place {
   readonly path: string;
   readonly view: View;
-  /** Where a link leads. */
+  /** Target of a `link`. */
   readonly target?: string;
 }
 
-/** What a sandbox is made of. */
+/** Configuration of one sandbox. */
 export interface SandboxPlan {
   readonly profile: RealProfile;
-  /** Whether it shares the machine's network. Never so with `strict`. */
+  /** Whether it shares the machine's network. Never true with `strict`. */
   readonly hasNetwork: boolean;
-  /** Of two for the same path the later one holds. */
+  /** For duplicate paths, the later entry applies. */
   readonly places: readonly Place[];
-  /** An empty file and an empty directory to show. */
+  /** An empty file and an empty directory, used as mount sources. */
   readonly empty: { readonly file: string; readonly directory: string };
   readonly variables: SandboxVariables;
-  /** Where the program starts. */
+  /** Directory in which the program starts. */
   readonly cwd: string;
-  /** Whether it has a terminal, whose session it has to stay in: job control needs that. */
+  /** Whether it has a terminal. It then has to stay in the terminal's session, which job control needs. */
   readonly isOnTerminal: boolean;
 }
 
@@ -60,7 +63,7 @@ const depthOf = (path: string): number => path.split('/').filter((name) => name 
 
 /** Arguments of bubblewrap, up to the command. Source: bwrap(1), 0.8. */
 export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
-  // What lies in another place is laid over it, so it comes after.
+  // A place inside another one is mounted over it, so it must come later.
   const places = [...plan.places].sort((a, b) => depthOf(a.path) - depthOf(b.path));
   const sealed = places.filter(({ view }) => view === 'frame' || view === 'devices');
   return [
@@ -69,7 +72,7 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     ...sealed.flatMap(({ path }) => ['--remount-ro', path]),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--cap-drop', 'ALL'],
     ...(plan.hasNetwork && plan.profile !== 'strict' ? [] : ['--unshare-net']),
-    // Without user namespaces of its own, most of the kernel's holes are out of reach.
+    // Without user namespaces inside the sandbox, most kernel vulnerabilities are out of reach.
     ...(plan.profile === 'strict' ? ['--unshare-user', '--disable-userns'] : []),
     ...(plan.isOnTerminal ? [] : ['--new-session']),
     ...Object.entries(plan.variables).flatMap(variable),

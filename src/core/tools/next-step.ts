@@ -1,20 +1,23 @@
 import type { ErrorDetails } from '../errors.js';
 
-/** What a call was, and what the model can call next. */
+/** Facts about a call from which the model's next step is derived. */
 export interface CallFacts {
   /** Name of the tool that was called. */
   readonly tool: string;
-  /** What its request was, as the daemon gets it. */
+  /** The request payload as the daemon receives it. */
   readonly payload: Readonly<Record<string, unknown>>;
-  /** Names of the tools that the model has. */
+  /** Whether the model has a tool of this name. */
   readonly has: (tool: string) => boolean;
-  /** What the model has to know beside the answer; undefined for nothing. */
+  /** Additional information for the model. */
   readonly note?: string | undefined;
 }
 
 type Values = Readonly<Record<string, string | number>>;
 
-/** How long a model is told to wait for a running command at a time, in milliseconds: clients give up on longer calls. */
+/**
+ * Wait time per call that a model is advised to use for a running command, in milliseconds. Clients give up on longer
+ * calls.
+ */
 const WAIT_MS = 30_000;
 
 /** A call as a model can make it: `wait_command(command_id='…', timeout_ms=30000)`. */
@@ -23,7 +26,7 @@ const callText = (tool: string, args: Values): string =>
     .map(([name, value]) => `${name}=${typeof value === 'string' ? `'${value}'` : value}`)
     .join(', ')})`;
 
-/** What to do about an answer that is no final result, or no whole one; undefined for one that needs nothing. */
+/** Next step for an answer that is not final or not complete; undefined when no further step is needed. */
 export function nextAfter(answer: Readonly<Record<string, unknown>>, facts: CallFacts): string | undefined {
   switch (answer['status']) {
     case 'running':
@@ -38,7 +41,7 @@ export function nextAfter(answer: Readonly<Record<string, unknown>>, facts: Call
   }
 }
 
-/** The next part of an output that was read. */
+/** Call that reads the next part of an output. */
 function afterPart({ offset, data }: Readonly<Record<string, unknown>>, { payload }: CallFacts): string {
   const { command_id: id, stream = 'stdout' } = payload;
   const length = data instanceof Uint8Array ? data.length : 0;
@@ -67,7 +70,7 @@ function afterTruncation(answer: Readonly<Record<string, unknown>>, { has }: Cal
 }
 
 /**
- * Where what is left out of an output begins, in bytes. The line end before the marker may be the marker's own, so it does not
+ * Byte offset of the gap in a shortened output. The line end before the marker may belong to the marker, so it does not
  * count: a part that begins one byte early is better than one that lacks a byte.
  */
 function startOfGap(shown: string): number {
@@ -78,7 +81,7 @@ function startOfGap(shown: string): number {
 /** Longest list of reasons in an answer to a command that has to be confirmed, in characters. */
 const MAX_REASONS = 40;
 
-/** What a model is told of a command that has to be confirmed: under 300 characters, whatever the command is. */
+/** Answer to a model about a command that has to be confirmed: under 300 characters for any command. */
 export function confirmationAnswer(
   terms: Readonly<Record<string, unknown>>,
   { has }: CallFacts,
@@ -102,7 +105,7 @@ export function confirmationAnswer(
 
 const shorten = (text: string): string => (text.length > MAX_REASONS ? `${text.slice(0, MAX_REASONS - 1)}…` : text);
 
-/** What to do about an error, by its code. */
+/** Next step after an error, by its code. */
 const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFacts) => string>> = {
   INVALID_REQUEST: (_, { tool }) => `correct the arguments and call ${tool} again`,
   SESSION_NOT_FOUND: () => 'open_session() gives a session_id',
@@ -142,6 +145,6 @@ const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFa
 const DAEMON_AWAY =
   'ask the user to start the daemon with `shell-adapter serve`, or to use `shell-adapter mcp --start`; then make the same call again';
 
-/** What to do about an error; every code has something. */
+/** Next step after an error; defined for every code. */
 export const nextAfterError = (code: string, details: ErrorDetails, facts: CallFacts): string =>
   AFTER_ERROR[code]?.(details, facts) ?? 'if it happens again, ask the user to run `shell-adapter doctor`';

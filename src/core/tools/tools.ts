@@ -4,13 +4,13 @@ import * as field from '../protocol/fields.js';
 import { requests, typedInput } from '../protocol/requests.js';
 import { defineTool, LOOKS, RUNS, type Tool, toolOf } from './tool.js';
 
-/** How long a `run_command` may take by default, in milliseconds. */
+/** Default time-out of `run_command`, in milliseconds. */
 const RUN_COMMAND_TIMEOUT_MS = 60_000;
 
-/** What a model sees of each output, in characters: some 4000 tokens. `read_output` gives the rest. */
+/** Size of each output in an answer to a model, in characters: about 4000 tokens. `read_output` gives the rest. */
 const TOOL_OUTPUT = { max_size: 16_000, begin_size: 8000, end_size: 8000 } as const;
 
-/** Most bytes of an output that one `read_output` of a model gives. */
+/** Most bytes of an output that one `read_output` of a model returns. */
 const MAX_TOOL_READ_BYTES = 16_000;
 
 const { optional } = field;
@@ -196,10 +196,10 @@ const OTHER_TOOLS: readonly Tool[] = [
   }),
 ];
 
-/** Every tool, those first that a model needs most. */
+/** All tools, the most important ones first. */
 export const TOOLS: readonly Tool[] = [...MAIN_TOOLS, ...OTHER_TOOLS];
 
-/** Selections of tools: `run` costs a model the fewest tokens; `core` has all that running commands takes. */
+/** Selections of tools. `run` costs a model the fewest tokens; `core` has everything that running commands needs. */
 export const TOOL_SETS = {
   core: MAIN_TOOLS,
   run: MAIN_TOOLS.filter(({ name }) => name === 'run_command'),
@@ -212,17 +212,20 @@ export type ToolSet = keyof typeof TOOL_SETS;
 /** The names of the selections. */
 export const TOOL_SET_NAMES = Object.keys(TOOL_SETS) as [ToolSet, ...ToolSet[]];
 
-/** Whether a value is the name of a selection. */
+/** Whether a value is the name of a tool selection. */
 export const isToolSet = (value: unknown): value is ToolSet => TOOL_SET_NAMES.includes(value as ToolSet);
 
-/** Where commands start when neither the client nor its user has named a directory, as words for a model. */
+/** Wording for a model of the directory in which commands start, when neither the client nor its user names one. */
 export const WORKSPACE = 'the workspace';
 
-/** The tool of a name, or of a former one; undefined when there is none. */
+/**
+ * Finds a tool by its name or a former name.
+ * @returns undefined when no tool has that name
+ */
 export const findTool = (name: string, tools: readonly Tool[] = TOOLS): Tool | undefined =>
   tools.find((tool) => tool.name === name) ?? tools.find(({ formerNames }) => formerNames.includes(name));
 
-/** The workspace is the daemon's: where commands start elsewhere, a model has to know that they differ. */
+/** A note that the daemon's workspace differs from the directory in which commands start. */
 function workspaceBeside(start: string): string {
   return start === WORKSPACE ? 'workspace' : `daemon's workspace (see shell_metadata; ${start} may be outside it)`;
 }

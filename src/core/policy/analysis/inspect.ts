@@ -15,38 +15,40 @@ import { shorten, CommandAnalysis } from '../subject/command-analysis.js';
 import { Walk } from './walk.js';
 import { WrittenFiles } from '../words/written-files.js';
 
-/** What is asked about. */
+/** A request to analyse. */
 export interface PolicyRequest {
-  /** Shell text; with `args`, a program. */
+  /** Shell text; or a program, when `args` is given. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Variables that the command is given. */
+  /** Variables that are set for the command. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Text that the command is given as its input. */
+  /** Text that is passed to the command as standard input. */
   readonly stdin?: string | undefined;
-  /** Whether its input comes while it runs: nobody knows it beforehand. (Named as in `execute_command`.) */
+  /**
+   * Whether input arrives while the command runs, so that it is unknown beforehand. (Named as in `execute_command`.)
+   */
   readonly stdin_stream?: boolean | undefined;
 }
 
-/** What a request does. */
+/** The effects of a request. */
 export interface Inspection {
   /** Every simple command, at any depth, in the order in which they were found. */
   readonly commands: readonly JudgedCommand[];
-  /** What belongs to no single command. */
+  /** Findings that belong to no single command. */
   readonly notes: readonly Finding[];
-  /** Names may mean something else in the session when it has run. */
+  /** Names may have another meaning in the session afterwards. */
   readonly changesNames: boolean;
-  /** The parser cannot read the text, or a part of it: its shell may refuse it as well. */
+  /** The parser cannot read the text or a part of it; the shell may also reject it. */
   readonly isUnparsable: boolean;
 }
 
-/** Words with which the shell's grammar begins: an alias of that name changes what a text means to the parser. */
+/** Words that begin grammatical constructs of the shell: an alias with such a name changes how a text is parsed. */
 const KEYWORDS =
   'if then else elif fi for while until do done case esac in function select time coproc { } ! [[ ]] foreach end repeat always nocorrect'.split(
     ' ',
   );
 
-/** Finds out what a request does, by its text alone. Never throws; what goes beyond a limit is `obfuscated`. */
+/** Analyses the effects of a request from its text alone. Never throws; what exceeds a limit is `obfuscated`. */
 export function inspect(request: PolicyRequest, facts: PolicyFacts): Inspection {
   const inspector = new Inspector(facts);
   inspector.run(request);
@@ -63,7 +65,7 @@ class Inspector implements AnalysisContext, Inspection {
   isExhausted = false;
   readonly #aliases: Map<string, string>;
   readonly #functions: Map<string, string>;
-  /** Those of the text, each with all the bodies that it is given. */
+  /** Functions defined in the text, each with all bodies that it is given. */
   readonly #ownFunctions = new Map<string, readonly string[]>();
   #nodes = 0;
 
@@ -88,11 +90,11 @@ class Inspector implements AnalysisContext, Inspection {
       return;
     }
     const unfit = [command, ...args].map(findUnfitness).find((reason) => reason !== undefined);
-    // Nothing reads these words but the program itself: only their sense is doubtful, not where they end.
+    // Only the program itself reads these words: their meaning is doubtful, but not where they end.
     if (unfit !== undefined) this.note('obfuscated', unfit);
     const words = args.map((word) => literal(word));
     const text = [command, ...args].join(' ');
-    // A program that is run without a shell is no alias or function.
+    // A program that is run without a shell cannot be an alias or a function.
     const name = { ...literal(command), isQuoted: true };
     this.judgeCommand({ name, args: words, assignments: [], redirects: [], stdin: given, text }, scope);
   }
@@ -123,7 +125,7 @@ class Inspector implements AnalysisContext, Inspection {
       return;
     }
     const at = this.commands.length;
-    // Its place is kept: what it runs comes behind it.
+    // Reserves the position, because commands that it runs are added after it.
     this.commands.push(PENDING);
     this.commands[at] = judgeSimpleCommand(command, scope, this);
   }
@@ -196,14 +198,14 @@ class Inspector implements AnalysisContext, Inspection {
   }
 }
 
-/** What a request gives its commands as their standard input. */
+/** The standard input that a request gives its commands. */
 function stdinOf({ stdin = '', stdin_stream: isStreamed = false }: PolicyRequest): Stdin | undefined {
   if (isStreamed)
     return { kind: 'unknown', what: 'a streamed standard input, which the policy cannot see', isOfClient: true };
   return stdin === '' ? undefined : { kind: 'text', text: stdin, isCertain: true };
 }
 
-/** A command that is being judged. */
+/** Placeholder for a command while it is being judged. */
 const PENDING: JudgedCommand = {
   text: '',
   program: undefined,

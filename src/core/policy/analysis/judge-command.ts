@@ -18,7 +18,7 @@ import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';
 import { WRAPPERS } from '../programs/wrappers.js';
 
-/** Judges a simple command: what it sets, the files it opens, and its program. */
+/** Judges a simple command: its assignments, the files it opens, and its program. */
 export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext): JudgedCommand {
   const { name } = command;
   // zsh: `$~x` and `$=x` are variables.
@@ -60,7 +60,7 @@ function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string)
 
 /** Programs with subcommands that run commands. */
 const HAS_PAIRS = new Set(Object.keys(WRAPPERS).flatMap((name) => (name.includes(' ') ? name.split(' ')[0] : [])));
-/** Subcommands that are programs of their own, as it were. */
+/** Subcommands that are treated as programs of their own. */
 const NAMESAKES: Readonly<Record<string, string>> = {
   'docker compose': 'docker-compose',
   'podman compose': 'docker-compose',
@@ -68,12 +68,15 @@ const NAMESAKES: Readonly<Record<string, string>> = {
   'podman container': 'podman',
 };
 
-/** Judges what a program's subcommand runs, if that is a command; true when nothing else is to be said of it. */
+/**
+ * Judges the command that a program's subcommand runs.
+ * @returns whether the judgement is complete
+ */
 function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
   if (!HAS_PAIRS.has(program)) return false;
   const { args } = subject;
   const readings = subcommandsIn(args, findProgram(program)?.options ?? {});
-  // Some have an option in the place of a subcommand.
+  // Some programs have an option in place of a subcommand.
   const options = args.flatMap((name, index) => {
     const isOne = name.shape.startsWith('-') && Object.hasOwn(WRAPPERS, `${program} ${name.shape}`);
     return isOne ? [{ name, rest: args.slice(index + 1), isCertain: true }] : [];
@@ -91,15 +94,15 @@ function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
   return isWhole;
 }
 
-/** Letters that look like those of ASCII. */
+/** Letters that resemble ASCII letters. */
 const LOOK_ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
 const FULL_WIDTH = /[\uff01-\uff5e\u037e]/;
-/** Names of options that name a file to write. */
+/** Options that name an output file. */
 const OUTPUT = /^(?:-o|--(?:output|out|outfile|output-file|out-file))$/;
 
 /**
- * A program of no table runs; files it is given are read or written, as far as one can tell. When its arguments read like a
- * command, it is judged as if it ran that.
+ * A program that is in no table counts as executed; the files in its arguments count as read or written, as far as they
+ * are recognisable. If its arguments resemble a command, that command is judged as well.
  */
 function judgeUnknown(subject: CommandAnalysis, program: string): void {
   const { args } = subject;
@@ -118,7 +121,10 @@ function judgeUnknown(subject: CommandAnalysis, program: string): void {
   for (const arg of subject.args) if (arg.value?.includes('/') === true) subject.read(arg);
 }
 
-/** Aliases and functions come before programs. What they stand for is judged beside the program: neither is milder. */
+/**
+ * Aliases and functions take precedence over programs. Their text is judged in addition to the program; the stricter
+ * verdict counts.
+ */
 function judgeOwnName(subject: CommandAnalysis, name: string): void {
   const { inquiry, scope, command } = subject;
   if (scope.expanding.includes(name)) return;

@@ -6,14 +6,14 @@ import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
 import type { WrapperSpec } from '../programs/wrappers.js';
 
-/** Whether the client has sent the input itself, so that it gives away nothing of this machine. */
+/** Whether the client itself sends the input, so that it contains no data of this machine. */
 const isOfClient = (stdin: Stdin): boolean =>
   stdin.kind === 'text' || (stdin.kind === 'unknown' && stdin.isOfClient === true);
 
-/** Programs take other names than shells do, such as `BASH_FUNC_ls%%`. */
+/** Programs also accept variable names that shells reject, such as `BASH_FUNC_ls%%`. */
 const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
 
-/** Judges a program that runs another one, and has that one judged too. */
+/** Judges a program that runs another one, and the program that it runs. */
 export function judgeWrapper(subject: CommandAnalysis, label: string, spec: WrapperSpec, args = subject.args): void {
   if (spec.class) subject.add(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
   const { stdin } = subject.command;
@@ -23,7 +23,7 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   let words = args;
   let hasText = false;
   let target: Argument | undefined;
-  // Options may stand before and behind the operands that come before the command.
+  // Options may stand before and after the operands that precede the command.
   for (let skipped = 0; skipped <= (spec.skips ?? 0); skipped += 1) {
     const stopsAtOperand = spec.hasNoCommand !== true;
     const parsed = parseArguments(skipped === 0 ? words : words.slice(1), {
@@ -67,7 +67,10 @@ function judgeBare(
   else if (bare && bare !== 'read') subject.add(bare, `${label} runs what it is given`);
 }
 
-/** Judges the options of a wrapper; true when one of them is text that it runs. */
+/**
+ * Judges the options of a wrapper.
+ * @returns whether one of them is text that it runs
+ */
 function judgeOptions(
   subject: CommandAnalysis,
   label: string,
@@ -92,7 +95,7 @@ function judgeOptions(
   return hasText;
 }
 
-/** `env -S "…"` and `flock -c "…"`: a text, and the words behind it. */
+/** `env -S "…"` and `flock -c "…"`: a text, and the words after it. */
 function runSplitText(
   subject: CommandAnalysis,
   label: string,
@@ -105,10 +108,10 @@ function runSplitText(
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
 
-/** In a directory that is not known. */
+/** Scope of a command that runs in an unknown directory. */
 const elsewhere = ({ scope }: CommandAnalysis): Scope => ({ ...scope, directories: [undefined], stdin: undefined });
 
-/** In a directory that an option names. */
+/** Scope of a command that runs in the directory that an option names. */
 function inDirectory({ scope }: CommandAnalysis, { value }: Argument): Scope {
   return { ...scope, directories: value === undefined ? [undefined] : resolvePath(value, scope.directories) };
 }
@@ -152,7 +155,7 @@ function runInner(
   subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
 }
 
-/** `xargs` puts words in the place of its mark, or at the end; `own` are its arguments without the command. */
+/** `xargs` substitutes words for its placeholder, or appends them; `own` are its arguments without the command. */
 function addWords(
   words: readonly Argument[],
   own: readonly Argument[],
@@ -176,7 +179,7 @@ function addWords(
   });
 }
 
-/** Programs that change files as a script says: for these it counts which files they are given. */
+/** Programs that change files according to a script: the verdict depends on the files that they are given. */
 const EDITORS = new Set(['sed', 'perl']);
 
 const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

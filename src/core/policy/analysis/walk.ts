@@ -23,22 +23,22 @@ import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
 import { stripAssignments } from '../words/program-name.js';
 import { findVariables, isNesting, lookupAt, type NestingNode, type TextVariables } from '../words/variables.js';
 
-/** What changes on the way through a text. */
+/** The state that changes during the walk through a text. */
 interface Flow {
   directories: readonly Directory[];
   readonly stdin: Stdin | undefined;
   readonly nesting: number;
 }
 
-/** What `>(…)` and `coproc` read. */
+/** Standard input of `>(…)` and `coproc`. */
 const FED: Stdin = { kind: 'unknown', what: 'another command' };
 
-/** What surrounds an alternative: whether it runs is known only when it does. */
+/** Parents of alternatives: whether an alternative runs is known only at run time. */
 const ALTERNATIVES: ReadonlySet<SyntaxNode['type']> = new Set([
   ...(['If', 'Elif', 'For', 'ArithmeticFor', 'While', 'Case', 'CaseItem', 'Select'] as const),
 ]);
 
-/** Goes through a parsed text and has every simple command of it judged, at any depth of substitution. */
+/** Walks through a parsed text and judges every simple command in it, at any depth of substitution. */
 export class Walk {
   readonly #source: string;
   readonly #scope: Scope;
@@ -107,7 +107,7 @@ export class Walk {
     if (ALTERNATIVES.has(node.type)) flow.directories = eitherOf(before, flow.directories);
   }
 
-  /** Files that a loop runs over are used in it, by a name of which less is known. */
+  /** A loop uses the files that it iterates over by a variable of which less is known, so they are judged here. */
   #readWords(node: For, flow: Flow): void {
     judgeExpansion(node, this.#inquiry);
     const scope = this.#scopeAt(node.pos, flow);
@@ -138,7 +138,7 @@ export class Walk {
     if (first) this.#inquiry.noteUnparsable(first.message);
   }
 
-  /** What is expanded has a shell of its own, and changes nothing of this one's directory. */
+  /** A substitution runs in a subshell, so it does not change this shell's directory. */
   #visitExpansion(node: NestingNode, flow: Flow): void {
     if ('script' in node && !node.script) this.#inquiry.note('obfuscated', 'a substitution cannot be parsed');
     else if (flow.nesting >= POLICY_LIMITS.maxNesting) {
@@ -149,7 +149,7 @@ export class Walk {
     }
   }
 
-  /** After `&&`, what comes before has succeeded; after the whole, nobody knows how far it came. */
+  /** After `&&`, the preceding commands have succeeded. After the whole list, the last command that ran is unknown. */
   #visitAndOr({ commands, operators }: AndOr, flow: Flow): void {
     const before = flow.directories;
     commands.forEach((command, index) => {
@@ -159,7 +159,7 @@ export class Walk {
     flow.directories = eitherOf(before, flow.directories);
   }
 
-  /** Each command of a pipeline runs in a process of its own, and reads what the one before prints. */
+  /** Each command of a pipeline runs in a separate process, and reads the output of the preceding one. */
   #visitPipeline({ commands }: Pipeline, flow: Flow): void {
     let { stdin } = flow;
     for (const command of commands) {
@@ -188,12 +188,12 @@ export class Walk {
     return command;
   }
 
-  /** Whether what follows runs only when the command has succeeded. */
+  /** Whether the commands that follow run only when this command has succeeded. */
   #isChecked(node: Command): boolean {
     return /^\s*&&/.test(this.#source.slice(node.end, node.end + LOOK_AHEAD));
   }
 
-  /** A redirection of a whole group is one of its own; what it gives as input goes to all in the group. */
+  /** A redirection of a group is judged separately; its input applies to all commands in the group. */
   #visitRedirected(node: Redirected, flow: Flow): void {
     const scope = this.#scopeAt(node.pos, flow);
     const { redirects, stdin } = readRedirects(node.redirects, scope.lookup);
@@ -211,10 +211,10 @@ export class Walk {
   }
 }
 
-/** How far behind a command its operator is looked for, in characters. */
+/** Distance after a command within which its operator is searched, in characters. */
 const LOOK_AHEAD = 80;
 
-/** Stands for the files whose names a command prints, where it is known which those may be. */
+/** The files whose names a command prints, when these are known. */
 function namesOf({ name, args, redirects }: SimpleCommand, inquiry: AnalysisContext): readonly Argument[] | undefined {
   const program = name?.value;
   if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return undefined;

@@ -7,54 +7,56 @@ import type { ClassActions } from './presets.js';
 import type { PolicyRule } from './rules.js';
 import type { TypedLanguage } from '../model/typing-programs.js';
 
-/** What decides over commands. */
+/** Settings by which commands are allowed, confirmed or denied. */
 export interface Policy {
   readonly actions: ClassActions;
   readonly rules: readonly PolicyRule[];
 }
 
-/** What has a command confirmed: its class, or a rule. */
+/** Cause of a confirmation: the command's class, or a rule. */
 type ConfirmationCause = CommandClass | 'rule';
 
-/** What is said of one simple command. */
+/** Verdict on one simple command. */
 interface CommandVerdict {
   readonly text: string;
-  /** Undefined when it is not known before it runs, or there is none. */
+  /** Undefined when it is unknown before run time, or when there is no program. */
   readonly program: string | undefined;
   readonly action: PolicyAction;
   readonly class: CommandClass;
   readonly reasons: readonly string[];
 }
 
-/** What is said of a request: as strict as of the worst that is in it. */
+/** Verdict on a request: as strict as for the worst part of it. */
 export interface PolicyVerdict {
   readonly action: PolicyAction;
   readonly class: CommandClass;
-  /** For people and models; empty when there is nothing to say of a harmless command. */
+  /** For people and models; empty for a harmless command without a finding. */
   readonly reasons: readonly string[];
   readonly commands: readonly CommandVerdict[];
-  /** Why it has to be confirmed: each class that asks for it, and `rule` when a rule does. Empty when nothing asks. */
+  /**
+   * Causes of the confirmation: each class that requires it, and `rule` when a rule does. Empty when none is required.
+   */
   readonly causes: readonly ConfirmationCause[];
-  /** Names may mean something else in the session when it has run. */
+  /** Names may have another meaning in the session afterwards. */
   readonly changesNames: boolean;
-  /** The parser cannot read the text, or a part of it: its shell may refuse it as well. */
+  /** The parser cannot read the text or a part of it; the shell may also reject it. */
   readonly isUnparsable: boolean;
-  /** A program in it executes what is typed while it runs. */
+  /** It contains a program that executes typed input while it runs. */
   readonly takesTyping: boolean;
 }
 
-/** Decides over a request. Never throws. */
+/** Decides on a request. Never throws. */
 export const decide = (policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict =>
   decideInspected(policy, request, inspect(request, facts));
 
-/** What is said of a program that executes what is typed. */
+/** Verdict on input for a program that executes typed input. */
 export interface TypingVerdict extends PolicyVerdict {
   readonly language: TypedLanguage;
 }
 
 /**
- * Decides whether a program that runs already may get typed input. What it does otherwise is not judged again.
- * @returns undefined when it does not execute what is typed
+ * Decides whether a running program may receive typed input. Its other effects are not judged again.
+ * @returns undefined when it does not execute typed input
  */
 export function decideTyping(policy: Policy, request: PolicyRequest, facts: PolicyFacts): TypingVerdict | undefined {
   const commands = inspect(request, facts).commands.flatMap((command) =>
@@ -87,7 +89,7 @@ function decideInspected(policy: Policy, request: PolicyRequest, inspection: Ins
   };
 }
 
-/** A reason with what comes of it. */
+/** A reason and the action that follows from it. */
 interface Decision {
   readonly action: PolicyAction;
   readonly class: CommandClass;
@@ -113,13 +115,13 @@ function decideCommand({ actions, rules }: Policy, command: JudgedCommand): Judg
     const isSure = match === 'yes';
     const reason = isSure ? rule.reason : `${rule.reason} (perhaps: that is known only when it runs)`;
     const { class: commandClass } = combine(weighed);
-    // What may be forbidden is asked about.
+    // A rule that may apply, but not certainly, requires a confirmation.
     weighed.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));
   }
   return { text: command.text, program: command.program, ...combine(weighed) };
 }
 
-/** Rules that are an expression alone see the text of the whole request too: `curl … | sh`. */
+/** Rules that consist of an expression alone are also matched against the text of the whole request: `curl … | sh`. */
 function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): readonly Decision[] {
   const text = [command, ...args].join(' ');
   return rules.flatMap((rule) => {
@@ -143,7 +145,7 @@ function weigh({ actions }: Policy, finding: Finding): Decision {
   };
 }
 
-/** The worst of all, with everybody's reasons, the worst first. */
+/** The strictest decision, with the reasons of all of them, the strictest first. */
 function combine(weighed: readonly Decision[]): Decision {
   const sorted = weighed.toSorted((a, b) => compare(b, a));
   const { action, class: commandClass } = sorted.reduce(stricterDecision, HARMLESS);

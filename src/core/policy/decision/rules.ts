@@ -4,44 +4,44 @@ import type { PolicyAction } from '../model/classes.js';
 import type { JudgedCommand } from '../model/finding.js';
 import { normalizePath } from '../paths/paths.js';
 
-/** A rule as it stands in the configuration. Every condition that it has must hold. */
+/** A rule as written in the configuration. All of its conditions must be met. */
 export interface RuleDefinition {
   readonly action: PolicyAction;
-  /** Names or paths of programs; `*` and `?` stand for any characters but `/`. */
+  /** Names or paths of programs; `*` and `?` match any characters but `/`. */
   readonly program?: readonly string[] | undefined;
-  /** Each must fit one of the arguments. */
+  /** Each pattern must match one of the arguments. */
   readonly args?: readonly string[] | undefined;
-  /** One must fit a path that the command names; `**` stands for any depth, `~` for the home directory. */
+  /** One pattern must match a path that the command names; `**` matches any depth, `~` is the home directory. */
   readonly path?: readonly string[] | undefined;
-  /** RE2 syntax; found anywhere in the command's text. */
+  /** RE2 syntax; matches anywhere in the command's text. */
   readonly regex?: string | undefined;
-  /** Why, for whoever meets the rule. */
+  /** Reason that is shown when the rule applies. */
   readonly reason?: string | undefined;
 }
 
-/** Whether a rule applies: `perhaps` when that depends on what is known only when the command runs. */
+/** Whether a rule applies: `perhaps` when that depends on facts known only at run time. */
 type RuleMatch = 'yes' | 'perhaps' | 'no';
 
-/** A rule that is ready to be applied. */
+/** A compiled rule. */
 export interface PolicyRule {
   readonly action: PolicyAction;
   readonly reason: string;
   /** Whether it applies to one simple command. */
   match(command: JudgedCommand): RuleMatch;
-  /** Whether it applies to the text of a whole request: of expressions alone. */
+  /** Whether it applies to the text of a whole request; only for rules that consist of an expression alone. */
   matchText(text: string): RuleMatch;
 }
 
-/** A rule cannot be used: `field` has the fault. */
+/** A rule is invalid: `field` contains the fault. */
 export interface RuleProblem {
   readonly field: keyof RuleDefinition;
   readonly message: string;
 }
 
-/** Longest text that an expression is applied to, in characters: its time is proportional to it. */
+/** Longest text to which an expression is applied, in characters: the time is proportional to the length. */
 const MAX_REGEX_TEXT = 4096;
 
-/** Prepares a rule, or says what is wrong with it. */
+/** Compiles a rule, or returns the problem with it. */
 export function compileRule(
   definition: RuleDefinition,
   home: string | undefined,
@@ -88,7 +88,7 @@ function allOf(matches: readonly RuleMatch[]): RuleMatch {
   return matches.includes('perhaps') ? 'perhaps' : 'yes';
 }
 
-/** The command as it is after quotes: what an expression is compared with. */
+/** The command after quote removal, to which expressions are applied. */
 const canonicalText = ({ calledAs, args }: JudgedCommand): string =>
   [calledAs ?? '', ...args.map((arg) => arg ?? '?')].join(' ');
 
@@ -108,7 +108,7 @@ function matchPath(patterns: readonly RE2JS[], { paths, hasUnknownPaths }: Judge
   return hasUnknownPaths ? 'perhaps' : 'no';
 }
 
-/** `*` is any text; in paths and programs, within one directory. */
+/** `*` matches any text; in paths and programs, within one directory. */
 function compileGlob(pattern: string, crossesSlashes: boolean): RE2JS {
   const any = crossesSlashes ? '.*' : '[^/]*';
   const one = crossesSlashes ? '.' : '[^/]';
@@ -129,6 +129,6 @@ function compilePath(pattern: string, home: string | undefined): RE2JS {
       .replaceAll('*', '[^/]*')
       .replaceAll('?', '[^/]'),
   );
-  // `/dir/**` is the directory too.
+  // `/dir/**` also matches the directory itself.
   return RE2JS.compile(`(?s)${source.join('.*').replace(/\/\.\*$/, '(?:/.*)?')}`);
 }

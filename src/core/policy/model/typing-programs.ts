@@ -1,27 +1,30 @@
-/** How a program executes what is typed: as lines of a shell, which can be judged, or as something that cannot. */
+/** How a program executes typed input: as lines of a shell, which can be judged, or as code, which cannot. */
 export type TypedLanguage = 'shell' | 'code';
 
-/** What a program needs to take typed input, and how it reads it. */
+/** Conditions under which a program takes typed input, and how it executes that input. */
 export interface TypingProgram {
   readonly language: TypedLanguage;
   /**
    * - `input`: its standard input has to be the terminal.
    * - `terminal`: it opens the terminal itself, whatever its standard input is.
-   * - `screen`: likewise, and only when its output is a terminal. Otherwise it just copies its input.
+   * - `screen`: likewise, but only when its output is a terminal. Otherwise it just copies its input.
    */
   readonly reads: 'input' | 'terminal' | 'screen';
   /** Whether it takes typed input with these arguments (without its own name). */
   readonly takes: (args: readonly string[]) => boolean;
 }
 
-/** A file name that stands for the terminal, where a script is expected. */
+/** Whether a file name denotes the terminal, where a script is expected. */
 export const isTerminalName = (arg: string): boolean =>
   /^(?:-|\/dev\/(?:stdin|tty|fd\/0)|\/proc\/[^/]+\/fd\/0)$/.test(arg);
 
-/** Options with which any program prints something about itself and ends. */
+/** Options with which a program only prints information about itself and exits. */
 const INFORMS = /^(?:--version|--help|-version|-help)$/;
 
-/** The arguments before the first operand, and the operands. `valued` lists options that take the next argument. */
+/**
+ * Splits arguments into options before the first operand, and operands. `valued` lists options that take the next
+ * argument.
+ */
 function split(args: readonly string[], valued: ReadonlySet<string>): { options: string[]; operands: string[] } {
   const options: string[] = [];
   for (let index = 0; index < args.length; index += 1) {
@@ -36,11 +39,11 @@ function split(args: readonly string[], valued: ReadonlySet<string>): { options:
 
 const words = (text = ''): ReadonlySet<string> => new Set(text.split(' ').filter((word) => word !== ''));
 
-/** Options of an interpreter that decide whether it goes on to read the terminal. */
+/** Options of an interpreter that decide whether it reads the terminal. */
 interface ReplOptions {
-  /** Options that take a value of their own. */
+  /** Options that take a separate value. */
   readonly valued?: string;
-  /** Options that give it its program, or that make it print something and end. */
+  /** Options that supply the program, or that make the interpreter print something and exit. */
   readonly ends?: RegExp;
   /** Options with which it reads the terminal after its script. */
   readonly stays?: RegExp;
@@ -48,7 +51,7 @@ interface ReplOptions {
   readonly typed?: RegExp;
 }
 
-/** An interpreter: it reads the terminal when it is given no program. */
+/** An interpreter: it reads the terminal when no program is given. */
 function repl({ valued, ends = /^$/, stays = /^$/, typed = /^$/ }: ReplOptions): TypingProgram['takes'] {
   const taking = words(valued);
   return (args) => {
@@ -62,13 +65,13 @@ function repl({ valued, ends = /^$/, stays = /^$/, typed = /^$/ }: ReplOptions):
   };
 }
 
-/** A program that reads the terminal unless an option says otherwise. */
+/** A program that reads the terminal unless an option prevents it. */
 const unless =
   (ends: RegExp = /^$/): TypingProgram['takes'] =>
   (args) =>
     !args.some((arg) => INFORMS.test(arg) || ends.test(arg));
 
-/** A program that reads the terminal unless it is given more than so many operands. */
+/** A program that reads the terminal unless it has more than `most` operands. */
 const upTo =
   (most: number, valued: string, ends: RegExp = /^$/): TypingProgram['takes'] =>
   (args) => {
@@ -84,7 +87,7 @@ const upTo =
     return operands.length <= most;
   };
 
-/** Values of `docker run` and `docker exec`: what follows is no image yet. */
+/** Options of `docker run` and `docker exec` that take a value, so that the next argument is not the image. */
 const CONTAINER_OPTIONS = words(
   '-e -v -p -w -u -h -l -m -c --name --network --net --env --env-file --volume --publish --workdir --user --entrypoint --hostname --mount --label --memory --cpus --platform --add-host --device --restart --pull --gpus --ulimit --shm-size --tmpfs --security-opt --cap-add --cap-drop --detach-keys --pid --ipc',
 );
@@ -92,18 +95,18 @@ const CONTAINER_OPTIONS = words(
 /** `-i`, `-t`, `-it`, `--interactive`, `--stdin`, `--tty`. */
 const ASKS_FOR_INPUT = /^(?:-[a-su-zA-Z]*[it][a-z]*|--(?:interactive|stdin|tty)(?:=true)?)$/;
 
-/** Docker and what is like it: a container gets what is typed only when it is asked for. */
+/** Docker and similar tools: a container receives typed input only on request. */
 const container: TypingProgram['takes'] = (args) => {
   const at = args.findIndex((arg) => /^(?:run|exec|attach|start)$/.test(arg));
   if (at === -1) return false;
   const { options } = split(args.slice(at + 1), CONTAINER_OPTIONS);
   if (args[at] === 'attach') return true;
-  // Compose gives a terminal unless it is told not to.
+  // Compose allocates a terminal by default.
   if (args.slice(0, at).includes('compose')) return !options.some((option) => /^-[a-zA-Z]*[Td]/.test(option));
   return options.some((option) => ASKS_FOR_INPUT.test(option));
 };
 
-/** kubectl: `exec -it POD -- sh`, with its options before or behind the operand. */
+/** kubectl: `exec -it POD -- sh`, with its options before or after the operand. */
 const cluster: TypingProgram['takes'] = (args) => {
   const end = args.indexOf('--');
   const own = end === -1 ? args : args.slice(0, end);
@@ -114,7 +117,7 @@ const cluster: TypingProgram['takes'] = (args) => {
 const SSH_VALUED = '-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w';
 const SUDO_VALUED = words('-u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --chroot');
 
-/** sudo: with -i or -s and no command it starts a shell. A command of its own is looked at by itself. */
+/** sudo: with -i or -s and no command it starts a shell. A command in its arguments is judged separately. */
 const asUser: TypingProgram['takes'] = (args) => {
   const { options, operands } = split(args, SUDO_VALUED);
   return operands.length === 0 && options.some((option) => /^(?:-[A-Za-z]*[is]|--login|--shell)$/.test(option));
@@ -127,7 +130,7 @@ const multiplexer: TypingProgram['takes'] = (args) => {
   return /^new/.test(subcommand) && !rest.includes('-d') && !args.some((arg) => /^-[VC]+$/.test(arg));
 };
 
-/** Programs of one kind under several names. */
+/** Registers one program under several names. */
 const each = (names: string, program: TypingProgram): Record<string, TypingProgram> =>
   Object.fromEntries(names.split(' ').map((name) => [name, program]));
 
@@ -147,7 +150,7 @@ const typedScript: TypingProgram['takes'] = (args) =>
     return isTerminalName(file ?? '');
   });
 
-/** Programs that take typed input which they execute, by name. Others take it as data. Source: their manual pages. */
+/** Programs that execute typed input, by name. Other programs treat it as data. Source: their manual pages. */
 const PROGRAMS: Readonly<Record<string, TypingProgram>> = {
   ...each(
     'sh bash dash ash ksh mksh zsh rbash yash',
@@ -236,6 +239,6 @@ const PROGRAMS: Readonly<Record<string, TypingProgram>> = {
   ...each('awk gawk mawk nawk sed gsed make gmake', code(typedScript)),
 };
 
-/** How a program takes typed input; undefined when that is data to it. `name` is its plain name. */
+/** How a program takes typed input; undefined when it treats that as data. `name` is its plain name. */
 export const typingOf = (name: string): TypingProgram | undefined =>
   Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;

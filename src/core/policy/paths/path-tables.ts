@@ -1,7 +1,10 @@
-/** Patterns of paths: `~` is the home directory, `**` any depth, `*` any name, and a pattern without a slash any directory. */
+/**
+ * Patterns of paths: `~` is the home directory, `**` any depth, `*` any name. A pattern without a slash applies in any
+ * directory.
+ */
 export type PathPatterns = readonly string[];
 
-/** Files that run, or decide what runs, at a later time. */
+/** Files that run later, or that determine what runs later. */
 export const STARTUP_PATHS: PathPatterns = [
   ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv'],
   ...['.zprofile', '.zlogin', '.zlogout', '.kshrc', '.cshrc', '.tcshrc', '.inputrc', '.xinitrc', '.xprofile'],
@@ -48,7 +51,7 @@ export const STARTUP_PATHS: PathPatterns = [
   '/**/.husky/**',
 ];
 
-/** Files that the whole machine depends on. */
+/** Files on which the whole machine depends. */
 export const SYSTEM_PATHS: PathPatterns = [
   '/etc/**',
   '/usr/**',
@@ -70,7 +73,7 @@ export const SYSTEM_PATHS: PathPatterns = [
   '/System/**',
 ];
 
-/** Files that hold credentials, or the memory of processes. */
+/** Files that contain credentials, or the memory of processes. */
 export const SECRET_PATHS: PathPatterns = [
   '~/.ssh',
   '~/.ssh/id_*',
@@ -107,30 +110,30 @@ export const SECRET_PATHS: PathPatterns = [
   '/dev/kmem',
 ];
 
-/** What of the above may be read by anybody. */
+/** Exceptions from the list above that any command may read. */
 export const PUBLIC_PATHS: PathPatterns = ['*.pub'];
 
-/** Paths that stand for the groups above when a pattern could mean any of them. */
+/** Sample paths of the groups above, for patterns that could match any of them. */
 export const SECRET_SAMPLES: PathPatterns = [
   ...['~/.ssh/id_rsa', '~/.ssh/id_ed25519', '~/.aws/credentials', '~/.netrc', '~/.git-credentials', '~/.pgpass'],
   ...['~/.gnupg/secring.gpg', '~/.kube/config', '~/.docker/config.json', '/etc/shadow', '/etc/gshadow'],
   ...['/etc/sudoers', '/proc/1/environ', '/proc/self/environ'],
 ];
 
-/** Directories without which there is no machine, or no home. `~` is one of them. */
+/** Directories without which the machine or the home directory is unusable. `~` is one of them. */
 export const CRITICAL_DIRECTORIES: PathPatterns = [
   ...['/', '/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib32', '/lib64', '/libx32', '/media', '/mnt', '/opt'],
   ...['/proc', '/root', '/run', '/sbin', '/srv', '/sys', '/usr', '/usr/bin', '/usr/lib', '/usr/local', '/usr/sbin'],
   ...['/var', '/var/lib', '/Applications', '/Library', '/System', '/Users', '~'],
 ];
 
-/** Devices that may be written to: nothing is kept there, or it is the terminal's. */
+/** Devices that may be written to: they store nothing, or belong to the terminal. */
 export const HARMLESS_DEVICES: PathPatterns = [
   ...['/dev/null', '/dev/zero', '/dev/full', '/dev/stdin', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/ptmx'],
   ...['/dev/random', '/dev/urandom', '/dev/fd/*'],
-  // What a process has open was judged when it was opened.
+  // The open files of a process were judged when it opened them.
   ...['/proc/self/fd/*', '/proc/self/fd/**'],
 ];
 
-/** Names that bash opens as connections. */
+/** Paths that bash opens as network connections. */
 export const NETWORK_PATHS: PathPatterns = ['/dev/tcp/**', '/dev/udp/**'];

@@ -5,7 +5,7 @@ import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 
 const pager = { value: 'shell', class: 'execute' } as const;
 
-/** `man -H` and `--html` take the command of a browser only where it is attached. */
+/** `man -H` and `--html` take a browser command only as an attached value. */
 function judgeMan(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const [before] = /^(?:--html=|-[adfhkKtuVwWl]*H)(?=.)/.exec(arg.shape) ?? [];
@@ -13,7 +13,7 @@ function judgeMan(subject: CommandAnalysis): void {
   }
 }
 
-/** Programs that look at things, and what turns some of them into more. */
+/** Programs that only read, and the options that give some of them further effects. */
 export const READING: ProgramTable = {
   ...each(
     'ls dir vdir cat tac head tail nl wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat du df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev diff cmp diff3 grep egrep fgrep zgrep zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ss ldd nm size readelf file jq locate numfmt tsort exa eza colordiff md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',

@@ -1,13 +1,13 @@
 import type { Argument } from '../words/argument.js';
 import type { ProgramSpec } from '../subject/program-spec.js';
 
-/** What does no more than show something. */
+/** Spec of a program that only shows information. */
 const SHOWING: ProgramSpec = { class: 'read', operands: 'text' };
 
-/** Arguments, each of which fits one of the patterns, in any order; none is fine too. */
+/** Arguments that each match one of the patterns, in any order; an empty list matches too. */
 const any = (...patterns: string[]): RegExp => new RegExp(`^(?:(?:${patterns.join('|')})(?: |$))*$`);
 
-/** One of some first arguments, and then any of the others. */
+/** One of the given first arguments, followed by any of the others. */
 const first = (heads: string, ...others: string[]): RegExp =>
   new RegExp(`^(?:${heads})(?:$| (?:(?:${others.join('|')})(?: |$))*$)`);
 
@@ -28,8 +28,9 @@ const packets = any(
 );
 
 /**
- * Programs that change the machine, and arguments with which they only show it: what people who look for a fault run all
- * day. A pattern holds for all arguments, with one blank between two; what fits none is judged by the other tables.
+ * Programs that change the machine, with the arguments for which they only show its state: the usual commands for
+ * diagnosis. A pattern matches all arguments, separated by one blank; arguments that match no pattern are judged by the
+ * other tables.
  */
 const PATTERNS: Readonly<Record<string, RegExp>> = {
   arptables: packets,
@@ -136,13 +137,13 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
   zpool: first('status|list|iostat|history|get', WORD, '-[vxHpPLTgil]+', String.raw`-o [\w,]+`),
 };
 
-/** What a program does with arguments with which it only shows something; undefined when that cannot be said. */
+/** Spec of a program whose arguments only show information; undefined when that is not certain. */
 export function findShowing(program: string, args: readonly Argument[]): ProgramSpec | undefined {
   const pattern = Object.hasOwn(PATTERNS, program) ? PATTERNS[program] : undefined;
   if (!pattern || !args.every(isPlain)) return undefined;
   return pattern.test(args.map(({ value }) => value).join(' ')) ? SHOWING : undefined;
 }
 
-/** Known, one word, and not what may become an option. */
+/** Known, a single word, and never an option. */
 const isPlain = ({ value, isGlob }: Argument): boolean =>
   value !== undefined && value !== '' && !/\s/.test(value) && !(isGlob && /^[*?[+@!]/.test(value));

@@ -1,35 +1,35 @@
 import type { CommandClass } from '../model/classes.js';
 import { each, type OptionSpec, valued } from '../subject/program-spec.js';
 
-/** A program that runs another one, which is given in its arguments. */
+/** A program that runs another program, given in its arguments. */
 export interface WrapperSpec {
-  /** What it does beyond what it runs. */
+  /** Class of the wrapper's own effect, beyond the program it runs. */
   readonly class?: CommandClass;
   readonly reason?: string;
   readonly options?: Readonly<Record<string, OptionSpec>>;
-  /** Operands before the command. */
+  /** Number of operands before the command. */
   readonly skips?: number;
-  /** Of these, names of files that it makes; numbers are descriptors. */
+  /** The skipped operands are names of files that it creates; numbers are file descriptors. */
   readonly writesSkipped?: boolean;
-  /** `NAME=value` may stand before the command. */
+  /** `NAME=value` may precede the command. */
   readonly takesVariables?: boolean;
-  /** The words are joined and read by a shell. */
+  /** The words are joined and interpreted by a shell. */
   readonly isJoined?: boolean;
-  /** It adds words of its own: from its input, or of another source. */
+  /** It appends words from its input or another source. */
   readonly addsWords?: boolean;
-  /** Words behind this one are such, and not of the command. */
+  /** Words after a match are added inputs, not part of the command. */
   readonly inputsBehind?: RegExp;
-  /** The command runs elsewhere: in a directory that is not known. */
+  /** The command runs in an unknown directory. */
   readonly isElsewhere?: boolean;
-  /** Its input goes to another machine. */
+  /** Its input is sent to another machine. */
   readonly sendsInput?: boolean;
-  /** What it does without a command. */
+  /** Class of its effect without a command. */
   readonly bare?: CommandClass;
-  /** Options may stand behind operands, and there is no command among these. */
+  /** Options may follow operands, and none of these is a command. */
   readonly hasNoCommand?: boolean;
-  /** Options with which it runs the command in another directory. */
+  /** Options that make it run the command in another directory. */
   readonly changesDirectory?: readonly string[];
-  /** Options with which it runs nothing. */
+  /** Options with which it runs no command. */
   readonly asks?: readonly string[];
 }
 
@@ -70,7 +70,7 @@ const HYPERFINE: WrapperSpec['options'] = {
 
 const runner: WrapperSpec = { class: 'execute' };
 
-/** Settings of ssh by which it runs nothing and writes nothing. Source: ssh_config(5). */
+/** Settings of ssh that run no program and write no file. Source: ssh_config(5). */
 const SSH_SETTING =
   /^(?:(?:AddressFamily|BatchMode|Ciphers|Compression|Connect\w+|Host(?:Key|Name)\w*|IdentitiesOnly|Kex\w+|LogLevel|MACs|NumberOfPasswordPrompts|P(?:assword|ubkey)Authentication|Port|Preferred\w+|RequestTTY|ServerAlive\w+|StrictHostKeyChecking|TCPKeepAlive|User)[= ][\w.,@+:-]+|(?:Global|User)KnownHostsFile[= ]\/dev\/null)$/i;
 
@@ -99,7 +99,7 @@ const npmExec: WrapperSpec = {
   options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package -w') },
 };
 
-/** Programs that run others, by name; with a blank, by name and first operand. */
+/** Programs that run others: keyed by name, or by name and first operand, separated by a blank. */
 export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   ...each('nohup setsid fakeroot unbuffer caffeinate catchsegv noglob nocorrect - rlwrap dbus-run-session', {}),
   builtin: {},
@@ -133,7 +133,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   parallel: {
     changesDirectory: ['--wd', '--workdir'],
     inputsBehind: /^:::?:?\+?$/,
-    // Without a command it runs the lines that it reads.
+    // Without a command, it runs the lines that it reads.
     bare: 'obfuscated',
     isJoined: true,
     addsWords: true,
@@ -233,7 +233,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'bun x': npmExec,
   'npm explore': { class: 'execute', skips: 1 },
   'cmake -E': { class: 'execute' },
-  // Of `cmake -E`.
+  // Subcommands of `cmake -E`.
   chdir: { skips: 1, isElsewhere: true },
   npx: { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package') } },
   ...each('bunx pnpx uvx', { class: 'network', options: valued('--from --with -p') }),

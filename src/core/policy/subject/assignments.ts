@@ -5,25 +5,25 @@ import { resolvePath } from '../paths/paths.js';
 import type { Assignment } from '../words/simple-command.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
-/** What setting a variable does. */
+/** Effect of setting a variable. */
 interface VariableRule {
   readonly names: RegExp;
   readonly class: CommandClass;
   readonly what: string;
-  /** Values that do nothing of the kind. */
+  /** Values without this effect. */
   readonly harmless?: RegExp;
 }
 
-/** Names by which zsh alone knows what it finds programs by: to other shells they are names like any. */
+/** Names that only zsh uses to find programs; in other shells they have no special meaning. */
 const ZSH_NAMES = /^(?:path|fpath|module_path|commands|builtins|cdpath)$/;
 
-/** A text for zsh that sets one of them. */
+/** Matches a zsh text that sets one of them. */
 export const SETS_ZSH_NAMES = /\b(?:path|fpath|module_path|commands|builtins|cdpath)(?:\[|\+?=)/;
 
-/** Programs that only print, end, or do nothing: harmless as a pager or editor. */
+/** Programs that only print, exit, or do nothing: harmless as a pager or editor. */
 const TRIVIAL_PROGRAM = /^(?:|cat|less|more|true|false|:|echo|vi|vim|nano|emacs|ed)$/;
 
-/** Variables that change what programs are run, or what they do, from the most specific. */
+/** Variables that change which programs are run, or how they behave; the most specific rules first. */
 const VARIABLE_RULES: readonly VariableRule[] = [
   { names: /^(?:LD_|DYLD_)/, class: 'obfuscated', what: 'has the loader bring other code into programs' },
   {
@@ -132,7 +132,7 @@ const VARIABLE_RULES: readonly VariableRule[] = [
   { names: /^(?:SHELL_ADAPTER_\w+|__sa_\w+)$/, class: 'obfuscated', what: "changes the adapter's own variables" },
 ];
 
-/** A variable gets a value that is not known, by something that is no assignment: `read`, `for`, `${NAME:=…}`. */
+/** Judges a variable that is set to an unknown value other than by an assignment: `read`, `for`, `${NAME:=…}`. */
 export function noteVariable(name: string, inquiry: AnalysisContext): void {
   const rule = ruleOf(name, inquiry);
   if (!rule) return;
@@ -143,7 +143,7 @@ export function noteVariable(name: string, inquiry: AnalysisContext): void {
 /** Variables whose value a shell runs as text. */
 const SHELL_TEXT = /^(?:PROMPT_COMMAND|PS[0-4])$/;
 
-/** Variables whose value is a command that builders and other tools run: judged as such. */
+/** Variables whose value is a command for build tools and other programs; judged as a command. */
 const COMMAND_TEXT =
   /^(?:CC|CXX|CPP|LD|AR|AS|FC|HOSTCC|RUSTC|RUSTDOC|RUSTC(?:_WORKSPACE)?_WRAPPER|CARGO_BUILD_RUSTC\w*|CMAKE_\w+_LAUNCHER|FZF_(?:DEFAULT|CTRL_T|ALT_C)_COMMAND|MAKE|NPM_CONFIG_SHELL)$/;
 
@@ -171,7 +171,7 @@ function judgeAssignment(subject: CommandAnalysis, { name, value, isPrefix }: As
 /** Variables that name the directory of temporary files. */
 const TEMPORARY_PLACE = /^(?:TMPDIR|TMP|TEMP|TEMPDIR)$/;
 
-/** Temporary files go anywhere that is no place of the system's: another disk, for instance. */
+/** Temporary files may be redirected to any place outside the system directories, such as another disk. */
 function judgeTemporaryPlace(subject: CommandAnalysis, name: string, value: string): void {
   const { inquiry, scope } = subject;
   const kinds = resolvePath(value, scope.directories).map((path) => kindOf(path, inquiry.facts));

@@ -18,7 +18,7 @@ import type { TypedLanguage } from '../model/typing-programs.js';
 import { TEMPORARY } from '../words/variables.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 
-/** What writing to each kind of place is. */
+/** Class and description of a write, by the kind of place. */
 const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonly what: string }>> = {
   harmless: { class: 'read', what: '' },
   network: { class: 'exfiltration', what: 'opens a connection and sends to it' },
@@ -32,17 +32,17 @@ const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonl
   unknown: { class: 'obfuscated', what: 'writes to a path that is known only when it runs' },
 };
 
-/** Programs that say something of a file without giving what is in it. */
+/** Programs that print properties of a file, but not its content. */
 const NAMING = new Set(
   'ls dir stat df du lsblk blkid file smartctl realpath readlink findmnt lsof fuser test [ getfacl basename dirname udevadm'.split(
     ' ',
   ),
 );
 
-/** Stands in a text for a shell for what is filled in when it runs: the rest of it is judged all the same. */
+/** Placeholder for a part of a shell text that is known only at run time. The rest is still judged. */
 const UNKNOWN_TEXT = '$unknown';
 
-/** Words of a command that is being judged, and what has been found of it. */
+/** The analysis of one command: its words and the findings about it. */
 export class CommandAnalysis {
   readonly command: SimpleCommand;
   readonly scope: Scope;
@@ -66,27 +66,30 @@ export class CommandAnalysis {
     return this.command.args;
   }
 
-  /** Whether something of a class was found. */
+  /** Whether a finding of this class exists. */
   hasFound(commandClass: CommandClass): boolean {
     return this.#findings.some((finding) => finding.class === commandClass);
   }
 
-  /** Adds what the program does. */
+  /** Adds a finding about the program. */
   add(commandClass: CommandClass, reason: string): void {
     this.#add({ class: commandClass, reason, isOfProgram: true });
   }
 
-  /** Adds what is done around the program, or cannot be told: no rule that allows the program covers it. */
+  /**
+   * Adds a finding about the surroundings of the program, or about something unknown. No rule that allows the program
+   * covers it.
+   */
   addSideEffect(commandClass: CommandClass, reason: string): void {
     this.#add({ class: commandClass, reason, isOfProgram: false });
   }
 
-  /** Adds what cannot be undone. */
+  /** Adds a finding about damage that cannot be undone. */
   addFatal(reason: string): void {
     this.#add({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
   }
 
-  /** Adds that it executes what is typed, if it does. */
+  /** Adds a finding if the program executes typed input. */
   addTyping(): void {
     const { program, command, args, inquiry } = this;
     if (program === undefined) return;
@@ -96,12 +99,12 @@ export class CommandAnalysis {
     if (this.#typed) this.add('interactive', `${name} takes typed input that the policy cannot judge`);
   }
 
-  /** Says of an argument that it cannot be told. */
+  /** Adds a finding about an argument with an unknown value. */
   addUnknown(argument: Argument, what: string): void {
     this.addSideEffect('obfuscated', `${what} is known only when it runs: ${shorten(argument.text)}`);
   }
 
-  /** A file or directory is read. */
+  /** Adds findings for reading a file or directory. */
   read(argument: Argument): void {
     const { facts } = this.inquiry;
     const isPattern = argument.isGlob || argument.value === undefined;
@@ -117,7 +120,7 @@ export class CommandAnalysis {
     }
   }
 
-  /** A file is made or changed. */
+  /** Adds findings for creating or changing a file. */
   write(argument: Argument, isOfProgram = true): void {
     for (const path of this.#pathsOf(argument)) {
       const kind = kindOf(path, this.inquiry.facts);
@@ -125,14 +128,17 @@ export class CommandAnalysis {
       const reason = `${what}: ${path ?? shorten(argument.text)}`;
       if (path !== undefined && isRawDevice(path)) this.addFatal(`overwrites a disk or the memory: ${path}`);
       else if (kind !== 'harmless') this.#add({ class: commandClass, reason, isOfProgram });
-      // A lone dash is no option: most programs take it for their input or output.
+      // A lone dash is no option: most programs take it for standard input or output.
       if (path !== undefined && /^-./.test(baseName(path))) {
         this.addSideEffect('obfuscated', `makes a file whose name is an option to other programs: ${path}`);
       }
     }
   }
 
-  /** A file that is written may be run later in the text: it gets text that is known, or what this command makes. */
+  /**
+   * Records that a file is written, since it may be run later in the text. Its content is `text`, or the output of this
+   * command.
+   */
   noteWritten(file: Argument, text?: string): void {
     const { stdin } = this.command;
     const by = stdin?.kind === 'unknown' ? stdin.what : (this.program ?? 'another command');
@@ -142,7 +148,7 @@ export class CommandAnalysis {
     this.inquiry.written.note(file, this.scope.directories, written);
   }
 
-  /** A file or directory is deleted, or goes elsewhere. */
+  /** Adds findings for deleting or moving away a file or directory. */
   remove(argument: Argument, what: string, isRecursive: boolean): void {
     const { facts } = this.inquiry;
     for (const path of this.#pathsOf(argument)) {
@@ -162,14 +168,14 @@ export class CommandAnalysis {
     }
   }
 
-  /** Has shell text judged that the command runs. */
+  /** Judges shell text that the command runs. */
   runText(argument: Argument, what: string, stdin = this.command.stdin, scope = this.scope): void {
     if (argument.value === undefined || argument.isSample) this.addUnknown(argument, what);
     const text = argument.value ?? argument.shape.replaceAll(UNKNOWN, UNKNOWN_TEXT);
     this.inquiry.judgeText(text, { ...scope, stdin });
   }
 
-  /** Has a command judged that this one runs, given as its words. */
+  /** Judges a command that this one runs, given as its words. */
   runWords(words: readonly Argument[], changes: Partial<SimpleCommand> = {}, scope = this.scope): void {
     const [name, ...args] = words;
     const text = words.map((word) => word.text).join(' ');
@@ -180,7 +186,7 @@ export class CommandAnalysis {
     );
   }
 
-  /** The verdict on it. */
+  /** The verdict on the command. */
   result(): JudgedCommand {
     const { name, args, text } = this.command;
     return {
@@ -213,7 +219,7 @@ export class CommandAnalysis {
   }
 }
 
-/** A path of which a part is not known, as a pattern; undefined when too little of it is known to say anything. */
+/** A partly unknown path, as a pattern; undefined when too little of it is known. */
 function patternOf(shape: string): string | undefined {
   const pattern = shape.replaceAll(UNKNOWN, '*');
   if (shape.startsWith('/')) return pattern;
@@ -223,7 +229,7 @@ function patternOf(shape: string): string | undefined {
 
 const NOTHING: Finding = { class: 'read', reason: '', isOfProgram: true };
 
-/** A text as reasons show it. */
+/** A text, shortened for use in reasons. */
 export function shorten(text: string): string {
   const { maxShownText } = POLICY_LIMITS;
   const onOneLine = text.replace(/\s+/g, ' ').trim();

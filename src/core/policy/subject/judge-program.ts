@@ -6,7 +6,7 @@ import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './program-
 import { subcommandsIn } from './subcommands.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
-/** Judges a program by what the tables know of it. */
+/** Judges a program by its entry in the tables. */
 export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label: string, args = subject.args): void {
   const { options = {}, subcommands } = spec;
   const parsed = parseArguments(args, { options, stopsAtOperand: subcommands !== undefined });
@@ -47,7 +47,7 @@ function judgeSubcommand(
   }
 }
 
-/** Says what the program does at least, unless that was found already. */
+/** Adds the minimum finding of the program, unless a finding of that class exists. */
 function report(subject: CommandAnalysis, spec: ProgramSpec, label: string): void {
   if (spec.class === 'read' || subject.hasFound(spec.class)) return;
   subject.add(spec.class, `${label} ${spec.reason ?? CLASS_DESCRIPTIONS[spec.class] ?? ''}`.trim());
@@ -107,7 +107,7 @@ function judgeOperands(
   });
 }
 
-/** Whether an argument that is not known could be an option with which the command does more than without. */
+/** Whether an unknown argument could be an option that makes the command stricter than without it. */
 function mayTurnBad(options: Readonly<Record<string, OptionSpec>>, { maySplit }: Argument): boolean {
   return Object.values(options).some((option) => {
     const isGrave = option.class !== undefined && rankOf(option.class) >= rankOf('destructive');

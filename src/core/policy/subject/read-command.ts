@@ -5,7 +5,7 @@ import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { Assignment, Redirect, SimpleCommand, Stdin } from '../words/simple-command.js';
 
-/** Makes a simple command of its syntax. */
+/** Creates a simple command from its syntax node. */
 export function readCommand(
   node: Command,
   source: string,
@@ -33,7 +33,7 @@ export function readCommand(
   };
 }
 
-/** Files that redirections open, and what they make of standard input. */
+/** Files that redirections open, and the resulting standard input. */
 export function readRedirects(
   nodes: readonly Redirection[],
   lookup: VariableLookup,
@@ -58,7 +58,7 @@ export function readRedirects(
       continue;
     }
     const { operator } = node;
-    // Braces in a redirection are an error in bash, several files in zsh.
+    // Braces in a redirection are an error in bash and several files in zsh.
     for (const file of [target, ...more]) redirects.push({ operator, target: file, text: node.target?.text ?? '' });
     if (isInput && (operator === '<' || operator === '<>') && target) {
       stdin = target.isProcess ? { kind: 'unknown', what: 'another command' } : { kind: 'file', file: target };
@@ -75,7 +75,7 @@ function readAssignment(node: AssignmentNode, lookup: VariableLookup, isPrefix: 
   return { name, value: isWhole ? word?.value : undefined, text, isPrefix };
 }
 
-/** `NAME=value` behind a program is a word like others. */
+/** `NAME=value` after a program is an ordinary word. */
 function toWord({ name, value, text, append, index }: AssignmentNode, lookup: VariableLookup): Argument {
   if (value.type !== 'Word' || index) return { ...unknownArgument(text), shape: `${name}=\0`, maySplit: false };
   const before = `${name}${append === true ? '+' : ''}=`;
@@ -89,7 +89,7 @@ function toWord({ name, value, text, append, index }: AssignmentNode, lookup: Va
   };
 }
 
-/** What a command is known to print; undefined when it is not known, or its name stands for something else here. */
+/** The known output of a command; undefined when it is unknown, or when its name has another meaning here. */
 export function outputOf(
   { name, args, stdin, redirects }: SimpleCommand,
   names: Pick<AnalysisContext, 'findAlias' | 'findFunction'>,

@@ -3,41 +3,41 @@ import type { Word, WordPart } from 'unbash';
 import { expandBraces } from './braces.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 
-/** Stands in a shape for what is known only when the command runs. No text that is judged has one. */
+/** Placeholder in a shape for text that is known only at run time. No text that is judged contains it. */
 export const UNKNOWN = '\0';
 
-/** A word of a command, as far as it is known before the command runs. */
+/** A word of a command, as far as it is known before run time. */
 export interface Argument {
-  /** As it is written. */
+  /** The source text. */
   readonly text: string;
-  /** Without quotes and escapes; undefined when it is not known before the command runs. A pattern stays a pattern. */
+  /** The text without quotes and escapes; undefined when it is unknown before run time. A pattern stays a pattern. */
   readonly value: string | undefined;
-  /** Like the value, with `UNKNOWN` where it is not known. */
+  /** Like the value, with `UNKNOWN` in place of unknown parts. */
   readonly shape: string;
-  /** It has an unquoted pattern: it may stand for several words. */
+  /** It contains an unquoted pattern, so it may expand to several words. */
   readonly isGlob: boolean;
-  /** It is not quoted, and may become several words, or none. */
+  /** It is not quoted, so it may expand to several words or to none. */
   readonly maySplit: boolean;
-  /** The output of a command is part of it. */
+  /** It contains the output of a command. */
   readonly hasSubstitution: boolean;
   /** It is a pipe to or from another command. */
   readonly isProcess: boolean;
-  /** Any of it was quoted or escaped: aliases do not apply. */
+  /** A part of it is quoted or escaped, so that aliases do not apply. */
   readonly isQuoted: boolean;
-  /** The value is one of several like it: right as a file in its directory, but not as a program. */
+  /** The value is one sample of several: valid as a file in its directory, but not as a program. */
   readonly isSample: boolean;
 }
 
-/** A value, and whether it is one of several like it. */
+/** A value, and whether it is a sample of several. */
 export interface KnownValue {
   readonly value: string;
   readonly isSample: boolean;
 }
 
-/** What is known where a word stands: of variables by their names, and of substitutions by their text, as `$(date)`. */
+/** Returns what is known at the position of a word: variables by name, substitutions by text, such as `$(date)`. */
 export type VariableLookup = (name: string) => KnownValue | undefined;
 
-/** An argument of which all is known. */
+/** An argument that is fully known. */
 export const literal = (value: string, text = value): Argument => ({
   text,
   value,
@@ -57,7 +57,7 @@ export const unknownArgument = (text: string): Argument => ({
   maySplit: true,
 });
 
-/** What of a word has been read so far. */
+/** The part of a word that has been read so far. */
 interface Draft {
   shape: string;
   isGlob: boolean;
@@ -67,10 +67,10 @@ interface Draft {
   isSample: boolean;
 }
 
-/** Numbers: whichever it is, it leads to no other file or option. */
+/** Parameters that are always numbers: none of them leads to another file or is an option. */
 const NUMERIC_PARAMETERS = new Set(['?', '$', '#', '!', 'PPID', 'UID', 'EUID', 'LINENO', 'RANDOM', 'SECONDS']);
 
-/** The arguments that a word becomes: several with braces. */
+/** The arguments that a word expands to; braces give several. */
 export function toArguments(word: Word, lookup: VariableLookup): readonly Argument[] {
   const { text, value, parts } = word;
   if (!parts && !text.startsWith('~')) return [{ ...literal(value, text), isQuoted: text !== value }];
@@ -148,7 +148,7 @@ function addVariable(draft: Draft, part: WordPart, lookup: VariableLookup, isQuo
     return;
   }
   const known = name === undefined ? shortened(part, lookup) : lookup(name);
-  // Unquoted, a value with blanks or patterns is more than one word.
+  // An unquoted value with blanks or patterns expands to more than one word.
   if (!known || (!isQuoted && /[\s*?[\]~]/.test(known.value))) {
     addUnknown(draft, isQuoted && name !== '@');
     return;
@@ -166,7 +166,7 @@ function addUnknown(draft: Draft, isQuoted: boolean): void {
   draft.maySplit ||= !isQuoted;
 }
 
-/** The variable that an expansion stands for, when it stands for its plain value. */
+/** The variable whose plain value an expansion gives. */
 function variableOf(part: WordPart): string | undefined {
   if (part.type === 'SimpleExpansion') return part.text.slice(1);
   if (part.type !== 'ParameterExpansion') return undefined;
@@ -174,7 +174,7 @@ function variableOf(part: WordPart): string | undefined {
   return part.parameter;
 }
 
-/** `${file%.txt}` of a file in a loop: still a plain name, though nobody knows which. */
+/** `${file%.txt}` of a file in a loop: still a plain name, although an unknown one. */
 function shortened(part: WordPart, lookup: VariableLookup): KnownValue | undefined {
   if (part.type !== 'ParameterExpansion' || part.prefix !== undefined || part.index !== undefined) return undefined;
   if (part.operation?.type !== 'Remove') return undefined;
@@ -182,7 +182,7 @@ function shortened(part: WordPart, lookup: VariableLookup): KnownValue | undefin
   return known?.isSample === true && /^\w[\w.-]*$/.test(known.value) ? { value: 'x', isSample: true } : undefined;
 }
 
-/** `~` and `~user` at the beginning of a word. */
+/** Expands `~` and `~user` at the beginning of a word. */
 function expandTilde(shape: string, lookup: VariableLookup): string {
   const [user = ''] = shape.slice(1).split('/', 1);
   const rest = shape.slice(1 + user.length);

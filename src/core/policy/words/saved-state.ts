@@ -2,27 +2,30 @@ import { type Command, parse, type Statement } from 'unbash';
 
 import { toArguments } from './argument.js';
 
-/** What the saved state of a shell tells of names. */
+/** Names in the saved state of a shell. */
 export interface ShellNames {
   readonly aliases: ReadonlyMap<string, string>;
   /** Functions with their bodies. */
   readonly functions: ReadonlyMap<string, string>;
   /** Exported variables. */
   readonly variables: ReadonlyMap<string, string>;
-  /** Some names of the shell are not among these. */
+  /** The list lacks some names of the shell. */
   readonly isIncomplete: boolean;
 }
 
-/** Longest state that is read, in UTF-16 units. */
+/** Longest state that is parsed, in UTF-16 units. */
 const MAX_STATE_LENGTH = 512 * 1024;
 
-/** Functions of the adapter's own: nothing is asked of a shell about them. */
+/** Functions of the adapter itself: they are not queried from a shell. */
 const OWN_FUNCTION = /^(?:__sa_\w+|exit|bye)$/;
 
-/** Whether a function of a text would pass for one of the adapter's own in what the shell tells later. */
+/**
+ * Whether a function in a text has a name reserved for the adapter, so that the shell's later reports would not show
+ * it.
+ */
 export const isOwnFunction = (name: string): boolean => OWN_FUNCTION.test(name);
 
-/** What the state of a shell is of which nothing is known. */
+/** Names of a shell whose state is unknown. */
 export const UNKNOWN_NAMES: ShellNames = {
   aliases: new Map(),
   functions: new Map(),
@@ -30,7 +33,7 @@ export const UNKNOWN_NAMES: ShellNames = {
   isIncomplete: true,
 };
 
-/** A state that is being read. */
+/** A state while it is parsed. */
 interface Draft {
   readonly aliases: Map<string, string>;
   readonly functions: Map<string, string>;
@@ -39,7 +42,7 @@ interface Draft {
 }
 
 /**
- * Reads what a shell has printed of its state: `export -p`, its functions, and its aliases. What cannot be read makes it
+ * Parses the state that a shell has printed: `export -p`, its functions, and its aliases. Unreadable parts make it
  * incomplete: see `PolicyFacts.areNamesUnknown`.
  */
 export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh'): ShellNames {
@@ -76,7 +79,7 @@ function readCommand(command: Command, draft: Draft): void {
   readTied(command, draft);
   for (const arg of command.args) {
     const [word, value] = arg.type === 'Assignment' ? readAssignment(arg) : splitWord(arg.value);
-    // Global and suffix aliases of zsh stand for words in any place.
+    // Global and suffix aliases of zsh replace words in any position.
     if (isAlias && /^-[A-Za-z]*[gs]/.test(word)) draft.isIncomplete = true;
     if (value === undefined) continue;
     if (!isAlias) draft.variables.set(word, value);
@@ -84,7 +87,10 @@ function readCommand(command: Command, draft: Draft): void {
   }
 }
 
-/** `export -rUT PATH path=( /usr/bin /bin )`, with a separator behind it if it is no colon: zsh ties a variable to an array of its own. */
+/**
+ * `export -rUT PATH path=( /usr/bin /bin )`, followed by the separator if it is not a colon: zsh ties a variable to an
+ * array.
+ */
 function readTied({ args: [flag, name, array, separator] }: Command, draft: Draft): void {
   if (
     flag?.type !== 'Word' ||
@@ -112,7 +118,9 @@ function splitWord(word: string): readonly [string, string?] {
   return equals > 0 ? [word.slice(0, equals), word.slice(equals + 1)] : [word];
 }
 
-/** `name='value'` in lines, as dash prints them: assignments to look at, unless the name is none of a variable. */
+/**
+ * `name='value'` in lines, as dash prints them: parsed as assignments, unless the name is not a valid variable name.
+ */
 function readAliasLines(text: string, draft: Draft): void {
   const script = parse(text);
   if (script.errors) draft.isIncomplete = true;
@@ -129,8 +137,8 @@ function readAliasLines(text: string, draft: Draft): void {
 }
 
 /**
- * zsh has syntax of its own in functions: each is read for itself, so that one that is not understood hides no other. The
- * adapter's own are left out.
+ * zsh functions may use zsh syntax: each is parsed separately, so that one parse failure hides no other function. The
+ * adapter's own functions are omitted.
  */
 function splitZsh(text: string): readonly string[] {
   return text.split(/\n(?=\S.* \(\) \{$|alias )/m).filter((part) => !/^__sa_\w+ \(\) \{/.test(part));

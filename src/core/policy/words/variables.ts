@@ -4,40 +4,40 @@ import { type KnownValue, toArguments, type VariableLookup } from './argument.js
 import type { Directory } from '../model/facts.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 
-/** A value that a text gives to a variable, and from where to where it holds. */
+/** A value that a text gives to a variable, and the range of the text in which it is valid. */
 interface Definition extends KnownValue {
-  /** What the value is to be made of, at `at`, instead. */
+  /** The word that is expanded at `at` to give the value, if there is one. */
   readonly word?: Word;
   readonly at?: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Commands that give variables values which no table foresees. */
+/** Commands that set variables to values which no table predicts. */
 const SETTERS = new Set(
   'read mapfile readarray printf getopts let declare typeset local readonly export unset eval source . wait select vared coproc set shift alias trap zmodload emulate'.split(
     ' ',
   ),
 );
 
-/** Names that a plain word may have without leading to another directory or being an option. */
+/** Names that a plain word may have. They neither lead to another directory nor look like an option. */
 const PLAIN_NAME = /^[A-Za-z0-9_][\w.@%+,:-]*$/;
 
-/** What a text does to variables. */
+/** The effects of a text on variables. */
 export interface TextVariables {
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** No variable is certain any more. */
+  /** No variable has a certain value any more. */
   readonly areSpoiled: boolean;
-  /** Whether the name of a program may stand for something else here. */
+  /** Whether the name of a program may be an alias, a function or a file here. */
   readonly isOwnName: (name: string) => boolean;
-  /** Values that were made already. */
+  /** Cache of values that were already computed. */
   readonly made: Map<Definition, KnownValue | undefined>;
 }
 
 /**
  * Finds the variables of a text whose values are certain: assigned once, by a plain command of the outermost list that
- * always runs, before they are used; or running over plain words in a `for`. Whatever else touches a variable makes it
- * unknown.
+ * always runs, before they are used; or iterating over plain words in a `for`. Anything else that touches a variable
+ * makes it unknown.
  */
 export function findVariables(script: ParsedScript, isOwnName: TextVariables['isOwnName']): TextVariables {
   const finder = new VariableFinder();
@@ -45,7 +45,7 @@ export function findVariables(script: ParsedScript, isOwnName: TextVariables['is
   return { ...finder.conclude(), isOwnName, made: new Map() };
 }
 
-/** Never holds. */
+/** A definition that is valid nowhere. */
 const NOWHERE: Definition = { value: '', isSample: false, from: Infinity, to: -1 };
 
 class VariableFinder {
@@ -82,7 +82,7 @@ class VariableFinder {
       case 'ParameterExpansion':
         if (node.operation?.type === 'Default') this.#spoiled.add(node.parameter);
         return;
-      // A function may be called at any time, and from anywhere.
+      // A function can be called at any time and from any place.
       case 'Function':
       case 'Select':
       case 'Coproc':
@@ -97,7 +97,7 @@ class VariableFinder {
 
   #lookAtCommand(node: Command, isCertain: boolean): void {
     const { name, prefix } = node;
-    // The text of an `eval` names what it changes, if all of it is known.
+    // The text of an `eval` names the variables that it changes, if all of it is known.
     const isKnownText = name?.value === 'eval' && node.suffix.every((word) => word.type === 'Word' && isLiteral(word));
     const isHarmlessTrap = name?.value === 'trap' && this.#lookAtTrap(node);
     if (isHarmlessTrap) return;
@@ -116,7 +116,10 @@ class VariableFinder {
     }
   }
 
-  /** A trap whose text is known may run at any time: what it sets is not certain. True when that is all. */
+  /**
+   * A trap whose text is known may run at any time, so the variables that it sets are uncertain. Returns true when the
+   * trap has no other effect.
+   */
   #lookAtTrap({ suffix }: Command): boolean {
     const [action] = suffix;
     if (action?.type !== 'Word' || !isLiteral(action) || action.value.length > MAX_TRAP_LENGTH) return false;
@@ -152,7 +155,7 @@ class VariableFinder {
   }
 }
 
-/** Syntax that the parser reads again at each level. */
+/** Syntax nodes that the parser reads again at each nesting level. */
 export type NestingNode = Extract<SyntaxNode, { type: (typeof NESTING)[number] }>;
 
 const NESTING = [
@@ -162,19 +165,19 @@ const NESTING = [
 
 const NESTING_TYPES: ReadonlySet<string> = new Set(NESTING);
 
-/** Whether a node is one that the parser reads again at each level. */
+/** Whether the parser reads a node again at each nesting level. */
 export const isNesting = (node: SyntaxNode): node is NestingNode => NESTING_TYPES.has(node.type);
 
-/** Depth of syntax beyond which no variable counts as known. */
+/** Nesting depth beyond which every variable counts as unknown. */
 const MAX_DEPTH = 100;
 
-/** Commands after which nothing is certain. */
+/** Commands after which no variable is certain. */
 const SPOILERS = new Set(['eval', 'source', '.', 'trap', 'emulate', 'zmodload']);
 
-/** What always runs when that around it does, in the same shell. */
+/** Nodes that always run when their parent runs, in the same shell. */
 const CERTAIN_PARENTS = new Set(['Script', 'Statement', 'AndOr', 'CompoundList', 'BraceGroup', 'Command']);
 
-/** Whether a word is the same whenever it is read. */
+/** Whether a word expands to the same value at every time. */
 function isLiteral({ text, parts }: Word): boolean {
   if (!parts) return !text.startsWith('~') && !/[:=]~/.test(text);
   const [part] = parts;
@@ -184,16 +187,19 @@ function isLiteral({ text, parts }: Word): boolean {
 
 const isText = ({ type }: SyntaxNode): boolean => type === 'Literal';
 
-/** Longest text of a trap that is looked at, in characters. */
+/** Longest text of a trap that is analysed, in characters. */
 const MAX_TRAP_LENGTH = 1024;
 
-/** Files of one kind in a directory of plain names: neither hidden ones nor options, but for a first letter. */
+/**
+ * Files of one kind in directories with plain names. Apart from their first character, the names are neither hidden nor
+ * options.
+ */
 const PLAIN_PATTERN = /^(?:[A-Za-z0-9_][\w-]*\/)*[\w-]*\*[\w-]*\.\w{1,6}$/;
 
-/** A file or directory that `mktemp` makes, which is another one each time. */
+/** Sample name of a file or directory made by `mktemp`; the real name differs each time. */
 export const TEMPORARY = '/tmp/tmp.XXXXXXXXXX';
 
-/** Substitutions that print a plain word, whatever it is: it leads to no other directory, and is no option. */
+/** Substitutions that always print one plain word: it leads to no other directory, and is no option. */
 const PRINTED: readonly (readonly [text: RegExp, value: string])[] = [
   [/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY],
   [/^\$\(date(?: -u)?(?: -I\w*| (["']?)\+%[\w%:.@+-]+\1)\)$/, '0'],
@@ -201,14 +207,14 @@ const PRINTED: readonly (readonly [text: RegExp, value: string])[] = [
   [/^\$\((?:nproc|whoami|uuidgen|hostname(?: -s)?|id -un?|uname -[msr]|git rev-parse (?:--short )?HEAD)\)$/, '0'],
 ];
 
-/** What a substitution is known to print. */
+/** The known output of a substitution. */
 function printedBy(text: string, { isOwnName }: TextVariables): KnownValue | undefined {
   const value = PRINTED.find(([pattern]) => pattern.test(text))?.[1];
   const [program = ''] = /^\w+/.exec(text.slice(2)) ?? [];
   return value === undefined || isOwnName(program) ? undefined : { value, isSample: true };
 }
 
-/** Every name that stands anywhere in a node may be changed by it. */
+/** Marks every name that occurs in a node as unknown, since the node may change it. */
 function markUnknown(node: SyntaxNode, spoiled: Set<string>): void {
   const visit = (child: SyntaxNode, depth: number, nesting: number): void => {
     const inner = nesting + (isNesting(child) ? 1 : 0);
@@ -228,7 +234,7 @@ function addNames(text: string, spoiled: Set<string>): void {
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g)) spoiled.add(name);
 }
 
-/** What is known of variables, and of substitutions, at a place of a text. */
+/** Returns the lookup of known variables and substitutions at a position of a text. */
 export function lookupAt(
   variables: TextVariables,
   position: number,
@@ -251,12 +257,15 @@ export function lookupAt(
   };
 }
 
-/** Variables of variables beyond which none counts as known. */
+/** Longest chain of variables that refer to variables; beyond it, the value counts as unknown. */
 const MAX_CHAIN = 8;
-/** Longest value that is made of others, in characters. */
+/** Longest value that is composed of others, in characters. */
 const MAX_VALUE_LENGTH = 1024;
 
-/** The value of a variable, made of what was known where it was set; but not of the directory there. */
+/**
+ * The value of a variable, computed from the values known where it was set. The directory at that place is not taken
+ * into account.
+ */
 function valueOf(
   definition: Definition,
   variables: TextVariables,

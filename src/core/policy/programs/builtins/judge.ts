@@ -7,7 +7,7 @@ import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)(\[[^\]]*\])?\+?=/;
 
-/** `eval`: its words, with blanks between, are text for this very shell. */
+/** `eval`: its words, joined with blanks, are text for the same shell. */
 export function judgeEval(subject: CommandAnalysis): void {
   const words = subject.args.filter(({ shape }, index) => index > 0 || shape !== '--');
   const unknown = words.find(({ value, isSample, isGlob }) => value === undefined || isSample || isGlob);
@@ -20,7 +20,7 @@ export function judgeEval(subject: CommandAnalysis): void {
   if (text.trim() !== '') subject.inquiry.judgeText(text, { ...subject.scope, stdin });
 }
 
-/** `source`: whatever is in the file happens in the session's own shell. */
+/** `source`: the file runs in the session's own shell. */
 export function judgeSource(subject: CommandAnalysis): void {
   const [file, ...others] = subject.args.filter(({ shape }) => shape !== '--');
   if (!file) return;
@@ -32,8 +32,8 @@ export function judgeSource(subject: CommandAnalysis): void {
 }
 
 /**
- * Whether a file is the one by which a virtual environment of Python is entered, of the workspace's own, and not written by
- * this very text.
+ * Whether a file is the activation script of a Python virtual environment in the workspace, and is not written by this
+ * text.
  */
 function isActivation({ inquiry, scope }: CommandAnalysis, file: Argument): boolean {
   if (file.value === undefined || file.isGlob || file.isSample || !/(?:^|\/)bin\/activate$/.test(file.value))
@@ -44,7 +44,7 @@ function isActivation({ inquiry, scope }: CommandAnalysis, file: Argument): bool
   );
 }
 
-/** `alias`: what it stands for is judged now, and again where it is used. */
+/** `alias`: its text is judged now, and again where the alias is used. */
 export function judgeAlias(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     if (arg.shape.startsWith('-') && arg.shape !== '-p' && arg.shape !== '-L') {
@@ -63,7 +63,7 @@ export function judgeAlias(subject: CommandAnalysis): void {
   }
 }
 
-/** `trap`: its first word is run at a signal, an error or the end. */
+/** `trap`: its first word is run at a signal, an error or the exit of the shell. */
 export function judgeTrap(subject: CommandAnalysis): void {
   const words = subject.args.filter(({ shape }) => !/^-[lpP]*$/.test(shape) && shape !== '--');
   const [action, ...signals] = words;
@@ -75,7 +75,7 @@ export function judgeTrap(subject: CommandAnalysis): void {
   subject.inquiry.noteNamesChange();
 }
 
-/** `export`, `declare` and their like: assignments that stand behind the command. */
+/** `export`, `declare` and similar builtins: assignments that follow the command. */
 export function judgeDeclaration(subject: CommandAnalysis): void {
   judgeNames(subject);
   for (const { shape, value, text } of subject.args) {
@@ -88,7 +88,7 @@ export function judgeDeclaration(subject: CommandAnalysis): void {
   if (isReference && subject.args.some(({ shape }) => /^-[A-Za-z]*n/.test(shape))) judgeReferences(subject);
 }
 
-/** `declare -n`: another name for a variable, by which it is set later. */
+/** `declare -n`: another name for a variable, through which it is set later. */
 function judgeReferences(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const equals = arg.shape.indexOf('=');
@@ -98,7 +98,7 @@ function judgeReferences(subject: CommandAnalysis): void {
   }
 }
 
-/** Names of variables are expressions to these: a subscript may run a command. */
+/** These builtins evaluate variable names as expressions: a subscript may run a command. */
 export function judgeNames(subject: CommandAnalysis): void {
   const takesAny = subject.program === 'let' || subject.program === 'unset' || subject.program === 'read';
   subject.args.forEach((arg, index) => {
@@ -114,7 +114,7 @@ export function judgeNames(subject: CommandAnalysis): void {
   if (SETTERS.has(subject.program ?? '')) noteNames(subject, takesAny);
 }
 
-/** They set the variables that they are given the names of. */
+/** Builtins that set the variables whose names they are given. */
 const SETTERS = new Set(['read', 'printf', 'getopts', 'mapfile', 'readarray', 'vared']);
 
 function noteNames(subject: CommandAnalysis, takesAny: boolean): void {
@@ -127,7 +127,7 @@ function noteNames(subject: CommandAnalysis, takesAny: boolean): void {
   });
 }
 
-/** Of `printf` and `test`, only the word behind `-v` is a name. */
+/** In `printf` and `test`, only the word after `-v` is a name. */
 function isName({ program, args }: CommandAnalysis, { shape }: Argument, index: number, takesAny: boolean): boolean {
   if (program === 'printf' || program === 'test' || program === '[') {
     const before = args[index - 1]?.shape ?? '';
@@ -136,7 +136,10 @@ function isName({ program, args }: CommandAnalysis, { shape }: Argument, index: 
   return takesAny || !shape.startsWith('-');
 }
 
-/** zsh's `print`: it may set a variable, type ahead, or read its text as a prompt, in which commands may stand. */
+/**
+ * zsh's `print`: it may set a variable, push text to the input buffer, or expand its text as a prompt, which may
+ * contain commands.
+ */
 export function judgePrint(subject: CommandAnalysis): void {
   const flags = subject.args.filter(({ shape }) => /^-[A-Za-z]/.test(shape)).map(({ shape }) => shape);
   if (flags.some((flag) => /^-[A-Za-z]*[szS]/.test(flag)))
@@ -158,11 +161,11 @@ function judgeUnset(subject: CommandAnalysis): void {
   }
 }
 
-/** Options by which words, or names of directories, become something else than they say, or texts are read otherwise. */
+/** Options that change the meaning of words or directory names, or the parsing of texts. */
 const MISLEADING =
   /^(?:no)?(?:keyword|autocd|cdablevars|cdspell|promptsubst|rcquotes|cshjunkiequotes|ignorebraces|ignoreclosebraces|shfileexpansion|globsubst|shwordsplit|kshglob|shglob|banghist|shinstdin)$/;
 
-/** `set` and `shopt`: most options are the session's own affair. */
+/** `set` and `shopt`: most options affect only the session. */
 export function judgeHistory(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   if (words.includes('history') || words.includes('+H')) subject.add('obfuscated', 'changes what is recorded');

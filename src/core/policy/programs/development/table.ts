@@ -11,7 +11,7 @@ const fetch: ProgramSpec = { class: 'network', ...text };
 const publish: ProgramSpec = { class: 'exfiltration', reason: 'publishes files', ...text };
 const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that others follow', ...text };
 
-/** What most kinds of things of a container engine have in common. */
+/** Subcommands that most object kinds of a container engine share. */
 const things: ProgramSpec = {
   class: 'persistence',
   reason: 'changes what the machine runs',
@@ -67,7 +67,7 @@ const look: ProgramSpec = { ...fetch, judge: judgeClusterSecrets };
 
 const clusterChange = { class: 'persistence', reason: 'changes a cluster', ...text } as const;
 
-/** Clients of clusters: what does not look changes something. */
+/** Clients of clusters: subcommands that do not only read change something. */
 const cluster: ProgramSpec = {
   ...clusterChange,
   options: valued(
@@ -84,14 +84,14 @@ const cluster: ProgramSpec = {
   },
 };
 
-/** `kubectl get secret -o yaml` prints what it holds. */
+/** `kubectl get secret -o yaml` prints the content of the secret. */
 function judgeClusterSecrets(subject: CommandAnalysis): void {
   const isNamed = subject.args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
   const isShown = subject.args.some(({ shape }) => /^(?:-o|--output|--template)/.test(shape));
   if (isNamed && isShown) subject.add('exfiltration', 'reads credentials of a cluster');
 }
 
-/** `pip install` and its like, which may be told where to. */
+/** `pip install` and similar commands, which may have a target directory. */
 const install: ProgramSpec = {
   ...fetch,
   options: { ...each('-t --target --root --prefix --src', { value: 'write' }), ...valued('-r -c -i -e -f') },
@@ -143,7 +143,7 @@ export const DEVELOPMENT: ProgramTable = {
     options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },
     judge: judgeGivenTexts,
   },
-  // Of `cmake -E`.
+  // Subcommands of `cmake -E`.
   ...each('copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink', {
     class: 'write',
     operands: 'last-written',

@@ -12,7 +12,7 @@ import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const compressor = { class: 'write', operands: 'write', options: valued('-S -T --suffix --threads -b') } as const;
 
-/** The archive comes first, what goes into it after that. */
+/** `zip`: the archive is the first operand, its members follow. */
 function judgeZip(subject: CommandAnalysis): void {
   const [archive, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
   if (archive && archive.value !== '-') subject.write(archive);
@@ -21,7 +21,7 @@ function judgeZip(subject: CommandAnalysis): void {
     subject.add('destructive', 'zip deletes what it has packed');
 }
 
-/** Perl's `rename` runs its first operand as code: what only substitutes is known. */
+/** Perl's `rename` runs its first operand as code; only a plain substitution is known. */
 function judgeRename(subject: CommandAnalysis): void {
   const [code, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
   const isCode = /[^\w.-]/.test(code?.shape ?? '');
@@ -29,7 +29,7 @@ function judgeRename(subject: CommandAnalysis): void {
   for (const file of files) subject.write(file);
 }
 
-/** `tee`: what it reads is what files get. */
+/** `tee`: its input is written to the files. */
 function judgeTee(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const text = stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
@@ -116,10 +116,10 @@ export const FILES: ProgramTable = {
   gfind: { class: 'read', operands: 'text', judge: judgeFind },
   chmod: { class: 'write', operands: 'text', judge: judgeChmod },
   ...each('chown chgrp', { class: 'privilege', reason: 'gives files away', operands: 'text', judge: judgeChmod }),
-  // It takes empty directories away, nothing more.
+  // It removes empty directories only.
   rmdir: { class: 'write', operands: 'write' },
   ...each('rm remove remove_directory unlink shred wipe srm trash trash-put', {
-    // What it deletes makes it more.
+    // An option to delete changes the class.
     class: 'read',
     operands: 'text',
     judge: judgeRemoval,

@@ -5,11 +5,11 @@ import { resolvePath } from '../../paths/paths.js';
 import { valued } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
-/** Settings by which git runs programs, or reads other settings. Source: git-config(1). */
+/** Settings that make git run programs or read other settings. Source: git-config(1). */
 const RUNNING_SETTING =
   /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|alias\..*|pager\..*|.*\.(?:command|textconv|process|clean|smudge|driver|cmd|program|path|helper|proxy|uploadpack|receivepack|vcs|packobjectshook)|diff\.external|gpg\..*|sequence\.editor|interactive\.difffilter|include\.path|includeif\..*|url\..*|protocol\..*|init\.templatedir|browser\..*|man\..*|web\.browser|sendemail\..*|submodule\..*|trailer\..*|remote\..*|extensions\..*|safe\..*)$/i;
 
-/** What stands before git's command: settings for this once. */
+/** Options before git's subcommand: settings for this call. */
 export function judgeGit(subject: CommandAnalysis): void {
   const { args } = subject;
   for (let index = 0; index < args.length; index += 1) {
@@ -30,7 +30,7 @@ export function judgeGit(subject: CommandAnalysis): void {
   }
 }
 
-/** Another repository has settings of its own, and another tree is what is changed. */
+/** Another repository has its own settings, and another work tree is changed. */
 function judgePlace(subject: CommandAnalysis, option: string, value: Argument | undefined): void {
   const { inquiry, scope } = subject;
   const paths = value?.value === undefined ? [undefined] : resolvePath(value.value, scope.directories);
@@ -49,7 +49,7 @@ function judgeSetting(subject: CommandAnalysis, setting: string): void {
 
 const READING_CONFIG = /^(?:--get.*|--list|-l|get|list|--show-origin|--name-only|--show-scope)$/;
 
-/** `git config`: settings that run programs later, or that hold for all repositories. */
+/** `git config`: settings that run programs later, or that apply to all repositories. */
 export function judgeGitConfig(subject: CommandAnalysis): void {
   const words = wordsBehind(subject, 'config');
   if (words.some(({ value }) => value !== undefined && READING_CONFIG.test(value))) return;
@@ -69,7 +69,7 @@ export function judgeGitConfig(subject: CommandAnalysis): void {
   }
 }
 
-/** `checkout`, `switch`, `restore`: of branches, or of files, whose changes are lost. */
+/** `checkout`, `switch`, `restore`: operate on branches, or on files, whose changes are lost. */
 export function judgeGitCheckout(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
@@ -80,23 +80,23 @@ export function judgeGitCheckout(subject: CommandAnalysis): void {
 
 const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
 
-/** Whether `checkout` is given files: behind a revision, or by what looks like the name of one. */
+/** Whether `checkout` is given files: after a revision, or recognised as file names. */
 function namesFiles(subject: CommandAnalysis): boolean {
   const { operands, options } = parseArguments(wordsBehind(subject, 'checkout'), { options: CHECKOUT_OPTIONS });
   const isOfBranch = options.some(({ name }) => Object.hasOwn(CHECKOUT_OPTIONS, name));
-  // What is left of a conflict is neither side's work.
+  // `--theirs` and `--ours` replace only the conflicted result of a merge, which is not the work of either side.
   if (isOfBranch || options.some(({ name }) => name === '--theirs' || name === '--ours')) return false;
   return operands.length > 1 || operands.some(({ shape }) => /\/$|\.(?:[chmrs]|[A-Za-z]{2,4})$/.test(shape));
 }
 
-/** `clean`: with `-n` it only says what it would delete. */
+/** `clean`: with `-n` it only lists what it would delete. */
 export function judgeGitClean(subject: CommandAnalysis): void {
   const { options } = parseArguments(wordsBehind(subject, 'clean'), { options: valued('-e --exclude') });
   if (!options.some(({ name }) => name === '-n' || name === '--dry-run'))
     subject.add('destructive', 'git clean discards work');
 }
 
-/** `reset`: of the index, or of the files too. */
+/** `reset`: changes the index, or also the files. */
 export function judgeGitReset(subject: CommandAnalysis): void {
   const isHard = subject.args.some(({ shape }) => /^--(?:h|m|k)/.test(shape) && !shape.startsWith('--mi'));
   if (isHard) subject.add('destructive', 'git discards changes of files');
@@ -104,7 +104,7 @@ export function judgeGitReset(subject: CommandAnalysis): void {
     subject.add('destructive', 'git may discard changes of files');
 }
 
-/** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is somewhere else. */
+/** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is another destination. */
 export function judgeGitPush(subject: CommandAnalysis): void {
   const address = wordsBehind(subject, 'push').find(({ shape }) =>
     /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/.test(shape),

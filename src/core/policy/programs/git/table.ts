@@ -2,7 +2,7 @@ import { judgeGit, judgeGitCheckout, judgeGitClean, judgeGitConfig, judgeGitPush
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
-/** What they are given may be a file anywhere, as `diff --no-index` has it. */
+/** The operands may be files anywhere, as with `diff --no-index`. */
 const show: ProgramSpec = {
   class: 'read',
   options: {
@@ -34,7 +34,7 @@ const fetch: ProgramSpec = {
   },
 };
 
-/** `git`, whose hooks and settings run programs: see also the start-up paths. */
+/** `git`; its hooks and settings run programs, see also the start-up paths. */
 export const GIT: ProgramTable = {
   git: {
     class: 'execute',

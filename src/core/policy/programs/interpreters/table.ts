@@ -9,7 +9,7 @@ import { DESCRIPTOR, isInputName } from '../../subject/shells.js';
 import { judgeFetchedScript } from '../../subject/run-file.js';
 import { isWholeText, judgeSource } from '../../subject/inline-source.js';
 
-/** Judges an interpreter by its input: code that nobody has seen, if it is given there. */
+/** Judges an interpreter by its standard input: code read from there is unknown. */
 const judgeInput =
   (options: Readonly<Record<string, OptionSpec>>) =>
   (subject: CommandAnalysis): void => {
@@ -17,7 +17,7 @@ const judgeInput =
     const { operands, options: given } = parseArguments(subject.args, { options, stopsAtOperand: true });
     const label = subject.program ?? 'it';
     const head = subject.args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
-    // php: what follows `--` is for the script, and that is its input.
+    // php: the words after `--` are arguments of the script, which is read from standard input.
     const script = label === 'php' && head?.shape === '--' ? undefined : operands[0];
     const hasCode = given.some(
       ({ spec }) => spec?.value === 'source' || spec?.value === 'code' || spec?.value === 'text',
@@ -36,7 +36,7 @@ const judgeInput =
     } else if (script) judgeFetchedScript(subject, script);
   };
 
-/** Modules of Python that are programs of their own, or do what others do. */
+/** Python modules that act as programs, or that behave like other programs. */
 const MODULES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['pip', 'pipx', 'uv', 'poetry', 'timeit', 'venv', 'zipfile', 'tarfile'].map((name) => [name, name]),
@@ -44,7 +44,7 @@ const MODULES: Readonly<Record<string, string>> = {
   'http.server': 'http.server',
 };
 
-/** `python -m`: what is known of the module as a program. */
+/** `python -m`: judged by what is known of the module as a program. */
 function judgeModule(subject: CommandAnalysis, module: Argument): void {
   const program = Object.hasOwn(MODULES, module.shape) ? MODULES[module.shape] : undefined;
   const at = subject.args.findIndex(({ shape }) => shape.endsWith(module.shape));
@@ -53,13 +53,13 @@ function judgeModule(subject: CommandAnalysis, module: Argument): void {
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
 
-/** A server that is open to other machines unless it is told to listen here alone. */
+/** A server that accepts connections from other machines unless it is bound to a local address. */
 function judgeServer(subject: CommandAnalysis): void {
   if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
     subject.add('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
 }
 
-/** `deno run` and `bun run`: what they run may be their input, or come from another machine. */
+/** `deno run` and `bun run`: the script may be their input, or be fetched from another machine. */
 export function judgeRun(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   for (const { shape, value } of subject.args) {
@@ -70,13 +70,13 @@ export function judgeRun(subject: CommandAnalysis): void {
   }
 }
 
-/** Options of an interpreter by the role of their values, names separated by blanks. */
+/** Options of an interpreter by the role of their values; names are separated by blanks. */
 interface InterpreterOptions {
-  /** Take a whole program. */
+  /** Options that take a whole program. */
   readonly source?: string;
-  /** Load, or execute in another way, what they are given. */
+  /** Options that load or otherwise execute their value. */
   readonly code?: string;
-  /** Take a value of no consequence, or name a module. */
+  /** Options whose value has no effect, or names a module. */
   readonly values?: string;
 }
 
@@ -86,7 +86,7 @@ function judgeEvaluation(subject: CommandAnalysis): void {
   judgeSource(subject, operands[0]?.value, 'deno eval');
 }
 
-/** An interpreter: what it runs is a script, a program in its arguments, or its input. */
+/** An interpreter: it runs a script, a program in its arguments, or its input. */
 function interpreter({ source, code, values }: InterpreterOptions): ProgramSpec {
   const options: Readonly<Record<string, OptionSpec>> = {
     ...(values !== undefined && valued(values)),
@@ -96,13 +96,13 @@ function interpreter({ source, code, values }: InterpreterOptions): ProgramSpec 
   return { class: 'execute', operands: 'text', options, judge: judgeInput(options) };
 }
 
-/** Commands of debuggers that look at what is there. */
+/** Debugger commands that only inspect. */
 const LOOKING =
   /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/;
 
 const PERL = interpreter({ source: '-e -E', code: '-M -m -x -n -p -i -d', values: '-I' });
 
-/** Node.js, and what takes the options of Node.js. */
+/** Node.js, and programs with the same options. */
 const NODE = { source: '-e -p --eval --print', code: '-r --require --import' } as const;
 
 /** Interpreters and editors: programs that run code of their own languages. */
@@ -131,7 +131,7 @@ export const INTERPRETERS: ProgramTable = {
     },
   }),
   ...each('tsx ts-node', interpreter(NODE)),
-  // Of -l, -0, -C and -F a value is attached, or there is none: what follows may be -e.
+  // -l, -0, -C and -F take an attached value or none: the next argument may be -e.
   perl: {
     class: 'read',
     operands: 'text',

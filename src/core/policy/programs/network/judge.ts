@@ -28,12 +28,12 @@ const CURL_OPTIONS = {
 };
 
 const DATA_OPTIONS = /^(?:-d|--data.*|--json|-F|--form.*|--url-query|--variable)$/;
-/** Options whose value goes to the other machine. */
+/** Options whose value is sent to the other machine. */
 const SENT_OPTIONS = /^(?:-H|--header|--proxy-header|-A|--user-agent|-e|--referer|-u|--user|-b|--cookie)$/;
-/** Sockets behind which somebody listens who may do anything on this machine. */
+/** Sockets of services that give full control over this machine. */
 const DOOR = /(?:^|[:=/])(?:docker|containerd|crio|podman|dockershim|libvirt-sock|private)(?:\.sock)?$/;
 
-/** A socket of this machine is spoken to. */
+/** Adds a finding for talking to such a socket. */
 function judgeDoor(subject: CommandAnalysis, socket: Argument): void {
   if (socket.value === undefined || DOOR.test(socket.value))
     subject.add(
@@ -42,7 +42,7 @@ function judgeDoor(subject: CommandAnalysis, socket: Argument): void {
     );
 }
 
-/** `curl`: what it sends, and where it writes. */
+/** `curl`: judges the data that it sends, and the files that it writes. */
 export function judgeCurl(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: CURL_OPTIONS });
   for (const { name, spec, value } of options) {
@@ -66,7 +66,7 @@ export function judgeCurl(subject: CommandAnalysis): void {
   }
 }
 
-/** A file gets the name that its address ends with. */
+/** The file is named after the last part of its address. */
 function writeFetched(subject: CommandAnalysis, { value, text }: Argument, directory = '.'): void {
   const name = /^(?:\w+:\/\/)?[^/?#]+\/(?:[^?#]*\/)?([^/?#]+)/.exec(value ?? '')?.[1];
   if (name === undefined) return;
@@ -85,7 +85,7 @@ export const WGET_OPTIONS = {
   ...valued('--method -t -T -U -i -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password'),
 };
 
-/** `wget`: what it fetches becomes files, unless it is told another one. */
+/** `wget`: fetched data becomes files, unless options name another file. */
 export function judgeWget(subject: CommandAnalysis): void {
   judgeSender(subject);
   const { options, operands } = parseArguments(subject.args, { options: WGET_OPTIONS });
@@ -100,7 +100,7 @@ export function judgeWget(subject: CommandAnalysis): void {
 function judgeData(subject: CommandAnalysis, name: string, value: Argument): void {
   const { shape } = value;
   const isRaw = name === '--data-raw' || name === '--form-string';
-  // These two take `name@file`.
+  // Both options take `name@file`.
   const pattern = /^--(?:data-urlencode|url-query|variable)$/.test(name)
     ? /^[^=@]*@(.*)$/s
     : /^(?:[^=@<]*=)?[@<](.*)$/s;
@@ -112,13 +112,13 @@ function judgeData(subject: CommandAnalysis, name: string, value: Argument): voi
     subject.add('exfiltration', `curl sends what is known only when it runs: ${value.text}`);
 }
 
-/** An address that is put together from the output of a command carries it away. */
+/** An address with the output of a command in it can carry that output away. */
 function judgeTarget(subject: CommandAnalysis, { text, hasSubstitution, shape, value }: Argument): void {
   if (hasSubstitution) subject.add('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
   if (value?.startsWith('file:') === true) subject.read({ ...literal(value.replace(/^file:\/*/, '/'), text), shape });
 }
 
-/** Programs that pass their input on, or their arguments: names of hosts carry data too. */
+/** Programs that send their input or their arguments to others. Host names can carry data too. */
 export function judgeSender(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const label = subject.program ?? 'it';
@@ -133,7 +133,7 @@ export function judgeSender(subject: CommandAnalysis): void {
   for (const arg of subject.args) judgeTarget(subject, arg);
 }
 
-/** Clients whose commands are a language of their own, in which this machine's shell can be called. */
+/** Clients with a command language of their own, in which local shell commands can be called. */
 export function judgeFileTransfer(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   judgeSender(subject);
@@ -150,7 +150,7 @@ const COPY_OPTIONS = {
   ...each('--delete --delete-before --delete-during --delete-after --delete-excluded --del --remove-source-files', {}),
 };
 
-/** `scp`, `rsync` and their like: from or to another machine. */
+/** `scp`, `rsync` and similar programs: copies from or to another machine. */
 export function judgeRemoteCopy(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
@@ -172,7 +172,7 @@ export function judgeRemoteCopy(subject: CommandAnalysis): void {
 
 const isRemote = ({ shape }: Argument): boolean => /^(?:[\w.@\0-]+|\[[^\]]+\]):/.test(shape) || /^\w+:\/\//.test(shape);
 
-/** `socat`: of its addresses, some are programs, and some wait for connections. */
+/** `socat`: some of its addresses are programs, and some listen for connections. */
 export function judgeSocat(subject: CommandAnalysis): void {
   judgeSender(subject);
   for (const arg of subject.args) {
@@ -188,24 +188,24 @@ export function judgeSocat(subject: CommandAnalysis): void {
   }
 }
 
-/** The path of an address of socat: its options follow behind commas. */
+/** The path in an address of socat: its options follow after commas. */
 function pathBefore({ value, shape }: Argument, from: number): Pick<Argument, 'value' | 'shape'> {
   const [path = ''] = shape.slice(from).split(',');
   return { shape: path, value: value === undefined ? undefined : path };
 }
 
-/** What deletes, and what sends files away, in the words of clouds. */
+/** Verbs of cloud clients that delete, or that send files away. */
 const DELETING =
   /^(?:rm|rb|del|delete|remove|destroy|purge|terminate|uninstall|deletefile|cleanup)(?:-|$)|:destroy$|-delete$/;
 const REMOTE_STORE = /^[\w-]+:/;
 
-/** What changes how things stand, and what prints credentials, in the same words. */
+/** Verbs of cloud clients that change state, or that print credentials. */
 const CHANGING =
   /^(?:create|update|put|modify|set|attach|detach|add|start|stop|reboot|send|invoke|run|associate|authorize)-/;
 const REVEALING =
   /^(?:get-secret-value|get-login-password|get-password-data|print-access-token|print-identity-token|get-access-token|get-session-token|get-credentials|get-parameters?(?:-by-path)?)$/;
 
-/** Clients of clouds. */
+/** Command-line clients of cloud providers. */
 export function judgeCloud(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const label = subject.program ?? 'it';

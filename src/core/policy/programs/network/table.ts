@@ -10,7 +10,7 @@ import {
 } from './judge.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
-/** Programs that speak to other machines. */
+/** Programs that communicate with other machines. */
 export const NETWORK: ProgramTable = {
   curl: { class: 'network', operands: 'text', judge: judgeCurl },
   wget: {

@@ -177,7 +177,7 @@ export const SYSTEM: ProgramTable = {
     }),
   }),
   keytool: { class: 'execute', ...text },
-  // Its own user may do anything with it, such as confirm a command.
+  // The daemon's own user has all its rights, including the right to confirm a command.
   'shell-adapter': {
     class: 'privilege',
     reason: 'acts on the adapter itself',
