@@ -1,5 +1,5 @@
 /**
- * Every error code a client can meet, with the sentence that documents it. Codes are never renamed or reused:
+ * All error codes for clients, each with the sentence that documents it. Codes are never renamed or reused:
  * `test/unit/core/errors.test.ts` pins the list in both directions.
  */
 export const ERROR_CODES = {
@@ -53,20 +53,20 @@ export const ERROR_CODES = {
   INTERNAL: 'Internal error. The session and the daemon go on; the log has the details.',
 } as const;
 
-/** One of the catalogue's codes. */
+/** An error code of the catalogue. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Facts about an error, as they go over the wire: snake_case keys, JSON values. */
+/** Facts about an error in wire format: snake_case keys, JSON values. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
-/** An error as a client sees it. */
+/** An error in wire format. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: ErrorDetails;
 }
 
-/** The one error class of the adapter. An expected outcome (exit code, time-out) is a value, never one of these. */
+/** The only error class of the adapter. An expected outcome (exit code, time-out) is a value, never an error. */
 export class AdapterError extends Error {
   override readonly name = 'AdapterError';
   readonly code: ErrorCode;
@@ -78,7 +78,7 @@ export class AdapterError extends Error {
     this.details = options.details;
   }
 
-  /** The error as it goes over the wire, inside `{ error: … }`. */
+  /** The error in wire format, inside `{ error: … }`. */
   toBody(): ErrorBody {
     return { code: this.code, message: this.message, ...(this.details && { details: this.details }) };
   }

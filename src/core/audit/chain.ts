@@ -1,23 +1,23 @@
 /** SHA-256 of a text, in hexadecimal digits. */
 export type Hash = (text: string) => string;
 
-/** The end of a chain of records: where the next one is joined. */
+/** The end of a chain of records, to which the next record is appended. */
 export interface ChainEnd {
   /** Number of the last record; 0 before the first. */
   readonly seq: number;
-  /** Its hash. */
+  /** Hash of the last record. */
   readonly hash: string;
 }
 
-/** What the first record of all names as the hash of the one before it. */
+/** The previous hash that the very first record contains. */
 export const GENESIS: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 
-/** A record as it stands in the file: its line, without the end of line, and the new end of the chain. */
+/** A record as written to the file: its line, without the line terminator, and the new end of the chain. */
 export interface SealedRecord extends ChainEnd {
   readonly line: string;
 }
 
-/** A record that was read, with what every one has. */
+/** A record that was read, with the fields that every record has. */
 export interface AuditRecord {
   readonly seq: number;
   /** ISO 8601, UTC. */
@@ -28,12 +28,12 @@ export interface AuditRecord {
   readonly [field: string]: unknown;
 }
 
-/** The last field of a line: what is before it was hashed. */
+/** The last field of a line; the part before it is hashed. */
 const HASH_FIELD = /^(\{.*),"hash":"([0-9a-f]{64})"\}$/s;
 
 /**
- * Joins a record to a chain. The hash is that of the line without it, which has the hash of the record before: who changes,
- * removes or moves one has to change all that follow.
+ * Appends a record to a chain. The hash covers the line without its hash field, which includes the hash of the previous
+ * record: changing, removing or moving a record requires changing all that follow.
  */
 export function sealRecord(time: string, body: object, end: ChainEnd, hash: Hash): SealedRecord {
   const seq = end.seq + 1;
@@ -42,7 +42,10 @@ export function sealRecord(time: string, body: object, end: ChainEnd, hash: Hash
   return { line: `${text.slice(0, -1)},"hash":"${own}"}`, seq, hash: own };
 }
 
-/** A line as a record, or why it is none. */
+/**
+ * Parses a line as a record.
+ * @returns the record, or the reason why the line is not a record
+ */
 export function readRecord(line: string, hash: Hash): AuditRecord | string {
   const [, before = '', own = ''] = HASH_FIELD.exec(line) ?? [];
   if (own === '') return 'it is no record';
@@ -52,12 +55,12 @@ export function readRecord(line: string, hash: Hash): AuditRecord | string {
     const isWhole = Number.isSafeInteger(seq) && [time, event, prev].every((text) => typeof text === 'string');
     return isWhole ? (JSON.parse(line) as AuditRecord) : 'it lacks what every record has';
   } catch {
-    // No JSON, though the hash fits: somebody has made it so.
+    // The hash matches, but the line is not JSON: it was made that way on purpose.
     return 'it is no record';
   }
 }
 
-/** Follows a chain, record by record. */
+/** Verifies a chain, record by record. */
 export class ChainVerifier {
   readonly #hash: Hash;
   /** Undefined before the first record. */
@@ -67,12 +70,15 @@ export class ChainVerifier {
     this.#hash = hash;
   }
 
-  /** Where the chain ends so far. */
+  /** The end of the chain so far. */
   get end(): ChainEnd | undefined {
     return this.#end;
   }
 
-  /** Takes the next line: gives its record, or what is wrong with it. The first one may be any: older files go. */
+  /**
+   * Verifies the next line; returns its record, or the problem with it. The first line may be any record, because older
+   * files are deleted.
+   */
   take(line: string): AuditRecord | string {
     const record = readRecord(line, this.#hash);
     if (typeof record === 'string') return record;

@@ -11,37 +11,43 @@ import {
 } from './entry.js';
 import { listSteps, type Step } from './restore-steps.js';
 
-/** A tree, and what of it could not be saved. */
+/** A tree, and the parts of it that could not be saved. */
 export interface SavedTree {
   readonly entries: Entries;
   readonly skipped: readonly Skipped[];
 }
 
-/** What a restore is planned from. */
+/** Input of `planRestore`. */
 export interface RestoreRequest extends CompareOptions {
-  /** The workspace as it is, saved a moment ago. */
+  /** The current workspace, saved just before the restore. */
   readonly current: SavedTree;
-  /** The workspace as it was. */
+  /** The saved state of the workspace to restore. */
   readonly target: SavedTree;
-  /** What to restore, with all that is below; an empty path is everything. */
+  /** Paths to restore, including everything below them; an empty path is the whole workspace. */
   readonly paths: ReadonlySet<BytePath>;
 }
 
-/** What a restore does. */
+/** Steps and effects of a restore. */
 export interface RestorePlan {
-  /** In the order in which they are made; undone in the opposite one. */
+  /** In execution order; undone in reverse order. */
   readonly steps: readonly Step[];
-  /** Files and links to be made anew, each under the number of its place in the staging directory. */
+  /** Files and links to create, keyed by their number in the staging directory. */
   readonly contents: ReadonlyMap<number, Entry>;
-  /** What comes back, or gets its old permissions. */
+  /** Paths that are restored, or get their old permissions. */
   readonly restored: readonly BytePath[];
-  /** What goes. */
+  /** Paths that are removed. */
   readonly removed: readonly BytePath[];
-  /** What is not as it was, because it was not saved then, or could not be saved now and is in the way. */
+  /**
+   * Paths that are not restored, because they were not saved then, or because an entry in the way could not be saved
+   * now.
+   */
   readonly skipped: readonly Skipped[];
 }
 
-/** Plans how the workspace becomes what it was, without a loss: what could not be saved is neither changed nor removed. */
+/**
+ * Plans how to restore the saved state of the workspace without loss: entries that could not be saved are neither
+ * changed nor removed.
+ */
 export function planRestore(request: RestoreRequest): RestorePlan {
   const { current, target } = request;
   const skipped = skippedPaths(request);
@@ -58,7 +64,7 @@ export function planRestore(request: RestoreRequest): RestorePlan {
   };
 }
 
-/** Whether a change belongs to the wanted paths, or makes a directory that one of them has to be in. */
+/** Whether a change belongs to the wanted paths, or creates a directory above one of them. */
 function isWanted({ target, paths }: RestoreRequest): (change: Change) => boolean {
   const needed = new Set<BytePath>();
   for (const path of paths)
@@ -66,7 +72,7 @@ function isWanted({ target, paths }: RestoreRequest): (change: Change) => boolea
   return ({ path, status }) => isWithin(path, paths) || (needed.has(path) && status !== 'mode_changed');
 }
 
-/** What was not saved, in either tree, and the directories that it is in. */
+/** Paths that were not saved, in either tree, and the directories above them. */
 interface SkippedPaths {
   readonly paths: ReadonlySet<BytePath>;
   readonly parents: ReadonlySet<BytePath>;
@@ -78,7 +84,7 @@ function skippedPaths({ current, target }: RestoreRequest): SkippedPaths {
   return { paths, parents: new Set(present.flatMap(ancestorsOf)) };
 }
 
-/** A directory has to stay when something is in it that was not saved. */
+/** A directory must stay when it contains an entry that was not saved. */
 function isPossible({ path, before, after }: Change, { paths, parents }: SkippedPaths): boolean {
   if (isWithin(path, paths)) return false;
   const losesDirectory = before?.kind === 'directory' && after?.kind !== 'directory';

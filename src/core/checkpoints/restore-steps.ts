@@ -2,8 +2,8 @@ import type { Change } from './compare.js';
 import { type Attributes, type BytePath, type Entries, type Entry, parentOf } from './entry.js';
 
 /**
- * One step of a restore. None destroys anything: files are moved out of the workspace and into it, so that every step
- * can be undone without space on the disk.
+ * One step of a restore. No step destroys data: files are moved out of the workspace and into it, so that every step
+ * can be undone without additional disk space.
  */
 export type Step =
   | { readonly kind: 'take_out'; readonly path: BytePath; readonly slot: number }
@@ -13,18 +13,18 @@ export type Step =
   | {
       readonly kind: 'set_attributes';
       readonly path: BytePath;
-      /** What it has to be: of an entry that is something else, nothing is changed. */
+      /** Expected kind of the entry; an entry of another kind is not changed. */
       readonly of: Entry['kind'];
       readonly from: Attributes;
       readonly to: Attributes;
     };
 
-/** What its owner needs to change what is in a directory: write and search. */
+/** Permission bits that the owner needs to change a directory: write and search. */
 const OWNER_CAN_CHANGE = 0o300;
-/** What directories are made with: theirs alone until they are filled. */
+/** Mode of new directories: accessible only to the owner until they are filled. */
 export const MADE_DIRECTORY_MODE = 0o700;
 
-/** Lists the steps that make the changes. */
+/** Lists the steps that apply the changes. */
 export function listSteps(
   changes: readonly Change[],
   current: Entries,
@@ -59,10 +59,10 @@ function setAttributes({ path, kind }: Entry, from: Attributes, to: Attributes):
   return { kind: 'set_attributes', path, of: kind, from, to: attributesOf(to) };
 }
 
-/** Directories are in the order of their paths: what is below comes later. */
+/** Directories are in path order, so that entries below a directory come after it. */
 const deepestFirst = <T>(entries: readonly T[]): T[] => entries.toReversed();
 
-/** The directories in which something changes and whose owner may not change anything, those above first. */
+/** The directories that contain changes and are not writable by their owner, parents first. */
 function directoriesToUnlock(changes: readonly Change[], current: Entries): Entries {
   const parents = [...new Set(changes.map(({ path }) => parentOf(path)))].sort();
   const locked = parents.flatMap((path) => {
@@ -73,7 +73,7 @@ function directoriesToUnlock(changes: readonly Change[], current: Entries): Entr
   return new Map(locked.map((directory) => [directory.path, directory]));
 }
 
-/** Permissions come last, the deepest directories first: what they forbid has been done by then. */
+/** Permissions are set last, the deepest directories first, since the changes they forbid are complete by then. */
 function finalAttributes(changes: readonly Change[], unlocked: Entries): Step[] {
   const changed = new Set(changes.map(({ path }) => path));
   const relocked = [...unlocked.values()].filter(({ path }) => !changed.has(path));

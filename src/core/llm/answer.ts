@@ -1,19 +1,20 @@
 import type { FailureKind } from './failure.js';
 import type { LlmUsage } from './usage.js';
 
-/** Between two messages of one answer, where they are streamed one after the other. */
+/** Separates two messages of one answer when they are streamed one after the other. */
 const MESSAGE_SEPARATOR = '\n\n';
 
 /**
- * An answer as it comes together from what a tool prints. What is streamed is everything that the tool says; the text is its
- * final message.
+ * Assembles an answer from the output of a tool. All messages of the tool are streamed; the text is its final message.
  */
 export class Answer {
   usage: LlmUsage | undefined;
-  /** The tool's own name for the conversation, by which it can be resumed. */
+  /** Id that the tool gave the conversation; the conversation can be resumed with it. */
   session: string | undefined;
   model: string | undefined;
-  /** What the last event said about an error that may still be overcome. It counts only if the tool then fails. */
+  /**
+   * Failure kind of the last event about an error that may still be overcome. It counts only if the tool then fails.
+   */
   failureHint: FailureKind | undefined;
   #chunks: string[] = [];
   #message = '';
@@ -24,22 +25,22 @@ export class Answer {
   #isBetween = false;
   #isFinished = false;
 
-  /** Whether the tool has said that it is done. Some do not end after that. */
+  /** Whether the tool has reported completion. Some tools do not exit after that. */
   get isFinished(): boolean {
     return this.#isFinished;
   }
 
-  /** What the tool says has gone wrong. */
+  /** Description of the failure that the tool reported. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** What the tool's structured error means; undefined when the tool does not say. */
+  /** Kind of the tool's structured error; undefined when the tool reports none. */
   get failureKind(): FailureKind | undefined {
     return this.#failure === undefined ? undefined : (this.#failureKind ?? this.failureHint);
   }
 
-  /** Whether something was streamed. */
+  /** Whether any text was streamed. */
   get hasStreamed(): boolean {
     return this.#hasStreamed;
   }
@@ -48,7 +49,7 @@ export class Answer {
     return this.#final ?? this.#message;
   }
 
-  /** The next piece of the message. */
+  /** Appends the next part of the message. */
   delta(text: string): void {
     if (text === '') return;
     if (this.#isBetween) {
@@ -61,37 +62,37 @@ export class Answer {
     this.#chunks.push(text);
   }
 
-  /** What comes next belongs to another message. */
+  /** Starts a new message. */
   beginMessage(): void {
     this.#isBetween = true;
   }
 
-  /** A whole message. */
+  /** Adds a complete message. */
   message(text: string): void {
     this.beginMessage();
     this.delta(text);
   }
 
-  /** The tool is done; `text` is the final message, where the tool repeats it. */
+  /** Marks the tool as done; `text` is the final message, when the tool repeats it. */
   finish(text?: string): void {
     this.#isFinished = true;
     if (text !== undefined) this.settle(text);
   }
 
-  /** What of all that came is the answer, streamed at the latest now. */
+  /** Sets the final answer, and streams it if that has not happened yet. */
   settle(text: string): void {
     if (!this.#hasStreamed) this.delta(text);
     this.#final = text;
   }
 
-  /** What is the answer if the run was a good one; until that is known it is not streamed. */
+  /** Sets the answer that is valid if the run succeeds; until then it is not streamed. */
   propose(text: string): void {
     this.#final = text;
   }
 
   /**
-   * The tool has failed, and says why. The first reason counts.
-   * @param kind what the structured part of its error means; undefined when it has none
+   * Records a failure with its reason. The first reason counts.
+   * @param kind meaning of the structured part of the error; undefined when it has none
    */
   fail(why: string, kind?: FailureKind): void {
     this.#isFinished = true;
@@ -99,7 +100,7 @@ export class Answer {
     this.#failureKind ??= kind;
   }
 
-  /** What is to be streamed since the last time. */
+  /** Returns the text to stream since the last call. */
   takeChunks(): string[] {
     return this.#chunks.splice(0);
   }

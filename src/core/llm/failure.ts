@@ -1,6 +1,6 @@
 import { AdapterError, type ErrorCode, type ErrorDetails } from '../errors.js';
 
-/** Why a call of an LLM failed, with the code that clients get. */
+/** Kinds of failures of an LLM call, with the error code for clients. */
 const FAILURE_CODES = {
   unavailable: 'LLM_UNAVAILABLE',
   auth: 'LLM_AUTH',
@@ -14,14 +14,16 @@ const FAILURE_CODES = {
   failed: 'LLM_FAILED',
 } as const satisfies Record<string, ErrorCode>;
 
-/** Why a call of an LLM failed. */
+/** Kind of failure of an LLM call. */
 export type FailureKind = keyof typeof FAILURE_CODES;
 
-/** The error of a failed call. */
+/** The error of a failed LLM call. */
 export const llmError = (kind: FailureKind, message: string, details: ErrorDetails, cause?: unknown): AdapterError =>
   new AdapterError(FAILURE_CODES[kind], message, { details, ...(cause !== undefined && { cause }) });
 
-/** Failures after which another provider may have the answer. A request that ran out of time has none left for another. */
+/**
+ * Failures after which another provider may succeed. A request that timed out has no time left for another provider.
+ */
 const PASSED_ON: ReadonlySet<ErrorCode> = new Set([
   'LLM_UNAVAILABLE',
   'LLM_AUTH',
@@ -33,11 +35,11 @@ const PASSED_ON: ReadonlySet<ErrorCode> = new Set([
   'LLM_FAILED',
 ]);
 
-/** Whether the next provider is worth a try after this failure. */
+/** Whether the next provider should be tried after this failure. */
 export const isPassedOn = (error: unknown): error is AdapterError =>
   error instanceof AdapterError && PASSED_ON.has(error.code);
 
-/** What an HTTP status of a model's service means. 529 is Anthropic's for an overloaded service. */
+/** Failure kinds by HTTP status of a model service. 529 is Anthropic's status for an overloaded service. */
 const STATUS_KINDS: ReadonlyMap<number, FailureKind> = new Map([
   [401, 'auth'],
   [403, 'auth'],
@@ -48,7 +50,7 @@ const STATUS_KINDS: ReadonlyMap<number, FailureKind> = new Map([
   [529, 'rate_limited'],
 ]);
 
-/** Error codes of services and tools, which are fixed strings in a field of their own. */
+/** Failure kinds by error code of services and tools, which are fixed strings in a separate field. */
 const CODE_KINDS: ReadonlyMap<string, FailureKind> = new Map([
   ['authentication_error', 'auth'],
   ['authentication_failed', 'auth'],
@@ -74,21 +76,24 @@ export interface StructuredError {
   readonly code?: string | undefined;
 }
 
-/** What a structured error means; undefined when neither its code nor its status says. The code is the more specific one. */
+/**
+ * Kind of a structured error; undefined when neither its code nor its status determines it. The code is more specific
+ * and takes precedence.
+ */
 export const kindOfError = ({ status, code }: StructuredError): FailureKind | undefined =>
   CODE_KINDS.get(code ?? '') ?? STATUS_KINDS.get(status ?? 0);
 
-/** Shapes of keys and tokens, wherever they come from. */
+/** Patterns of keys and tokens from any source. */
 const KEY_SHAPES = [
   /\b(?:sk|pk|rk|key|ghp|gho|xox[abp]|AIza)[-_]?[A-Za-z0-9_-]{16,}/g,
   /(?<=\bBearer\s+)[\w.~+/=-]{8,}/gi,
   /(?<=\b(?:api[-_]?key|token|secret)["']?\s*[=:]\s*["']?)[\w.~+/-]{8,}/gi,
 ];
 const MASK = '***';
-/** Shorter values are no secrets, and would mask half of a message. */
+/** Fewest characters of a secret: shorter values are no secrets, and would mask half of a message. */
 const MIN_SECRET_LENGTH = 6;
 
-/** The text without keys: those that are known, and what looks like one. */
+/** The text with known keys, and strings that resemble keys, masked. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const known = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH);
   const unnamed = known.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);

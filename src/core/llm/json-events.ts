@@ -1,26 +1,26 @@
-/** An object as JSON gives it. */
+/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An object, or an empty one for anything else. */
+/** The value if it is an object, otherwise an empty object. */
 export const objectOf = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 
-/** A list, or an empty one for anything else. */
+/** The value if it is a list, otherwise an empty list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A text, or undefined for anything else. */
+/** The value if it is a text, otherwise undefined. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** A number, or undefined for anything else, such as one that is too large to be one. */
+/** The value if it is a finite number, otherwise undefined; a JSON number beyond the range of a double is infinite. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
-/** Other text that is kept, for messages: the last characters. */
+/** Most characters of other output that are kept for messages; the last ones are kept. */
 const MAX_NOISE_CHARACTERS = 4096;
 
 /**
- * Whether an object is an event of a tool, and not JSON that a model has answered: the tools' all say their type, or are the one
- * document of a session, or a response beside what became of it.
+ * Whether an object is an event of a tool, rather than JSON in a model's answer. Events of tools have a type, or are
+ * the single document of a session, or a response with its outcome.
  */
 const isEvent = (value: unknown): value is JsonObject => {
   const { type, session_id: session, response, error, stats } = objectOf(value);
@@ -28,20 +28,20 @@ const isEvent = (value: unknown): value is JsonObject => {
   return typeof type === 'string' || typeof session === 'string' || isDocument;
 };
 
-/** How an event begins, whole or not. */
+/** Beginning of a complete or incomplete event. */
 const EVENT_BEGINS = /^\s*\[?\s*\{\s*"(?:type|session_id)"\s*:/;
 
-/** Whether a text is an event, or a list of them, that has no end. */
+/** Whether a text is an incomplete event, or an incomplete list of events. */
 export const isTornEvent = (text: string): boolean => EVENT_BEGINS.test(text);
 
 /**
- * Finds the events in the output of a tool: objects, one a line, or all that is printed as one object or list. Everything
- * else is noise.
+ * Extracts the events from the output of a tool: objects, one per line, or the whole output as one object or list.
+ * Everything else is noise.
  */
 export class JsonEvents {
   readonly #onEvent: (event: JsonObject) => void;
   #line = '';
-  /** All that was no event, as long as there has been none: it may be one document over many lines. */
+  /** All non-event output, as long as no event has been found: it may be one document over many lines. */
   #document = '';
   #noise = '';
   #hasEvents = false;
@@ -50,12 +50,12 @@ export class JsonEvents {
     this.#onEvent = onEvent;
   }
 
-  /** Whether there was an event. */
+  /** Whether any event has been found. */
   get hasEvents(): boolean {
     return this.#hasEvents;
   }
 
-  /** The end of what was no event. */
+  /** The last part of the non-event output. */
   get noise(): string {
     return this.#noise;
   }
@@ -67,7 +67,7 @@ export class JsonEvents {
     for (const line of lines) this.#take(line);
   }
 
-  /** Nothing more comes. */
+  /** Signals the end of the output. */
   end(): void {
     const rest = this.#line;
     this.#line = '';
@@ -86,7 +86,7 @@ export class JsonEvents {
     if (!this.#hasEvents) this.#document += `${line}\n`;
   }
 
-  /** Gives out what a text holds, if it is an object or a list of objects. */
+  /** Emits the events in a text, if it is an object or a list of objects. */
   #giveOut(text: string): boolean {
     const events = parse(text);
     for (const event of events) {
@@ -103,7 +103,7 @@ function parse(text: string): JsonObject[] {
     const value = JSON.parse(text) as unknown;
     return [value].flat().filter(isEvent);
   } catch {
-    // A SyntaxError: a line that only begins like an object.
+    // A SyntaxError: the line only begins like an object.
     return [];
   }
 }

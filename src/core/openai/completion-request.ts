@@ -5,46 +5,46 @@ import type { AnswerFormat } from '../llm/answer-format.js';
 import { type JsonObject, objectOf, textOf } from '../llm/json-events.js';
 import type { LlmMessage } from '../llm/messages.js';
 
-/** The form of the answer, as a request asks for it. */
+/** The form of the answer that a request asks for. */
 export interface RequestedFormat extends AnswerFormat {
-  /** Where the request does, for messages. */
+  /** Path of the field that asks for it, for messages. */
   readonly field: string;
 }
 
-/** A request for a completion, whichever of OpenAI's two APIs it came by. */
+/** A request for a completion, from either of OpenAI's two APIs. */
 export interface CompletionRequest {
   readonly model: string;
   readonly messages: readonly LlmMessage[];
   readonly isStreamed: boolean;
-  /** Whether a stream of chat completions ends with the usage. */
+  /** Whether a stream of chat completions ends with the token usage. */
   readonly includesUsage: boolean;
   /** Undefined for text. */
   readonly format: RequestedFormat | undefined;
-  /** Undefined for what the model's entry says. */
+  /** Undefined for the setting in the model's entry. */
   readonly worktree: boolean | undefined;
-  /** Whether the answer says what the run has changed in its worktree. */
+  /** Whether the answer lists the changes of the run in its worktree. */
   readonly reportsChanges: boolean;
-  /** Fields that mean something to OpenAI and nothing here. */
+  /** Fields that OpenAI defines and this endpoint ignores. */
   readonly ignored: readonly string[];
 }
 
 /** True, false, null or absent. */
 export const flag = z.boolean('must be true or false').nullish();
 
-/** A text as tools can take it. */
+/** A text without NUL, which tools accept as an argument. */
 export const text = z.string().refine((value) => !value.includes('\0'), 'must be a text without NUL');
 
-/** The fields that both APIs have in common; `worktree` and `worktree_changes` are ours. */
+/** The fields that both APIs share; `worktree` and `worktree_changes` are extensions of this endpoint. */
 export const commonFields = {
   model: z.string('must be the name of a model; GET /v1/models lists them'),
   stream: flag,
-  /** Whether the run gets a worktree of its own. */
+  /** Whether the run gets a separate worktree. */
   worktree: flag,
-  /** Whether the answer says what the run has changed in its worktree. */
+  /** Whether the answer lists the changes of the run in its worktree. */
   worktree_changes: flag,
 };
 
-/** Largest JSON Schema, in bytes: some tools take it as one argument, of which Linux bounds the size. */
+/** Largest JSON Schema, in bytes: some tools take it as one argument, whose size Linux limits. */
 const MAX_SCHEMA_BYTES = 100_000;
 
 /** A JSON Schema of a request. */
@@ -55,12 +55,12 @@ export const jsonSchema = z
     `must have at most ${MAX_SCHEMA_BYTES} bytes`,
   );
 
-/** `json_object`: any object will do. */
+/** `json_object`: any JSON object is valid. */
 export const ANY_OBJECT: AnswerFormat = { schema: { type: 'object' }, isAnyObject: true };
 
 /**
- * Reads a body.
- * @throws AdapterError INVALID_REQUEST, `details.field` says where
+ * Parses the body of a request.
+ * @throws AdapterError INVALID_REQUEST, `details.field` names the field
  */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -72,13 +72,13 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   throw invalid(path.join('.'), message);
 }
 
-/** Names of fields that a schema does not know. */
+/** Names of fields that are not in a schema. */
 export const unknownFields = (body: unknown, schema: z.ZodObject): readonly string[] =>
   Object.keys(objectOf(body)).filter((name) => !Object.hasOwn(schema.shape, name));
 
 /**
- * Refuses a request that cannot be answered without calling a tool of the client. With `tool_choice: "auto"` a model is free to
- * answer in words, and these always do.
+ * Rejects a request that cannot be answered without calling a tool of the client. With `tool_choice: "auto"` a model
+ * may answer in words, and the models here always do.
  * @throws AdapterError INVALID_REQUEST
  */
 export function assertNoToolNeeded(body: unknown): void {
@@ -97,6 +97,9 @@ function needsTool(choice: unknown): boolean {
   return (textOf(mode) ?? textOf(objectOf(allowed)['mode'])) === 'required';
 }
 
-/** The error of a request that cannot be answered. @param field dotted path; empty for the whole body */
+/**
+ * The error of a request that cannot be answered.
+ * @param field dotted path; empty for the whole body
+ */
 export const invalid = (field: string, why: string): AdapterError =>
   new AdapterError('INVALID_REQUEST', field === '' ? why : `${field}: ${why}`, { details: { field } });

@@ -6,19 +6,22 @@ export interface OpenAiError {
   readonly type: string;
   readonly code: string;
   readonly param: string | null;
-  /** What the tool said, or what more is known. */
+  /** Message of the tool, or further details. */
   readonly detail?: string;
 }
 
-/** An error as clients of OpenAI's API take it. */
+/** An error in the format of OpenAI's API. */
 export interface OpenAiFailure {
   readonly status: number;
-  /** After so many seconds it may go better; undefined when the same request should not simply be made again. */
+  /** Recommended delay before a retry, in seconds; undefined when the same request should not simply be repeated. */
   readonly retryAfterSeconds: number | undefined;
   readonly body: { readonly error: OpenAiError };
 }
 
-/** The error of a request for a model that there is not. @param models those that there are */
+/**
+ * The error of a request for an unknown model.
+ * @param models the models that exist
+ */
 export const unknownModel = (model: string, models: readonly string[]): AdapterError =>
   new AdapterError('INVALID_REQUEST', 'Unknown model', {
     details: {
@@ -30,7 +33,9 @@ export const unknownModel = (model: string, models: readonly string[]): AdapterE
 
 const isUnknownModel = ({ field, model }: ErrorDetails): boolean => field === 'model' && model !== undefined;
 
-/** What a code is in the words of HTTP. `message` stands in front of the detail; without one the error has its own. */
+/**
+ * Meaning of an error code in HTTP terms. `message` is prepended to the detail; without one the error keeps its own.
+ */
 interface Meaning {
   readonly status: number;
   readonly message?: string;
@@ -55,10 +60,10 @@ const MEANINGS: Partial<Record<ErrorCode, Meaning>> = {
 
 const INTERNAL: Meaning = { status: 500 };
 
-/** How long a client may wait where nobody knows how long the others take, in seconds. */
+/** Delay before a retry when the remaining time of the other calls is unknown, in seconds. */
 const RETRY_SECONDS = 5;
 
-/** The answer to a request that has failed. */
+/** The HTTP answer to a failed request. */
 export function openAiFailure({ code, message, details = {} }: AdapterError): OpenAiFailure {
   const meaning = MEANINGS[code] ?? INTERNAL;
   const said = details['detail'];
@@ -79,7 +84,7 @@ export function openAiFailure({ code, message, details = {} }: AdapterError): Op
   };
 }
 
-/** Whether a tool has run, and not only waited for its turn: another run may do again what this one has done. */
+/** Whether a tool has run, and not only waited for its turn: another run may repeat its effects. */
 export const hasRun = (details: ErrorDetails): boolean => 'exit_code' in details;
 
 /** Whether nothing was run, because the same request has just failed. */

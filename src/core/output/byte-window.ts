@@ -5,8 +5,8 @@ interface ByteWindowSizes {
 }
 
 /**
- * Keeps the first and the last bytes of a stream in constant memory. The head grows with the stream, doubling; the ring
- * for the tail comes into being when the head is full, and holds only what the head does not.
+ * Keeps the first and the last bytes of a stream in constant memory. The head grows with the stream by doubling; the
+ * ring for the tail is allocated when the head is full, and holds only bytes that are not in the head.
  */
 export class ByteWindow {
   readonly #sizes: ByteWindowSizes;
@@ -24,7 +24,7 @@ export class ByteWindow {
     return this.#total;
   }
 
-  /** Takes the next bytes of the stream; copies what it keeps. */
+  /** Appends the next bytes of the stream; copies the bytes that it keeps. */
   push(bytes: Uint8Array): void {
     const room = this.#sizes.headBytes - this.#headLength;
     if (bytes.length <= room) {
@@ -70,7 +70,7 @@ export class ByteWindow {
     this.#headLength = length;
   }
 
-  /** Byte `n` after the head goes to place `n % tailBytes`, so that no position needs to be kept. */
+  /** Byte `n` after the head is stored at `n % tailBytes`, so that no position needs to be kept. */
   #appendToRing(bytes: Uint8Array): void {
     const { tailBytes } = this.#sizes;
     if (tailBytes === 0) return;

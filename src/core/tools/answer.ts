@@ -1,10 +1,10 @@
 import type { ErrorDetails } from '../errors.js';
 import { type CallFacts, confirmationAnswer, nextAfter, nextAfterError } from './next-step.js';
 
-/** What a model reads: one JSON object, its small fields first, since clients cut the end of long answers. */
+/** An answer to a model: one JSON object with its small fields first, since clients truncate long answers. */
 export type ToolAnswer = Readonly<Record<string, unknown>>;
 
-/** Fields that a model can do nothing with. */
+/** Fields without use for a model. */
 const NOISE: ReadonlySet<string> = new Set([
   'resource_usage',
   'duration_ms',
@@ -14,7 +14,7 @@ const NOISE: ReadonlySet<string> = new Set([
   'stderr_bytes',
   'next_seq',
 ]);
-/** Values that are left out because they are the expected ones. */
+/** Values that are omitted because they are the expected ones. */
 const EXPECTED: Readonly<Record<string, unknown>> = {
   status: 'completed',
   session_state: 'alive',
@@ -24,17 +24,17 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   background_processes: [],
   warnings: [],
 };
-/** Needed only to read the rest of a long output. */
+/** Fields that are only needed to read the rest of a long output. */
 const SIZES: Readonly<Record<string, string>> = {
   original_stdout_size: 'stdout_truncated',
   original_stderr_size: 'stderr_truncated',
 };
-/** Fields that may be long go last. */
+/** Fields that may be long come last. */
 const LONG: readonly string[] = ['stdout', 'stderr', 'data', 'patch', 'changes'];
 
 /**
- * What a model reads of an answer: how it stands first, then what to do next, then the rest. Bytes become text; what is not
- * UTF-8 in them shows as U+FFFD.
+ * Formats an answer for a model: status first, then the next step, then the rest. Bytes become text; invalid UTF-8 in
+ * them is shown as U+FFFD.
  */
 export function toolAnswer(answer: object, facts: CallFacts): ToolAnswer {
   const fields = answer as Readonly<Record<string, unknown>>;
@@ -67,27 +67,27 @@ function isTelling(name: string, value: unknown, fields: Readonly<Record<string,
 
 const noteOf = ({ note }: CallFacts) => note !== undefined && { note };
 
-/** What went wrong: the daemon's error, or that of a client which does not reach it. */
+/** An error of the daemon, or of a client that cannot reach it. */
 export interface ToolError {
   readonly code: string;
   readonly message: string;
   readonly details?: ErrorDetails;
 }
 
-/** Details that the message says already. */
+/** Details that the message already contains. */
 const SAID: ReadonlySet<string> = new Set(['problems', 'reasons', 'commands', 'action']);
 
-/** A failure, as a model reads it. */
+/** Formats a failure for a model. */
 export function toolFailure({ code, message, details = {} }: ToolError, facts: CallFacts): ToolAnswer {
   const unsaid = Object.entries(details).filter(([name]) => !SAID.has(name));
   const error = { code, message, ...(unsaid.length > 0 && { details: Object.fromEntries(unsaid) }) };
   return { error, next: nextAfterError(code, details, facts), ...noteOf(facts) };
 }
 
-/** Whether more can be done with the command: its output read, its end awaited. */
+/** Whether the command can still be used: its output read, its end awaited. */
 const needsCommandId = ({ status, stdout_truncated, stderr_truncated }: Readonly<Record<string, unknown>>): boolean =>
   status === 'running' || status === undefined || stdout_truncated === true || stderr_truncated === true;
 
-/** Whether two plain values are the same. */
+/** Whether two plain values are equal. */
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (b !== undefined && JSON.stringify(a) === JSON.stringify(b));

@@ -7,13 +7,13 @@ import type { Tool } from './tool.js';
 type Json = z.core.util.JSONType;
 type Schema = Readonly<Record<string, Json>>;
 
-/** Other names of arguments that every tool takes, for models that guess; the schemas show only the real names. */
+/** Other names of arguments that every tool accepts, for models that guess; the schemas show only the real names. */
 const ALIASES: Readonly<Record<string, string>> = { timeout: 'timeout_ms' };
 
 /**
- * Parses what a model has sent as the arguments of a tool. Values of another type are converted where only one meaning is
+ * Parses the arguments that a model sent for a tool. Values of another type are converted where only one meaning is
  * possible: `"5000"` for a number, `"true"` for a boolean, JSON text for a list or a map, a number for text.
- * @throws AdapterError INVALID_REQUEST, with the fields that are wrong
+ * @throws AdapterError INVALID_REQUEST, with the invalid fields
  */
 export function parseArguments(tool: Tool, args: unknown): Readonly<Record<string, unknown>> {
   const converted = convert(args ?? {}, tool.schema as Schema);
@@ -36,7 +36,10 @@ function withRealNames(tool: Tool, args: Readonly<Record<string, unknown>>): Rea
   return renamed;
 }
 
-/** A value as its schema wants it, or as it is where that is not clear: parsing then says what is wrong. */
+/**
+ * Converts a value to the type in its schema, or returns it unchanged where that is ambiguous; parsing then reports the
+ * problem.
+ */
 function convert(value: unknown, schema: Schema): unknown {
   switch (schema['type']) {
     case 'integer':
@@ -73,16 +76,16 @@ function convertFields(map: Readonly<Record<string, unknown>>, schema: Schema): 
   );
 }
 
-/** Decimal numbers as JSON has them: no hexadecimal digits, no spaces, nothing that a text would rather be. */
+/** Decimal numbers as in JSON: no hexadecimal digits and no spaces, which would rather be text. */
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** What a text is as JSON, when it is of the wanted kind; otherwise the text. */
+/** Parses a text as JSON, if the result is of the wanted kind; otherwise returns the text. */
 function fromJson(text: string, isWanted: (value: unknown) => boolean): unknown {
   try {
     const value = JSON.parse(text) as unknown;
     return isWanted(value) ? value : text;
   } catch {
-    // No JSON: it stays a text, which parsing refuses.
+    // Invalid JSON stays a text, which parsing rejects.
     return text;
   }
 }

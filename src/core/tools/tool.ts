@@ -3,43 +3,43 @@ import type { z } from 'zod';
 import { type RequestInput, type RequestName, requests } from '../protocol/requests.js';
 import { argumentSchema, type ObjectSchema } from './schema.js';
 
-/** What a tool does to the world, for clients that decide whether a model may call it; the terms are those of MCP. */
+/** Effects of a tool, for clients that decide whether a model may call it. The terms are those of MCP. */
 export interface ToolHints {
-  /** It changes nothing. */
+  /** It only reads. */
   readonly readOnlyHint: boolean;
-  /** It may destroy something. */
+  /** It may destroy data. */
   readonly destructiveHint: boolean;
-  /** Calling it twice does no more than calling it once. */
+  /** Calling it twice has the same effect as calling it once. */
   readonly idempotentHint: boolean;
-  /** It may reach beyond this machine. */
+  /** It may access systems beyond this machine. */
   readonly openWorldHint: boolean;
 }
 
-/** A request of the protocol, as a model calls it. */
+/** A request of the protocol, as a tool of a model. */
 export interface Tool {
   readonly name: string;
-  /** Earlier names: a call by one of them is accepted, but no list shows them. */
+  /** Earlier names: calls by them are accepted, but they are not listed. */
   readonly formerNames: readonly string[];
-  /** A few words for people. */
+  /** Short title for people. */
   readonly title: string;
   /**
-   * What the model is told about it.
+   * The description for the model.
    * @param start where commands start, as words for the model: `the workspace`, or a path
    */
   describe(start: string): string;
   readonly input: z.ZodObject;
-  /** The same as a model sees it. */
+  /** Schema of the arguments as shown to a model. */
   readonly schema: ObjectSchema;
   readonly hints: ToolHints;
-  /** The request that it makes. */
+  /** The request that it sends. */
   readonly request: RequestName;
-  /** Whether clients that load tools on demand should load this one with the first request. */
+  /** Whether clients that load tools on demand should load this tool with the first request. */
   readonly isMain: boolean;
-  /** Makes the request's payload from the parsed arguments. */
+  /** Builds the request's payload from the parsed arguments. */
   toPayload(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
 }
 
-/** A tool that differs from its request. */
+/** A tool whose definition differs from its request. */
 interface ToolShape<N extends RequestName, S extends z.ZodObject> {
   readonly request: N;
   /** @default the name of the request */
@@ -65,7 +65,7 @@ export const LOOKS: Partial<ToolHints> = { readOnlyHint: true, idempotentHint: t
 /** Hints of a tool that runs arbitrary commands. */
 export const RUNS: Partial<ToolHints> = { destructiveHint: true, openWorldHint: true };
 
-/** A tool whose arguments are not those of its request. */
+/** Defines a tool whose arguments differ from those of its request. */
 export function defineTool<N extends RequestName, S extends z.ZodObject>(shape: ToolShape<N, S>): Tool {
   const { request, title, input, name = request, formerNames = [], hints, isMain = false, description } = shape;
   let schema: ObjectSchema | undefined;
@@ -81,12 +81,12 @@ export function defineTool<N extends RequestName, S extends z.ZodObject>(shape: 
     },
     hints: { ...NO_HINTS, ...hints },
     describe: (start) => (typeof description === 'string' ? description : description(start)),
-    // Its arguments were parsed by the schema beside it.
+    // The arguments were parsed with the schema of this shape.
     toPayload: (args) => shape.toPayload(args as z.output<S>),
   };
 }
 
-/** A tool that takes what its request takes. */
+/** Defines a tool with the arguments of its request. */
 export const toolOf = <N extends RequestName>(
   request: N,
   shape: Pick<ToolShape<N, z.ZodObject>, 'title' | 'description' | 'hints'>,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The parts of a JSON Schema that say what a value must be. */
+/** The parts of a JSON Schema that restrict a value. */
 interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -21,8 +21,8 @@ interface SchemaNode {
 }
 
 /**
- * What the value at a path of a schema must be, as the end of a sentence: `text of 1 to 128 characters`, `a whole number from
- * 1 to 5`, `one of "a", "b"`.
+ * The requirement for the value at a path of a schema, as the end of a sentence: `text of 1 to 128 characters`, `a
+ * whole number from 1 to 5`, `one of "a", "b"`.
  */
 export function requirementAt(schema: z.ZodType, path: readonly PropertyKey[]): string {
   const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;
@@ -81,7 +81,7 @@ function describeSize({ minItems = 0, maxItems }: SchemaNode): string {
   return minItems > 0 ? ' that is not empty' : '';
 }
 
-/** JSON Schema gives every integer the bounds of a double, which say nothing. */
+/** JSON Schema gives every integer the bounds of a double, which carry no information. */
 function describeRange({ minimum, maximum, exclusiveMinimum: above }: SchemaNode): string {
   const isBounded = (bound: number | undefined): bound is number =>
     bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;

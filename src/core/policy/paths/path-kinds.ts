@@ -13,7 +13,7 @@ import {
 import { comparePath, compilePatterns, isListed } from './path-patterns.js';
 import { baseName, isWithin, mayMatch } from './paths.js';
 
-/** What kind of place a path is, for what is written there. */
+/** The kind of place that is written to. */
 export type PathKind =
   | 'harmless'
   | 'network'
@@ -26,7 +26,7 @@ export type PathKind =
   | 'outside'
   | 'unknown';
 
-/** What of the facts decides over paths. */
+/** The facts on which the classification of paths depends. */
 export type PlaceFacts = Pick<PolicyFacts, 'home' | 'workspace' | 'scratch' | 'protectedPaths' | 'secretPaths'>;
 
 const HARMLESS = compilePatterns(HARMLESS_DEVICES);
@@ -38,7 +38,7 @@ const PUBLIC = compilePatterns(PUBLIC_PATHS);
 
 const CRITICAL: ReadonlySet<string> = new Set(CRITICAL_DIRECTORIES);
 
-/** The kind of place that an absolute, normalized path is. */
+/** The kind of place of an absolute, normalized path. */
 export function kindOf(path: Directory, facts: PlaceFacts): PathKind {
   if (path === undefined) return 'unknown';
   const isIn = (directory: string) => isWithin(path, directory);
@@ -47,7 +47,7 @@ export function kindOf(path: Directory, facts: PlaceFacts): PathKind {
   if (isListed(compared, NETWORK)) return 'network';
   if (facts.protectedPaths.some(isIn)) return 'protected';
   if (isListed(compared, STARTUP)) return 'startup';
-  // A workspace may lie anywhere, in /opt for example; what lies in a directory of the system is not one for that.
+  // A workspace may be anywhere, also in a system directory such as /opt, so it is checked before those.
   if (facts.workspace !== '/' && isIn(facts.workspace)) return 'workspace';
   if (facts.scratch.some(isIn)) return 'scratch';
   if (isListed(compared, SYSTEM) || isSystemDirectory(path)) return 'system';
@@ -57,35 +57,35 @@ export function kindOf(path: Directory, facts: PlaceFacts): PathKind {
 
 const isSystemDirectory = (path: string): boolean => path === '/' || path === '/dev';
 
-/** Whether what is read there are credentials. */
+/** Whether a file contains credentials. */
 export function isSecret(path: string, facts: PlaceFacts): boolean {
   if (facts.secretPaths.includes(path)) return true;
   const compared = comparePath(path, facts.home);
   return isListed(compared, SECRET) && !isListed(compared, PUBLIC);
 }
 
-/** Whether a pattern, absolute and normalized, may mean credentials. */
+/** Whether an absolute, normalized pattern may match credentials. */
 export function mayBeSecret(pattern: string, facts: PlaceFacts): boolean {
-  // A pattern stays in its directory; there, little else is found.
+  // A pattern matches only in its own directory, and few other files are there.
   const isBeside = (path: string) => path.split('/').length === pattern.split('/').length;
   if (facts.secretPaths.some((path) => isBeside(path) && mayMatch(pattern, path))) return true;
   return atHome(SECRET_SAMPLES, facts).some((sample) => mayMatch(pattern, sample));
 }
 
-/** Whether a path, absolute and normalized, is one without which nothing works. */
+/** Whether an absolute, normalized path is required for the machine to work. */
 export function isCritical(path: string, facts: PlaceFacts): boolean {
-  // Met by every path of every command.
+  // On the hot path: called for every path of every command.
   return path === facts.home || CRITICAL.has(path) || /^\/(?:home|Users)\/[^/]+$/.test(path);
 }
 
-/** Whether a pattern may mean a critical directory, or all that is in one. */
+/** Whether a pattern may match a critical directory, or everything in one. */
 export function mayBeCritical(pattern: string, facts: PlaceFacts): boolean {
   const directory = pattern.slice(0, pattern.lastIndexOf('/')) || '/';
   if (isCritical(directory, facts) && mayMatch(baseName(pattern), 'any-name-at-all')) return true;
   return atHome(CRITICAL_DIRECTORIES, facts).some((critical) => mayMatch(pattern, critical));
 }
 
-/** Block devices and memory: writing there destroys what is on them. */
+/** Block devices and memory: writing to them destroys their content. */
 export function isRawDevice(path: string): boolean {
   return /^\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk|dm-|md\d|loop|mapper\/|mem$|kmem$|port$|sr\d|nbd|rbd|zd)/.test(
     path,

@@ -3,25 +3,25 @@ import { judgeGivenTexts } from '../subject/given-commands.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 
-/** Options by which compilers run programs or load code of somebody's choice. */
+/** Options that make compilers run programs or load code of the caller's choice. */
 const LOADING =
   /^(?:-wrapper|-fplugin|-fpass-plugin|--?specs|-B|-load|-plugin$|--plugin|-l?linker|-C ?linker|-Clinker|--config)(?:$|[=./,])|^-Wl,-plugin/;
 
-/** `gcc` and its like: what they write, and what they load. */
+/** `gcc` and similar compilers: judges the files that they write, and the code that they load. */
 function judgeCompiler(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   subject.args.forEach((arg, index, args) => {
     const { shape } = arg;
     if (LOADING.test(shape) || /^linker=/.test(shape))
       subject.add('obfuscated', `${label} is told to run or load something by ${arg.text}`);
-    // `-o` stands alone, or before its file; words such as -offload begin like it.
+    // `-o` is a separate word, or has its file name attached; words such as -offload begin in the same way.
     const next = args[index + 1];
     if (shape === '-o' && next?.value !== undefined) subject.write(next);
     else if (/^-o[^a-z]/.test(shape)) subject.write(tailOf(arg, '-o'.length));
   });
 }
 
-/** Options of `go` by which its tools are run by others. */
+/** Options of `go` that run its tools through another program. */
 const GO_RUNS = /^--?(?:toolexec|exec|vettool)(?:=|$)/;
 
 function judgeGo(subject: CommandAnalysis): void {
@@ -39,7 +39,7 @@ function judgeGo(subject: CommandAnalysis): void {
 
 const JAVA_RUNS = /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemory)?Error=/;
 
-/** Compilers, and languages whose programs are built before they run. */
+/** Compilers, and tools of languages whose programs are built before they run. */
 export const COMPILERS: ProgramTable = {
   ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc ghc', {
     class: 'execute',

@@ -1,31 +1,31 @@
 import { type Argument, UNKNOWN } from '../words/argument.js';
 import type { OptionSpec } from './program-spec.js';
 
-/** An option that was given. */
+/** An option in a command's arguments. */
 interface GivenOption {
   readonly name: string;
   readonly spec: OptionSpec | undefined;
   readonly value: Argument | undefined;
 }
 
-/** Arguments, told apart. */
+/** Arguments, split into options and operands. */
 export interface ParsedArguments {
   readonly options: readonly GivenOption[];
   readonly operands: readonly Argument[];
-  /** What may be an option or an operand: that is known only when the command runs. Also among the operands. */
+  /** Arguments that may be an option or an operand, which is known only at run time. Also listed among the operands. */
   readonly doubtful: readonly Argument[];
-  /** What follows the first operand, unread, when reading stopped there. */
+  /** The arguments after the first operand, unparsed, when parsing stopped there. */
   readonly rest: readonly Argument[];
 }
 
-/** How arguments are read. */
+/** Rules for parsing arguments. */
 interface ReadingRules {
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** Whether what follows the first operand is somebody else's. */
+  /** Whether parsing stops at the first operand, because the remaining arguments belong to another program. */
   readonly stopsAtOperand?: boolean;
 }
 
-/** Tells options from operands, as getopt_long(3) does: clusters, attached values, abbreviations, `--`. */
+/** Splits options from operands, as getopt_long(3) does: clusters, attached values, abbreviations, `--`. */
 export function parseArguments(args: readonly Argument[], { options, stopsAtOperand }: ReadingRules): ParsedArguments {
   const given: GivenOption[] = [];
   const operands: Argument[] = [];
@@ -58,7 +58,7 @@ export function parseArguments(args: readonly Argument[], { options, stopsAtOper
   return { options: given, operands, doubtful, rest };
 }
 
-/** `--name`, `--name=value`, and abbreviations, of which the most dangerous meaning counts. */
+/** `--name`, `--name=value`, and abbreviations, for which the most dangerous meaning counts. */
 function readLong(arg: Argument, options: ReadingRules['options']): readonly GivenOption[] {
   const equals = arg.shape.indexOf('=');
   const name = equals === -1 ? arg.shape : arg.shape.slice(0, equals);
@@ -71,7 +71,7 @@ function readLong(arg: Argument, options: ReadingRules['options']): readonly Giv
   return [{ name: worst, spec: options[worst], value }];
 }
 
-/** `-name` as a whole, or a cluster of letters of which the first that takes a value gets the rest. */
+/** `-name` as a whole, or a cluster of letters; the first letter that takes a value gets the remainder. */
 function readShort(arg: Argument, options: ReadingRules['options']): readonly GivenOption[] {
   const { shape } = arg;
   const equals = shape.indexOf('=');
@@ -95,11 +95,11 @@ const lookUp = (options: ReadingRules['options'], name: string): OptionSpec | un
 const weigh = (spec: OptionSpec | undefined): number =>
   (spec?.class ? 2 : 0) + (spec !== undefined && isExecuted(spec) ? 4 : spec?.value === 'write' ? 1 : 0);
 
-/** Whether the value of an option is executed in any way. */
+/** Whether the value of an option is executed in some way. */
 export const isExecuted = ({ value }: OptionSpec): boolean =>
   value === 'shell' || value === 'source' || value === 'code';
 
-/** The end of an argument, as one of its own. */
+/** The end of an argument as a separate argument. */
 export function tailOf(arg: Argument, from: number): Argument {
   const shape = arg.shape.slice(from);
   return { ...arg, shape, value: shape.includes(UNKNOWN) ? undefined : shape };

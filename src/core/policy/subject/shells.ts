@@ -6,24 +6,24 @@ import { FOREIGN_SHELLS } from '../words/program-name.js';
 import { judgeWrittenScript } from './run-file.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
-/** Options with a value of their own. */
+/** Options that take a separate value. */
 const VALUED = new Set(['-o', '+o', '-O', '+O', '--rcfile', '--init-file', '--emulate']);
 
-/** zsh's long name of `-s`. */
+/** zsh's long form of `-s`. */
 const INPUT_OPTION = /^--sh_?in_?stdin$/i;
 
-/** Files that are the shell's standard input. */
+/** File names that denote standard input. */
 const STDIN_NAMES = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
 
-/** A file that stands for what is open already. */
+/** A file name that denotes an open file descriptor. */
 export const DESCRIPTOR = /^\/(?:dev|proc\/[^/]+)\/fd\//;
 
-/** What the arguments of a shell have it run. */
+/** The program that the arguments of a shell select. */
 interface ShellCall {
   readonly command: Argument | undefined;
   readonly script: Argument | undefined;
   readonly startFile: Argument | undefined;
-  /** Whether its input is the script whatever operands there are. */
+  /** Whether its input is the script even when operands are given. */
   readonly readsInput: boolean;
 }
 
@@ -54,7 +54,7 @@ function readCall(args: readonly Argument[]): ShellCall {
   return { command: undefined, script: undefined, startFile, readsInput };
 }
 
-/** Judges a shell: the text, the script or the input that it runs. */
+/** Judges a shell: the text, script or input that it runs. */
 export function judgeShell(subject: CommandAnalysis, label: string): void {
   const { command, script, startFile, readsInput } = readCall(subject.args);
   const isForeign = FOREIGN_SHELLS.has(label);
@@ -81,11 +81,11 @@ export function judgeShell(subject: CommandAnalysis, label: string): void {
   }
 }
 
-/** Whether a file is the standard input. */
+/** Whether a file name denotes standard input. */
 export const isInputName = (name: string | undefined): boolean =>
   name !== undefined && STDIN_NAMES.has(name.startsWith('/') ? normalizePath(name, '/') : name);
 
-/** What a shell reads as its program. */
+/** Judges the standard input that a shell reads as its program. */
 function judgeInput(subject: CommandAnalysis, label: string): void {
   const { stdin } = subject.command;
   switch (stdin?.kind) {

@@ -12,7 +12,7 @@ import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
 
-/** What shells do themselves. */
+/** Commands that shells run internally. */
 export const BUILTINS: ProgramTable = {
   ...each(
     ': cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',

@@ -3,11 +3,11 @@ import { baseName } from '../../paths/paths.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const RUNNERS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
-/** Programs for which what is found is as bad as all that is searched. */
+/** Programs for which acting on the found files is as severe as acting on the whole search directory. */
 const REMOVERS = new Set(['rm', 'unlink', 'rmdir', 'shred', 'chmod', 'chown', 'chgrp', 'mv']);
 const WRITERS = new Set(['-fprint', '-fprint0', '-fprintf', '-fls']);
 
-/** `find`: it may delete, write lists, and run a command on what it finds. */
+/** `find`: it may delete files, write lists, and run a command on the found files. */
 export function judgeFind(subject: CommandAnalysis): void {
   const { args } = subject;
   const firstTest = args.findIndex(({ shape }) => /^[-(!]/.test(shape) && !/^-[HLPDO]/.test(shape));
@@ -41,7 +41,7 @@ function judgeDeletion(subject: CommandAnalysis, starts: readonly Argument[]): v
   for (const start of starts) subject.remove(start, 'find deletes what it finds in', true);
 }
 
-/** `{}` stands for each thing that is found: at or below where the search begins. */
+/** `{}` stands for each found file: at or below the starting points of the search. */
 function runOnEach(subject: CommandAnalysis, words: readonly Argument[], starts: readonly Argument[]): void {
   if (words[0]?.shape.includes('{}') === true) subject.addUnknown(unknownArgument('{}'), 'the program that find runs');
   const [start] = starts;
@@ -58,14 +58,14 @@ function runOnEach(subject: CommandAnalysis, words: readonly Argument[], starts:
   subject.runWords(filled);
 }
 
-/** Tests and actions besides which a name is what all that is found has. */
+/** Tests and actions that may accompany a name test without widening the set of found files beyond that name. */
 const PLAIN_TESTS = new Set(
   '-name -iname -type -maxdepth -mindepth -newer -mtime -mmin -size -path -not ! -print -print0'.split(' '),
 );
-/** Files of one kind, none of which is a start-up file or a hook. */
+/** Pattern of files of one kind, none of which is a start-up file or a hook. */
 const PLAIN_KIND = /^[\w-]*\*(\.[A-Za-z]\w{0,5})$/;
 
-/** Any of the files that are found, when they have one ending and lie below one directory; undefined when that is not so. */
+/** A sample of the found files, when all have one extension and lie below one directory; undefined otherwise. */
 function kindOfFound({ args, program }: CommandAnalysis, starts: readonly Argument[]): Argument | undefined {
   const [start, ...others] = starts;
   const at = args.findIndex(({ value }) => value === '-name' || value === '-iname');
@@ -85,7 +85,7 @@ function kindOfFound({ args, program }: CommandAnalysis, starts: readonly Argume
 
 const FD_RUNNERS = /^(?:-[A-Za-z]*[xX]|--exec(?:-batch)?)$/;
 
-/** `fd`: a command may follow, which runs on what is found. */
+/** `fd`: a command may follow, which runs on the found files. */
 export function judgeFd(subject: CommandAnalysis): void {
   const at = subject.args.findIndex(({ shape }) => FD_RUNNERS.test(shape));
   const attached = subject.args.find(({ shape }) => /^--exec(?:-batch)?=/.test(shape));

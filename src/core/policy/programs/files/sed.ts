@@ -34,7 +34,7 @@ export function judgeSed(subject: CommandAnalysis): void {
 }
 
 function judgeScript(subject: CommandAnalysis, script: Argument): void {
-  // What is filled into a script is text for the most part; at its beginning it could be a command.
+  // Text that is substituted into a script is mostly data; at its beginning it could be a command.
   const text = script.value ?? script.shape.replaceAll('\0', 'x');
   if (script.value === undefined && /^\0|[;{}\n]\s*\0|\0\s*$/.test(script.shape)) {
     subject.addUnknown(script, 'what sed runs');
@@ -52,7 +52,10 @@ function judgeScript(subject: CommandAnalysis, script: Argument): void {
 
 const ADDRESS = /^(?:\s|;|\d+|\$|[,~+!]|[{}])+/;
 
-/** The commands of a script that do more than edit text: `e…`, `w…`, `r…`, or undefined for what is not understood. */
+/**
+ * The commands of a script that do more than edit text: `e…`, `w…`, `r…`, or undefined for a part that was not
+ * understood.
+ */
 function commandsOf(script: string): readonly (string | undefined)[] {
   const found: (string | undefined)[] = [];
   let rest = script;
@@ -92,7 +95,10 @@ const splitLine = (rest: string): readonly (string | undefined)[] => {
   return [line, ...(more.length > 0 ? commandsOf(more.join('\n')) : [])];
 };
 
-/** What follows the next delimiter that is not escaped, nor in the brackets of a pattern; undefined when there is none. */
+/**
+ * The text after the next delimiter that is neither escaped nor in the brackets of a pattern; undefined when it is
+ * missing.
+ */
 function behind(text: string, delimiter: string, isPattern: boolean): string | undefined {
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
