@@ -1,14 +1,14 @@
-/** What `ReplayRing.since` gives. */
+/** Result of `ReplayRing.since`. */
 export interface Replay<T> {
   /** The kept events, in order. */
   readonly events: readonly { readonly seq: number; readonly event: T }[];
-  /** The events before them that were asked for and are no longer kept, both ends included. */
+  /** The requested events before them that are no longer kept, both ends included. */
   readonly gap: { readonly fromSeq: number; readonly toSeq: number } | null;
 }
 
 /**
- * Numbers the events of a session and keeps the newest of them, up to a budget, for clients that come back. What is kept
- * is always an unbroken run up to the newest: an event larger than the budget leaves nothing.
+ * Numbers the events of a session and keeps the newest of them, up to a budget, for clients that reconnect. The kept
+ * events are always a contiguous sequence up to the newest: an event larger than the budget clears the ring.
  */
 export class ReplayRing<T> {
   readonly #maxBytes: number;
@@ -16,18 +16,18 @@ export class ReplayRing<T> {
   #keptBytes = 0;
   #nextSeq = 0;
 
-  /** `maxBytes` is the budget for all kept events; with 0 nothing is kept. */
+  /** @param maxBytes budget for all kept events; 0 keeps nothing */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Number that the next event will get; the first gets 0. */
+  /** Number of the next event; the first event has number 0. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
   /**
-   * Takes an event and gives its number. `bytes` is what keeping it costs, its own overhead included if the budget is to
+   * Adds an event and returns its number. `bytes` is the cost of keeping it, including overhead if the budget is to
    * bound memory; it counts as at least 1.
    */
   push(event: T, bytes: number): number {
@@ -39,7 +39,7 @@ export class ReplayRing<T> {
     return seq;
   }
 
-  /** Gives the kept events numbered `fromSeq` and up. From a number that is still to come there are none, and no gap. */
+  /** Returns the kept events numbered `fromSeq` and up. A number in the future returns no events and no gap. */
   since(fromSeq: number): Replay<T> {
     const oldest = this.#oldestSeq;
     const events: { seq: number; event: T }[] = [];
@@ -54,7 +54,7 @@ export class ReplayRing<T> {
     return this.#nextSeq - this.#kept.size;
   }
 
-  /** By number: iterating a Map from its start walks over everything that was deleted there before. */
+  /** By number: iterating a Map from its start visits every entry that was deleted there before. */
   #dropOldest(): void {
     const seq = this.#oldestSeq;
     this.#keptBytes -= this.#kept.get(seq)?.bytes ?? 0;

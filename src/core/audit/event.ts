@@ -1,7 +1,7 @@
 import type { Principal } from '../access/principal.js';
 import type { Role } from '../access/roles.js';
 
-/** What is recorded, with the sentence that documents it. */
+/** Recorded events, each with the sentence that documents it. */
 export const AUDIT_EVENTS = {
   daemon_started: 'The daemon takes requests from now on.',
   daemon_stopped: 'The daemon has ended as it was asked to. Without this record it was killed.',
@@ -23,40 +23,43 @@ export const AUDIT_EVENTS = {
 /** Name of an event. */
 export type AuditEventName = keyof typeof AUDIT_EVENTS;
 
-/** Who did something, as it is recorded. */
+/** The principal that caused an event, as recorded. */
 export interface AuditPrincipal {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
 }
 
-/** What the policy says, as it is recorded. */
+/** The policy's verdict, as recorded. */
 interface AuditVerdict {
   readonly action: string;
   readonly class: string;
   readonly reasons: readonly string[];
 }
 
-/** Something that happened. Names are those of the record; what does not apply is left out. */
+/** An audit event. Field names are those of the record; fields that do not apply are omitted. */
 export interface AuditEvent {
   readonly event: AuditEventName;
   readonly principal?: AuditPrincipal | undefined;
-  /** How it came: the transport, and the address of the other end. */
+  /** Origin of the request: the transport, and the address of the peer. */
   readonly from?: string | undefined;
   readonly request?: string | undefined;
   readonly session_id?: string | null | undefined;
   readonly command_id?: string | undefined;
-  /** Text of a command, as it was asked for: secrets are masked and its hash is added when it is written. */
+  /** Text of a command as requested. On writing, secrets are masked and its hash is added. */
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
   readonly verdict?: AuditVerdict | undefined;
-  /** `ok`, or the code of an error. */
+  /** `ok`, or an error code. */
   readonly outcome?: string | undefined;
-  /** Everything else that is worth knowing. */
+  /** Further details. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Where what happens is recorded. Returns at once and never throws: a record that cannot be written fails no command. */
+/**
+ * Destination of audit events. Returns at once and never throws: a record that cannot be written does not fail a
+ * command.
+ */
 export interface AuditTrail {
   record(event: AuditEvent): void;
 }
@@ -64,5 +67,5 @@ export interface AuditTrail {
 /** Records nothing. */
 export const NO_AUDIT: AuditTrail = { record: () => undefined };
 
-/** A principal as it is recorded. */
+/** A principal in the format of the record. */
 export const auditPrincipal = ({ id, name, role }: Principal): AuditPrincipal => ({ id, name, role });

@@ -1,6 +1,6 @@
 import { comparePaths, type Entries, type Entry, parentOf } from './entry.js';
 
-/** How an entry differs between two trees. `mode_changed`: only its permissions or its owner. */
+/** Difference of an entry between two trees. `mode_changed`: only its permissions or its owner. */
 export type ChangeStatus = 'added' | 'modified' | 'deleted' | 'type_changed' | 'mode_changed';
 
 /** An entry that differs between two trees. */
@@ -11,13 +11,13 @@ export interface Change {
   readonly after: Entry | undefined;
 }
 
-/** What counts as a difference. */
+/** Criteria for a difference. */
 export interface CompareOptions {
-  /** Whether owners matter: only root can set them. */
+  /** Whether owners are compared: only root can set them. */
   readonly owners: boolean;
 }
 
-/** What differs between two trees, in the order of the paths. */
+/** The differences between two trees, in path order. */
 export function compareEntries(before: Entries, after: Entries, options: CompareOptions): Change[] {
   const changes: Change[] = [];
   for (const [path, entry] of before) {
@@ -38,7 +38,9 @@ function differenceOf(before: Entry, after: Entry, { owners }: CompareOptions): 
   return isSame ? undefined : 'mode_changed';
 }
 
-/** The changes worth telling: a directory that came or went with what is in it is told by that. */
+/**
+ * The changes to report: a directory that was added or deleted together with its content is reported by its content.
+ */
 export function notableChanges(changes: readonly Change[], before: Entries, after: Entries): Change[] {
   const inhabited = new Set([...parentsIn(before), ...parentsIn(after)]);
   return changes.filter(({ path, status, before: old, after: now }) => {

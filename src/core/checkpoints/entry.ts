@@ -1,10 +1,10 @@
 /**
  * A file name or path as its bytes, one character (U+0000 to U+00FF) for each: names on Linux need not be UTF-8, and
- * two of them that differ must stay different. Paths are relative to the workspace, `/` between names.
+ * two different names must stay different. Paths are relative to the workspace, with `/` between names.
  */
 export type BytePath = string;
 
-/** What a checkpoint keeps of an entry beside its content. */
+/** Attributes of an entry that a checkpoint saves in addition to its content. */
 export interface Attributes {
   /** Permission bits, up to 0o7777; 0o777 for links. */
   readonly mode: number;
@@ -16,14 +16,17 @@ export interface Attributes {
 export interface Entry extends Attributes {
   readonly path: BytePath;
   readonly kind: 'file' | 'link' | 'directory';
-  /** Id of the blob that holds the content, or the target of the link; empty for directories. */
+  /** Id of the blob with the content, or with the target of the link; empty for directories. */
   readonly object: string;
 }
 
 /** Entries by path. */
 export type Entries<E extends Entry = Entry> = ReadonlyMap<BytePath, E>;
 
-/** Why something is not part of checkpoints. What was not saved is never changed by a restore either. */
+/**
+ * Reasons for which an entry is excluded from checkpoints. Entries that were not saved are not changed by a restore
+ * either.
+ */
 export const SKIP_REASONS = {
   git_directory: 'the repository of the user, which is theirs alone',
   unreadable: 'the daemon may not read it',
@@ -34,19 +37,19 @@ export const SKIP_REASONS = {
   changing: 'it did not hold still while it was read',
 } as const;
 
-/** One of the reasons why something is not part of checkpoints. */
+/** Reason for which an entry is excluded from checkpoints. */
 export type SkipReason = keyof typeof SKIP_REASONS;
 
-/** Something that is not part of a checkpoint, with all that is below it. */
+/** A path that is excluded from a checkpoint, including everything below it. */
 export interface Skipped {
   readonly path: BytePath;
   readonly reason: SkipReason;
 }
 
-/** Most paths that a list in an answer has; the count beside it is of all. */
+/** Most paths in a list of an answer; the count beside it includes all of them. */
 export const MAX_LISTED_PATHS = 1000;
 
-/** Path of the directory that an entry is in; empty for the workspace itself. */
+/** Path of the directory that contains an entry; empty for the workspace itself. */
 export const parentOf = (path: BytePath): BytePath => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 /** The directories above an entry, the nearest first, without the workspace itself. */
@@ -56,10 +59,10 @@ export function ancestorsOf(path: BytePath): BytePath[] {
   return ancestors;
 }
 
-/** Whether a path is one of some paths, or below one of them. An empty path among them is the whole workspace. */
+/** Whether a path is in a set of paths, or below one of them. An empty path in the set is the whole workspace. */
 export function isWithin(path: BytePath, paths: ReadonlySet<BytePath>): boolean {
   return paths.has('') || paths.has(path) || ancestorsOf(path).some((ancestor) => paths.has(ancestor));
 }
 
-/** Order of paths by their bytes: a directory comes before what is in it. */
+/** Byte order of paths: a directory precedes its entries. */
 export const comparePaths = (a: BytePath, b: BytePath): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,12 +1,12 @@
 import type { PolicyVerdict } from '../policy/decision/policy.js';
 
-/** What a reviewer is asked about. Values of variables are no part of it: they may be secrets. */
+/** The facts that a reviewer receives. Values of variables are not included, since they may be secrets. */
 export interface ReviewQuestion {
   readonly kind: 'command' | 'input';
   readonly command: string;
   readonly args: readonly string[] | undefined;
   readonly stdin: string | undefined;
-  /** Names of the variables that it is given. */
+  /** Names of the variables that are set for the command. */
   readonly variables: readonly string[];
   readonly workingDirectory: string;
   readonly sessionLabel: string | undefined;
@@ -19,7 +19,10 @@ export interface ReviewMessage {
   readonly content: string;
 }
 
-/** Longest question, in characters. A longer one is not cut, which would hide its end: it is not asked, and means no. */
+/**
+ * Longest question, in characters. A longer one is not truncated, which would hide its end: it is not sent, and the
+ * answer is no (fail closed).
+ */
 export const MAX_QUESTION_LENGTH = 48 * 1024;
 
 const SYSTEM = `You review shell commands before they run on a machine that other people depend on. An automated client wants to run one, \
@@ -37,10 +40,13 @@ Answer with exactly one JSON object and nothing else, on one line:
 {"verdict":"approve","reason":"…"} or {"verdict":"reject","reason":"…"}
 The reason is one sentence for people.`;
 
-/** Controls, formats and separators: invisible, able to turn the direction of writing around, or a line's end to somebody. */
+/**
+ * Controls, formats and separators: characters that are invisible, reverse the direction of writing, or may count as a
+ * line end.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** A value as JSON that shows all that is in it: what cannot be seen stands there by its number. */
+/** A value as JSON in one line, with invisible characters escaped. */
 const oneVisibleLine = (value: object): string =>
   JSON.stringify(value).replaceAll(UNSEEN, (character) =>
     Array.from({ length: character.length }, (_, index) => {
@@ -49,8 +55,8 @@ const oneVisibleLine = (value: object): string =>
   );
 
 /**
- * Makes the messages that ask a model to review a command. The command is a JSON text within markers that it cannot know,
- * so that it cannot pretend to end.
+ * Builds the messages that ask a model to review a command. The command is a JSON text between markers that its author
+ * cannot know, so that its text cannot imitate the end marker.
  * @param boundary random, new for each question
  * @returns undefined when the question is too long to be asked
  */

@@ -1,48 +1,48 @@
 /**
- * What is ended when a limit is exceeded, in this order: the running command, what earlier ones have left, the shell, which
- * is replaced, and at last the session.
+ * Targets in the order in which they are ended when a limit is exceeded: the running command, the processes that
+ * earlier commands left, the shell, which is replaced, and finally the session.
  */
 export type EscalationStep = 'command' | 'rest' | 'shell' | 'session';
 
-/** How long a step gets to help before the next one is taken, in milliseconds: what was killed has to go first. */
+/** Time for a step to take effect before the next one, in milliseconds: killed processes have to disappear first. */
 const STEP_MS = 1000;
 
-/** What there is to be ended. */
+/** Processes that can be ended. */
 export interface Endable {
-  /** Whether a command runs, and whether it is being ended already. */
+  /** State of the current command; `is_ending` when it is already being ended. */
   readonly command: 'runs' | 'is_ending' | 'none';
-  /** Whether other processes than the shell run. */
+  /** Whether processes other than the shell run. */
   readonly hasRest: boolean;
-  /** Whether that is why the limit is exceeded, and not the command: as far as is known of a second time. */
+  /** Whether those processes exceed the limit rather than the command; this is known only from the second time on. */
   readonly isRestToBlame: boolean;
-  /** Whether ending the shell could help: not where a count of the past is exceeded. */
+  /** Whether ending the shell can help. False where the limit is on a count of the past. */
   readonly canEndShell: boolean;
 }
 
-/** Decides step by step what is ended while a limit stays exceeded. */
+/** Decides on the escalation steps while a limit stays exceeded. */
 export class Escalation {
   #lastAt = -Infinity;
   #hasEndedRest = false;
-  /** A command that was spared while the rest was ended, and was no better. */
+  /** A command was spared while the leftovers were ended, and was ended afterwards, since the limit stayed exceeded. */
   #hasEndedSpared = false;
   #hasEndedShell = false;
-  /** The limit was exceeded while no command ran: the next command is not why. */
+  /** The limit was exceeded while no command ran, so the next command is not the cause. */
   #isPastCommands = false;
 
-  /** What to end now; undefined to wait for the last step's effect, or when nothing is left to do. */
+  /** The next step; undefined to wait for the effect of the last step, or when no step is left. */
   next(now: number, { command, hasRest, isRestToBlame, canEndShell }: Endable): EscalationStep | undefined {
     if (command === 'none') this.#isPastCommands ||= hasRest || canEndShell;
     const isSpared = this.#isPastCommands || this.#hasEndedRest || isRestToBlame;
     if (command === 'runs' && !isSpared) return this.#take('command', now);
     if (now - this.#lastAt < STEP_MS) return undefined;
-    // What a new command has started is not a rest.
+    // Processes of a new command do not count as leftovers of earlier ones.
     if (hasRest && !(this.#hasEndedRest && command !== 'none')) return this.#take('rest', now);
     if (command === 'runs' && this.#hasEndedRest && !this.#hasEndedSpared) return this.#endSpared(now);
     if (!canEndShell) return undefined;
     return this.#take(this.#hasEndedShell ? 'session' : 'shell', now);
   }
 
-  /** No limit is exceeded any more: the next time begins with the command. */
+  /** Resets the escalation when no limit is exceeded any more: the next one begins with the command. */
   reset(): void {
     this.#lastAt = -Infinity;
     this.#hasEndedRest = false;

@@ -1,17 +1,18 @@
-/** A process with a counter that its parent takes over when it has ended and was waited for. */
+/** A process with a counter. When the process has ended and was waited for, its parent inherits the count. */
 export interface CountedProcess {
   readonly pid: number;
-  /** Tells it from a later process of the same pid. */
+  /** Distinguishes it from a later process with the same pid. */
   readonly startTicks: number;
   readonly parent: number;
-  /** Its own and that of the children it has waited for. */
+  /** Count of the process, including the children it has waited for. */
   readonly value: number;
 }
 
 /**
- * Sums a counter over processes that come and go, such as their CPU time or the bytes they have written: never falls,
- * and counts nothing twice. What a process had counted when it was last seen goes over to its parent, if that waited for
- * it: then the parent's counter has grown by as much. If nobody has (its parent had ended before), it is kept here.
+ * Sums a counter over processes that start and end, such as their CPU time or the bytes they have written. The total
+ * never decreases, and counts nothing twice. The last known count of an ended process moves to its parent, if the
+ * parent waited for it: then the parent's counter has grown by that amount. If no process has waited (its parent had
+ * ended before), the count is kept here.
  */
 export class InheritedCounter {
   #known = new Map<number, CountedProcess>();
@@ -22,19 +23,19 @@ export class InheritedCounter {
     return this.#total;
   }
 
-  /** What a process had when it was last seen; 0 for one that was not there. */
+  /** Last known count of a process; 0 for an unknown one. */
   seenOf(pid: number): number {
     return this.#known.get(pid)?.value ?? 0;
   }
 
-  /** What all but these had when they were last seen. */
+  /** Sum of the last known counts of all processes except these. */
   seenBeyond(pids: readonly number[]): number {
     return [...this.#known.values()].reduce((sum, { pid, value }) => (pids.includes(pid) ? sum : sum + value), 0);
   }
 
   /**
-   * Takes all processes as they are now; gives the total.
-   * @param reaper the one of them that waits for those whose parents have ended, if one does
+   * Updates the counts from a list of all current processes; returns the total.
+   * @param reaper the process that waits for orphans, if one does
    */
   update(processes: readonly CountedProcess[], reaper?: number): number {
     const now = new Map(processes.map((process) => [process.pid, process]));
@@ -60,7 +61,7 @@ export class InheritedCounter {
     return this.#total;
   }
 
-  /** The nearest of those it descends from that still runs. */
+  /** The nearest ancestor that still runs. */
   #heirOf(gone: CountedProcess, isThere: (before: CountedProcess) => boolean): number | undefined {
     let ancestor = this.#known.get(gone.parent);
     for (let depth = 0; ancestor && depth < this.#known.size; depth++) {

@@ -1,13 +1,15 @@
 import { type LimitName, LIMIT_NAMES, type Limits, MB, type Resource } from './limits.js';
 
-/** From this share of a limit on, a warning is given. */
+/** Share of a limit from which on a warning is given. */
 export const WARNING_SHARE = 0.8;
 
-/** What the processes of a session or command use, or have used since a beginning. Undefined is what is not known. */
+/**
+ * Resources that the processes of a session or command use, or have used since a start. Undefined values are unknown.
+ */
 export interface Usage {
   /** CPU time used, in milliseconds. */
   readonly cpuMs: number | undefined;
-  /** Average over the whole window; undefined until there is one. */
+  /** Average over the whole window; undefined until the window is complete. */
   readonly cpuPercent: number | undefined;
   readonly memoryBytes: number | undefined;
   /** Processes and threads. */
@@ -15,7 +17,7 @@ export interface Usage {
   readonly writtenBytes: number | undefined;
 }
 
-/** How near a limit is. */
+/** How close a limit is. */
 export interface Finding {
   readonly resource: Resource;
   readonly limit: number;
@@ -32,7 +34,7 @@ const OBSERVE: Record<LimitName, (usage: Usage) => number | undefined> = {
   disk_mb: ({ writtenBytes }) => (writtenBytes === undefined ? undefined : writtenBytes / MB),
 };
 
-/** How near each limit is, the nearest first; only those of which something is known. */
+/** How close each limit is, the nearest first; only limits with a known usage. */
 export function judgeUsage(limits: Limits, usage: Usage): Finding[] {
   const findings = LIMIT_NAMES.flatMap((resource): Finding[] => {
     const limit = limits[resource];
@@ -45,8 +47,8 @@ export function judgeUsage(limits: Limits, usage: Usage): Finding[] {
 }
 
 /**
- * How near the end of the free space is, for somebody who writes.
- * @param floorMb free space that shall stay
+ * How close free disk space is to its floor, for a command that writes.
+ * @param floorMb free space to keep
  */
 export function judgeFreeSpace(floorMb: number, freeBytes: number): Finding {
   const observed = freeBytes / MB;

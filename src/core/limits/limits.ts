@@ -1,6 +1,6 @@
 import { AdapterError } from '../errors.js';
 
-/** Limits that a client may lower, by their names on the wire, each with the key of the configuration that bounds it. */
+/** Limits that a client may lower, by wire name, each with the configuration key of its bound. */
 export const LIMIT_KEYS = {
   cpu_percent: 'cpu_percent_limit',
   cpu_seconds: 'cpu_seconds_limit',
@@ -14,24 +14,24 @@ export type LimitName = keyof typeof LIMIT_KEYS;
 
 export const LIMIT_NAMES = Object.keys(LIMIT_KEYS) as LimitName[];
 
-/** What can be exceeded: those, and the free space that the machine shall keep. */
+/** Resources that can be exceeded: those limits, and the free disk space to keep. */
 export const RESOURCES = [...LIMIT_NAMES, 'disk_free_mb'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** How limits can be kept, the best first. */
+/** Mechanisms that enforce limits, the best first. */
 export const LIMIT_MECHANISM_NAMES = ['cgroup2', 'cgroup1', 'pid_namespace', 'polling'] as const;
 export type LimitMechanismName = (typeof LIMIT_MECHANISM_NAMES)[number];
 
-/** Limits in the units of their names; what is left out is not limited. */
+/** Limits in the units of their names; a missing limit means unlimited. */
 export type Limits = Readonly<Partial<Record<LimitName, number | undefined>>>;
 
-/** Whether there is any limit. */
+/** Whether any limit is set. */
 export const hasLimits = (limits: Limits): boolean => LIMIT_NAMES.some((name) => limits[name] !== undefined);
 
-/** One MB of the limits, in bytes. */
+/** One MB in limits, in bytes. */
 export const MB = 1024 * 1024;
 
-/** What `killed_by` says of a command that has exceeded a limit. */
+/** Value of `killed_by` for a command that has exceeded a limit. */
 export const KILLED_BY = {
   cpu_percent: 'cpu',
   cpu_seconds: 'cpu',
@@ -42,9 +42,9 @@ export const KILLED_BY = {
 } as const satisfies Record<Resource, string>;
 
 /**
- * Limits as somebody wants them, within the bounds that hold anyway.
- * @param boundBy what the message names as the reason: the configuration, or the session
- * @throws AdapterError INVALID_REQUEST when one is higher than its bound
+ * Applies the limits of a request within their bounds.
+ * @param boundBy origin of the bounds for the message: the configuration, or the session
+ * @throws AdapterError INVALID_REQUEST when a limit is higher than its bound
  */
 export function lowerLimits(bounds: Limits, wanted: Limits | undefined, boundBy: 'configuration' | 'session'): Limits {
   if (!wanted) return bounds;
@@ -64,7 +64,7 @@ export function lowerLimits(bounds: Limits, wanted: Limits | undefined, boundBy:
   return lowered;
 }
 
-/** The lower of two sets of limits, one by one. */
+/** The lower value of each limit in two sets. */
 export function stricterLimits(some: Limits, others: Limits): Limits {
   const entries = LIMIT_NAMES.flatMap((name) => {
     const values = [some[name], others[name]].filter((value) => value !== undefined);

@@ -1,32 +1,32 @@
 import { listOf, type JsonObject, numberOf, objectOf, textOf } from './json-events.js';
 import { type LlmUsage, usageOf } from './usage.js';
 
-/** Of an answer that is something else, so much is shown, in characters. */
+/** Most characters of an unexpected answer that a message shows. */
 const MAX_SHOWN = 200;
 
-/** What a service has answered is no chat completion of OpenAI's API, whatever its status says. */
+/** A service answered with something other than a chat completion of OpenAI's API, whatever its status was. */
 export class NoCompletionError extends Error {
-  /** @param what what it is instead */
+  /** @param what description of the actual answer */
   constructor(what: string, options?: ErrorOptions) {
     super(`its answer is no chat completion: ${what}`, options);
     this.name = 'NoCompletionError';
   }
 }
 
-/** What is in a chat completion, or in one event of a streamed one. */
+/** Content of a chat completion, or of one event of a streamed completion. */
 export interface CompletionPart {
-  /** Undefined in an event that has no choice, such as the one that tells the usage. */
+  /** Undefined in an event without a choice, such as the event with the token usage. */
   readonly choice: { readonly content: string; readonly finishReason: string | undefined } | undefined;
   readonly choiceCount: number;
   readonly usage: LlmUsage | undefined;
   readonly model: string | null;
 }
 
-/** A chat completion with an answer in it. */
+/** A chat completion that contains an answer. */
 export type WholeCompletion = CompletionPart & { readonly choice: NonNullable<CompletionPart['choice']> };
 
 /**
- * Reads a chat completion as it came: types of a package promise what a service need not keep.
+ * Parses a chat completion from raw JSON, because a service need not conform to the types of a client package.
  * @throws NoCompletionError
  */
 export function readCompletion(body: unknown): WholeCompletion {
@@ -35,12 +35,12 @@ export function readCompletion(body: unknown): WholeCompletion {
   return { choice, ...rest };
 }
 
-/** The error of an answer that could not even be parsed, or the error as it is. */
+/** Converts the error of an unparsable answer into a `NoCompletionError`; returns other errors unchanged. */
 export const explainUnreadable = (error: unknown): unknown =>
   error instanceof SyntaxError ? new NoCompletionError(`it is no JSON (${error.message})`, { cause: error }) : error;
 
 /**
- * Reads one event of a streamed chat completion.
+ * Parses one event of a streamed chat completion.
  * @throws NoCompletionError
  */
 export const readCompletionEvent = (event: unknown): CompletionPart => readPart(event, 'delta');
@@ -53,9 +53,9 @@ function readPart(body: unknown, field: 'message' | 'delta'): CompletionPart {
   return { choice, choiceCount: choices.length, usage: readUsage(usage), model: textOf(model) ?? null };
 }
 
-/** A message whose content is null says nothing. */
+/** A message with null content is empty. */
 function readChoice(choice: JsonObject, field: 'message' | 'delta'): CompletionPart['choice'] {
-  // The last event of a stream need not say anything.
+  // The last event of a stream may have no message.
   const message = choice[field] ?? (field === 'delta' ? {} : undefined);
   const content = objectOf(message)['content'] ?? '';
   if (typeof message !== 'object' || typeof content !== 'string') {

@@ -1,31 +1,31 @@
 import { AdapterError } from '../errors.js';
 import { HTTP_PROVIDERS, type HttpProviderName, type LlmProviderName } from './settings.js';
 
-/** Somebody who may answer a call. */
+/** A provider that may answer a call. */
 export type Candidate =
   | { readonly provider: 'shell'; readonly shellProvider: string }
   | { readonly provider: HttpProviderName; readonly shellProvider: null };
 
-/** What there is to choose from. */
+/** The providers to choose from. */
 export interface Choice {
   /** The configured default. */
   readonly provider: LlmProviderName;
   readonly fallback: readonly string[];
   /** Names of all shell providers. */
   readonly shellProviders: readonly string[];
-  /** Services that the environment or the configuration tells of. */
+  /** Services that the environment or the configuration defines. */
   readonly configured: ReadonlySet<HttpProviderName>;
 }
 
-/** What a client asks for. */
+/** Providers that a client asks for. */
 interface Wish {
   readonly provider?: LlmProviderName | undefined;
   readonly shell_provider?: string | undefined;
 }
 
 /**
- * Who is asked, in this order, until one answers. The provider of the request comes first, then the configured one. `auto`:
- * a shell provider if one is named, then the services that are configured (Ollama, Azure, OpenAI, LiteLLM), then the
+ * The providers to try, in order, until one answers. The provider of the request comes first, then the configured one.
+ * `auto`: a shell provider if one is named, then the configured services (Ollama, Azure, OpenAI, LiteLLM), then the
  * tools of `fallback`.
  * @throws AdapterError INVALID_REQUEST, PROVIDER_NOT_FOUND
  */
@@ -54,5 +54,5 @@ function shellCandidate(name: string, { shellProviders }: Choice): Candidate {
   );
 }
 
-/** A candidate as messages name it. */
+/** Name of a candidate in messages. */
 export const nameOf = ({ provider, shellProvider }: Candidate): string => shellProvider ?? provider;

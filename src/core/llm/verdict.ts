@@ -1,41 +1,41 @@
 import type { FailureKind } from './failure.js';
 
 /**
- * Why a run ended: by itself, or what it was ended for. `finished`: it had said that it was done, and stayed; `closed`: it had closed its
- * standard output, and stayed.
+ * Cause of the end of a run: its own exit, or the reason for ending it. `finished`: it had reported completion, but did
+ * not exit; `closed`: it had closed its standard output, but did not exit.
  */
 export type RunEndCause =
   'exit' | 'finished' | 'closed' | 'timeout' | 'idle' | 'limit' | 'cancelled' | 'shutdown' | 'flood';
 
-/** What is known of a run that has ended. */
+/** Facts about a run that has ended. */
 export interface RunFacts {
   readonly cause: RunEndCause;
-  /** As shells count. Says nothing when the run was ended from outside. */
+  /** In shell convention. Meaningless when the run was ended from outside. */
   readonly exitCode: number;
-  /** What the tool itself says has gone wrong. */
+  /** Failure that the tool itself reported. */
   readonly failure: string | undefined;
-  /** What the tool's structured error means; undefined when it does not say. */
+  /** Meaning of the tool's structured error; undefined when it reported none. */
   readonly failureKind: FailureKind | undefined;
-  /** Whether the tool has said that it is done. */
+  /** Whether the tool has reported completion. */
   readonly isFinished: boolean;
-  /** Whether the answer is what it has printed: then it never says so. */
+  /** Whether the answer is plain printed text; such a tool never reports completion. */
   readonly isText: boolean;
   readonly text: string;
-  /** What else is on standard output, its end. */
+  /** The end of other output on standard output. */
   readonly noise: string;
-  /** The end of standard error. Never empty of noise, so it decides nothing. */
+  /** The end of standard error. It always contains noise, so it decides nothing. */
   readonly stderr: string;
   readonly exitKinds: Readonly<Record<number, FailureKind>>;
 }
 
-/** What became of a run. */
+/** Outcome of a run. */
 export type RunVerdict =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly kind: FailureKind; readonly what: string; readonly detail: string };
 
 /**
- * Tells a good run from a bad one. Exit code 0 is not success, and another one is no failure once there is an answer; what
- * the tool says counts first, then why it ended, then its exit code.
+ * Decides whether a run has succeeded. Exit code 0 does not imply success, and another code is no failure when there is
+ * an answer. The tool's own report takes precedence, then the cause of the end, then the exit code.
  */
 export function judgeRun(facts: RunFacts): RunVerdict {
   const { cause, failure, isFinished, exitCode } = facts;
@@ -57,19 +57,19 @@ export function judgeRun(facts: RunFacts): RunVerdict {
       detail: withErrors(detail, facts.stderr.trim()),
     };
   }
-  // Some drop the end of their output when they end: what has come of an answer need not be all of it.
+  // Some tools lose the end of their output on exit, so the answer may be incomplete.
   if (!facts.isText && !isFinished) return bad('failed', 'ended before it had said that it was done');
   if (content === '') return bad('empty', 'gave an empty answer');
   return { ok: true, content };
 }
 
-/** Of each of two outputs that are told together so much is told, its end, in characters. */
+/** Most characters of each output in a message that contains two; the end is kept. */
 const MAX_TOLD = 2000;
 
-/** Tools say what is wrong on either output: nobody knows on which. */
+/** Tools report errors on either output, so the message contains both. */
 const withErrors = (told: string, errors: string): string =>
   errors === '' || told.includes(errors) ? told : `${told.slice(-MAX_TOLD)}\n${errors.slice(-MAX_TOLD)}`;
 
-/** Text is never searched for words: any tool may print "429" or "quota" for reasons of its own. */
+/** Text is never searched for keywords: any tool may print "429" or "quota" for unrelated reasons. */
 const kindOf = ({ exitKinds, exitCode, failureKind }: RunFacts): FailureKind =>
   failureKind ?? exitKinds[exitCode] ?? 'failed';

@@ -8,11 +8,11 @@ import type { OutputStreamName } from '../protocol/fields.js';
 import type { RequestName } from '../protocol/requests.js';
 import type { CommandResult, SessionEndReason } from '../protocol/results.js';
 
-/** Where a command runs: in a session, or in an environment of its own. */
+/** Target of a command: a session, or an environment of its own. */
 export const COMMAND_KINDS = ['session', 'one_shot'] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
-/** How a command can end. */
+/** Possible ends of a command. */
 export const COMMAND_ENDS = [
   'completed',
   'timed_out',
@@ -21,45 +21,45 @@ export const COMMAND_ENDS = [
 ] as const satisfies CommandResult['status'][];
 export type CommandEndStatus = (typeof COMMAND_ENDS)[number];
 
-/** Why a session got a new shell: the old one had ended, or a client asked for it. */
+/** Reasons for which a session got a new shell: the old one had ended, or a client asked for it. */
 export const SHELL_REPLACEMENTS = ['ended', 'reset'] as const;
 export type ShellReplacement = (typeof SHELL_REPLACEMENTS)[number];
 
 /**
- * Where the layers below the transports count what they do. Every method returns at once and never throws. What can be
- * counted is a name out of a short list: ids and texts of clients have no place here, so that there are never more figures.
+ * Counters for the layers below the transports. Every method returns at once and never throws. Label values come from
+ * fixed short lists; ids and texts of clients are not used as labels, so that the number of time series stays bounded.
  */
 export interface Metrics {
-  /** A session was opened, with a shell of this name. */
+  /** Counts an opened session, by the name of its shell. */
   sessionOpened(shell: string): void;
-  /** A session has ended. */
+  /** Counts an ended session. */
   sessionClosed(reason: SessionEndReason): void;
-  /** A session goes on with a new shell. */
+  /** Counts a session that continues with a new shell. */
   shellReplaced(why: ShellReplacement): void;
-  /** A command has ended, this many milliseconds after its start. */
+  /** Counts an ended command with its duration in milliseconds. */
   commandEnded(kind: CommandKind, status: CommandEndStatus, durationMs: number): void;
-  /** Its CPU time, in milliseconds. */
+  /** Adds the CPU time of a command, in milliseconds. */
   commandUsed(cpuMs: number): void;
-  /** A command was killed because it exceeded a limit. */
+  /** Counts a command that was killed because it exceeded a limit. */
   limitExceeded(resource: Resource): void;
-  /** A confirmation no longer waits. */
+  /** Counts a confirmation that is no longer pending. */
   confirmationEnded(mode: ConfirmationMode, outcome: ConfirmationOutcome): void;
-  /** A request has its answer, this many milliseconds after it came. `unknown` stands for every name that is none. */
+  /** Counts an answered request with its duration in milliseconds. `unknown` stands for every invalid request name. */
   requestAnswered(request: RequestName | 'unknown', outcome: 'ok' | ErrorCode, durationMs: number): void;
-  /** An LLM provider has answered, or failed, this many milliseconds after it was asked. */
+  /** Counts an answer or failure of an LLM provider, with the duration of the call in milliseconds. */
   llmAnswered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void;
-  /** Tokens of an answer, as far as the provider tells. */
+  /** Adds the tokens of an answer, as far as the provider reports them. */
   llmUsed(provider: Candidate, usage: LlmUsage): void;
-  /** Bytes that commands have printed. */
+  /** Counters of the bytes that commands print. */
   readonly output: OutputMeters;
 }
 
-/** Take the bytes of a piece of output, one for each stream. */
+/** Counters of output bytes, one for each stream. */
 export type OutputMeters = Readonly<Record<OutputStreamName, (bytes: number) => void>>;
 
 const nothing = () => undefined;
 
-/** Counts nothing. */
+/** A `Metrics` without any effect. */
 export const NO_METRICS: Metrics = {
   sessionOpened: nothing,
   sessionClosed: nothing,

@@ -2,7 +2,7 @@ import type { LlmUsage } from '../llm/usage.js';
 import type { AnswerEncoding, EncodedAnswer } from './encoding.js';
 import type { OpenAiError } from './failure.js';
 
-/** What every object of one answer has in common. */
+/** Fields that all objects of one answer share. */
 interface ChatFrame {
   readonly id: string;
   /** In seconds since 1970. */
@@ -10,7 +10,7 @@ interface ChatFrame {
   readonly model: string;
 }
 
-/** Tokens in the words of the API; what is unknown is left out. */
+/** Token counts in the format of the API; unknown counts are omitted. */
 const toUsage = ({
   prompt_tokens = 0,
   completion_tokens = 0,
@@ -26,8 +26,8 @@ const toUsage = ({
 });
 
 /**
- * An answer as a chat completion, whole or in chunks.
- * Source: https://platform.openai.com/docs/api-reference/chat
+ * Encodes an answer as a chat completion, whole or in chunks. Source:
+ * https://platform.openai.com/docs/api-reference/chat
  */
 export class ChatEncoding implements AnswerEncoding {
   readonly hasDoneMark = true;
@@ -54,7 +54,7 @@ export class ChatEncoding implements AnswerEncoding {
     return [this.#chunk({ content }, null)];
   }
 
-  /** Clients fail without a `finish_reason`, and without `choices`. */
+  /** Clients fail without `finish_reason` or without `choices`. */
   end({ usage, extra }: Omit<EncodedAnswer, 'content'>): readonly object[] {
     const stop = this.#chunk({}, 'stop');
     const hasExtra = Object.keys(extra).length > 0;

@@ -1,32 +1,32 @@
-/** A failure that is remembered. */
+/** A remembered failure. */
 interface Remembered<Failure> {
   readonly failure: Failure;
   readonly failedAtMs: number;
   untilMs: number;
 }
 
-/** Failures that are remembered at a time; beyond that the oldest one is forgotten. */
+/** Most failures that are remembered; beyond that, the oldest is dropped. */
 const MAX_FAILURES = 256;
-/** Longest time that a failure is remembered. The seven attempts of LangChain's client take up to 126 s. */
+/** Longest time for which a failure is remembered. The seven attempts of LangChain's client take up to 126 s. */
 const MAX_AGE_MS = 150_000;
 
 /**
- * Remembers for a short time which requests have failed, so that a client which repeats a request by itself gets the same
- * failure and nothing is run again.
+ * Remembers for a short time which requests have failed, so that a client with automatic retries gets the same failure
+ * and nothing is run again.
  *
- * Such clients wait twice as long before each attempt as before the last one, so that no pause is longer than twice the time
- * since the first failure, by more than the first pause. A request that comes later than that is a new one.
+ * Such clients double the delay before each attempt. A delay therefore exceeds twice the time since the first failure
+ * by at most the first delay. A later request counts as a new one.
  */
 export class FailureMemory<Failure> {
   readonly #windowMs: () => number;
   readonly #failures = new Map<string, Remembered<Failure>>();
 
-  /** @param windowMs how soon the first repetition comes; 0 remembers nothing */
+  /** @param windowMs longest delay of the first retry, in milliseconds; 0 disables the memory */
   constructor(windowMs: () => number) {
     this.#windowMs = windowMs;
   }
 
-  /** The failure of the same request, if this is a repetition of it. */
+  /** The failure of the same request, if this is a retry of it. */
   recall(key: string, nowMs: number): Failure | undefined {
     const known = this.#failures.get(key);
     if (!known) return undefined;
@@ -38,7 +38,7 @@ export class FailureMemory<Failure> {
     return undefined;
   }
 
-  /** A request has failed. Of requests that ran at the same time, the first failure counts. */
+  /** Records a failed request. Of concurrent requests, the first failure counts. */
   remember(key: string, failure: Failure, nowMs: number): void {
     if (this.#windowMs() === 0) return;
     if (this.recall(key, nowMs) !== undefined) return;
@@ -49,7 +49,7 @@ export class FailureMemory<Failure> {
     if (this.#failures.size > MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
-  /** A request has succeeded. */
+  /** Drops the failure of a request that has succeeded. */
   forget(key: string): void {
     this.#failures.delete(key);
   }

@@ -1,6 +1,6 @@
 import { completeLength } from './utf8.js';
 
-/** A piece of a byte stream: text where it is UTF-8, else the bytes themselves. */
+/** A piece of a byte stream: text where it is valid UTF-8, otherwise the bytes. */
 export interface Piece {
   /** Position of the piece's first byte in the stream. */
   readonly offset: number;
@@ -15,21 +15,21 @@ function textOrBytes(bytes: Uint8Array): string | Uint8Array {
   try {
     return decoder.decode(bytes);
   } catch {
-    // The TypeError of a fatal decoder: the bytes are not UTF-8. Copied, since the caller's buffer is its own.
+    // The TypeError of a fatal decoder: the bytes are not UTF-8. Copied, since the caller may reuse its buffer.
     return new Uint8Array(bytes);
   }
 }
 
 /**
- * Turns the chunks of a byte stream into text without cutting a character: the bytes of one that is incomplete at the
- * end of a chunk, at most three, wait for the next. A chunk that is not UTF-8 comes as bytes, whole, so that the bytes of
- * all pieces in order are exactly the stream.
+ * Turns the chunks of a byte stream into text without splitting a character: the bytes of an incomplete character at
+ * the end of a chunk, at most three, are held back for the next chunk. An invalid chunk is returned as bytes, whole, so
+ * that the bytes of all pieces in order are exactly the stream.
  */
 export class Utf8Chunker {
   #held = NOTHING;
   #offset = 0;
 
-  /** Gives what can be given of the stream up to these bytes: one piece or none. */
+  /** Returns the part of the stream up to these bytes that is complete: one piece or none. */
   push(bytes: Uint8Array): Piece[] {
     const joined = this.#held.length === 0 ? bytes : this.#joinHeld(bytes);
     const end = completeLength(joined);
@@ -37,7 +37,7 @@ export class Utf8Chunker {
     return this.#take(end === joined.length ? joined : joined.subarray(0, end));
   }
 
-  /** Gives the bytes that still wait for the rest of their character. */
+  /** Returns the bytes of an incomplete character that are still held back. */
   flush(): Piece[] {
     const held = this.#held;
     this.#held = NOTHING;

@@ -7,7 +7,7 @@ import { changedPath, checkpointInfo, skippedPath } from './results.js';
 
 const { optional } = field;
 
-/** The requests about checkpoints of the workspace. */
+/** The requests about workspace checkpoints. */
 export const checkpointRequests = {
   checkpoint_workspace: {
     summary: 'Saves everything in the workspace, so that it can be brought back.',

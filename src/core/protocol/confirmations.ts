@@ -13,7 +13,7 @@ import {
   timestamp,
 } from './fields.js';
 
-/** What the policy makes of a command. */
+/** The policy's verdict on a command. */
 export const judgement = {
   action: z.enum(POLICY_ACTIONS).describe('As strict as for the worst that is in it'),
   class: z.enum(COMMAND_CLASSES).describe('What kind of command it is, by the worst that is in it'),
@@ -24,7 +24,7 @@ export const judgedCommand = z.object({ command: z.string(), program: z.string()
 
 export const judgedCommands = z.array(judgedCommand).describe('Every simple command in it, at any depth');
 
-/** What a client is told that has to have something confirmed. */
+/** Terms of a confirmation, as sent to the client that has to obtain it. */
 export const confirmationTerms = {
   confirmation_id: confirmationId,
   class: judgement.class,
@@ -38,7 +38,7 @@ export const confirmationTerms = {
   requires: z.enum(CONFIRMATION_MODES).describe('Who has to confirm it: the client itself, a model, or an operator'),
 };
 
-/** The same in an answer that has them only when something has to be confirmed. */
+/** The same fields for an answer that contains them only when a confirmation is required. */
 export const optionalTerms = z.object(confirmationTerms).partial().shape;
 
 export const justification = z
@@ -66,7 +66,7 @@ export const confirmationInfo = z.object({
   may_decide: z.boolean().describe('Whether this client may confirm it'),
 });
 
-/** Something that waits for its confirmation. */
+/** A pending confirmation. */
 export type ConfirmationInfo = z.output<typeof confirmationInfo>;
 
 export const confirmationResolution = z.object({

@@ -18,18 +18,18 @@ interface SchemaNode {
   readonly description?: string;
 }
 
-/** One field of a message, as the documentation shows it. */
+/** One field of a message in the documentation. */
 export interface FieldRow {
-  /** Dotted, `[]` for the entries of a list: `sessions[].session_id`. */
+  /** Dotted path, with `[]` for the entries of a list: `sessions[].session_id`. */
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
 }
 
-/** The fields of a message, nested ones behind their parent. */
+/** The fields of a message; nested fields follow their parent. */
 export function listFields(schema: z.ZodType): readonly FieldRow[] {
-  // As input, because what an optional field gives after its transformation cannot be told from its schema.
+  // As input, because the output of an optional field's transformation cannot be derived from its schema.
   return rowsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode, '');
 }
 
@@ -37,7 +37,7 @@ function rowsOf(node: SchemaNode, prefix: string): FieldRow[] {
   return Object.entries(node.properties ?? {}).flatMap(([key, field]) => {
     const name = `${prefix}${key}`;
     const isRequired = node.required?.includes(key) ?? false;
-    // An optional field may also be null, which counts as absent: that is said once for all of them.
+    // An optional field may also be null, which counts as absent; the document states this once for all fields.
     const choices = choicesOf(field).filter(({ type }) => isRequired || type !== 'null');
     const description = field.description ?? choices.find((choice) => choice.description)?.description ?? '';
     const row = { name, type: choices.map(typeOf).join(' or '), isRequired, description };
@@ -49,7 +49,7 @@ function nestedRows(node: SchemaNode, name: string): FieldRow[] {
   return node.items ? rowsOf(node.items, `${name}[].`) : rowsOf(node, `${name}.`);
 }
 
-/** What a field may hold, each a schema of one type. */
+/** Alternatives of a field, each a schema of one type. */
 function choicesOf(node: SchemaNode): readonly SchemaNode[] {
   if (node.anyOf) return node.anyOf.flatMap(choicesOf);
   return Array.isArray(node.type) ? node.type.map((type: string) => ({ ...node, type })) : [node];
@@ -75,7 +75,7 @@ function describeText({ format, pattern, minLength, maxLength }: SchemaNode): st
   return minLength === 1 ? ', not empty' : '';
 }
 
-/** JSON Schema gives every integer the bounds of a double, which say nothing. */
+/** JSON Schema gives every integer the bounds of a double, which carry no information. */
 function describeRange({ minimum, maximum }: SchemaNode): string {
   const isBounded = (bound: number | undefined) => bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
   if (isBounded(minimum) && isBounded(maximum)) return `, ${minimum} to ${maximum}`;

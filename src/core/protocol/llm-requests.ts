@@ -43,7 +43,7 @@ const llmAnswer = z.object({
   duration_ms: z.number().describe('From the request to the answer, in milliseconds'),
 });
 
-/** The requests to LLMs: a part of the table of requests. */
+/** The LLM requests, a part of the table of requests. */
 export const llmRequests = {
   llm_call: {
     summary: 'Asks an LLM: an installed command-line tool, or a service that is configured.',

@@ -3,12 +3,12 @@ import type { RequestName } from './requests.js';
 import type { Principal } from '../access/principal.js';
 import type { Role } from '../access/roles.js';
 
-/** Requests that look and change nothing. */
+/** Roles that may make requests that only read. */
 const EVERYBODY: readonly Role[] = ['viewer', 'agent', 'operator', 'admin'];
-/** Requests that run, change or end something. */
+/** Roles that may make requests that run, change or end something. */
 const WORKERS: readonly Role[] = ['agent', 'operator', 'admin'];
 
-/** Which roles may make each request: the one place where that is said. Whose things it reaches, `reaches` says. */
+/** Roles that may make each request; defined only here. `reaches` gives the owners whose objects a role can access. */
 export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   open_session: WORKERS,
   execute_command: WORKERS,
@@ -38,7 +38,10 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   list_llm_providers: EVERYBODY,
 };
 
-/** @throws AdapterError FORBIDDEN, saying which role is needed */
+/**
+ * Checks that a role may make a request.
+ * @throws AdapterError FORBIDDEN with the required role
+ */
 export function assertPermitted(role: Role, name: RequestName): void {
   const roles = PERMISSIONS[name];
   if (roles.includes(role)) return;
@@ -48,7 +51,7 @@ export function assertPermitted(role: Role, name: RequestName): void {
   });
 }
 
-/** The answer to who may look at something, and wants to use it. */
+/** The error for a principal that may see something but not use it. */
 export const forbidden = (what: string, { role }: Principal): AdapterError =>
   new AdapterError('FORBIDDEN', `${what} belongs to another token; the role admin may use it, ${role} may look at it`, {
     details: { role, needs: ['admin'] },

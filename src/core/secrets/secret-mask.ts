@@ -1,14 +1,14 @@
 import { findSecrets } from './spans.js';
 
-/** What stands in the place of a secret. */
+/** Replacement for a secret. */
 export const MASK = '***';
 
-/** Fewest characters of a secret: a shorter one would be found in words that have nothing to do with it. */
+/** Fewest characters of a secret: a shorter one would also match in unrelated words. */
 export const MIN_SECRET_CHARACTERS = 8;
 
 /**
- * The texts to look for, for some secrets: a secret of several lines is looked for line by line, because a terminal ends
- * lines otherwise than a file does. Lines that are too short are left out.
+ * Search patterns for secrets. A secret of several lines is searched line by line, because a terminal uses other line
+ * ends than a file. Lines that are too short are omitted.
  */
 export const patternsOf = (secrets: readonly string[]): readonly string[] => [
   ...new Set(
@@ -19,27 +19,27 @@ export const patternsOf = (secrets: readonly string[]): readonly string[] => [
   ),
 ];
 
-/** Masks the configured secrets in texts. Which ones there are may change. */
+/** Masks the configured secrets in texts. The set of secrets may change. */
 export class SecretMask {
   #patterns: readonly string[] = [];
-  /** Also as they stand inside a JSON text. */
+  /** Includes the JSON-escaped form of each secret. */
   #texts: readonly string[] = [];
 
   constructor(secrets: readonly string[] = []) {
     this.replace(secrets);
   }
 
-  /** What is looked for in output: no two are the same, the longest first. */
+  /** Patterns for command output: without duplicates, the longest first. */
   get patterns(): readonly string[] {
     return this.#patterns;
   }
 
-  /** What is looked for in texts: also secrets as they stand inside a JSON text. */
+  /** Patterns for texts: also includes the JSON-escaped form of each secret. */
   get textPatterns(): readonly string[] {
     return this.#texts;
   }
 
-  /** Takes other secrets. */
+  /** Replaces the set of secrets. */
   replace(secrets: readonly string[]): void {
     const byLength = (a: string, b: string) => b.length - a.length;
     this.#patterns = [...patternsOf(secrets)].sort(byLength);
@@ -56,8 +56,8 @@ export class SecretMask {
   };
 
   /**
-   * A value as it goes over the wire, with every text in it masked, names of fields included; bytes are left alone. The same
-   * one where there are no secrets.
+   * A value in wire format with all texts in it masked, including field names; bytes are unchanged. Returns the same
+   * value when there are no secrets.
    */
   readonly value = <T>(value: T): T => (this.#texts.length === 0 ? value : (this.#deep(value) as T));
 

@@ -10,13 +10,15 @@ export interface ObjectSchema {
   [keyword: string]: Json | undefined;
 }
 
-/** Keywords that cost a model tokens and tell it nothing: an error names what is wrong when a value breaks one. */
+/** Keywords that cost a model tokens without information: an error names the problem when a value violates one. */
 const UNSHOWN: ReadonlySet<string> = new Set(['$schema', 'pattern', 'propertyNames', 'minLength', 'maxLength']);
 
-/** Numbers from here on are technical ceilings (32-bit timers, safe integers), in the unit of the field. */
+/** Numbers from this value on are technical ceilings (32-bit timers, safe integers), in the unit of the field. */
 const TECHNICAL_CEILING = 2 ** 31 - 1;
 
-/** The schema of a tool's arguments, for a model: without `null`, which optional fields take too, and without noise. */
+/**
+ * The schema of a tool's arguments for a model: without `null`, which optional fields also accept, and without noise.
+ */
 export const argumentSchema = (input: z.ZodObject): ObjectSchema =>
   shown(z.toJSONSchema(input, { io: 'input' }) as Json) as ObjectSchema;
 
@@ -30,12 +32,12 @@ function shown(schema: Json): Json {
   if (!Array.isArray(anyOf)) return fields;
   const others = anyOf.filter((option) => !isNull(option)).map(shown);
   const [only] = others;
-  // What the field itself says goes before what its kind says.
+  // Keywords of the field itself take precedence over those of its type.
   if (others.length === 1) return { ...(only as Record<string, Json>), ...fields };
   return { ...fields, anyOf: others };
 }
 
-/** Fields of an object may have the name of a keyword. */
+/** Fields of an object may have the same name as a keyword. */
 const shownOf = (key: string, value: Json): Json =>
   key === 'properties' && typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shown(field)]))

@@ -5,21 +5,21 @@ import { requirementAt } from './requirement.js';
 /** Longest text that is repeated in a message, in characters. */
 const MAX_SHOWN = 40;
 
-/** Beginnings of the messages that zod writes by itself; all others come from the schemas and are plain already. */
+/** Beginnings of the default messages of zod; all other messages come from the schemas and are plain already. */
 const ZOD_MESSAGE = /^(?:Invalid|Too (?:small|big)|Unrecognized|Expected)/;
 
-/** One fault of an input. */
+/** One problem with an input. */
 export interface PlainIssue {
   /** Dotted path of the field; empty for the input as a whole. */
   readonly field: string;
-  /** A sentence that names the field, says what it must be, and repeats what it is. */
+  /** A sentence that names the field, states the requirement, and repeats the actual value. */
   readonly message: string;
 }
 
 /**
- * Says in plain words what a schema found: `` `command` is missing: it must be text ``, or `` `timeout_ms` must be a whole number
- * from 1 to 5; it is "abc" ``.
- * @param whole what the input as a whole is called: `the payload`
+ * Describes a validation issue in plain words: `` `command` is missing: it must be text ``, or `` `timeout_ms` must be
+ * a whole number from 1 to 5; it is "abc" ``.
+ * @param whole name of the input as a whole: `the payload`
  */
 export function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodObject, input: unknown, whole: string): PlainIssue {
   if (issue.code === 'unrecognized_keys') return describeUnknown(issue, schema);
@@ -34,7 +34,7 @@ export function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodObject, inpu
   return { field, message: `${name} must be ${requirement}; it is ${describeValue(value)}` };
 }
 
-/** Messages of schemas that begin with a verb continue the name of the field; others are sentences of their own. */
+/** Messages of schemas that begin with a verb continue the name of the field; others are complete sentences. */
 function joinOwn(name: string, own: string, value: unknown): string {
   if (own.startsWith('must ')) return `${name} ${own}${value === undefined ? '' : `; it is ${describeValue(value)}`}`;
   return own.startsWith('is ') ? `${name} ${own}` : `${name}: ${own}`;

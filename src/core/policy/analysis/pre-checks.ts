@@ -1,6 +1,6 @@
 import { POLICY_LIMITS } from '../model/limits.js';
 
-/** A rule that a text must pass before it is parsed, and what to tell who wrote it. */
+/** A rule that a text must meet before it is parsed, and the message when it does not. */
 interface PreCheck {
   readonly test: (text: string) => boolean;
   readonly reason: string;
@@ -8,12 +8,12 @@ interface PreCheck {
 
 const { maxTextLength, maxBlanks, maxHereDocuments } = POLICY_LIMITS;
 
-/** Formats, separators, fillers, and blanks that are none to a shell. */
+/** Formats, separators, fillers, and blanks that are not blanks to a shell. */
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
 
 /**
- * What makes a text unfit to be judged. Each of these lets a reader, or the parser, see another command than the shell
- * does.
+ * Conditions that make a text unfit to be judged. With each of these, a reader or the parser sees another command than
+ * the shell.
  */
 const PRE_CHECKS: readonly PreCheck[] = [
   {
@@ -30,7 +30,7 @@ const PRE_CHECKS: readonly PreCheck[] = [
     reason: 'the command has control characters: write them as escapes, as in printf',
   },
   {
-    // What joins emoji and colours them has its place behind other characters of that kind.
+    // Joiners and variation selectors of emoji are valid after other non-ASCII characters.
     test: (text) => INVISIBLE.test(text.replace(/(?<=[^\p{ASCII}])[\ufe0f\u200d]/gu, '')),
     reason: 'the command has invisible or direction-changing characters: leave them out',
   },
@@ -48,7 +48,7 @@ const PRE_CHECKS: readonly PreCheck[] = [
   },
 ];
 
-/** Says why a text cannot be judged; undefined when it can be parsed. */
+/** The reason why a text cannot be judged; undefined when it can be parsed. */
 export function findUnfitness(text: string): string | undefined {
   return PRE_CHECKS.find(({ test }) => test(text))?.reason;
 }

@@ -1,6 +1,6 @@
 import type { CommandClass, PolicyAction } from '../model/classes.js';
 
-/** What becomes of the commands of each class. */
+/** Action for the commands of each class. */
 export type ClassActions = Readonly<Record<CommandClass, PolicyAction>>;
 
 /** Names of the presets, from the mildest to the strictest. */
@@ -10,8 +10,8 @@ export const PRESET_NAMES = ['permissive', 'balanced', 'strict'] as const;
 export type PresetName = (typeof PRESET_NAMES)[number];
 
 /**
- * The presets. What nobody can tell (`obfuscated`) is never treated more mildly than the strictest class beside it. A
- * catastrophe, such as deleting the system, is denied by all of them: see `Finding.isCatastrophe`.
+ * The presets. Unknown effects (`obfuscated`) are never treated more mildly than the strictest other class. A
+ * catastrophe, such as deleting the system, is denied by all presets: see `Finding.isCatastrophe`.
  */
 export const PRESETS: Readonly<Record<PresetName, ClassActions>> = {
   permissive: {

@@ -1,44 +1,44 @@
-/** Where a command would run. Undefined stands for a directory that is not known. */
+/** Directory in which a command would run; undefined when it is unknown. */
 export type Directory = string | undefined;
 
-/** How a command is connected to a terminal on which something can be typed. */
+/** Connection of a command to a terminal that accepts typed input. */
 export interface TypingFacts {
   /** Its standard input is the terminal. */
   readonly input: boolean;
-  /** It is on the terminal with its output too, so that full-screen programs work. */
+  /** Its output is on the terminal too, so that full-screen programs work. */
   readonly screen: boolean;
 }
 
-/** Nothing can be typed into the command. */
+/** No input can be typed into the command. */
 const NO_TYPING: TypingFacts = { input: false, screen: false };
 
-/** What is known of the place where a command would run. Everything in it is plain data: the engine asks nobody. */
+/** Facts about the environment in which a command would run. All of it is plain data: the policy makes no queries. */
 export interface PolicyFacts {
   /** The shell that would read the text. */
   readonly shell: 'bash' | 'zsh' | 'sh';
-  /** Absolute: files in it may be changed without a question under `balanced`. */
+  /** Absolute path: files in it may be changed without confirmation under `balanced`. */
   readonly workspace: string;
-  /** Current directories that are possible, absolute. */
+  /** Possible current directories, absolute. */
   readonly directories: readonly Directory[];
   /** The home directory; undefined when it is not known. */
   readonly home: string | undefined;
-  /** Further directories that anybody may write to. */
+  /** Further directories that any user may write to. */
   readonly scratch: readonly string[];
-  /** Files and directories that decide over this very policy: no command may change them unasked. */
+  /** Files and directories that determine this policy: no command may change them without confirmation. */
   readonly protectedPaths: readonly string[];
-  /** The adapter's own credentials, absolute: no command may read them unasked. */
+  /** The adapter's own credentials, absolute: no command may read them without confirmation. */
   readonly secretPaths: readonly string[];
   /** The session's aliases with their text. */
   readonly aliases: ReadonlyMap<string, string>;
   /** The session's functions with their text, braces included. */
   readonly functions: ReadonlyMap<string, string>;
-  /** The shell ends with the command: nobody changes its variables afterwards. */
+  /** The shell ends with the command, so no later command changes its variables. */
   readonly isOneShot: boolean;
-  /** PATH is not what the daemon starts shells with: a bare name may be any program. */
+  /** PATH differs from the daemon's setting for shells: a bare name may be any program. */
   readonly isPathChanged: boolean;
-  /** Aliases and functions of the session are not known: a bare name may be anything that was defined there. */
+  /** The session's aliases and functions are unknown: a bare name may be any of them. */
   readonly areNamesUnknown: boolean;
-  /** Whether something can be typed while the command runs. */
+  /** Whether input can be typed while the command runs. */
   readonly typing: TypingFacts;
 }
 

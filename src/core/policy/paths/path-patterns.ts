@@ -1,29 +1,32 @@
 import { mayMatch } from './paths.js';
 
-/** A pattern of paths, taken apart. */
+/** A compiled pattern of paths. */
 interface CompiledPattern {
-  /** Where it begins: at the root, in any home directory, or as a name in any directory. */
+  /** Start of the pattern: at the root, in any home directory, or as a name in any directory. */
   readonly base: 'root' | 'home' | 'any';
   readonly segments: readonly string[];
 }
 
-/** Patterns that are ready to be compared with. */
+/** Compiled patterns. */
 export type PathTable = readonly CompiledPattern[];
 
-/** Takes patterns apart: `~` is a home directory, `**` any depth, `*` any name; one without a slash is a name anywhere. */
+/**
+ * Compiles patterns: `~` is a home directory, `**` any depth, `*` any name; a pattern without a slash is a name
+ * anywhere.
+ */
 export const compilePatterns = (patterns: readonly string[]): PathTable =>
   patterns.map((pattern) => {
     const base = pattern.startsWith('~') ? 'home' : pattern.includes('/') ? 'root' : 'any';
     return { base, segments: pattern.replace(/^~/, '').split('/').filter(Boolean) };
   });
 
-/** A path that is compared with patterns: its parts, and those below each home directory that it is in. */
+/** A path prepared for comparison: its components, and those below each home directory that contains it. */
 export interface ComparedPath {
   readonly segments: readonly string[];
   readonly belowHomes: readonly (readonly string[])[];
 }
 
-/** Takes an absolute, normalized path apart. Everybody's home is one: others' are as sensitive as one's own. */
+/** Splits an absolute, normalized path. All users' home directories count: those of others are equally sensitive. */
 export function comparePath(path: string, home: string | undefined): ComparedPath {
   const segments = path.split('/').filter(Boolean);
   const belowHomes: string[][] = [];
@@ -35,7 +38,7 @@ export function comparePath(path: string, home: string | undefined): ComparedPat
   return { segments, belowHomes };
 }
 
-/** Whether any pattern of the table fits the path. */
+/** Whether any pattern of the table matches the path. */
 export function isListed({ segments, belowHomes }: ComparedPath, table: PathTable): boolean {
   return table.some(({ base, segments: pattern }) => {
     if (base === 'any') return segments.length > 0 && isPart(pattern[0] ?? '', segments.at(-1) ?? '');
@@ -47,7 +50,7 @@ export function isListed({ segments, belowHomes }: ComparedPath, table: PathTabl
 const isPart = (pattern: string, segment: string): boolean =>
   pattern === segment || (pattern.includes('*') && mayMatch(pattern, segment));
 
-/** `**` stands for any number of parts, none included. Tables have few of them, so this does not branch much. */
+/** `**` matches any number of components, including none. Tables contain few of them, so this does not branch much. */
 function fits(segments: readonly string[], pattern: readonly string[], from = 0, at = 0): boolean {
   for (let index = at; index < pattern.length; index += 1, from += 1) {
     const part = pattern[index] ?? '';

@@ -1,6 +1,6 @@
 import type { Directory } from '../model/facts.js';
 
-/** Makes a path absolute and takes `.`, `..` and double slashes out, without looking at any file. */
+/** Makes a path absolute and resolves `.`, `..` and double slashes, without file system access. */
 export function normalizePath(path: string, directory: string): string {
   const kept: string[] = [];
   for (const part of (path.startsWith('/') ? path : `${directory}/${path}`).split('/')) {
@@ -11,7 +11,7 @@ export function normalizePath(path: string, directory: string): string {
   return `/${kept.join('/')}`;
 }
 
-/** The absolute paths that a path may mean; undefined among them when a directory is not known. */
+/** The possible absolute paths of a path; contains undefined when a directory is unknown. */
 export function resolvePath(path: string, directories: readonly Directory[]): readonly Directory[] {
   if (path.startsWith('/')) return [normalizePath(path, '/')];
   return directories.map((directory) => (directory === undefined ? undefined : normalizePath(path, directory)));
@@ -22,15 +22,15 @@ export function isWithin(path: string, directory: string): boolean {
   return directory === '/' || path === directory || path.startsWith(`${directory}/`);
 }
 
-/** The part of a path behind its last slash. */
+/** The last component of a path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** Longest pattern that is looked at, in characters: a longer one may mean anything. */
+/** Longest pattern that is evaluated, in characters: a longer one counts as matching. */
 const MAX_PATTERN_LENGTH = 256;
 
 /**
- * Whether a shell's pattern may mean a name: `*`, `?` and brackets, of which every one counts as any character. Takes time
- * proportional to both lengths at most.
+ * Whether a shell pattern may match a name. Supports `*`, `?` and brackets, each of which counts as any character. Time
+ * is at most proportional to the product of both lengths.
  */
 export function mayMatch(pattern: string, name: string): boolean {
   if (pattern.length > MAX_PATTERN_LENGTH) return true;

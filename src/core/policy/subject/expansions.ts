@@ -10,8 +10,8 @@ const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 export const HIDDEN_COMMAND = /\[[^\]]*(?:\$\(|`|\$\{)/;
 
 /**
- * Judges what expansions and tests do by themselves. Arithmetic evaluates what variables hold as expressions, whose
- * subscripts may run commands: no parser can see those. Source: bash(1), ARITHMETIC EVALUATION and ARRAYS.
+ * Judges the effects of expansions and tests themselves. Arithmetic evaluates the values of variables as expressions,
+ * whose subscripts may run commands that no parser can see. Source: bash(1), ARITHMETIC EVALUATION and ARRAYS.
  */
 export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext): void {
   switch (node.type) {
@@ -54,14 +54,14 @@ export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext): void
       if (node.operator === '-v' || node.operator === '-R') judgeSubscript(node.operand.value, inquiry);
       return;
     case 'ExtendedGlob':
-      // zsh runs `e:…:` and `+…` of a pattern's qualifiers; to bash they are patterns.
+      // zsh executes `e:…:` and `+…` in glob qualifiers; in bash these are ordinary patterns.
       if (inquiry.facts.shell === 'zsh') inquiry.note('obfuscated', `a pattern of zsh may run commands: ${node.text}`);
       return;
     default:
   }
 }
 
-/** What of a word is kept as it stands, unlike substitutions, which run at once. */
+/** The literal part of a word, without substitutions, which run at once. */
 function literalText({ value, parts }: Word): string {
   if (!parts) return value;
   const textOf = (part: WordPart): string => {

@@ -2,7 +2,7 @@ import { type Argument, literal } from '../words/argument.js';
 import { parseArguments } from './options.js';
 import { each, valued } from './program-spec.js';
 
-/** A directory of plain names below the current one: neither hidden ones, in which a repository's own files are, nor others. */
+/** A directory with a plain name below the current one: not hidden, so that a repository's own files are excluded. */
 const PLAIN_DIRECTORY = /^(?:\.\/)?[A-Za-z0-9_][\w-]*(?:\/[A-Za-z0-9_][\w-]*)*\/?$/;
 
 /** A pattern for files of one kind. */
@@ -16,8 +16,8 @@ const GREP_OPTIONS = {
 };
 
 /**
- * Names of files that stand for those a program prints: undefined where it may print others than files in plain directories, or of
- * one kind. Names with blanks in them come apart at xargs; what comes of them is below the same directories.
+ * Samples of the file names that a program prints; undefined where it may print names other than those of files in
+ * plain directories or of one kind. xargs splits names with blanks; the parts are still below the same directories.
  */
 export function listedNames(program: string | undefined, args: readonly Argument[]): readonly Argument[] | undefined {
   switch (program) {
@@ -25,7 +25,7 @@ export function listedNames(program: string | undefined, args: readonly Argument
     case 'egrep':
     case 'fgrep':
       return listedByGrep(args, false);
-    // These leave hidden directories out.
+    // These programs skip hidden directories.
     case 'rg':
       return args.some(({ shape }) => /^(?:-\.|-u+|--hidden|--unrestricted|--no-ignore)/.test(shape))
         ? undefined

@@ -1,14 +1,14 @@
 import { POLICY_LIMITS } from '../model/limits.js';
 
-/** Longest braces that are expanded, in characters. */
+/** Longest brace expression that is expanded, in characters. */
 const MAX_LENGTH = 1024;
 
-/** What needs the shell itself to be understood. */
+/** Syntax that only the shell itself can expand. */
 const NEEDS_SHELL = /[$`"'\\<>()]/;
 const NUMBERS = /^(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.(-?\d{1,6}))?$/;
 const LETTERS = /^([A-Za-z])\.\.([A-Za-z])$/;
 
-/** The words that `{…}` stands for; undefined when that cannot be told, or they are too many. */
+/** The words that `{…}` expands to; undefined when they are unknown or too many. */
 export function expandBraces(text: string): readonly string[] | undefined {
   const inner = text.slice(1, -1);
   if (inner.length > MAX_LENGTH || NEEDS_SHELL.test(inner)) return undefined;
@@ -39,7 +39,7 @@ function range(from: number, to: number, step: number): number[] {
   return Array.from({ length: count }, (_, index) => from + Math.sign(to - from) * step * index);
 }
 
-/** Alternatives at the outer level. */
+/** Splits alternatives at the outer level. */
 function splitAtCommas(inner: string): readonly string[] {
   const parts = [''];
   let level = 0;

@@ -1,14 +1,14 @@
 import type { Argument, VariableLookup } from './argument.js';
 import type { Directory } from '../model/facts.js';
 
-/** What a command reads on its standard input, when it is not the terminal or nothing. */
+/** Standard input of a command, when it is neither the terminal nor empty. */
 export type Stdin =
-  /** `isCertain` when nothing in it is filled in when it runs. */
+  /** `isCertain` when no part of it is substituted at run time. */
   | { readonly kind: 'text'; readonly text: string; readonly isCertain: boolean }
   | { readonly kind: 'file'; readonly file: Argument }
   /**
-   * What is not known before it runs: mostly the output of another command; `names` stand for those of files, where it is such.
-   * `isOfClient` when the client itself sends it: it is no data of this machine.
+   * Unknown before run time: mostly the output of another command. `names` are samples of the file names in it, if it
+   * consists of file names. `isOfClient` when the client itself sends it: it is no data of this machine.
    */
   | {
       readonly kind: 'unknown';
@@ -17,14 +17,14 @@ export type Stdin =
       readonly isOfClient?: true;
     };
 
-/** A variable that is set. */
+/** An assignment to a variable. */
 export interface Assignment {
   readonly name: string;
-  /** Undefined for a list, or what is not known. */
+  /** Undefined for a list or an unknown value. */
   readonly value: string | undefined;
-  /** As it is written, name included. */
+  /** Source text, including the name. */
   readonly text: string;
-  /** It holds for one command alone. */
+  /** It applies to one command only. */
   readonly isPrefix: boolean;
 }
 
@@ -35,27 +35,27 @@ export interface Redirect {
   readonly text: string;
 }
 
-/** A simple command: a program with its arguments, or assignments and redirections alone. */
+/** A simple command: a program with its arguments, or only assignments and redirections. */
 export interface SimpleCommand {
   readonly name: Argument | undefined;
   readonly args: readonly Argument[];
   readonly assignments: readonly Assignment[];
   readonly redirects: readonly Redirect[];
   readonly stdin: Stdin | undefined;
-  /** As it is written. */
+  /** Source text. */
   readonly text: string;
 }
 
-/** Where in a request a command stands. */
+/** Context of a command within a request. */
 export interface Scope {
-  /** Shell texts around it: see `POLICY_LIMITS.maxDepth`. */
+  /** Number of enclosing shell texts: see `POLICY_LIMITS.maxDepth`. */
   readonly depth: number;
-  /** Substitutions around it: see `POLICY_LIMITS.maxNesting`. */
+  /** Number of enclosing substitutions: see `POLICY_LIMITS.maxNesting`. */
   readonly nesting: number;
   readonly directories: readonly Directory[];
-  /** Standard input of what reads from around it. */
+  /** Inherited standard input. */
   readonly stdin: Stdin | undefined;
   readonly lookup: VariableLookup;
-  /** Aliases that are being expanded: none stands for itself. */
+  /** Aliases that are being expanded: an alias is not expanded within itself. */
   readonly expanding: readonly string[];
 }

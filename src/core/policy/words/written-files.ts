@@ -4,27 +4,30 @@ import type { Directory } from '../model/facts.js';
 import { baseName, resolvePath } from '../paths/paths.js';
 import { plainName } from './program-name.js';
 
-/** What a text that is judged has put into a file: text, another program, or what a program has printed or fetched. */
+/** Known content of a file that the judged text has written: text, another program, or output of a program. */
 export type WrittenFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'copy'; readonly of: string }
   | { readonly kind: 'unknown'; readonly by: string };
 
-/** Programs that bring files from other machines. */
+/** Programs that fetch files from other machines. */
 const FETCHERS = new Set(
   'curl wget http https xh aria2c nc ncat netcat ftp lftp scp sftp rsync socat aws gsutil'.split(' '),
 );
 
-/** Whether a file came from another machine. */
+/** Whether a file was fetched from another machine. */
 export const isFetched = (file: WrittenFile | undefined): boolean => file?.kind === 'unknown' && FETCHERS.has(file.by);
 
-/** The files that a text has written before it comes to run them: what they hold is judged then, or asked about. */
+/**
+ * The files that a text has written before it runs them. Their content is judged when it is known; otherwise a
+ * confirmation is required.
+ */
 export class WrittenFiles {
   readonly #files = new Map<string, WrittenFile>();
-  /** Those that were run before anything was written to them, as far as the order of the text tells. */
+  /** Files that were run before they were written, as far as the order of the text shows. */
   readonly #run = new Set<string>();
 
-  /** A file is written; of what it had before, a part may still be there. */
+  /** Records a write to a file. A part of its earlier content may still be there. */
   note({ value, isProcess }: Argument, directories: readonly Directory[], file: WrittenFile): void {
     if (value === undefined || isProcess) return;
     for (const path of resolvePath(value, directories)) {
@@ -34,7 +37,7 @@ export class WrittenFiles {
     }
   }
 
-  /** A file is run: what is written to it later may be there by then, in a loop, or from the background. */
+  /** Records that a file is run. In a loop or from the background, a later write may precede the run. */
   noteRun({ value }: Argument, directories: readonly Directory[]): void {
     for (const path of value === undefined ? [] : resolvePath(value, directories)) if (path) this.#run.add(path);
   }
@@ -45,7 +48,7 @@ export class WrittenFiles {
     return resolvePath(value, directories).some((path) => path !== undefined && this.#run.has(path));
   }
 
-  /** A file is copied, linked or moved: to a file, or into a directory. */
+  /** Records that a file is copied, linked or moved: to a file, or into a directory. */
   noteCopy(source: Argument, target: Argument, directories: readonly Directory[]): void {
     if (source.value === undefined || target.value === undefined) return;
     const known = this.find(source, directories);
@@ -54,7 +57,7 @@ export class WrittenFiles {
     this.note(literal(`${target.value}/${baseName(source.value)}`), directories, file);
   }
 
-  /** What is known of a file; undefined when the text has not written it. */
+  /** Known content of a file; undefined when the text has not written it. */
   find({ value }: Argument, directories: readonly Directory[]): WrittenFile | undefined {
     if (value === undefined || this.#files.size === 0) return undefined;
     const found = resolvePath(value, directories).flatMap((path) => this.#files.get(path ?? '') ?? []);
@@ -68,7 +71,7 @@ function join(one: WrittenFile, other: WrittenFile): WrittenFile {
   return unknown ?? { kind: 'unknown', by: 'several commands' };
 }
 
-/** The program for which a script is meant; undefined for text without a first line that tells. */
+/** The interpreter in the first line of a script; undefined for text without such a line. */
 export function interpreterOf(text: string): string | undefined {
   const [, first = '', second = ''] = /^#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?/.exec(text) ?? [];
   if (first === '') return undefined;

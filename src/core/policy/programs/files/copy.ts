@@ -14,7 +14,7 @@ const OPTIONS = {
   '--strip-program': { value: 'code' } as const,
 };
 
-/** `cp`, `mv`, `ln` and `install`: files are read, and made at the last operand, or in the target directory. */
+/** `cp`, `mv`, `ln` and `install`: files are read, and created at the last operand, or in the target directory. */
 export function judgeCopy(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const target = options.find(({ name }) => name === '-t' || name === '--target-directory')?.value;
@@ -37,7 +37,7 @@ export function judgeCopy(subject: CommandAnalysis): void {
   }
 }
 
-/** A directory gets files of the sources' names: those may be start-up files. */
+/** Files in a target directory have the names of the sources: they may be start-up files. */
 function writeTarget(subject: CommandAnalysis, target: Argument | undefined, sources: readonly Argument[]): void {
   if (!target) return;
   subject.write(target);
@@ -51,7 +51,7 @@ function writeTarget(subject: CommandAnalysis, target: Argument | undefined, sou
   }
 }
 
-/** What is written to a link, later, is written to what it leads to. */
+/** A later write to a link changes the target of the link. */
 function judgeLinked(subject: CommandAnalysis, source: Argument): void {
   const { facts } = subject.inquiry;
   const paths = source.value === undefined ? [] : resolvePath(source.value, subject.scope.directories);
@@ -64,7 +64,7 @@ function judgeLinked(subject: CommandAnalysis, source: Argument): void {
   }
 }
 
-/** What is moved is gone from where it was. */
+/** A moved file no longer exists at its source. */
 function judgeMoved(subject: CommandAnalysis, source: Argument, target: Argument | undefined): void {
   const { facts } = subject.inquiry;
   if (target?.value?.startsWith('/dev/') === true && !target.value.startsWith('/dev/shm')) {

@@ -17,7 +17,7 @@ const OPTIONS = {
   ...valued('-T -X -b -g -K -L -N -V --exclude --files-from --transform --strip-components --owner --group --mode'),
 };
 
-/** `tar`: reads or writes an archive, and may run programs meanwhile. */
+/** `tar`: reads or writes an archive, and may run programs. */
 export function judgeTar(subject: CommandAnalysis): void {
   const { options, operands, doubtful } = parseArguments(withDashes(subject.args), { options: OPTIONS });
   const has = (...names: readonly string[]) => options.some(({ name }) => names.includes(name));
@@ -25,7 +25,7 @@ export function judgeTar(subject: CommandAnalysis): void {
   for (const { name, spec, value } of options) {
     if (spec?.value === 'shell' && value) {
       subject.add('execute', `tar ${name} runs a program`);
-      // What an archive holds is its input.
+      // The content of the archive is the command's input.
       subject.runText(value, `what tar ${name} runs`, { kind: 'unknown', what: 'tar' });
     }
     if (name === '--checkpoint-action') judgeAction(subject, value);
@@ -56,7 +56,7 @@ function judgeAction(subject: CommandAnalysis, value: Argument | undefined): voi
   }
 }
 
-/** `tar xf file`: the first word may be options without a dash, whose values follow in their order. */
+/** `tar xf file`: the first word may consist of options without a dash, whose values follow in the same order. */
 function withDashes(args: readonly Argument[]): readonly Argument[] {
   const [first, ...rest] = args;
   if (first?.value === undefined || !/^[a-zA-Z]+$/.test(first.value)) return args;

@@ -12,11 +12,11 @@ const OPTIONS = {
   ...each('-l --load -i --include', { value: 'text' } as const),
 };
 
-/** What an awk program does beyond printing: runs commands, reads from them, writes files. Source: gawk(1). */
+/** Effects of an awk program beyond printing: it runs commands, reads from them, or writes files. Source: gawk(1). */
 const BEYOND_PRINTING =
   /\bsystem\s*\(|\bgetline\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>|@(?:load|include)|\bclose\s*\(|\/inet|@\w+\s*\(/;
 
-/** `print … > "name"`, where that is the whole name. */
+/** `print … > "name"`, where the string is the whole file name. */
 const OUTPUT = /(\bprintf?\b(?:[^;}\n">|]|"(?:\\.|[^"\\\n])*")*)>{1,2}\s*"([\w./@%+-]+)"(?=\s*(?:[;}\n]|$))/g;
 
 /** `awk`: text processing, as long as its program only prints. */
@@ -42,7 +42,7 @@ export function judgeAwk(subject: CommandAnalysis): void {
       subject.add('obfuscated', 'awk runs a program that is too long to be judged');
       continue;
     }
-    // What stands in a pattern or a text is not run; a text behind `>` is the name of a file.
+    // Content of patterns and strings is not executed; a string after `>` is a file name.
     const code = program.shape
       .replaceAll(OUTPUT, (_whole, before: string, name: string) => {
         subject.write({ ...literal(name), isGlob: false });
@@ -57,7 +57,7 @@ export function judgeAwk(subject: CommandAnalysis): void {
   for (const argument of doubtful) if (argument.maySplit) subject.addUnknown(argument, 'an option of awk');
 }
 
-/** Options by which gawk writes its program or variables to a file, whose name is attached. */
+/** Options with which gawk writes its program or variables to a file, whose name is attached. */
 const DUMPS = /^(?:--(?:du|pre|pro)[\w-]*=|-[bcCghIkMnNOPrsStV]*[dop])(?=.)/;
 
 function judgeDumps(subject: CommandAnalysis, firstOperand: Argument | undefined): void {
