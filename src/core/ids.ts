@@ -1,7 +1,7 @@
 import { AdapterError } from './errors.js';
 import { base64Url } from './output/base64.js';
 
-/** Random bytes that an id is made of: as many as in a UUID, too many to guess or to meet twice. */
+/** Random bytes of an id: as many as in a UUID, which rules out guessing and collisions. */
 export const ID_BYTES = 16;
 
 function idFrom(prefix: string, random: Uint8Array): string {
@@ -18,7 +18,7 @@ export const commandIdFrom = (random: Uint8Array): string => idFrom('command', r
 /** Id of a checkpoint, `checkpoint_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const checkpointIdFrom = (random: Uint8Array): string => idFrom('checkpoint', random);
 
-/** Id of a call of an LLM, `call_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+/** Id of an LLM call, `call_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const callIdFrom = (random: Uint8Array): string => idFrom('call', random);
 
 /** Id of a token, `token_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. Not its secret. */

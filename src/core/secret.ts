@@ -6,7 +6,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The text itself, for whoever needs it. */
+  /** The text itself. Call it only where the value is used. */
   reveal(): string {
     return this.#value;
   }

@@ -1,4 +1,4 @@
-/** Signals that a client may send; the names are POSIX's. */
+/** Signals that a client may send, by their POSIX names. */
 export const SIGNAL_NAMES = [
   'SIGINT',
   'SIGTERM',
@@ -13,5 +13,5 @@ export const SIGNAL_NAMES = [
   'SIGWINCH',
 ] as const;
 
-/** A signal by its POSIX name. */
+/** POSIX name of a signal. */
 export type SignalName = (typeof SIGNAL_NAMES)[number];

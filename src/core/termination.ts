@@ -1,18 +1,18 @@
 import type { SignalName } from './signals.js';
-/** A timer of any environment. */
+/** Type of a timer in any environment. */
 type Timer = ReturnType<typeof setTimeout>;
 
-/** The signals that end a command, one after the other. The last is repeated. */
+/** Signals of the escalation, in order. The last is repeated. */
 const LADDER: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGKILL'];
 
-/** How long a command has to end after a signal, in milliseconds. */
+/** Grace period after each signal, in milliseconds. */
 const PAUSE_MS = 1000;
-/** Pause after a signal that reached nobody, in milliseconds: the command may have only just been accepted. */
+/** Delay after a signal that reached no process, in milliseconds: the command may have only just been accepted. */
 const RETRY_MS = 50;
 
 /**
- * Ends a command: asks, urges, forces, a second apart, until it has ended.
- * @param send sends a signal; gives whether it reached something
+ * Ends a command by escalation: SIGINT, SIGTERM, SIGKILL, one second apart, until it has ended.
+ * @param send sends a signal; returns whether it reached a process
  * @param ended settles when the command has ended
  */
 export async function terminate(

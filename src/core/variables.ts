@@ -1,8 +1,8 @@
-/** Whether a variable's name is the one of a pattern; `*` at the end of the pattern stands for anything. */
+/** Whether a variable's name matches a pattern; `*` at the end of the pattern matches any text. */
 export const isNamedBy = (pattern: string, name: string): boolean =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 
-/** An environment of which nothing is shown as a whole: who needs variables of it names them. */
+/** An environment that is never exposed as a whole: callers pick variables by name. */
 export class Variables {
   readonly #all: Readonly<Record<string, string | undefined>>;
 
@@ -10,7 +10,7 @@ export class Variables {
     this.#all = all;
   }
 
-  /** The variables that are set and that some pattern names. */
+  /** The variables that are set and match one of the patterns. */
   pick(patterns: readonly string[]): Record<string, string> {
     const picked: Record<string, string> = {};
     for (const [name, value] of Object.entries(this.#all)) {

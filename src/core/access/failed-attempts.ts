@@ -1,11 +1,14 @@
-/** Wrong tokens that an address may show within the time below, before it has to wait. */
+/** Wrong tokens that an address may send within the window, before it has to wait. */
 const MAX_FAILURES = 5;
-/** In milliseconds. */
+/** Length of the window, in milliseconds. */
 const WINDOW_MS = 60_000;
-/** Addresses that are kept in mind: the oldest are forgotten. */
+/** Most addresses that are stored; beyond that, the oldest are dropped. */
 const MAX_ADDRESSES = 10_000;
 
-/** Counts wrong tokens by address, so that guessing and flooding are slow. Times are in milliseconds of any one clock. */
+/**
+ * Counts wrong tokens by address, to slow down guessing and flooding. Times are in milliseconds of one clock, of any
+ * kind.
+ */
 export class FailedAttempts {
   /** Times of the latest failures, the oldest first. */
   readonly #failures = new Map<string, readonly number[]>();
@@ -20,7 +23,7 @@ export class FailedAttempts {
     }
   }
 
-  /** How long an address has to wait before it may try again, in milliseconds; 0 when it need not. */
+  /** Time until an address may try again, in milliseconds; 0 when it need not wait. */
   waitOf(address: string, now: number): number {
     const [first, ...others] = this.#failures.get(address) ?? [];
     if (first === undefined || others.length + 1 < MAX_FAILURES) return 0;

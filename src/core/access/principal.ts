@@ -1,26 +1,26 @@
 import type { Role } from './roles.js';
 
-/** Who makes requests: one token, or all programs of this machine that need none. */
+/** The origin of requests: one token, or all local programs that need none. */
 export interface Principal {
-  /** What it opens and runs belongs to this id: that of its token, or `local`. */
+  /** Owner id of everything it opens and runs: that of its token, or `local`. */
   readonly id: string;
-  /** Of the token, for people; `local` without one. */
+  /** Name of the token, for people; `local` without one. */
   readonly name: string;
   readonly role: Role;
-  /** Whether it was let in without a token, as a program of the daemon's own user on this machine. */
+  /** Whether it was accepted without a token, as a program of the daemon's own user on this machine. */
   readonly isLocalPeer: boolean;
 }
 
-/** Id that everything belongs to which was made without a token. No token has it: theirs begin with `token_`. */
+/** Owner id of everything that was created without a token. No token has it: token ids begin with `token_`. */
 export const LOCAL_ID = 'local';
 
-/** All who come without a token. Who is the daemon's own user can do to the daemon whatever it wants anyhow. */
+/** Principal of all requests without a token. A process of the daemon's own user can control the daemon in any case. */
 export const LOCAL_PRINCIPAL: Principal = { id: LOCAL_ID, name: 'local', role: 'admin', isLocalPeer: true };
 
-/** What is wanted of something: to look at it, or to do something with it. */
+/** Kind of access to an object: to see it, or to use it. */
 export type AccessKind = 'see' | 'use';
 
-/** Whether a principal may do that with what belongs to `owner`, the id of a principal. */
+/** Whether a principal has this kind of access to an object of `owner`, the id of a principal. */
 export function canAccess({ id, role }: Principal, owner: string, reach: AccessKind): boolean {
   return id === owner || role === 'admin' || (reach === 'see' && role !== 'agent');
 }

@@ -1,4 +1,4 @@
-/** What a token may be, with the sentence that documents it. From what may least to what may most, on the whole. */
+/** Roles of tokens, each with the sentence that documents it; roughly from the fewest permissions to the most. */
 export const ROLES = {
   viewer: 'Looks at everything: sessions, commands, their output and checkpoints of all. Changes nothing.',
   agent: 'Works with what is its own: sessions, commands and checkpoints. Of those of others it learns nothing.',
@@ -6,7 +6,7 @@ export const ROLES = {
   admin: 'May do everything, with what belongs to others too.',
 } as const;
 
-/** What a token may be. */
+/** Role of a token. */
 export type Role = keyof typeof ROLES;
 
 /** The roles, in the order of `ROLES`. */

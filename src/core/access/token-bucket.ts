@@ -1,10 +1,10 @@
-/** How often something may happen: on the average, and at once after a pause. */
+/** A rate limit: the average rate, and the burst after a pause. */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Counts what happens against a limit (a token bucket). Times are in milliseconds of any clock that does not go back. */
+/** A token bucket that enforces a rate limit. Times are in milliseconds of any monotonic clock. */
 export class TokenBucket {
   #left: number;
   #countedAt: number;
@@ -14,7 +14,7 @@ export class TokenBucket {
     this.#countedAt = now;
   }
 
-  /** Counts one. Gives 0 when it may happen, or in how many milliseconds it may. */
+  /** Takes one token. Returns 0 on success, otherwise the time until one is available, in milliseconds. */
   take({ perSecond, burst }: RateLimit, now: number): number {
     this.#left = Math.min(burst, this.#left + ((now - this.#countedAt) * perSecond) / 1000);
     this.#countedAt = now;

@@ -2,27 +2,27 @@ import { z } from 'zod';
 
 import { ROLE_NAMES } from './roles.js';
 
-/** Names of tokens: they stand in logs and on command lines. */
+/** Names of tokens, which appear in logs and on command lines. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** What a name of a token has to be, for messages. */
+/** Requirement for the name of a token, for messages. */
 export const TOKEN_NAME_RULE = '1 to 64 letters, digits or any of . _ -, beginning with a letter or digit';
 
-/** Whether a token may have this name. */
+/** Whether a text is a valid token name. */
 export const isTokenName = (text: string): boolean => NAME.test(text);
 
-/** A token as it is stored: everything but the secret itself. `id` is the name of its file. */
+/** Stored form of a token: everything except the secret itself. `id` is the name of its file. */
 export const storedToken = z.strictObject({
   name: z.string().regex(NAME),
   role: z.enum(ROLE_NAMES),
   created_at: z.iso.datetime(),
-  /** Null for a token that never expires. */
+  /** Null for a token without expiry. */
   expires_at: z.iso.datetime().nullable(),
   /** SHA-256 of the secret, in hexadecimal digits. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-/** A token as the daemon knows it. */
+/** A token in the daemon's memory. */
 export type Token = z.output<typeof storedToken> & { readonly id: string };
 
 const SECOND_MS = 1000;
@@ -34,15 +34,18 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800 * SECOND_MS,
 };
 
-/** Longest life that can be asked for, in milliseconds: a hundred years, beyond which it is a slip. */
+/** Longest lifetime of a token, in milliseconds: a hundred years; a longer one is a mistake. */
 const MAX_LIFE_MS = 36_525 * 86_400 * SECOND_MS;
 
-/** Reads how long a token lives (`90d`, `12h`): milliseconds, or undefined when it is no such span. */
+/**
+ * Parses the lifetime of a token (`90d`, `12h`).
+ * @returns milliseconds, or undefined when the text is not a time span
+ */
 export function readLife(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
   const ms = Number(digits) * (UNITS_MS[unit] ?? NaN);
   return ms > 0 && ms <= MAX_LIFE_MS ? ms : undefined;
 }
 
-/** Whether a token has expired by this time, in milliseconds since 1970. */
+/** Whether a token has expired at a given time, in milliseconds since 1970. */
 export const hasExpired = ({ expires_at: end }: Token, now: number): boolean => end !== null && Date.parse(end) <= now;

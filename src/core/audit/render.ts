@@ -2,13 +2,13 @@ import type { SecretMask } from '../secrets/secret-mask.js';
 import type { Hash } from './chain.js';
 import type { AuditEvent } from './event.js';
 
-/** Masks secrets. */
+/** The part of `SecretMask` that this module uses. */
 type TextMask = Pick<SecretMask, 'text' | 'value'>;
 
-/** Longest text of a command in a record, in characters: the hash is that of all of it. */
+/** Longest text of a command in a record, in characters: the hash covers the whole text. */
 const MAX_COMMAND_CHARACTERS = 8192;
 
-/** What stands in a record of an event, beside what every one has. Texts are masked, and the hash is that of the original. */
+/** Renders the event-specific part of a record. Texts are masked, and the hash is that of the original. */
 export function renderEvent(event: AuditEvent, mask: TextMask, hash: Hash): object {
   const { command, args, verdict, details, ...rest } = event;
   return {

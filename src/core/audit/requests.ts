@@ -2,8 +2,8 @@ import type { ErrorCode } from '../errors.js';
 import type { RequestName } from '../protocol/requests.js';
 
 /**
- * Which requests are recorded: `each` of those that change something; `failures` of those whose success has records of its
- * own; of those that only look, `refusals`.
+ * Which requests are recorded: `each`: all requests that change something; `failures`: only failures, for requests
+ * whose success has its own records; `refusals`: only refusals, for requests that only read.
  */
 export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'refusals' } = {
   open_session: 'each',
@@ -34,7 +34,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   list_llm_providers: 'refusals',
 };
 
-/** Codes that say that somebody may not do what was asked. */
+/** Error codes for a principal without permission. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED']);
 
 /** Whether a request with this outcome is recorded. */

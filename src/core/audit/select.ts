@@ -1,6 +1,6 @@
 import type { AuditRecord } from './chain.js';
 
-/** What is looked for in an audit log. A record has to fit all that is given. */
+/** Query of an audit log. A record has to match all given conditions. */
 export interface AuditQuery {
   /** Name or id. */
   readonly principal?: string | undefined;
@@ -10,11 +10,11 @@ export interface AuditQuery {
   /** In milliseconds since 1970, both included. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** Found anywhere in the record, whatever the case of its letters. */
+  /** Matches anywhere in the record, ignoring case. */
   readonly text?: string | undefined;
 }
 
-/** Whether a record fits. */
+/** Whether a record matches. */
 export function matchesQuery(record: AuditRecord, query: AuditQuery): boolean {
   const { principal: who, session, commandId, event, since, until, text } = query;
   const { id, name } = (record['principal'] ?? {}) as { readonly id?: string; readonly name?: string };

@@ -1,18 +1,20 @@
-/** Why a checkpoint was made: a client asked for it, or it came before a restore or a confirmed command by itself. */
+/**
+ * Reasons for a checkpoint: requested by a client, or created automatically before a restore or a confirmed command.
+ */
 export const CHECKPOINT_KINDS = ['requested', 'before_restore', 'before_command'] as const;
 
-/** One of the reasons for which checkpoints are made. */
+/** Reason for a checkpoint. */
 export type CheckpointKind = (typeof CHECKPOINT_KINDS)[number];
 
-/** What the decision about a checkpoint needs to know of it. */
+/** Facts about a checkpoint that decide on its deletion. */
 interface Candidate {
   readonly id: string;
   readonly kind: CheckpointKind;
 }
 
 /**
- * The checkpoints in the order in which they make room for others: first those that nobody asked for, then the rest,
- * the oldest first among each. Those to be kept whatever happens are not among them.
+ * The order in which checkpoints are deleted to make room: first the automatic ones, then the rest, the oldest first in
+ * each group. Checkpoints that must be kept are not included.
  * @param checkpoints the oldest first
  */
 export function dropOrder<C extends Candidate>(checkpoints: readonly C[], kept: ReadonlySet<string>): C[] {
@@ -21,7 +23,7 @@ export function dropOrder<C extends Candidate>(checkpoints: readonly C[], kept: 
   return [...candidates.filter((one) => !isRequested(one)), ...candidates.filter(isRequested)];
 }
 
-/** The checkpoints that have to go, so that no more than `maxCount` stay. */
+/** The checkpoints to delete, so that at most `maxCount` remain. */
 export function surplus<C extends Candidate>(
   checkpoints: readonly C[],
   maxCount: number,

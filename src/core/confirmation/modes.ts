@@ -1,20 +1,23 @@
 import type { CommandClass } from '../policy/model/classes.js';
 import type { PolicyVerdict } from '../policy/decision/policy.js';
 
-/** Who confirms a command, from the mildest to the strictest: the client itself, a reviewing model, an operator. */
+/**
+ * Parties that confirm a command, from the mildest mode to the strictest: the client itself, a reviewing model, an
+ * operator.
+ */
 export const CONFIRMATION_MODES = ['self', 'llm', 'operator'] as const;
 
-/** One of the modes. */
+/** Mode of confirmation. */
 export type ConfirmationMode = (typeof CONFIRMATION_MODES)[number];
 
-/** Who confirms what. */
+/** Modes of confirmation by cause. */
 export interface ConfirmationWays {
-  /** For classes of which nothing else is said, and for rules. */
+  /** Default for classes without an own mode, and for rules. */
   readonly mode: ConfirmationMode;
   readonly modes: Readonly<Partial<Record<CommandClass, ConfirmationMode>>>;
 }
 
-/** Who has to confirm a command: the strictest of those whom its classes and rules ask for. */
+/** The confirmation mode of a command: the strictest among its classes and rules. */
 export function wayOf({ causes }: Pick<PolicyVerdict, 'causes'>, { mode, modes }: ConfirmationWays): ConfirmationMode {
   const asked = causes.map((cause) => (cause === 'rule' ? mode : (modes[cause] ?? mode)));
   return CONFIRMATION_MODES.findLast((candidate) => asked.includes(candidate)) ?? mode;

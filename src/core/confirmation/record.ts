@@ -2,35 +2,35 @@ import type { Principal } from '../access/principal.js';
 import type { CommandClass } from '../policy/model/classes.js';
 import type { ConfirmationMode } from './modes.js';
 
-/** How a confirmation can end. All but the first mean that nothing was run. */
+/** Possible outcomes of a confirmation. All but the first mean that nothing was run. */
 export const CONFIRMATION_OUTCOMES = ['approved', 'rejected', 'expired', 'withdrawn', 'void'] as const;
 
 /**
- * How a confirmation has ended: `withdrawn` by its own client, whose session, connection or request has ended, or by the
- * daemon's end; `void` after too many answers that did not fit.
+ * Outcome of a confirmation: `withdrawn` when the session, connection or request of its client has ended, or the daemon
+ * ends; `void` after too many wrong answers.
  */
 export type ConfirmationOutcome = (typeof CONFIRMATION_OUTCOMES)[number];
 
-/** Who has decided: a principal, the reviewing model, or nobody. */
+/** The decider: a principal, the reviewing model, or undefined for none. */
 export type Decider = Pick<Principal, 'id' | 'name'> | { readonly id: 'reviewer'; readonly name: string } | undefined;
 
-/** One step of a confirmation, for logs. Everything that happens to a confirmation is one of these. */
+/** One step of a confirmation, for logs. Every event of a confirmation is such a step. */
 export interface ConfirmationRecord {
-  /** `asked`, how it has ended, or an answer that did not fit (`mismatch`) or was not allowed (`refused`). */
+  /** `asked`, the outcome, or an answer that did not match (`mismatch`) or was not permitted (`refused`). */
   readonly event: 'asked' | 'mismatch' | 'refused' | ConfirmationOutcome;
   readonly confirmationId: string;
   readonly mode: ConfirmationMode;
-  /** Who asked for the command. */
+  /** The principal that requested the command. */
   readonly requester: Principal;
-  /** Who has made this step: the requester for `asked`; undefined when time or the daemon has. */
+  /** Author of this step: the requester for `asked`; undefined when the step was caused by a timer or the daemon. */
   readonly by: Decider;
-  /** What was given as the reason of the step; empty for none. */
+  /** Reason given for the step; empty for none. */
   readonly justification: string;
-  /** What was asked for; undefined for typed text, which may be the answer to a question for a password. */
+  /** The requested command; undefined for typed text, which may be the answer to a password prompt. */
   readonly command: string | undefined;
-  /** Undefined likewise: a password could be found by it. */
+  /** Undefined for typed text, since a password could be guessed from the hash. */
   readonly commandSha256: string | undefined;
-  /** Characters of typed text; undefined for a command. */
+  /** Number of typed characters; undefined for a command. */
   readonly typedCharacters: number | undefined;
   readonly commandId: string;
   readonly sessionId: string | null;
@@ -38,5 +38,5 @@ export interface ConfirmationRecord {
   readonly reasons: readonly string[];
 }
 
-/** Takes every step of every confirmation, as it happens. Returns at once and never throws. */
+/** Receives every step of every confirmation when it happens. Returns at once and never throws. */
 export type ConfirmationObserver = (record: ConfirmationRecord) => void;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** What a reviewer has said. */
+/** A reviewer's verdict. */
 export interface ReviewVerdict {
   readonly verdict: 'approve' | 'reject';
-  /** For people. */
+  /** Reason, for people. */
   readonly reason: string;
 }
 
-/** Longest answer that is looked at, in characters. */
+/** Longest answer that is parsed, in characters. */
 const MAX_ANSWER_LENGTH = 4096;
 
 const answer = z.strictObject({
@@ -16,9 +16,9 @@ const answer = z.strictObject({
 });
 
 /**
- * Reads a reviewer's answer: exactly one JSON object of the two fields, and nothing beside it but white space.
- * @returns undefined for anything else, which means no. Of a field that is there twice, JSON takes the last: that is
- * something else too.
+ * Parses a reviewer's answer: exactly one JSON object with the two fields, and nothing else except white space.
+ * @returns undefined for any other answer, which means no (fail closed). JSON uses the last of two fields with the same
+ * name, so duplicate fields are invalid too.
  */
 export function readReview(text: string): ReviewVerdict | undefined {
   if (text.length > MAX_ANSWER_LENGTH) return undefined;
@@ -27,10 +27,10 @@ export function readReview(text: string): ReviewVerdict | undefined {
   try {
     return answer.parse(JSON.parse(text));
   } catch {
-    // A SyntaxError or a ZodError: it is no verdict.
+    // A SyntaxError or a ZodError: the answer is no verdict.
     return undefined;
   }
 }
 
-/** Letters need no escape; a name that has one might be a second `verdict`. */
+/** Letters need no escape; an escaped name might be a second `verdict`. */
 const hasEscapedLetters = (text: string): boolean => /\\u00[4-7]/i.test(text);

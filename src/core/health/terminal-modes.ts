@@ -1,4 +1,7 @@
-/** A mode that a terminal has when it is in order: its bit in a field of termios(3), and how stty(1) says that it is not set. */
+/**
+ * A mode that is set in a terminal in its normal state: its bit in a field of termios(3), and stty(1)'s notation for
+ * the unset mode.
+ */
 const MODES_IN_ORDER = [
   { field: 0, bit: 0o400, name: '-icrnl' },
   { field: 1, bit: 0o1, name: '-opost' },
@@ -12,8 +15,8 @@ const MODES_IN_ORDER = [
 const LINE = /^[0-9a-f]+:[0-9a-f]+:[0-9a-f]+:[0-9a-f]+:/u;
 
 /**
- * Modes in which a terminal was found that it should not have been left in, as stty(1) names them.
- * @param text lines of `stty -g`; what is none of them counts for nothing
+ * Terminal modes that differ from the normal state, as stty(1) names them.
+ * @param text lines of `stty -g`; other lines are ignored
  */
 export function disturbedModes(text: string): string[] {
   const found = text.split('\n').filter((line) => LINE.test(line));

@@ -1,4 +1,4 @@
-/** CPU time over a window of time that moves along: short bursts are no excess, a window's average is. */
+/** CPU time over a moving window: short bursts do not exceed a limit, only the average of a window does. */
 export class CpuWindow {
   readonly #windowMs: number;
   #samples: { readonly at: number; readonly cpuMs: number }[] = [];
@@ -7,14 +7,14 @@ export class CpuWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Takes the CPU time used so far, at a moment of a monotonic clock; both in milliseconds. */
+  /** Adds a sample of the CPU time used so far, at a time of a monotonic clock; both in milliseconds. */
   push(at: number, cpuMs: number): void {
     this.#samples.push({ at, cpuMs });
-    // The newest sample that is as old as the window stays: it is where the window begins.
+    // The newest sample that is at least as old as the window is kept as the beginning of the window.
     while ((this.#samples[1]?.at ?? Infinity) <= at - this.#windowMs) this.#samples.shift();
   }
 
-  /** Percent of one core over the window; undefined until it has passed. */
+  /** Percent of one core over the window; undefined until the window is complete. */
   get percent(): number | undefined {
     const first = this.#samples[0];
     const last = this.#samples.at(-1);

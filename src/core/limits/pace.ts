@@ -1,25 +1,28 @@
 import type { Finding } from './judge.js';
 
-/** The first look at a command, and the shortest pause between two, in milliseconds. */
+/** Time until the first sample of a command, and the shortest interval between two, in milliseconds. */
 export const SHORTEST_MS = 5;
-/** The longest pause while a command with limits runs. */
+/** The longest interval while a command with limits runs, in milliseconds. */
 const BUSY_MS = 100;
-/** The longest pause while nothing can be exceeded soon: no limits, or only background processes. */
+/**
+ * The longest interval while no limit can be exceeded soon, in milliseconds: without limits, or with background
+ * processes only.
+ */
 const CALM_MS = 1000;
 
-/** What the next pause depends on. */
+/** Facts that determine the next interval. */
 export interface Pace {
-  /** The last pause; undefined before the first look. */
+  /** The last interval; undefined before the first sample. */
   readonly lastPauseMs: number | undefined;
   readonly before: readonly Finding[];
   readonly now: readonly Finding[];
-  /** Whether a command runs, and not only what earlier ones have left. */
+  /** Whether a command runs, rather than only background processes of earlier ones. */
   readonly hasCommand: boolean;
 }
 
 /**
- * How long to wait before the next look, in milliseconds: pauses double from the beginning of a command on, and end
- * before a limit would be exceeded if things went on as they do.
+ * Time until the next sample, in milliseconds. Intervals double from the start of a command, and end before a limit
+ * would be exceeded at the current rate of growth.
  */
 export function nextPauseMs({ lastPauseMs, before, now, hasCommand }: Pace): number {
   const longest = hasCommand && now.length > 0 ? BUSY_MS : CALM_MS;
@@ -27,7 +30,7 @@ export function nextPauseMs({ lastPauseMs, before, now, hasCommand }: Pace): num
   const pauses = now.map((finding) => {
     const last = before.find(({ resource }) => resource === finding.resource);
     const growth = last ? finding.share - last.share : 0;
-    // Half of the way: growth may itself be growing.
+    // Half of the estimated time, since growth may accelerate.
     return growth > 0 ? (lastPauseMs * (1 - finding.share)) / growth / 2 : Infinity;
   });
   return Math.round(Math.max(SHORTEST_MS, Math.min(longest, lastPauseMs * 2, ...pauses)));

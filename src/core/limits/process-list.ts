@@ -5,15 +5,15 @@ export interface ListedProcess {
   readonly group: number;
   /** R, S, D, Z (zombie), T (stopped), … */
   readonly state: string;
-  /** By the calendar, in milliseconds, in whole seconds. */
+  /** Wall-clock time in milliseconds, with a resolution of one second. */
   readonly startedAt: number;
   readonly name: string;
 }
 
-/** Number, parent, group, state, start as `Sun Nov 22 10:45:08 2026`, and the name, which may have blanks in it. */
+/** Pid, parent, group, state, start as `Sun Nov 22 10:45:08 2026`, and the name, which may contain blanks. */
 const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)\S*\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/;
 
-/** Reads what `ps -A -o pid=,ppid=,pgid=,stat=,lstart=,comm=` prints in the locale C; other lines are left out. */
+/** Parses the output of `ps -A -o pid=,ppid=,pgid=,stat=,lstart=,comm=` in the locale C; other lines are ignored. */
 export function parseProcessList(text: string): ListedProcess[] {
   return text.split('\n').flatMap((line) => {
     const [, pid, parent, group, state = '', start = '', name = ''] = LINE.exec(line) ?? [];

@@ -1,12 +1,12 @@
 import type { AccessMode } from './access-mode.js';
 import { DRIVER_NAMES, type ShellProviderSettings } from './settings.js';
 
-/** What of a shell provider's settings says how an access mode is granted. */
+/** The settings of a shell provider that determine how an access mode is granted. */
 type AccessSettings = Pick<ShellProviderSettings, 'driver' | 'accessArgs'>;
 
 /**
- * Why an access mode cannot be granted to a shell provider; undefined when it can. Every driver knows how; for another tool
- * the configuration has to say.
+ * The reason why an access mode cannot be granted to a shell provider; undefined when it can. Every driver supports all
+ * modes; other tools need a setting in the configuration.
  * @param settings undefined for a provider without an entry in the configuration
  */
 export function accessProblem(

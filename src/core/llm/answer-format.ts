@@ -1,9 +1,9 @@
 import type { JsonObject } from './json-events.js';
 
-/** The form that an answer must have: JSON. An answer without a format is text. */
+/** The required form of an answer: JSON. An answer without a format is text. */
 export interface AnswerFormat {
-  /** The JSON Schema that the answer keeps to. */
+  /** The JSON Schema of the answer. */
   readonly schema: JsonObject;
-  /** Whether any JSON object will do, so that the schema says nothing more. */
+  /** Whether any JSON object is valid, so that the schema adds no restriction. */
   readonly isAnyObject: boolean;
 }

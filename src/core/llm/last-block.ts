@@ -1,4 +1,4 @@
-/** The last paragraph of a text: for tools that print what they do before the answer. */
+/** The last paragraph of a text, for tools that print their progress before the answer. */
 export const lastBlock = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')

@@ -6,7 +6,7 @@ export interface LlmMessage {
   readonly content: string;
 }
 
-/** What a tool is asked: the prompt, and the system prompt where the tool takes one of its own. */
+/** The prompt for a tool, and the system prompt where the tool accepts a separate one. */
 export interface ComposedPrompt {
   readonly prompt: string;
   readonly system: string | undefined;
@@ -20,9 +20,9 @@ const PREFIXES: Readonly<Record<PromptStyle, Readonly<Record<LlmMessage['role'],
 };
 
 /**
- * Makes one prompt of a conversation. `plain` leaves what users say as it is and keeps the order; `labelled` says before
- * each message whose it is, the system's first. A question alone is given as it is in either style.
- * @param takesSystem whether the tool takes a system prompt of its own; otherwise it is the prompt's beginning
+ * Combines a conversation into one prompt. `plain` leaves the users' texts unchanged and keeps the order; `labelled`
+ * puts the role before each message, the system messages first. A single question is unchanged in either style.
+ * @param takesSystem whether the tool accepts a separate system prompt; otherwise it is the prompt's beginning
  */
 export function composePrompt(
   messages: readonly LlmMessage[],

@@ -1,12 +1,15 @@
 import type { AccessMode } from './access-mode.js';
 
-/** How a repository's instructions for agents get to the tool. `auto`: by the tool itself, if it reads AGENTS.md. */
+/**
+ * Modes of passing a repository's agent instructions to the tool. `auto`: by the tool itself, if it reads AGENTS.md.
+ */
 export const AGENT_FILE_MODES = ['prepend', 'native', 'auto'] as const;
 type AgentFileMode = (typeof AGENT_FILE_MODES)[number];
 
 /**
- * What of an output is the answer. `structured`: what the tool marks as it. `last_block`: of plain text the last paragraph.
- * `full`: all of it. `auto`: structured where it is, else the last block; streamed, all of it.
+ * Modes of extracting the answer from an output. `structured`: the part that the tool marks. `last_block`: the last
+ * paragraph of plain text. `full`: all of it. `auto`: structured where available, else the last block; when streamed,
+ * all of it.
  */
 export const NORMALIZERS = ['auto', 'structured', 'last_block', 'full'] as const;
 type Normalizer = (typeof NORMALIZERS)[number];
@@ -15,21 +18,21 @@ type Normalizer = (typeof NORMALIZERS)[number];
 export interface ModelSettings {
   /** Name of a shell provider. */
   readonly driver: string;
-  /** Where the tool runs: absolute. */
+  /** Absolute working directory of the tool. */
   readonly repoPath: string;
-  /** Instructions for agents, below `repoPath`; it need not exist. */
+  /** File with agent instructions, relative to `repoPath`; it need not exist. */
   readonly agentFile: string;
   readonly agentFileMode: AgentFileMode;
-  /** Whether each run gets a worktree of its own, unless the request says otherwise. */
+  /** Whether each run gets a separate worktree, unless the request specifies otherwise. */
   readonly worktree: boolean;
-  /** The model that the tool is told; undefined for its own choice. */
+  /** Model that is passed to the tool; undefined for the tool's own choice. */
   readonly model: string | undefined;
-  /** What the tool may do; undefined for what its shell provider says. */
+  /** Access mode of the tool; undefined for the setting of its shell provider. */
   readonly access: AccessMode | undefined;
-  /** Undefined for that of the shell provider. */
+  /** Undefined for the time-out of the shell provider. */
   readonly timeoutMs: number | undefined;
   readonly normalizer: Normalizer;
 }
 
-/** Models by their names. */
+/** Models by name. */
 export type ModelRegistry = Readonly<Record<string, ModelSettings>>;

@@ -1,4 +1,4 @@
-/** Tokens of a call, as far as the provider tells them. `prompt_tokens` includes those that came from a cache. */
+/** Tokens of a call, as far as the provider reports them. `prompt_tokens` includes those from a cache. */
 export interface LlmUsage {
   readonly prompt_tokens?: number | undefined;
   readonly completion_tokens?: number | undefined;
@@ -8,7 +8,7 @@ export interface LlmUsage {
   readonly cost_usd?: number | undefined;
 }
 
-/** Tokens as a tool tells them, each 0 when it is not told. */
+/** Tokens as a tool reports them, each 0 when not reported. */
 interface TokenCounts {
   readonly prompt: number;
   readonly completion: number;
@@ -17,7 +17,7 @@ interface TokenCounts {
   readonly costUsd?: number | undefined;
 }
 
-/** The usage of a call; what is unknown is left out, never made up. */
+/** The usage of a call; unknown values are omitted, never estimated. */
 export function usageOf({ prompt, completion, cached, reasoning, costUsd }: TokenCounts): LlmUsage {
   return {
     prompt_tokens: prompt,

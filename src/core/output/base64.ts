@@ -9,7 +9,10 @@ const URL_SAFE = asCodes(`${COMMON}-_`);
 
 const decoder = new TextDecoder();
 
-/** Digits for all the bytes; for the missing bytes of the last three, digits of zero bits that the caller replaces. */
+/**
+ * Digits for all the bytes. Missing bytes of the last group of three give digits of zero bits, which the caller
+ * replaces.
+ */
 function encodeDigits(bytes: Uint8Array, alphabet: Uint8Array): Uint8Array {
   const digits = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
   let at = 0;
@@ -34,6 +37,6 @@ export function base64(bytes: Uint8Array): string {
 /** Base64 with the alphabet for URLs and file names, without padding. */
 export function base64Url(bytes: Uint8Array): string {
   const digits = encodeDigits(bytes, URL_SAFE);
-  // Ids are short, and for those this is quicker than a decoder.
+  // Ids are short, and for short texts this is faster than a decoder.
   return String.fromCharCode(...digits.subarray(0, digits.length - missingBytes(bytes)));
 }

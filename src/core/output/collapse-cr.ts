@@ -32,10 +32,10 @@ function collapseLine(line: string, isTerminated: boolean): string {
 }
 
 /**
- * The text as a terminal shows it after carriage returns: within a line, what follows a lone CR overwrites from column
- * 0. CR LF stays a line end; a CR at the very end of the text is dropped. A line that is overwritten loses its escape
- * sequences, of which the two that progress bars rely on take effect: erase line (CSI 2 K) and erase to the end (CSI K).
- * Other lines keep theirs. Every code point takes one column, wide and combining characters included.
+ * The text as a terminal shows it after carriage returns: within a line, text after a lone CR overwrites from column 0.
+ * CR LF stays a line end; a CR at the very end of the text is dropped. An overwritten line loses its escape sequences;
+ * of these, the two on which progress bars rely take effect: erase line (CSI 2 K) and erase to the end (CSI K). Other
+ * lines keep theirs. Every code point takes one column, including wide and combining characters.
  */
 export function collapseCr(text: string): string {
   if (!text.includes('\r')) return text;

@@ -2,24 +2,24 @@ import type { z } from 'zod';
 
 import { AdapterError } from '../errors.js';
 
-/** A second name of a field. */
+/** An alternative name of a field. */
 interface Alias {
-  /** The name in the schema. */
+  /** Name in the schema. */
   readonly field: string;
-  /** What a number under the second name is multiplied by. */
+  /** Factor from a number under the alternative name to the unit of the field. */
   readonly factor: number;
 }
 
 const TIMEOUT: Alias = { field: 'timeout_ms', factor: 1 };
 
-/** `timeout` was in seconds here. */
+/** `timeout` in seconds, for the requests in `SECONDS`. */
 const TIMEOUT_IN_SECONDS: Alias = { field: 'timeout_ms', factor: 1000 };
 
 const SECONDS: ReadonlySet<string> = new Set(['llm_call', 'llm_stream']);
 
 /**
- * Renames the second names of fields to those of the schema: `timeout` is accepted wherever a request has `timeout_ms`. It means
- * milliseconds; in `llm_call` and `llm_stream` seconds, as before.
+ * Renames alternative names of fields to those of the schema: `timeout` is accepted wherever a request has
+ * `timeout_ms`. It means milliseconds; in `llm_call` and `llm_stream` seconds, as before.
  * @param name the request
  * @throws AdapterError INVALID_REQUEST when a field is given under both names
  */

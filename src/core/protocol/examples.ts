@@ -1,6 +1,6 @@
 import type { RequestInput, RequestName } from './requests.js';
 
-/** An example of each request, for the documentation. The types keep them right; a test parses them too. */
+/** An example of each request, for the documentation. The types keep them valid; a test parses them too. */
 export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } = {
   open_session: { cwd: '/srv/project', env: { CI: '1' }, label: 'build' },
   execute_command: { command: 'make test', session_id: 'session_ID', timeout_ms: 60_000, stream: true },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { MAX_RESULT_CHARACTERS, optional } from './fields.js';
 
-/** How the output of a command, or a patch, is given. */
+/** Options for returning the output of a command, or a patch. */
 export const outputOptions = z
   .strictObject({
     max_size: optional(z.int().min(0).max(MAX_RESULT_CHARACTERS)).describe(

@@ -5,9 +5,8 @@ import { describeIssue } from '../validation/plain-issue.js';
 import { resolveAliases } from './aliases.js';
 
 /**
- * Parses what a client has sent. Fields that have a second name are taken under both.
+ * Parses the payload of a request. Fields with an alternative name are accepted under both.
  * @param name the request, for the message
- * @throws AdapterError INVALID_REQUEST, with `problems` in its details: `field` and `message` of each
  */
 export function parsePayload<T extends z.ZodObject>(schema: T, name: string, payload: unknown): z.output<T> {
   const input = resolveAliases(schema, name, payload ?? {});

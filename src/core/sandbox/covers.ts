@@ -4,12 +4,12 @@ import type { Place } from './arguments.js';
 export const isWithin = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
 
 /**
- * What has to be mounted so that these places are hidden, and stay so.
+ * The mounts that are needed so that these places are hidden and stay hidden.
  *
- * - One within another hidden directory is left out: nothing can be mounted where nothing is, nor has to be. Not so what
- *   lies in the workspace, which shows through the directories around it.
- * - Directories of the workspace on the way to one are mounted onto themselves: they could be renamed otherwise, and the
- *   next sandbox would look for it in vain.
+ * - A place within another hidden directory is omitted: it does not exist there, so it needs no mount and cannot have
+ * one. Exception: places in the workspace, which shows through the directories around it.
+ * - Directories of the workspace on the way to a place are mounted onto themselves: otherwise they could be renamed,
+ * and the next sandbox would not find the place.
  * @param hidden all of them without links, as is the workspace
  */
 export function coversOf(hidden: readonly Place[], workspace: string): readonly Place[] {

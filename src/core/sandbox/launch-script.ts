@@ -1,17 +1,17 @@
-/** What is seen to, in a sandbox, before the program in it begins. */
+/** Steps to perform in a sandbox before its program starts. */
 export interface LaunchSteps {
-  /** Protected paths below the workspace, each mounted onto itself, and the workspace; the latter first. */
+  /** The workspace first, then the protected paths below it, each of which is mounted onto itself. */
   readonly mounts: readonly string[];
-  /** Files for descriptors 0 to 2, and 3 if there is one; undefined to keep those that there are. */
+  /** Files for file descriptors 0 to 2, and optionally 3; undefined to keep the existing ones. */
   readonly descriptors: readonly string[] | undefined;
-  /** Where a program without a terminal starts. */
+  /** Working directory of a program without a terminal. */
   readonly cwd: string | undefined;
 }
 
-/** How a launch says that a mount does not show what it should: EX_OSFILE of sysexits.h. */
+/** Exit code of a launch in which a mount does not show the expected place: EX_OSFILE of sysexits.h. */
 export const WRONG_MOUNT = 72;
 
-/** Text for `sh -c TEXT sh PROGRAM ARGUMENTS`; undefined when there is nothing to see to. */
+/** Text for `sh -c TEXT sh PROGRAM ARGUMENTS`; undefined when no step is needed. */
 export function launchScript({ mounts, descriptors, cwd }: LaunchSteps): string | undefined {
   const steps: string[] = [];
   if (mounts.length > 1) steps.push(checkMounts(mounts));
@@ -24,8 +24,8 @@ export function launchScript({ mounts, descriptors, cwd }: LaunchSteps): string 
 }
 
 /**
- * Somebody may have put a link in the place of a protected path just before it was mounted, which mount(2) follows. The
- * kernel's own table tells what it is that was mounted: proc(5), mountinfo.
+ * A protected path may have been replaced by a link just before it was mounted, which mount(2) follows. The kernel's
+ * mount table shows what was actually mounted: proc(5), mountinfo.
  */
 function checkMounts([workspace = '', ...others]: readonly string[]): string {
   const protectedPaths = others.map((path) => quote(escaped(path))).join('|');
@@ -39,7 +39,7 @@ function checkMounts([workspace = '', ...others]: readonly string[]): string {
   ].join('\n');
 }
 
-/** As the kernel writes paths there. */
+/** A path in the kernel's escaped form. */
 const escaped = (path: string): string =>
   path.replace(/[\\ \t\n]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`);
 

@@ -1,4 +1,7 @@
-/** How much of the machine a shell may reach, the least strict first. docs/adr/0011 says what each holds. */
+/**
+ * Sandbox profiles, the least strict first: the part of the machine that a shell may reach. docs/adr/0011 describes
+ * each.
+ */
 export const SANDBOX_PROFILES = ['none', 'workspace', 'strict'] as const;
 
 /** Name of a sandbox profile. */
@@ -7,7 +10,7 @@ export type SandboxProfile = (typeof SANDBOX_PROFILES)[number];
 /** A profile that needs bubblewrap. */
 export type RealProfile = Exclude<SandboxProfile, 'none'>;
 
-/** The profiles that are as strict as this one, or stricter. */
+/** The profiles that are at least as strict as this one. */
 export const profilesFrom = (profile: SandboxProfile): readonly SandboxProfile[] =>
   SANDBOX_PROFILES.slice(SANDBOX_PROFILES.indexOf(profile));
 

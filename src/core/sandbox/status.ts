@@ -1,22 +1,22 @@
 import { AdapterError } from '../errors.js';
 import { profilesBelow, profilesFrom, type RealProfile, SANDBOX_PROFILES, type SandboxProfile } from './profiles.js';
 
-/** Why profiles do not work on this machine; no entry for one that does. */
+/** Reasons why profiles do not work on this machine; a working profile has no entry. */
 export type SandboxProblems = Readonly<Partial<Record<RealProfile, string>>>;
 
-/** How it stands with the sandbox of a daemon. */
+/** Sandbox status of a daemon. */
 export interface SandboxStatus {
   readonly configured: SandboxProfile;
-  /** What shells are started in, unless a client asks for something stricter. */
+  /** Profile in which shells start, unless a client asks for a stricter one. */
   readonly profile: SandboxProfile;
-  /** What works on this machine. */
+  /** Profiles that work on this machine. */
   readonly available: readonly SandboxProfile[];
-  /** Why `profile` is less than what is configured; undefined when it is not. */
+  /** Reason why `profile` is weaker than the configured one; undefined when it is not. */
   readonly reason: string | undefined;
   readonly problems: SandboxProblems;
 }
 
-/** Falls back from what is configured to the next profile that works. */
+/** Selects the configured profile, or falls back to the next one that works. */
 export function resolveSandboxStatus(configured: SandboxProfile, problems: SandboxProblems): SandboxStatus {
   const works = (profile: SandboxProfile) => profile === 'none' || problems[profile] === undefined;
   const profile = [configured, ...profilesBelow(configured)].find(works) ?? 'none';
@@ -25,7 +25,7 @@ export function resolveSandboxStatus(configured: SandboxProfile, problems: Sandb
 }
 
 /**
- * The profile that a client gets: what it asks for, as long as that is not less strict than what everybody gets.
+ * Selects the profile for a client: the requested one, unless it is less strict than the daemon's own.
  * @throws AdapterError INVALID_REQUEST, SANDBOX_UNAVAILABLE
  */
 export function chooseProfile(wanted: SandboxProfile | undefined, standing: SandboxStatus): SandboxProfile {

@@ -1,12 +1,12 @@
-/** Directories in which every sandbox can make files. */
+/** Directories in which every sandbox can create files. */
 const TEMPORARY_DIRECTORIES: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 
-/** What of the environment leads nowhere in a sandbox, and is another there; undefined to leave it out. */
+/** Environment variables whose value is invalid in a sandbox, with the replacement; undefined removes the variable. */
 export type SandboxVariables = Readonly<Record<string, string | undefined>>;
 
 /**
- * TMPDIR names a directory that programs take for granted: one that is not there, or read-only, makes mktemp(1) and all that
- * needs it fail. Of XDG_RUNTIME_DIR nothing is left, which programs are prepared for only when it is not set.
+ * Programs rely on the directory in TMPDIR: if it is missing or read-only, mktemp(1) and all programs that use it fail.
+ * The directory in XDG_RUNTIME_DIR is empty, which programs handle only when the variable is unset.
  * @param workspace without links on the way to it, as is TMPDIR
  */
 export function sandboxVariables(env: Readonly<Record<string, string>>, workspace: string): SandboxVariables {

@@ -1,18 +1,18 @@
-/** A stretch of a text or of bytes, its end not included. */
+/** A range of a text or of bytes, its end not included. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** What can be searched: a text, or bytes for bytes. */
+/** A searchable sequence: a text, or bytes for bytes. */
 interface Searchable<P> {
   indexOf(pattern: P, from?: number): number;
 }
 
 /**
- * Where secrets stand, in order. Those that overlap are one stretch: of two that share letters, nothing of either is left.
+ * Ranges of secrets, in order. Overlapping ones are merged, so that no part of either is left.
  * @param patterns none may be empty
- * @param known stretches that are secret already
+ * @param known ranges already known to be secret
  */
 export function findSecrets<P extends string | Uint8Array>(
   data: Searchable<P>,

@@ -1,13 +1,13 @@
 import type { ObjectSchema } from './schema.js';
 import { TOOL_SETS, type ToolSet, WORKSPACE } from './tools.js';
 
-/** A tool as OpenAI's chat completions take it. */
+/** A tool in the format of OpenAI's chat completions. */
 export interface OpenAiTool {
   readonly type: 'function';
   readonly function: { readonly name: string; readonly description: string; readonly parameters: ObjectSchema };
 }
 
-/** A tool as Anthropic's messages take it. */
+/** A tool in the format of Anthropic's messages. */
 export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
@@ -15,8 +15,8 @@ export interface AnthropicTool {
 }
 
 /**
- * The tools for the `tools` of a chat completion.
- * @param set which of them; @default 'all'
+ * The tools for the `tools` field of a chat completion.
+ * @param set selection of tools; @default 'all'
  */
 export const openAiTools = (set: ToolSet = 'all'): readonly OpenAiTool[] =>
   TOOL_SETS[set].map((tool) => ({
@@ -25,8 +25,8 @@ export const openAiTools = (set: ToolSet = 'all'): readonly OpenAiTool[] =>
   }));
 
 /**
- * The tools for the `tools` of an Anthropic message.
- * @param set which of them; @default 'all'
+ * The tools for the `tools` field of an Anthropic message.
+ * @param set selection of tools; @default 'all'
  */
 export const anthropicTools = (set: ToolSet = 'all'): readonly AnthropicTool[] =>
   TOOL_SETS[set].map((tool) => ({
@@ -35,12 +35,12 @@ export const anthropicTools = (set: ToolSet = 'all'): readonly AnthropicTool[] =
     input_schema: tool.schema,
   }));
 
-/** The forms that definitions come in. */
+/** Formats of tool definitions. */
 export const TOOL_FORMATS = ['openai', 'anthropic'] as const;
 
-/** One of them. */
+/** Format of tool definitions. */
 export type ToolFormat = (typeof TOOL_FORMATS)[number];
 
-/** The definitions of a selection of tools, in a form. */
+/** The definitions of a selection of tools in one format. */
 export const toolDefinitions = (format: ToolFormat, set: ToolSet = 'all'): readonly (OpenAiTool | AnthropicTool)[] =>
   format === 'openai' ? openAiTools(set) : anthropicTools(set);

@@ -1,7 +1,7 @@
 import { TOOL_SETS, type ToolSet, WORKSPACE } from './tools.js';
 
 /**
- * What a model is told about all tools together.
+ * Instructions for a model about all tools together.
  * @param set the tools that it has
  * @param start where commands start, as words for the model
  */

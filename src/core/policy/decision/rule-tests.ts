@@ -2,25 +2,25 @@ import { factsOfFreshShell } from '../model/facts.js';
 import { inspect } from '../analysis/inspect.js';
 import { compileRule, type PolicyRule, type RuleDefinition } from './rules.js';
 
-/** A rule with texts to prove it by. */
+/** A rule with test texts. */
 export interface TestedRule extends RuleDefinition {
-  /** Commands that it applies to. */
+  /** Commands to which it must apply. */
   readonly match?: readonly string[] | undefined;
-  /** Commands that it does not apply to. */
+  /** Commands to which it must not apply. */
   readonly not_match?: readonly string[] | undefined;
 }
 
-/** What is wrong with a rule, and where. */
+/** A problem with a rule, and its position. */
 export interface RuleFault {
-  /** Within the rule: a field, or a test by its number. */
+  /** Path within the rule: a field, or a test by its index. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** What rules are tested with: a fresh bash in this workspace, of a user with this home. */
+/** Facts for rule tests: a fresh bash in this workspace, of a user with this home directory. */
 const RULE_TEST_FACTS = factsOfFreshShell('/workspace', { home: '/home/user' });
 
-/** Prepares a rule and puts it to its own tests; gives what is wrong with it. */
+/** Compiles a rule and runs its own tests; returns the problems. */
 export function findRuleFaults(definition: TestedRule): readonly RuleFault[] {
   const compiled = compileRule(definition, RULE_TEST_FACTS.home);
   if ('problem' in compiled) return [{ path: [compiled.problem.field], message: compiled.problem.message }];
@@ -33,7 +33,7 @@ export function findRuleFaults(definition: TestedRule): readonly RuleFault[] {
   return [...check('match', true), ...check('not_match', false)];
 }
 
-/** Whether a rule has a say in a command: one that allows must be sure, one that forbids need not be. */
+/** Whether a rule applies to a text: a rule that allows must match with certainty, one that forbids need not. */
 function applies(rule: PolicyRule, text: string): boolean {
   const { commands } = inspect({ command: text }, RULE_TEST_FACTS);
   const matches = [

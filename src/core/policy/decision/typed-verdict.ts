@@ -2,7 +2,7 @@ import type { CommandClass } from '../model/classes.js';
 import { isKnownProgram } from '../programs/known.js';
 import type { PolicyVerdict } from './policy.js';
 
-/** What a command of each class does, for a person who does not get to see the command. */
+/** Description of the effect of each class, for a person who cannot see the command. */
 const DOES: Readonly<Record<CommandClass, string>> = {
   read: 'looks at something',
   write: 'writes in the workspace',
@@ -16,12 +16,12 @@ const DOES: Readonly<Record<CommandClass, string>> = {
   obfuscated: 'does something that cannot be told before it runs',
 };
 
-/** Stands for a name that may be part of a password. */
+/** Placeholder for a name that may be part of a password. */
 const UNNAMED = 'a program';
 
 /**
- * The same verdict about typed text without any of the text, which may be the answer to a question for a password. What is
- * left are the classes, and the names of programs that the policy knows.
+ * The same verdict about typed text, without any part of the text, which may be the answer to a password prompt. The
+ * classes and the names of known programs remain.
  */
 export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
   const commands = verdict.commands.map((command) => {

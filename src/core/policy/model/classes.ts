@@ -1,17 +1,17 @@
 /**
- * What a command does to the machine and to others, from the harmless to what nobody can tell. Of two classes that lead
- * to the same action, the later one names the verdict.
+ * Effect of a command on the machine and on others, from harmless to unknown. Of two classes that lead to the same
+ * action, the later one names the verdict.
  *
- * - `read` looks at things, and at the session's own state.
+ * - `read` only reads, including the session's own state.
  * - `write` changes files in the workspace or in a scratch directory.
- * - `execute` runs a program of which no more is known: a build, a test, a script.
- * - `network` speaks to other machines.
+ * - `execute` runs a program with unknown effects: a build, a test, a script.
+ * - `network` communicates with other machines.
  * - `interactive` executes what is typed while it runs, which cannot be judged: a shell, an interpreter, an editor.
- * - `destructive` deletes, overwrites what is not the workspace's, or ends what others have started.
+ * - `destructive` deletes or overwrites files outside the workspace, or ends processes of others.
  * - `privilege` acts as another user, or on the machine as a whole.
  * - `persistence` changes what runs later: start-up files, schedules, services, hooks, the system's own files.
  * - `exfiltration` reads credentials, or sends local data away.
- * - `obfuscated` cannot be told from its text: it is decided when it runs, or the text cannot be read.
+ * - `obfuscated` cannot be judged from its text: the effect is decided at run time, or the text cannot be read.
  */
 export const COMMAND_CLASSES = [
   'read',
@@ -26,19 +26,19 @@ export const COMMAND_CLASSES = [
   'obfuscated',
 ] as const;
 
-/** One of the classes. */
+/** Class of a command. */
 export type CommandClass = (typeof COMMAND_CLASSES)[number];
 
-/** What becomes of a command, from the mildest to the strictest. */
+/** Actions of the policy, from the mildest to the strictest. */
 export const POLICY_ACTIONS = ['allow', 'confirm', 'deny'] as const;
 
-/** One of the actions. */
+/** Action of the policy. */
 export type PolicyAction = (typeof POLICY_ACTIONS)[number];
 
 const CLASS_RANKS = new Map<CommandClass, number>(COMMAND_CLASSES.map((name, rank) => [name, rank]));
 const ACTION_RANKS: Readonly<Record<PolicyAction, number>> = { allow: 0, confirm: 1, deny: 2 };
 
-/** Place of a class in the order, from 0. */
+/** Rank of a class in the order, from 0. */
 export const rankOf = (name: CommandClass): number => CLASS_RANKS.get(name) ?? 0;
 
 /** The stricter of two actions. */

@@ -1,37 +1,37 @@
 import type { CommandClass } from './classes.js';
 import type { TypedLanguage } from './typing-programs.js';
 
-/** One thing that a command does. */
+/** One effect of a command. */
 export interface Finding {
   readonly class: CommandClass;
-  /** For people and models: what it does, and to what. */
+  /** For people and models: the effect and its target. */
   readonly reason: string;
-  /** Beyond repair: denied by every preset, whatever the rules allow. */
+  /** Irreparable: denied by every preset, even when rules allow it. */
   readonly isCatastrophe?: boolean;
   /**
-   * Whether it comes from the program and its arguments, which a rule may allow. Redirections, variables, and what cannot
-   * be read are not the program's doing.
+   * Whether the finding stems from the program and its arguments, which a rule may allow. Redirections, variables, and
+   * unreadable text do not belong to the program.
    */
   readonly isOfProgram: boolean;
 }
 
-/** A simple command, found at any depth, with what it does. */
+/** A simple command, found at any depth, with its effects. */
 export interface JudgedCommand {
-  /** As it is written, or with its wrappers taken off. */
+  /** Source text, or without its wrappers. */
   readonly text: string;
-  /** Base name of the program; undefined when it is not known before it runs, or there is none. */
+  /** Base name of the program; undefined when it is unknown before run time, or when there is no program. */
   readonly program: string | undefined;
-  /** The program as it is called: a bare name, or a path. */
+  /** The program as written: a bare name, or a path. */
   readonly calledAs: string | undefined;
-  /** Arguments; undefined for one that is not known before it runs. */
+  /** Arguments; undefined for one that is unknown before run time. */
   readonly args: readonly (string | undefined)[];
-  /** Absolute paths that it names, as far as they are known. */
+  /** Absolute paths in the command, as far as they are known. */
   readonly paths: readonly string[];
-  /** It may name further paths. */
+  /** It may access further paths. */
   readonly hasUnknownPaths: boolean;
   readonly findings: readonly Finding[];
-  /** Its standard input is something else than the terminal. */
+  /** Its standard input is not the terminal. */
   readonly isFed?: boolean;
-  /** How it executes what is typed while it runs; undefined when it does not. */
+  /** How it executes typed input while it runs; undefined when it does not. */
   readonly typed?: TypedLanguage | undefined;
 }

@@ -9,15 +9,15 @@ import { READING } from './reading.js';
 import type { ProgramSpec } from '../subject/program-spec.js';
 import { SYSTEM } from './system/table.js';
 
-/** Every table. A new one is a file beside these, and a line here. */
+/** All tables. A new table needs a file in this directory and an entry here. */
 const TABLES = [READING, FILES, NETWORK, SYSTEM, DEVELOPMENT, COMPILERS, INTERPRETERS, GIT, BUILTINS];
 
 const PROGRAMS: ReadonlyMap<string, ProgramSpec> = new Map(TABLES.flatMap((table) => Object.entries(table)));
 
-/** What is known of a program; undefined when it is in no table. */
+/** Spec of a program; undefined when it is in no table. */
 export const findProgram = (name: string): ProgramSpec | undefined => PROGRAMS.get(name);
 
 const OWN: ReadonlySet<string> = new Set(Object.keys(BUILTINS));
 
-/** Whether shells do it themselves: no program of that name on PATH comes in its place. */
+/** Whether shells run it internally, so that no program of that name on PATH replaces it. */
 export const isBuiltin = (name: string): boolean => OWN.has(name);

@@ -3,7 +3,7 @@ import { isRunnable } from '../words/known-programs.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
 /**
- * Judges arguments, or what stands behind their first equals sign, that read like a command: `CC='rm x'`, `-exec='rm x'`.
+ * Judges arguments, or the part after their first equals sign, that resemble a command: `CC='rm x'`, `-exec='rm x'`.
  */
 export function judgeGivenTexts(subject: CommandAnalysis, label = subject.program ?? 'it'): void {
   for (const arg of subject.args) {

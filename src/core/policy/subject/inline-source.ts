@@ -1,13 +1,16 @@
 import type { Stdin } from '../words/simple-command.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
-/** Words by which a program of one of these languages executes text as code: with an input, that text may come from there. */
+/**
+ * Words by which a program in one of these languages executes text as code. With an input, that text may come from
+ * there.
+ */
 const EVALUATES = /\b(?:exec|execfile|eval|instance_eval|class_eval|compile|Function|loadstring)\b|(?<![.\w])load\b/;
 
 /**
- * Judges a program that is given whole in the command line, such as the argument of `python3 -c`. It is as unknown as a script file,
- * so it is `execute` as well: whoever reviews the command sees its text. It is `obfuscated` when parts of it are filled in at run time,
- * or when it may execute what it reads from its input.
+ * Judges a program that is given whole in the command line, such as the argument of `python3 -c`. Its effects are as
+ * unknown as those of a script file, so it is `execute` as well: a reviewer of the command sees its text. It is
+ * `obfuscated` when parts of it are substituted at run time, or when it may execute text from its input.
  *
  * @param source undefined when its text is known only at run time
  */

@@ -2,48 +2,48 @@ import type { CommandClass } from '../model/classes.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
 /**
- * What the value of an option is: plain text, a file that is read or written, text for a shell, `source`: a whole program in
- * the interpreter's own language, or `code`: anything else that is executed (a module to load, a program to start, an expression
- * inside another program).
+ * Role of an option's value: plain text, a file that is read or written, text for a shell, `source`: a whole program in
+ * the interpreter's own language, or `code`: anything else that is executed (a module to load, a program to start, an
+ * expression inside another program).
  */
 export type ValueRole = 'text' | 'read' | 'write' | 'shell' | 'source' | 'code';
 
-/** What an option does. */
+/** Effect of an option. */
 export interface OptionSpec {
-  /** What the command becomes by it. */
+  /** Class of the command with this option. */
   readonly class?: CommandClass;
   readonly reason?: string;
-  /** It takes a value, which is this. */
+  /** Role of the value, if the option takes one. */
   readonly value?: ValueRole;
-  /** Values with which it does nothing of the kind. */
+  /** Values without this effect. */
   readonly harmless?: RegExp;
 }
 
-/** What the operands are. `last-written`: those before the last are read. `first-read`: what follows is text. */
+/** Role of the operands. `last-written`: all but the last are read. `first-read`: the remaining ones are text. */
 export type OperandRole = 'text' | 'read' | 'write' | 'last-written' | 'remove' | 'shell';
 
-/** What is known of a program. */
+/** Knowledge about a program. */
 export interface ProgramSpec {
-  /** What it does at least. */
+  /** Minimum class of the program. */
   readonly class: CommandClass;
-  /** What that is, behind its name: "deletes files". */
+  /** Description of the effect, following the name: "deletes files". */
   readonly reason?: string;
-  /** By default files that are read. */
+  /** @default 'read' */
   readonly operands?: OperandRole;
-  /** By their names, with dashes. */
+  /** By option name, with dashes. */
   readonly options?: Readonly<Record<string, OptionSpec>>;
-  /** By the first operand; any other does what the program does. */
+  /** By the first operand; with any other operand the program's own spec applies. */
   readonly subcommands?: Readonly<Record<string, ProgramSpec>>;
-  /** What no table can tell. */
+  /** Additional checks that a table cannot express. */
   readonly judge?: (subject: CommandAnalysis) => void;
 }
 
 /** Programs by their names. */
 export type ProgramTable = Readonly<Record<string, ProgramSpec>>;
 
-/** The same for several names, which blanks separate. */
+/** One spec for several names, separated by blanks. */
 export const each = <T>(names: string, spec: T): Readonly<Record<string, T>> =>
   Object.fromEntries(names.split(' ').map((name) => [name, spec]));
 
-/** Options that take a value of no consequence; it is not an operand. */
+/** Options that take a value without any effect; it is not an operand. */
 export const valued = (names: string): Readonly<Record<string, OptionSpec>> => each(names, { value: 'text' });

@@ -4,7 +4,7 @@ import type { CommandAnalysis } from './command-analysis.js';
 /** Operators that open a file for writing. */
 const WRITING = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
 
-/** A descriptor's number, or its end. */
+/** A file descriptor number, or the closing mark. */
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 
 /** Judges the files that a command's redirections open. */
@@ -14,7 +14,7 @@ export function judgeRedirects(subject: CommandAnalysis): void {
     if (!target) continue;
     const isDuplicate = operator === '>&' || operator === '<&';
     if (isDuplicate && target.value !== undefined && DESCRIPTOR.test(target.value)) continue;
-    // What a number stands for was judged where it was opened.
+    // The target of a file descriptor was judged where it was opened.
     if (operator === '<&') continue;
     if (WRITING.has(operator)) {
       subject.write(target, false);

@@ -2,7 +2,7 @@ import type { Argument } from '../words/argument.js';
 import { type ParsedArguments, parseArguments } from './options.js';
 import type { OptionSpec } from './program-spec.js';
 
-/** A word that may say what a program is to do, with what follows it. */
+/** A word that may be a subcommand, with the words after it. */
 export interface SubcommandReading {
   readonly name: Argument;
   readonly rest: readonly Argument[];
@@ -11,8 +11,8 @@ export interface SubcommandReading {
 }
 
 /**
- * The words of a program's arguments that may be its subcommand, the likeliest first: the value of an option that no table
- * knows looks like one, so what stands behind it counts as well.
+ * The words of a program's arguments that may be its subcommand, the likeliest first: the value of an unknown option
+ * resembles a subcommand, so the word after it counts as well.
  */
 export function subcommandsIn(
   args: readonly Argument[],

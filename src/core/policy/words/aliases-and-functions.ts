@@ -1,6 +1,6 @@
 import type { AnalysisContext } from './analysis-context.js';
 
-/** Whether the name of a program may stand for something else in the session or the text: an alias, a function, a file. */
+/** Whether the name of a program may have another meaning in the session or the text: an alias, a function, a file. */
 export function isOwnName(
   name: string,
   inquiry: Pick<AnalysisContext, 'facts' | 'findAlias' | 'findFunction'>,

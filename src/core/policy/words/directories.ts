@@ -2,16 +2,16 @@ import type { Argument } from './argument.js';
 import type { Directory, PolicyFacts } from '../model/facts.js';
 import { normalizePath } from '../paths/paths.js';
 
-/** Directories that are kept apart; where more are possible, any is. */
+/** Most directories that are tracked; if more are possible, the directory counts as unknown. */
 const MAX_DIRECTORIES = 8;
 
-/** All that is possible when either of two things has happened. */
+/** The union of the directories of two alternatives. */
 export function eitherOf(a: readonly Directory[], b: readonly Directory[]): readonly Directory[] {
   const all = [...new Set([...a, ...b])];
   return all.length > MAX_DIRECTORIES ? [undefined] : all;
 }
 
-/** The directories that are possible when a command has succeeded; undefined when it changes none. */
+/** The possible directories after a command has succeeded; undefined when it changes none. */
 export function directoriesAfter(
   program: string | undefined,
   args: readonly Argument[],
@@ -22,7 +22,7 @@ export function directoriesAfter(
   if (program !== 'cd' && program !== 'pushd' && program !== 'chdir') return undefined;
   const [target, ...others] = args.filter(({ shape }) => !/^-[LPe@]*$/.test(shape) || shape === '-');
   if (!target) return program === 'cd' ? [home] : [undefined];
-  // zsh: `cd OLD NEW` puts one name in the place of another.
+  // zsh: `cd OLD NEW` replaces one name by another.
   if (others.length > 0) return [undefined];
   const { value } = target;
   if (value === undefined || target.isGlob || value === '-' || /^[+-]\d+$/.test(value)) return [undefined];

@@ -2,12 +2,12 @@ import { forEachChild, type Function as FunctionNode, type SyntaxNode } from 'un
 
 import { isNesting } from './variables.js';
 
-/** Depth of syntax that is looked at. */
+/** Longest syntax depth that is searched. */
 const MAX_DEPTH = 40;
 
 /**
- * Whether a function starts itself in processes of their own, more than once or without waiting, as `:(){ :|:& };:` does:
- * their number grows until the machine has none left.
+ * Whether a function starts itself in separate processes, more than once or without waiting, as `:(){ :|:& };:` does:
+ * their number grows until the machine cannot create any more.
  */
 export function isForkBomb({ name, body }: FunctionNode): boolean {
   let calls = 0;

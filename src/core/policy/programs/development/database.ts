@@ -12,15 +12,15 @@ const OPTIONS = {
   ...valued('-h -p -P -U -d -u -D -f -o -S --host --port --user --username --dbname --database --file --output'),
 };
 
-/** One statement, or command of the client, that looks at things. */
+/** One statement, or client command, that only reads. */
 const LOOKING =
   /^\s*(?:(?:select|explain|show|describe|desc|values)\b[^;]*;?\s*|\\(?:d\S*|l|z)\b[^|;`\\]*|\.(?:tables|schema|databases|indexes|headers|mode|dbinfo)\b[^\n;]*)$/i;
 
-/** What even a question may do. */
+/** Effects that even a query can have. */
 const REACHING_OUT =
   /\b(?:into\s+(?:out|dump)file|load_file|pg_\w+|lo_\w+|dblink|copy|program|load_extension|writefile|readfile|edit|sleep)\b/i;
 
-/** Clients of databases: their statements may change data, or run programs of this machine. */
+/** Clients of databases: their statements may change data, or run programs on this machine. */
 export function judgeDatabase(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });

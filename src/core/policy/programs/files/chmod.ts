@@ -5,10 +5,10 @@ import { resolvePath } from '../../paths/paths.js';
 import { valued } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
-/** Modes that have a program run with its owner's rights. */
+/** Modes that run a program with its owner's rights. */
 export const SET_ID = /^(?:[0-7]?[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*)$/;
 
-/** `chmod`, `chown` and `chgrp`. */
+/** `chmod`, `chown` and `chgrp`: judges the new modes and the files. */
 export function judgeChmod(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const args = subject.args.filter(({ shape }) => !/^-[rwxXstugo,+=-]+$/.test(shape) || /^-[RvfcHLP]+$/.test(shape));
@@ -39,7 +39,7 @@ export function judgeChmod(subject: CommandAnalysis): void {
   }
 }
 
-/** Whether a file is one of the workspace: what has rights there was given them by somebody. */
+/** Whether a file is in the workspace, so that its existing permissions were set by a user. */
 function isOwn({ inquiry, scope }: CommandAnalysis, file: Argument | undefined): boolean {
   if (file?.value === undefined) return false;
   return resolvePath(file.value, scope.directories).every((path) => kindOf(path, inquiry.facts) === 'workspace');

@@ -1,7 +1,7 @@
 import { tailOf } from '../../subject/options.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
-/** `dd`: operands are `name=value`. */
+/** `dd`: judges its operands, which are `name=value`. */
 export function judgeDd(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     if (arg.shape.startsWith('of=')) {

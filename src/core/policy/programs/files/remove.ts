@@ -7,12 +7,12 @@ const OPTIONS = {
   ...valued('-n -s --iterations --size'),
 };
 
-/** `rm` and its like. */
+/** `rm` and similar programs: judges the files that are deleted. */
 export function judgeRemoval(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const names = options.map(({ name }) => name);
   const isRecursive = names.some((name) => ['-r', '-R', '--recursive'].includes(name));
-  // Without it, GNU rm refuses "/" itself.
+  // Without this option, GNU rm refuses "/" itself.
   if (names.some((name) => name.startsWith('--no-p'))) subject.addFatal('rm is told to delete the root directory');
   if (operands.length === 0) subject.add('destructive', `${subject.program ?? 'it'} deletes files`);
   for (const operand of operands) subject.remove(operand, `${subject.program ?? 'it'} deletes`, isRecursive);

@@ -2,15 +2,15 @@ import type { Argument } from '../../words/argument.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /**
- * A substitution or transliteration that runs no code: no `e` among its flags, no variables but those of the match, no code
- * in its pattern. Source: perlop(1), perlre(1).
+ * A substitution or transliteration that runs no code: no `e` flag, no variables except those of the match, no code in
+ * its pattern. Source: perlop(1), perlre(1).
  */
 const SUBSTITUTION = /^(?:s|y|tr)([/|,#])(?:(?!\1|\(\?\??\{)[^@$`]|\$(?=\d|\1))*\1(?:(?!\1)[^@$`]|\$\d)*\1[gi]*$/;
 
-/** Lines are printed, perhaps those that fit a pattern. */
+/** Prints lines, optionally those that match a pattern. */
 const PRINTING = /^print(?: (?:if|unless) \/(?:(?!\(\?\??\{)[^@$`/])*\/i?)?$/;
 
-/** Whether code of Perl does no more than edit text. */
+/** Whether Perl code only edits text. */
 export const isTextEditing = (code: string): boolean => {
   const trimmed = code.trim().replace(/;$/, '');
   return [trimmed].every(isHarmless) || trimmed.split(/;\s*/).every(isHarmless);
@@ -18,10 +18,13 @@ export const isTextEditing = (code: string): boolean => {
 
 const isHarmless = (code: string): boolean => SUBSTITUTION.test(code) || PRINTING.test(code);
 
-/** Flags that loop over lines: what follows an `i` is the ending of copies. */
+/** Flags that loop over lines: the text after `i` is the suffix of backup files. */
 const LOOPING = /^-[npl]*(?:i(?:\.[\w~]+)?)?$/;
 
-/** `perl -pe` and `perl -i -pe` as people use them instead of `sed`; true when that is all. */
+/**
+ * `perl -pe` and `perl -i -pe` used in place of `sed`.
+ * @returns whether the judgement is complete
+ */
 export function judgeTextEditing(subject: CommandAnalysis): boolean {
   const { args } = subject;
   const at = args.findIndex(({ shape }) => !LOOPING.test(shape));

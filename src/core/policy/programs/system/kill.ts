@@ -3,12 +3,12 @@ import type { CommandAnalysis } from '../../subject/command-analysis.js';
 /** The session's own jobs. */
 const OWN_JOBS = /^"?(?:\$\(jobs -p\)|`jobs -p`)"?$/;
 
-/** A number that is kept in a file of one's own. */
+/** A number that is read from a file with a relative path below the current directory. */
 const OWN_FILE = /^"?\$\((?:cat |<)\s*(?!.*\.\.)(?:\.?\w[\w.-]*\/)*\.?\w[\w.-]*\)"?$/;
-/** It only asks whether there is such a process. */
+/** Signal 0: only checks whether a process exists. */
 const ASKING = /^-(?:s ?|n ?)?0$/;
 
-/** `kill`: the own jobs and processes by number; everything at once, or the first process, is beyond repair. */
+/** `kill`: own jobs and processes by number; killing all processes, or the first process, is irreparable. */
 export function judgeKill(subject: CommandAnalysis): void {
   const [first, second] = subject.args;
   if (first?.shape === '-l' || first?.shape === '-L') return;

@@ -1,6 +1,6 @@
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
-/** What ends the machine, and everybody's work with it. */
+/** Commands that shut the machine down, for all of its users. */
 export function judgeShutdown(subject: CommandAnalysis): void {
   const [first] = subject.args;
   if (subject.program === 'shutdown' && first?.value === '-c') return;
