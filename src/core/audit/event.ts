@@ -6,18 +6,18 @@ export const AUDIT_EVENTS = {
   daemon_started: 'The daemon takes requests from now on.',
   daemon_stopped: 'The daemon has ended as it was asked to. Without this record it was killed.',
   configuration_reloaded: 'The configuration was read again.',
-  connected: 'A client was let in.',
-  connection_refused: 'A client was not let in: `outcome` has the code, `details.why` the reason.',
+  connected: 'A client was accepted.',
+  connection_refused: 'A client was refused: `outcome` has the code, `details.why` the reason.',
   token_made: 'A token counts that did not before.',
   token_changed: 'A token has another secret, name, role or end.',
   token_ended: 'A token counts no more.',
   request: 'A request that changes something was answered, or one was refused.',
   verdict: 'The policy has judged a command, typed text, or the variables of a session.',
-  decision: 'Somebody was asked to confirm a command, has decided, or has not in time.',
+  decision: 'A confirmation was requested, decided, or has expired.',
   command_started: 'A command was accepted.',
   command_ended: 'A command has ended.',
   session_closed: 'A session has ended.',
-  gap: 'Records are missing here, or somebody else has changed the file: `details.reason` says what is known.',
+  gap: 'Records are missing here, or another program has changed the file: `details.reason` says what is known.',
 } as const;
 
 /** Name of an event. */

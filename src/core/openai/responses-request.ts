@@ -60,7 +60,7 @@ const responsesRequest = z.object({
   instructions: text.nullish(),
   text: z.object({ format: textFormat.nullish() }, 'must be an object').nullish(),
   store: z.literal(false, 'answers are not kept here: send "store": false, or leave it out').nullish(),
-  background: z.literal(false, 'answers are not kept here, so that nobody could ask for one later').nullish(),
+  background: z.literal(false, 'answers are not kept here, so that none could be fetched later').nullish(),
   previous_response_id: absent(NOT_KEPT),
   conversation: absent(NOT_KEPT),
   prompt: absent('prompts are not kept here: send instructions and input'),

@@ -74,6 +74,6 @@ export const confirmationResolution = z.object({
   command_id: commandId,
   session_id: sessionId.nullable(),
   outcome: z.enum(CONFIRMATION_OUTCOMES).describe('All but `approved` mean that nothing has run'),
-  decided_by: z.string().nullable().describe('Name of the token or model that decided; null when nobody did'),
+  decided_by: z.string().nullable().describe('Name of the token or model that decided; null when it was not decided'),
   justification: z.string().nullable(),
 });

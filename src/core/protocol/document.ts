@@ -29,7 +29,7 @@ const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; rea
   {
     title: 'Open confirmation',
     schema: confirmationInfo,
-    text: 'An entry of `list_confirmations`, and the payload of `confirmation_required`: all that whoever decides has to see.',
+    text: 'An entry of `list_confirmations`, and the payload of `confirmation_required`: everything that a decision needs.',
   },
   { title: 'Session', schema: sessionInfo, text: 'The answer to `get_session`, and an entry of `list_sessions`.' },
   {

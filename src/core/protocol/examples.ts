@@ -13,7 +13,7 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
     confirmation_id: 'confirmation_ID',
     decision: 'approve',
     command_sha256: 'd2264a21fbf6b8f8f3d9b4ee2ba6a1d3b0c16a7e6a3dca6ad7d5c1a1b8a3c0de',
-    justification: 'the build directory is made anew by make',
+    justification: 'the build directory is built again by make',
   },
   list_confirmations: {},
   signal_command: { session_id: 'session_ID', signal: 'SIGINT' },

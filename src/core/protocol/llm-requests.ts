@@ -76,7 +76,7 @@ export const llmRequests = {
           command: z.string().nullable().describe('Path of its program'),
         }),
       ),
-      auto: z.array(z.string()).describe('Who is asked in turn when the request names nobody, available or not'),
+      auto: z.array(z.string()).describe('Providers in the order of attempts when the request names none, available or not'),
     }),
   },
 } as const;

@@ -60,7 +60,7 @@ const kill = z.object({
   killed_pids: z
     .array(z.int())
     .describe(
-      'Processes that were killed for it, by the numbers that commands see; of those that the kernel killed by itself, the ones that are known',
+      'Processes that were killed for it, by the numbers that commands see; of those that the kernel killed, the ones that are known',
     ),
 });
 

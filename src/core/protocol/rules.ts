@@ -8,7 +8,7 @@ WebSocket or HTTP long-polling. This page is for everybody who writes a client; 
 The daemon listens at \`http://127.0.0.1:8087\` unless it is configured otherwise, and on a Unix socket if it is told to. A client shows its token in the handshake,
 as \`auth: { token }\` of \`socket.io-client\`, and nowhere else: not in the URL, not in a header, not in a cookie. With
 \`auth.mode: auto\`, the default, programs that the daemon's own user runs on the same machine need none. A connection that is
-not let in gets \`connect_error\`, whose \`data\` is the error of an answer with the code \`UNAUTHORIZED\`. When a token is
+not accepted gets \`connect_error\`, whose \`data\` is the error of an answer with the code \`UNAUTHORIZED\`. When a token is
 revoked or replaced, or expires, its connections get \`access_ended\` and are closed. After five wrong tokens within a minute, those
 of an address are refused for a while (\`RATE_LIMITED\`).
 
@@ -20,9 +20,9 @@ one of these, or whose \`Host\` is not a name of the daemon, is refused with sta
 Sessions, commands and checkpoints belong to the token that they were made with; all clients without one share what is
 \`local\`. The [role](#roles) of a token says which requests it may make (\`FORBIDDEN\` otherwise), and whether it may look at
 what belongs to others, or use it. What a client may not look at is to it as if it were not there: the answer is the same as
-for an id that nobody has, such as \`SESSION_NOT_FOUND\`. What it may only look at, it is \`FORBIDDEN\` to use. A command in a
+for an id that does not exist, such as \`SESSION_NOT_FOUND\`. What it may only look at, it is \`FORBIDDEN\` to use. A command in a
 session belongs to whom the session does, and ids of commands that clients choose are their own: two tokens may choose the
-same. The workspace itself belongs to nobody: a restore changes it for all.
+same. The workspace itself has no owner: a restore changes it for all.
 
 ## Asking and answering
 
@@ -127,7 +127,7 @@ A command that has to be confirmed is not run. \`requires\` says who has to conf
 | \`requires\` | what happens |
 | --- | --- |
 | \`self\` | The answer comes at once, with \`status: "confirmation_required"\` and what is to be confirmed. The client that asked approves it by \`confirm_command\`, with \`command_sha256\` and a \`justification\`; the answer to that is the result. |
-| \`operator\` | The request waits. Operators decide by \`confirm_command\`, and both get the result. Whoever has asked cannot be the operator, and neither can a connection without a token. |
+| \`operator\` | The request waits. Operators decide by \`confirm_command\`, and both get the result. The client that asked cannot be the operator, and neither can a connection without a token. |
 | \`llm\` | The request waits while a model reviews the command. |
 
 A request with \`background: true\` never waits: it is answered with \`confirmation_required\` at once, and \`wait_command\` waits.
@@ -144,7 +144,7 @@ is asked again then: what it says by then must not be more than what was shown. 
 \`command_sha256\` it is void. A token may have 16 of them open.
 
 What is not confirmed does not run: a rejection, a time-out, a model that gives no clear verdict, and the end of the
-session or the daemon are all the same. Whoever waits gets \`COMMAND_DENIED\`; the rejection itself is answered with \`status: "denied"\`.
+session or the daemon are all the same. A waiting client gets \`COMMAND_DENIED\`; the rejection itself is answered with \`status: "denied"\`.
 A waiting request is withdrawn when its connection ends, when its own client rejects it, or by \`signal_command\` with its \`command_id\`.
 
 A command in a session that waits does not hold up those that come after it.

@@ -121,7 +121,7 @@ export const NETWORK: ProgramTable = {
     options: each('-engine -provider -provider-path', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
     subcommands: each('s_client s_server s_time', { class: 'network', operands: 'text', judge: judgeSender }),
   },
-  ...each('ssh-copy-id', { class: 'persistence', reason: 'lets somebody in on another machine' }),
+  ...each('ssh-copy-id', { class: 'persistence', reason: 'grants access to another machine' }),
   'ssh-keygen': {
     class: 'write',
     operands: 'text',
