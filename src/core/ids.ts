@@ -15,14 +15,23 @@ export const sessionIdFrom = (random: Uint8Array): string => idFrom('session', r
 /** Id of a command, `command_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const commandIdFrom = (random: Uint8Array): string => idFrom('command', random);
 
-/** Id of a checkpoint, `checkpoint_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+/**
+ * Id of a checkpoint, `checkpoint_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic
+ * source.
+ */
 export const checkpointIdFrom = (random: Uint8Array): string => idFrom('checkpoint', random);
 
 /** Id of an LLM call, `call_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const callIdFrom = (random: Uint8Array): string => idFrom('call', random);
 
-/** Id of a token, `token_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. Not its secret. */
+/**
+ * Id of a token, `token_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. Not its
+ * secret.
+ */
 export const tokenIdFrom = (random: Uint8Array): string => idFrom('token', random);
 
-/** Id of a confirmation, `confirmation_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+/**
+ * Id of a confirmation, `confirmation_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic
+ * source.
+ */
 export const confirmationIdFrom = (random: Uint8Array): string => idFrom('confirmation', random);

@@ -3,10 +3,10 @@ import type { SignalName } from './signals.js';
 type Timer = ReturnType<typeof setTimeout>;
 
 /** Signals of the escalation, in order. The last is repeated. */
-const LADDER: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGKILL'];
+const ESCALATION_SIGNALS: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGKILL'];
 
 /** Grace period after each signal, in milliseconds. */
-const PAUSE_MS = 1000;
+const GRACE_MS = 1000;
 /** Delay after a signal that reached no process, in milliseconds: the command may have only just been accepted. */
 const RETRY_MS = 50;
 
@@ -19,15 +19,15 @@ export async function terminate(
   send: (signal: SignalName) => Promise<boolean>,
   ended: Promise<unknown>,
 ): Promise<void> {
-  const rungs = [...LADDER];
+  const signals = [...ESCALATION_SIGNALS];
   const end = ended.then(
     () => true as const,
     () => true as const,
   );
   for (let hasEnded = false; !hasEnded;) {
-    const reached = await send(rungs[0] ?? 'SIGKILL');
-    if (reached && rungs.length > 1) rungs.shift();
-    hasEnded = await within(end, reached ? PAUSE_MS : RETRY_MS);
+    const reached = await send(signals[0] ?? 'SIGKILL');
+    if (reached && signals.length > 1) signals.shift();
+    hasEnded = await within(end, reached ? GRACE_MS : RETRY_MS);
   }
 }
 

@@ -42,10 +42,10 @@ function differenceOf(before: Entry, after: Entry, { owners }: CompareOptions): 
  * The changes to report: a directory that was added or deleted together with its content is reported by its content.
  */
 export function notableChanges(changes: readonly Change[], before: Entries, after: Entries): Change[] {
-  const inhabited = new Set([...parentsIn(before), ...parentsIn(after)]);
+  const nonEmpty = new Set([...parentsIn(before), ...parentsIn(after)]);
   return changes.filter(({ path, status, before: old, after: now }) => {
     const isOnlyDirectory = (now ?? old)?.kind === 'directory' && (status === 'added' || status === 'deleted');
-    return !isOnlyDirectory || !inhabited.has(path);
+    return !isOnlyDirectory || !nonEmpty.has(path);
   });
 }
 

@@ -54,13 +54,13 @@ export function planRestore(request: RestoreRequest): RestorePlan {
   const changes = compareEntries(current.entries, target.entries, request).filter(isWanted(request));
   const possible = changes.filter((change) => isPossible(change, skipped));
   const { steps, contents } = listSteps(possible, current.entries);
-  const told = notableChanges(possible, current.entries, target.entries);
+  const reported = notableChanges(possible, current.entries, target.entries);
   return {
     steps,
     contents,
-    restored: told.filter(({ status }) => status !== 'deleted').map(({ path }) => path),
-    removed: told.filter(({ status }) => status === 'deleted').map(({ path }) => path),
-    skipped: leftAlone(request),
+    restored: reported.filter(({ status }) => status !== 'deleted').map(({ path }) => path),
+    removed: reported.filter(({ status }) => status === 'deleted').map(({ path }) => path),
+    skipped: skippedEntries(request),
   };
 }
 
@@ -91,7 +91,7 @@ function isPossible({ path, before, after }: Change, { paths, parents }: Skipped
   return !(losesDirectory && parents.has(path));
 }
 
-function leftAlone({ current, target, paths }: RestoreRequest): Skipped[] {
+function skippedEntries({ current, target, paths }: RestoreRequest): Skipped[] {
   const now = new Set(current.skipped.map(({ path }) => path));
   const then = new Set(target.skipped.map(({ path }) => path));
   const isGone = ({ path }: Skipped) => !now.has(path);

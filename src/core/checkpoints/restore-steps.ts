@@ -30,19 +30,19 @@ export function listSteps(
   current: Entries,
 ): { readonly steps: readonly Step[]; readonly contents: ReadonlyMap<number, Entry> } {
   const rewritten = changes.filter(({ status }) => status !== 'mode_changed');
-  const leaving = rewritten.flatMap(({ before }) => before ?? []);
-  const coming = rewritten.flatMap(({ after }) => after ?? []);
-  const contents = new Map(coming.filter(isContent).map((entry, slot) => [slot, entry]));
+  const removed = rewritten.flatMap(({ before }) => before ?? []);
+  const added = rewritten.flatMap(({ after }) => after ?? []);
+  const contents = new Map(added.filter(isContent).map((entry, slot) => [slot, entry]));
   const unlocked = directoriesToUnlock(rewritten, current);
   const isUnlocked = ({ path }: Entry) => unlocked.has(path);
   const steps: Step[] = [
     ...[...unlocked.values()].map((directory) => setAttributes(directory, attributesOf(directory), unlock(directory))),
-    ...leaving.filter(isContent).map(({ path }, slot): Step => ({ kind: 'take_out', path, slot })),
-    ...deepestFirst(leaving.filter(isDirectory)).map((entry): Step => {
+    ...removed.filter(isContent).map(({ path }, slot): Step => ({ kind: 'take_out', path, slot })),
+    ...deepestFirst(removed.filter(isDirectory)).map((entry): Step => {
       const attributes = isUnlocked(entry) ? unlock(entry) : attributesOf(entry);
       return { kind: 'remove_directory', path: entry.path, attributes };
     }),
-    ...coming.filter(isDirectory).map(({ path }): Step => ({ kind: 'make_directory', path })),
+    ...added.filter(isDirectory).map(({ path }): Step => ({ kind: 'make_directory', path })),
     ...[...contents].map(([slot, { path }]): Step => ({ kind: 'put_in', path, slot })),
     ...finalAttributes(changes, unlocked),
   ];

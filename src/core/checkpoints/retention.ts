@@ -7,7 +7,7 @@ export const CHECKPOINT_KINDS = ['requested', 'before_restore', 'before_command'
 export type CheckpointKind = (typeof CHECKPOINT_KINDS)[number];
 
 /** Facts about a checkpoint that decide on its deletion. */
-interface Candidate {
+interface DeletionCandidate {
   readonly id: string;
   readonly kind: CheckpointKind;
 }
@@ -17,14 +17,14 @@ interface Candidate {
  * each group. Checkpoints that must be kept are not included.
  * @param checkpoints the oldest first
  */
-export function dropOrder<C extends Candidate>(checkpoints: readonly C[], kept: ReadonlySet<string>): C[] {
+export function dropOrder<C extends DeletionCandidate>(checkpoints: readonly C[], kept: ReadonlySet<string>): C[] {
   const candidates = checkpoints.filter(({ id }) => !kept.has(id));
-  const isRequested = ({ kind }: Candidate) => kind === 'requested';
+  const isRequested = ({ kind }: DeletionCandidate) => kind === 'requested';
   return [...candidates.filter((one) => !isRequested(one)), ...candidates.filter(isRequested)];
 }
 
 /** The checkpoints to delete, so that at most `maxCount` remain. */
-export function surplus<C extends Candidate>(
+export function surplus<C extends DeletionCandidate>(
   checkpoints: readonly C[],
   maxCount: number,
   kept: ReadonlySet<string>,

@@ -10,16 +10,16 @@ export const boundText = ({ command, args = [] }: Pick<PolicyRequest, 'command' 
  * Whether an approval of one verdict covers another: the new verdict must contain nothing that the approver has not
  * seen. Names of a session may have changed their meaning in between.
  */
-export function isCovered(approved: Told, now: Told & Pick<PolicyVerdict, 'action'>): boolean {
+export function isCovered(approved: ShownVerdict, now: ShownVerdict & Pick<PolicyVerdict, 'action'>): boolean {
   if (now.action !== 'confirm') return now.action === 'allow';
-  const told = new Set(reasonsOf(approved));
-  return reasonsOf(now).every((reason) => told.has(reason));
+  const shown = new Set(reasonsOf(approved));
+  return reasonsOf(now).every((reason) => shown.has(reason));
 }
 
-type Told = Pick<PolicyVerdict, 'reasons' | 'commands'>;
+type ShownVerdict = Pick<PolicyVerdict, 'reasons' | 'commands'>;
 
 /** Includes the reasons of each command, since the verdict's own list is bounded. */
-const reasonsOf = ({ reasons, commands }: Told): readonly string[] => [
+const reasonsOf = ({ reasons, commands }: ShownVerdict): readonly string[] => [
   ...reasons,
   ...commands.flatMap((command) => command.reasons),
 ];

@@ -44,11 +44,11 @@ The reason is one sentence for people.`;
  * Controls, formats and separators: characters that are invisible, reverse the direction of writing, or may count as a
  * line end.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** A value as JSON in one line, with invisible characters escaped. */
-const oneVisibleLine = (value: object): string =>
-  JSON.stringify(value).replaceAll(UNSEEN, (character) =>
+const toVisibleLine = (value: object): string =>
+  JSON.stringify(value).replaceAll(INVISIBLE, (character) =>
     Array.from({ length: character.length }, (_, index) => {
       return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
     }).join(''),
@@ -62,7 +62,7 @@ const oneVisibleLine = (value: object): string =>
  */
 export function buildReview(question: ReviewQuestion, boundary: string): readonly ReviewMessage[] | undefined {
   const { verdict, workingDirectory, sessionLabel, ...asked } = question;
-  const data = oneVisibleLine({
+  const data = toVisibleLine({
     ...asked,
     working_directory: workingDirectory,
     session_label: sessionLabel,

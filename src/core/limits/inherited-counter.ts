@@ -16,7 +16,7 @@ export interface CountedProcess {
  */
 export class InheritedCounter {
   #known = new Map<number, CountedProcess>();
-  #lost = 0;
+  #orphaned = 0;
   #total = 0;
 
   get total(): number {
@@ -45,27 +45,27 @@ export class InheritedCounter {
       const before = this.#known.get(pid);
       growth.set(pid, value - (before?.startTicks === startTicks ? before.value : 0));
     }
-    for (const gone of [...this.#known.values()].filter((before) => !isSame(before))) {
-      let left = gone.value;
-      for (const heir of [this.#heirOf(gone, isSame), reaper].filter((pid) => pid !== undefined)) {
+    for (const ended of [...this.#known.values()].filter((before) => !isSame(before))) {
+      let left = ended.value;
+      for (const heir of [this.#heirOf(ended, isSame), reaper].filter((pid) => pid !== undefined)) {
         const grown = growth.get(heir) ?? 0;
         const taken = Math.max(0, Math.min(left, grown));
         growth.set(heir, grown - taken);
         left -= taken;
       }
-      this.#lost += left;
+      this.#orphaned += left;
     }
     this.#known = now;
     const sum = processes.reduce((total, { value }) => total + value, 0);
-    this.#total = Math.max(this.#total, sum + this.#lost);
+    this.#total = Math.max(this.#total, sum + this.#orphaned);
     return this.#total;
   }
 
   /** The nearest ancestor that still runs. */
-  #heirOf(gone: CountedProcess, isThere: (before: CountedProcess) => boolean): number | undefined {
-    let ancestor = this.#known.get(gone.parent);
+  #heirOf(ended: CountedProcess, isRunning: (before: CountedProcess) => boolean): number | undefined {
+    let ancestor = this.#known.get(ended.parent);
     for (let depth = 0; ancestor && depth < this.#known.size; depth++) {
-      if (isThere(ancestor)) return ancestor.pid;
+      if (isRunning(ancestor)) return ancestor.pid;
       ancestor = this.#known.get(ancestor.parent);
     }
     return undefined;

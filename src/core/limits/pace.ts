@@ -8,7 +8,7 @@ const BUSY_MS = 100;
  * The longest interval while no limit can be exceeded soon, in milliseconds: without limits, or with background
  * processes only.
  */
-const CALM_MS = 1000;
+const IDLE_MS = 1000;
 
 /** Facts that determine the next interval. */
 export interface Pace {
@@ -25,7 +25,7 @@ export interface Pace {
  * would be exceeded at the current rate of growth.
  */
 export function nextPauseMs({ lastPauseMs, before, now, hasCommand }: Pace): number {
-  const longest = hasCommand && now.length > 0 ? BUSY_MS : CALM_MS;
+  const longest = hasCommand && now.length > 0 ? BUSY_MS : IDLE_MS;
   if (lastPauseMs === undefined) return SHORTEST_MS;
   const pauses = now.map((finding) => {
     const last = before.find(({ resource }) => resource === finding.resource);

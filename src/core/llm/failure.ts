@@ -24,7 +24,7 @@ export const llmError = (kind: FailureKind, message: string, details: ErrorDetai
 /**
  * Failures after which another provider may succeed. A request that timed out has no time left for another provider.
  */
-const PASSED_ON: ReadonlySet<ErrorCode> = new Set([
+const FALLBACK_CODES: ReadonlySet<ErrorCode> = new Set([
   'LLM_UNAVAILABLE',
   'LLM_AUTH',
   'LLM_RATE_LIMITED',
@@ -37,7 +37,7 @@ const PASSED_ON: ReadonlySet<ErrorCode> = new Set([
 
 /** Whether the next provider should be tried after this failure. */
 export const isPassedOn = (error: unknown): error is AdapterError =>
-  error instanceof AdapterError && PASSED_ON.has(error.code);
+  error instanceof AdapterError && FALLBACK_CODES.has(error.code);
 
 /** Failure kinds by HTTP status of a model service. 529 is Anthropic's status for an overloaded service. */
 const STATUS_KINDS: ReadonlyMap<number, FailureKind> = new Map([

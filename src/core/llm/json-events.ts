@@ -72,12 +72,12 @@ export class JsonEvents {
     const rest = this.#line;
     this.#line = '';
     if (rest !== '') this.#take(rest);
-    if (!this.#hasEvents && this.#giveOut(this.#document.trim())) this.#noise = '';
+    if (!this.#hasEvents && this.#emit(this.#document.trim())) this.#noise = '';
     this.#document = '';
   }
 
   #take(line: string): void {
-    if (line.trimStart().startsWith('{') && this.#giveOut(line)) {
+    if (line.trimStart().startsWith('{') && this.#emit(line)) {
       this.#document = '';
       return;
     }
@@ -87,7 +87,7 @@ export class JsonEvents {
   }
 
   /** Emits the events in a text, if it is an object or a list of objects. */
-  #giveOut(text: string): boolean {
+  #emit(text: string): boolean {
     const events = parse(text);
     for (const event of events) {
       this.#hasEvents = true;

@@ -31,9 +31,9 @@ export function composePrompt(
 ): ComposedPrompt {
   const systems = messages.filter(({ role }) => role === 'system');
   const dialogue = messages.filter(({ role }) => role !== 'system');
-  const isAside = takesSystem && systems.length > 0;
-  const system = isAside ? join(systems.map(({ content }) => content)) : undefined;
-  const inline = isAside ? dialogue : style === 'plain' ? messages : [...systems, ...dialogue];
+  const isSeparate = takesSystem && systems.length > 0;
+  const system = isSeparate ? join(systems.map(({ content }) => content)) : undefined;
+  const inline = isSeparate ? dialogue : style === 'plain' ? messages : [...systems, ...dialogue];
   const [only] = inline;
   if (inline.length === 1 && only?.role === 'user') return { prompt: only.content, system };
   return { prompt: join(inline.map(({ role, content }) => PREFIXES[style][role] + content)), system };

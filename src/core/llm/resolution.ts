@@ -18,7 +18,7 @@ export interface Choice {
 }
 
 /** Providers that a client asks for. */
-interface Wish {
+interface RequestedProviders {
   readonly provider?: LlmProviderName | undefined;
   readonly shell_provider?: string | undefined;
 }
@@ -29,7 +29,10 @@ interface Wish {
  * tools of `fallback`.
  * @throws AdapterError INVALID_REQUEST, PROVIDER_NOT_FOUND
  */
-export function resolveProviders({ provider, shell_provider: named }: Wish, choice: Choice): readonly Candidate[] {
+export function resolveProviders(
+  { provider, shell_provider: named }: RequestedProviders,
+  choice: Choice,
+): readonly Candidate[] {
   const wanted = provider ?? (named === undefined ? choice.provider : 'shell');
   if (named !== undefined) {
     if (wanted !== 'shell' && wanted !== 'auto') {

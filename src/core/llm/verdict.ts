@@ -41,14 +41,14 @@ export function judgeRun(facts: RunFacts): RunVerdict {
   const { cause, failure, isFinished, exitCode } = facts;
   const content = facts.text.trim();
   const detail = failure ?? [facts.noise, content, facts.stderr].map((text) => text.trim()).find(Boolean) ?? '';
-  const bad = (kind: FailureKind, what: string): RunVerdict => ({ ok: false, kind, what, detail });
-  if (cause === 'cancelled' || cause === 'shutdown') return bad('cancelled', 'was cancelled');
-  if (cause === 'flood') return bad('failed', 'printed more than an answer can be');
-  if (cause === 'limit' && !isFinished) return bad('limit', 'exceeded a limit and was ended');
-  if (failure !== undefined) return bad(kindOf(facts), 'failed');
+  const failed = (kind: FailureKind, what: string): RunVerdict => ({ ok: false, kind, what, detail });
+  if (cause === 'cancelled' || cause === 'shutdown') return failed('cancelled', 'was cancelled');
+  if (cause === 'flood') return failed('failed', 'printed more than an answer can be');
+  if (cause === 'limit' && !isFinished) return failed('limit', 'exceeded a limit and was ended');
+  if (failure !== undefined) return failed(kindOf(facts), 'failed');
   if (isFinished && content !== '') return { ok: true, content };
-  if (cause === 'timeout') return bad('timeout', 'ran into its time-out');
-  if (cause === 'idle') return bad('timeout', 'printed nothing for too long');
+  if (cause === 'timeout') return failed('timeout', 'ran into its time-out');
+  if (cause === 'idle') return failed('timeout', 'printed nothing for too long');
   if (exitCode !== 0 && cause === 'exit') {
     return {
       ok: false,
@@ -58,17 +58,19 @@ export function judgeRun(facts: RunFacts): RunVerdict {
     };
   }
   // Some tools lose the end of their output on exit, so the answer may be incomplete.
-  if (!facts.isText && !isFinished) return bad('failed', 'ended before it had said that it was done');
-  if (content === '') return bad('empty', 'gave an empty answer');
+  if (!facts.isText && !isFinished) return failed('failed', 'ended before it had said that it was done');
+  if (content === '') return failed('empty', 'gave an empty answer');
   return { ok: true, content };
 }
 
 /** Most characters of each output in a message that contains two; the end is kept. */
-const MAX_TOLD = 2000;
+const MAX_OUTPUT_CHARACTERS = 2000;
 
 /** Tools report errors on either output, so the message contains both. */
-const withErrors = (told: string, errors: string): string =>
-  errors === '' || told.includes(errors) ? told : `${told.slice(-MAX_TOLD)}\n${errors.slice(-MAX_TOLD)}`;
+const withErrors = (output: string, errors: string): string =>
+  errors === '' || output.includes(errors)
+    ? output
+    : `${output.slice(-MAX_OUTPUT_CHARACTERS)}\n${errors.slice(-MAX_OUTPUT_CHARACTERS)}`;
 
 /** Text is never searched for keywords: any tool may print "429" or "quota" for unrelated reasons. */
 const kindOf = ({ exitKinds, exitCode, failureKind }: RunFacts): FailureKind =>

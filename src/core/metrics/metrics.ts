@@ -8,7 +8,7 @@ import type { OutputStreamName } from '../protocol/fields.js';
 import type { RequestName } from '../protocol/requests.js';
 import type { CommandResult, SessionEndReason } from '../protocol/results.js';
 
-/** Target of a command: a session, or an environment of its own. */
+/** Target of a command: a session, or a one-shot process. */
 export const COMMAND_KINDS = ['session', 'one_shot'] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
@@ -57,19 +57,19 @@ export interface Metrics {
 /** Counters of output bytes, one for each stream. */
 export type OutputMeters = Readonly<Record<OutputStreamName, (bytes: number) => void>>;
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
 /** A `Metrics` without any effect. */
 export const NO_METRICS: Metrics = {
-  sessionOpened: nothing,
-  sessionClosed: nothing,
-  shellReplaced: nothing,
-  commandEnded: nothing,
-  commandUsed: nothing,
-  limitExceeded: nothing,
-  confirmationEnded: nothing,
-  requestAnswered: nothing,
-  llmAnswered: nothing,
-  llmUsed: nothing,
-  output: { stdout: nothing, stderr: nothing },
+  sessionOpened: noop,
+  sessionClosed: noop,
+  shellReplaced: noop,
+  commandEnded: noop,
+  commandUsed: noop,
+  limitExceeded: noop,
+  confirmationEnded: noop,
+  requestAnswered: noop,
+  llmAnswered: noop,
+  llmUsed: noop,
+  output: { stdout: noop, stderr: noop },
 };

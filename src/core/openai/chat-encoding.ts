@@ -58,9 +58,9 @@ export class ChatEncoding implements AnswerEncoding {
   end({ usage, extra }: Omit<EncodedAnswer, 'content'>): readonly object[] {
     const stop = this.#chunk({}, 'stop');
     const hasExtra = Object.keys(extra).length > 0;
-    const figures = this.#includesUsage && usage ? { usage: toUsage(usage) } : {};
-    if (!hasExtra && Object.keys(figures).length === 0) return [stop];
-    return [stop, { ...this.#base(), choices: [], ...figures, ...extra }];
+    const usageField = this.#includesUsage && usage ? { usage: toUsage(usage) } : {};
+    if (!hasExtra && Object.keys(usageField).length === 0) return [stop];
+    return [stop, { ...this.#base(), choices: [], ...usageField, ...extra }];
   }
 
   fail(error: OpenAiError): readonly object[] {

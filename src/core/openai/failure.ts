@@ -66,8 +66,9 @@ const RETRY_SECONDS = 5;
 /** The HTTP answer to a failed request. */
 export function openAiFailure({ code, message, details = {} }: AdapterError): OpenAiFailure {
   const meaning = MEANINGS[code] ?? INTERNAL;
-  const said = details['detail'];
-  const detail = typeof said === 'string' && said !== '' ? said : meaning.message === undefined ? undefined : message;
+  const reported = details['detail'];
+  const detail =
+    typeof reported === 'string' && reported !== '' ? reported : meaning.message === undefined ? undefined : message;
   const field = details['field'];
   return {
     status: meaning.status,

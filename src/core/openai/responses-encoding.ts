@@ -29,7 +29,7 @@ const toUsage = (usage: LlmUsage | undefined) => {
 type Status = 'in_progress' | 'completed' | 'failed';
 
 /** Position of the only text part of a response. */
-const PLACE = { output_index: 0, content_index: 0 };
+const TEXT_POSITION = { output_index: 0, content_index: 0 };
 
 /**
  * Encodes an answer as a response with one message, whole or in events. Source:
@@ -56,13 +56,13 @@ export class ResponsesEncoding implements AnswerEncoding {
       this.#event('response.created', { response }),
       this.#event('response.in_progress', { response }),
       this.#event('response.output_item.added', { output_index: 0, item }),
-      this.#event('response.content_part.added', { ...this.#place(), part: textPart('') }),
+      this.#event('response.content_part.added', { ...this.#position(), part: textPart('') }),
     ];
   }
 
   piece(text: string): readonly object[] {
     this.#text += text;
-    return [this.#event('response.output_text.delta', { ...this.#place(), delta: text, logprobs: [] })];
+    return [this.#event('response.output_text.delta', { ...this.#position(), delta: text, logprobs: [] })];
   }
 
   end({ usage, extra }: Omit<EncodedAnswer, 'content'>): readonly object[] {
@@ -70,8 +70,8 @@ export class ResponsesEncoding implements AnswerEncoding {
     const item = this.#message('completed', text);
     const response = { ...this.#response('completed', [item], usage), ...extra };
     return [
-      this.#event('response.output_text.done', { ...this.#place(), text, logprobs: [] }),
-      this.#event('response.content_part.done', { ...this.#place(), part: textPart(text) }),
+      this.#event('response.output_text.done', { ...this.#position(), text, logprobs: [] }),
+      this.#event('response.content_part.done', { ...this.#position(), part: textPart(text) }),
       this.#event('response.output_item.done', { output_index: 0, item }),
       this.#event('response.completed', { response }),
     ];
@@ -89,8 +89,8 @@ export class ResponsesEncoding implements AnswerEncoding {
     return { type, sequence_number: this.#sequence - 1, ...fields };
   }
 
-  #place() {
-    return { item_id: `msg_${this.#frame.id}`, ...PLACE };
+  #position() {
+    return { item_id: `msg_${this.#frame.id}`, ...TEXT_POSITION };
   }
 
   #message(status: 'in_progress' | 'completed', text?: string) {

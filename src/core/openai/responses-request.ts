@@ -34,8 +34,8 @@ const messageItem = z.object({
 });
 const outputItem = z.object({ type: z.enum(['function_call_output', 'custom_tool_call_output']), output: content });
 /** Kinds of items without content for a prompt: reasoning, and calls of tools. */
-const SILENT_ITEMS = ['reasoning', 'function_call', 'custom_tool_call'] as const;
-const silentItem = z.object({ type: z.enum(SILENT_ITEMS) });
+const IGNORED_ITEMS = ['reasoning', 'function_call', 'custom_tool_call'] as const;
+const ignoredItem = z.object({ type: z.enum(IGNORED_ITEMS) });
 
 const textFormat = z.discriminatedUnion(
   'type',
@@ -75,10 +75,10 @@ export function parseResponsesRequest(body: unknown): CompletionRequest {
   const parsed = parseBody(responsesRequest, body);
   assertNoToolNeeded(body);
   const { instructions, input } = parsed;
-  const said = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input.flatMap(readItem);
+  const dialogue = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input.flatMap(readItem);
   return {
     model: parsed.model,
-    messages: instructions ? [{ role: 'system', content: instructions }, ...said] : said,
+    messages: instructions ? [{ role: 'system', content: instructions }, ...dialogue] : dialogue,
     isStreamed: parsed.stream === true,
     includesUsage: true,
     format: toFormat(parsed.text?.format ?? undefined),
@@ -99,7 +99,7 @@ function toFormat(format: z.output<typeof textFormat> | undefined): RequestedFor
 
 function readItem(item: unknown, index: number): readonly LlmMessage[] {
   const field = `input.${index}`;
-  if (silentItem.safeParse(item).success) return [];
+  if (ignoredItem.safeParse(item).success) return [];
   const output = outputItem.safeParse(item);
   if (output.success) return [{ role: 'user', content: toText(output.data.output, `${field}.output`) }];
   const { type } = z

@@ -4,38 +4,38 @@ import type { Principal } from '../access/principal.js';
 import type { Role } from '../access/roles.js';
 
 /** Roles that may make requests that only read. */
-const EVERYBODY: readonly Role[] = ['viewer', 'agent', 'operator', 'admin'];
+const ALL_ROLES: readonly Role[] = ['viewer', 'agent', 'operator', 'admin'];
 /** Roles that may make requests that run, change or end something. */
-const WORKERS: readonly Role[] = ['agent', 'operator', 'admin'];
+const EXECUTING_ROLES: readonly Role[] = ['agent', 'operator', 'admin'];
 
 /** Roles that may make each request; defined only here. `reaches` gives the owners whose objects a role can access. */
 export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
-  open_session: WORKERS,
-  execute_command: WORKERS,
-  close_session: WORKERS,
-  shell_metadata: EVERYBODY,
-  daemon_status: EVERYBODY,
-  check_command: WORKERS,
-  send_input: WORKERS,
-  confirm_command: WORKERS,
-  list_confirmations: WORKERS,
-  signal_command: WORKERS,
-  wait_command: EVERYBODY,
-  read_output: EVERYBODY,
-  list_sessions: EVERYBODY,
-  get_session: EVERYBODY,
-  reset_session: WORKERS,
-  resize_terminal: WORKERS,
-  attach_session: EVERYBODY,
-  watch_resources: EVERYBODY,
-  checkpoint_workspace: WORKERS,
-  list_checkpoints: EVERYBODY,
-  diff_workspace: EVERYBODY,
-  restore_workspace: WORKERS,
-  llm_call: WORKERS,
-  llm_stream: WORKERS,
-  cancel_llm: WORKERS,
-  list_llm_providers: EVERYBODY,
+  open_session: EXECUTING_ROLES,
+  execute_command: EXECUTING_ROLES,
+  close_session: EXECUTING_ROLES,
+  shell_metadata: ALL_ROLES,
+  daemon_status: ALL_ROLES,
+  check_command: EXECUTING_ROLES,
+  send_input: EXECUTING_ROLES,
+  confirm_command: EXECUTING_ROLES,
+  list_confirmations: EXECUTING_ROLES,
+  signal_command: EXECUTING_ROLES,
+  wait_command: ALL_ROLES,
+  read_output: ALL_ROLES,
+  list_sessions: ALL_ROLES,
+  get_session: ALL_ROLES,
+  reset_session: EXECUTING_ROLES,
+  resize_terminal: EXECUTING_ROLES,
+  attach_session: ALL_ROLES,
+  watch_resources: ALL_ROLES,
+  checkpoint_workspace: EXECUTING_ROLES,
+  list_checkpoints: ALL_ROLES,
+  diff_workspace: ALL_ROLES,
+  restore_workspace: EXECUTING_ROLES,
+  llm_call: EXECUTING_ROLES,
+  llm_stream: EXECUTING_ROLES,
+  cancel_llm: EXECUTING_ROLES,
+  list_llm_providers: ALL_ROLES,
 };
 
 /**

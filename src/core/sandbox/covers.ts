@@ -13,14 +13,14 @@ export const isWithin = (path: string, directory: string): boolean => path.start
  * @param hidden all of them without links, as is the workspace
  */
 export function coversOf(hidden: readonly Place[], workspace: string): readonly Place[] {
-  const isShown = (path: string, directory: string) => isWithin(workspace, directory) && isWithin(path, workspace);
+  const showsThrough = (path: string, directory: string) => isWithin(workspace, directory) && isWithin(path, workspace);
   const covers = hidden.filter(({ path }) => {
-    return !hidden.some((other) => isWithin(path, other.path) && !isShown(path, other.path));
+    return !hidden.some((other) => isWithin(path, other.path) && !showsThrough(path, other.path));
   });
-  return [...covers.flatMap(({ path }) => waysTo(path, workspace)), ...covers];
+  return [...covers.flatMap(({ path }) => parentMounts(path, workspace)), ...covers];
 }
 
-function waysTo(path: string, workspace: string): readonly Place[] {
+function parentMounts(path: string, workspace: string): readonly Place[] {
   if (!isWithin(path, workspace)) return [];
   const names = path.slice(workspace.length + 1).split('/');
   return names.slice(1).map((_, index) => ({

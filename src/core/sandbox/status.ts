@@ -28,9 +28,9 @@ export function resolveSandboxStatus(configured: SandboxProfile, problems: Sandb
  * Selects the profile for a client: the requested one, unless it is less strict than the daemon's own.
  * @throws AdapterError INVALID_REQUEST, SANDBOX_UNAVAILABLE
  */
-export function chooseProfile(wanted: SandboxProfile | undefined, standing: SandboxStatus): SandboxProfile {
-  if (wanted === undefined) return standing.profile;
-  const allowed = profilesFrom(standing.profile);
+export function chooseProfile(wanted: SandboxProfile | undefined, status: SandboxStatus): SandboxProfile {
+  if (wanted === undefined) return status.profile;
+  const allowed = profilesFrom(status.profile);
   if (!allowed.includes(wanted)) {
     throw new AdapterError(
       'INVALID_REQUEST',
@@ -38,10 +38,10 @@ export function chooseProfile(wanted: SandboxProfile | undefined, standing: Sand
       { details: { field: 'sandbox', allowed } },
     );
   }
-  if (standing.available.includes(wanted) || wanted === 'none') return wanted;
+  if (status.available.includes(wanted) || wanted === 'none') return wanted;
   throw new AdapterError(
     'SANDBOX_UNAVAILABLE',
-    `the sandbox profile ${wanted} does not work on this machine: ${standing.problems[wanted] ?? 'it was not tested'}`,
-    { details: { available: standing.available } },
+    `the sandbox profile ${wanted} does not work on this machine: ${status.problems[wanted] ?? 'it was not tested'}`,
+    { details: { available: status.available } },
   );
 }

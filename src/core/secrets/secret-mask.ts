@@ -59,12 +59,12 @@ export class SecretMask {
    * A value in wire format with all texts in it masked, including field names; bytes are unchanged. Returns the same
    * value when there are no secrets.
    */
-  readonly value = <T>(value: T): T => (this.#texts.length === 0 ? value : (this.#deep(value) as T));
+  readonly value = <T>(value: T): T => (this.#texts.length === 0 ? value : (this.#maskDeep(value) as T));
 
-  #deep(value: unknown): unknown {
+  #maskDeep(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
-    if (Array.isArray(value)) return value.map((entry) => this.#deep(entry));
+    if (Array.isArray(value)) return value.map((entry) => this.#maskDeep(entry));
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.text(key), this.#deep(inner)]));
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.text(key), this.#maskDeep(inner)]));
   }
 }

@@ -42,14 +42,14 @@ export function toolAnswer(answer: object, facts: CallFacts): ToolAnswer {
   if (fields['status'] === 'denied') return { status: 'denied', next: nextAfter(fields, facts) };
   const next = nextAfter(fields, facts);
   const entries = Object.entries(fields)
-    .filter(([name, value]) => isTelling(name, value, fields))
+    .filter(([name, value]) => isInformative(name, value, fields))
     .map(([name, value]) => [name, value instanceof Uint8Array ? new TextDecoder().decode(value) : value] as const);
-  const told = Object.fromEntries(entries);
-  const { status, exit_code, ...others } = told;
+  const shown = Object.fromEntries(entries);
+  const { status, exit_code, ...others } = shown;
   const isLong = ([name]: readonly [string, unknown]) => LONG.includes(name);
   return {
     ...(status !== undefined && { status }),
-    ...('exit_code' in told && { exit_code }),
+    ...('exit_code' in shown && { exit_code }),
     ...(next !== undefined && { next }),
     ...noteOf(facts),
     ...Object.fromEntries(Object.entries(others).filter((entry) => !isLong(entry))),
@@ -57,7 +57,7 @@ export function toolAnswer(answer: object, facts: CallFacts): ToolAnswer {
   };
 }
 
-function isTelling(name: string, value: unknown, fields: Readonly<Record<string, unknown>>): boolean {
+function isInformative(name: string, value: unknown, fields: Readonly<Record<string, unknown>>): boolean {
   if (name === 'exit_code') return true;
   if (value === null || value === undefined || NOISE.has(name) || isSame(value, EXPECTED[name])) return false;
   const flag = SIZES[name];
@@ -75,12 +75,12 @@ export interface ToolError {
 }
 
 /** Details that the message already contains. */
-const SAID: ReadonlySet<string> = new Set(['problems', 'reasons', 'commands', 'action']);
+const REDUNDANT_DETAILS: ReadonlySet<string> = new Set(['problems', 'reasons', 'commands', 'action']);
 
 /** Formats a failure for a model. */
 export function toolFailure({ code, message, details = {} }: ToolError, facts: CallFacts): ToolAnswer {
-  const unsaid = Object.entries(details).filter(([name]) => !SAID.has(name));
-  const error = { code, message, ...(unsaid.length > 0 && { details: Object.fromEntries(unsaid) }) };
+  const remaining = Object.entries(details).filter(([name]) => !REDUNDANT_DETAILS.has(name));
+  const error = { code, message, ...(remaining.length > 0 && { details: Object.fromEntries(remaining) }) };
   return { error, next: nextAfterError(code, details, facts), ...noteOf(facts) };
 }
 

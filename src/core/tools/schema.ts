@@ -11,7 +11,7 @@ export interface ObjectSchema {
 }
 
 /** Keywords that cost a model tokens without information: an error names the problem when a value violates one. */
-const UNSHOWN: ReadonlySet<string> = new Set(['$schema', 'pattern', 'propertyNames', 'minLength', 'maxLength']);
+const HIDDEN_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'pattern', 'propertyNames', 'minLength', 'maxLength']);
 
 /** Numbers from this value on are technical ceilings (32-bit timers, safe integers), in the unit of the field. */
 const TECHNICAL_CEILING = 2 ** 31 - 1;
@@ -44,7 +44,7 @@ const shownOf = (key: string, value: Json): Json =>
     : shown(value);
 
 const isNoise = (key: string, value: Json): boolean =>
-  UNSHOWN.has(key) || (key === 'maximum' && typeof value === 'number' && value >= TECHNICAL_CEILING);
+  HIDDEN_KEYWORDS.has(key) || (key === 'maximum' && typeof value === 'number' && value >= TECHNICAL_CEILING);
 
 function withoutNullType(type: Json): Json {
   if (!Array.isArray(type)) return type;

@@ -61,7 +61,7 @@ function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string)
 /** Programs with subcommands that run commands. */
 const HAS_PAIRS = new Set(Object.keys(WRAPPERS).flatMap((name) => (name.includes(' ') ? name.split(' ')[0] : [])));
 /** Subcommands that are treated as programs of their own. */
-const NAMESAKES: Readonly<Record<string, string>> = {
+const EQUIVALENT_PROGRAMS: Readonly<Record<string, string>> = {
   'docker compose': 'docker-compose',
   'podman compose': 'docker-compose',
   'docker container': 'docker',
@@ -86,10 +86,10 @@ function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
   for (const { name, rest, isCertain } of all) {
     const label = `${program} ${name.value ?? ''}`;
     const wrapper = WRAPPERS[label];
-    const namesake = NAMESAKES[label];
+    const equivalent = EQUIVALENT_PROGRAMS[label];
     if (wrapper) judgeWrapper(subject, label, wrapper, rest);
-    else if (namesake !== undefined) subject.runWords([literal(namesake), ...rest]);
-    isWhole ||= isCertain && (wrapper !== undefined || namesake !== undefined);
+    else if (equivalent !== undefined) subject.runWords([literal(equivalent), ...rest]);
+    isWhole ||= isCertain && (wrapper !== undefined || equivalent !== undefined);
   }
   return isWhole;
 }

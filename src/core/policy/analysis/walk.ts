@@ -31,7 +31,7 @@ interface Flow {
 }
 
 /** Standard input of `>(…)` and `coproc`. */
-const FED: Stdin = { kind: 'unknown', what: 'another command' };
+const PIPED_INPUT: Stdin = { kind: 'unknown', what: 'another command' };
 
 /** Parents of alternatives: whether an alternative runs is known only at run time. */
 const ALTERNATIVES: ReadonlySet<SyntaxNode['type']> = new Set([
@@ -89,11 +89,11 @@ export class Walk {
         this.#visitChildren(node, { ...flow });
         return;
       case 'For':
-        this.#readWords(node, flow);
+        this.#judgeLoopWords(node, flow);
         break;
       case 'Coproc':
         judgeExpansion(node, this.#inquiry);
-        this.#visitChildren(node, { ...flow, stdin: FED });
+        this.#visitChildren(node, { ...flow, stdin: PIPED_INPUT });
         return;
       default:
         judgeExpansion(node, this.#inquiry);
@@ -108,7 +108,7 @@ export class Walk {
   }
 
   /** A loop uses the files that it iterates over by a variable of which less is known, so they are judged here. */
-  #readWords(node: For, flow: Flow): void {
+  #judgeLoopWords(node: For, flow: Flow): void {
     judgeExpansion(node, this.#inquiry);
     const scope = this.#scopeAt(node.pos, flow);
     const words = (node.wordlist ?? []).filter(({ text }) => /[/~]/.test(text)).slice(0, POLICY_LIMITS.maxRedirects);
@@ -145,7 +145,7 @@ export class Walk {
       this.#inquiry.note('obfuscated', `expansions are nested more than ${POLICY_LIMITS.maxNesting} deep`);
     } else {
       const isFed = node.type === 'ProcessSubstitution' && node.operator === '>';
-      this.#visitChildren(node, { ...flow, nesting: flow.nesting + 1, ...(isFed && { stdin: FED }) });
+      this.#visitChildren(node, { ...flow, nesting: flow.nesting + 1, ...(isFed && { stdin: PIPED_INPUT }) });
     }
   }
 
@@ -190,7 +190,7 @@ export class Walk {
 
   /** Whether the commands that follow run only when this command has succeeded. */
   #isChecked(node: Command): boolean {
-    return /^\s*&&/.test(this.#source.slice(node.end, node.end + LOOK_AHEAD));
+    return /^\s*&&/.test(this.#source.slice(node.end, node.end + OPERATOR_DISTANCE));
   }
 
   /** A redirection of a group is judged separately; its input applies to all commands in the group. */
@@ -212,7 +212,7 @@ export class Walk {
 }
 
 /** Distance after a command within which its operator is searched, in characters. */
-const LOOK_AHEAD = 80;
+const OPERATOR_DISTANCE = 80;
 
 /** The files whose names a command prints, when these are known. */
 function namesOf({ name, args, redirects }: SimpleCommand, inquiry: AnalysisContext): readonly Argument[] | undefined {

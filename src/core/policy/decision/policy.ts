@@ -73,7 +73,7 @@ export function decideTyping(policy: Policy, request: PolicyRequest, facts: Poli
 function decideInspected(policy: Policy, request: PolicyRequest, inspection: Inspection): PolicyVerdict {
   const { commands, notes, changesNames, isUnparsable } = inspection;
   const judged = commands.map((command) => decideCommand(policy, command));
-  const whole = combine([...notes.map((note) => weigh(policy, note)), ...matchText(policy, request)]);
+  const whole = combine([...notes.map((note) => decideFinding(policy, note)), ...matchText(policy, request)]);
   const all = [whole, ...judged];
   const worst = all.reduce(stricterDecision);
   const reasons = all.toSorted((a, b) => compare(b, a)).flatMap((verdict) => verdict.reasons);
@@ -104,21 +104,21 @@ type JudgedVerdict = CommandVerdict & Decision;
 function decideCommand({ actions, rules }: Policy, command: JudgedCommand): JudgedVerdict {
   const matches = rules.map((rule) => ({ rule, match: rule.match(command) })).filter(({ match }) => match !== 'no');
   const allowing = matches.find(({ rule, match }) => rule.action === 'allow' && match === 'yes')?.rule;
-  const weighed = command.findings.map((finding): Decision => {
+  const decisions = command.findings.map((finding): Decision => {
     const isAllowed = allowing !== undefined && finding.isOfProgram && finding.isCatastrophe !== true;
     return isAllowed
       ? { action: 'allow', class: finding.class, reasons: [allowing.reason], causes: [] }
-      : weigh({ actions, rules }, finding);
+      : decideFinding({ actions, rules }, finding);
   });
   for (const { rule, match } of matches) {
     if (rule.action === 'allow') continue;
     const isSure = match === 'yes';
     const reason = isSure ? rule.reason : `${rule.reason} (perhaps: that is known only when it runs)`;
-    const { class: commandClass } = combine(weighed);
+    const { class: commandClass } = combine(decisions);
     // A rule that may apply, but not certainly, requires a confirmation.
-    weighed.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));
+    decisions.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));
   }
-  return { text: command.text, program: command.program, ...combine(weighed) };
+  return { text: command.text, program: command.program, ...combine(decisions) };
 }
 
 /** Rules that consist of an expression alone are also matched against the text of the whole request: `curl … | sh`. */
@@ -135,7 +135,7 @@ const ofRule = (action: PolicyAction, commandClass: CommandClass, reason: string
   return { action, class: commandClass, reasons: [reason], causes: action === 'confirm' ? ['rule'] : [] };
 };
 
-function weigh({ actions }: Policy, finding: Finding): Decision {
+function decideFinding({ actions }: Policy, finding: Finding): Decision {
   const action = finding.isCatastrophe === true ? 'deny' : actions[finding.class];
   return {
     action,
@@ -146,8 +146,8 @@ function weigh({ actions }: Policy, finding: Finding): Decision {
 }
 
 /** The strictest decision, with the reasons of all of them, the strictest first. */
-function combine(weighed: readonly Decision[]): Decision {
-  const sorted = weighed.toSorted((a, b) => compare(b, a));
+function combine(decisions: readonly Decision[]): Decision {
+  const sorted = decisions.toSorted((a, b) => compare(b, a));
   const { action, class: commandClass } = sorted.reduce(stricterDecision, HARMLESS);
   return {
     action,

@@ -3,7 +3,7 @@ import { isKnownProgram } from '../programs/known.js';
 import type { PolicyVerdict } from './policy.js';
 
 /** Description of the effect of each class, for a person who cannot see the command. */
-const DOES: Readonly<Record<CommandClass, string>> = {
+const EFFECTS: Readonly<Record<CommandClass, string>> = {
   read: 'looks at something',
   write: 'writes in the workspace',
   execute: 'runs a program',
@@ -17,7 +17,7 @@ const DOES: Readonly<Record<CommandClass, string>> = {
 };
 
 /** Placeholder for a name that may be part of a password. */
-const UNNAMED = 'a program';
+const NAME_PLACEHOLDER = 'a program';
 
 /**
  * The same verdict about typed text, without any part of the text, which may be the answer to a password prompt. The
@@ -25,10 +25,10 @@ const UNNAMED = 'a program';
  */
 export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
   const commands = verdict.commands.map((command) => {
-    const name = command.program !== undefined && isKnownProgram(command.program) ? command.program : UNNAMED;
-    const reasons = command.action === 'allow' ? [] : [`${name} ${DOES[command.class]}`];
-    return { ...command, text: name, program: name === UNNAMED ? undefined : name, reasons };
+    const name = command.program !== undefined && isKnownProgram(command.program) ? command.program : NAME_PLACEHOLDER;
+    const reasons = command.action === 'allow' ? [] : [`${name} ${EFFECTS[command.class]}`];
+    return { ...command, text: name, program: name === NAME_PLACEHOLDER ? undefined : name, reasons };
   });
   const reasons = [...new Set(commands.flatMap((command) => command.reasons))];
-  return { ...verdict, commands, reasons: reasons.length > 0 ? reasons : [`it ${DOES[verdict.class]}`] };
+  return { ...verdict, commands, reasons: reasons.length > 0 ? reasons : [`it ${EFFECTS[verdict.class]}`] };
 }

@@ -2,7 +2,7 @@ import type { Argument } from '../words/argument.js';
 import type { ProgramSpec } from '../subject/program-spec.js';
 
 /** Spec of a program that only shows information. */
-const SHOWING: ProgramSpec = { class: 'read', operands: 'text' };
+const READ_ONLY: ProgramSpec = { class: 'read', operands: 'text' };
 
 /** Arguments that each match one of the patterns, in any order; an empty list matches too. */
 const any = (...patterns: string[]): RegExp => new RegExp(`^(?:(?:${patterns.join('|')})(?: |$))*$`);
@@ -141,7 +141,7 @@ const PATTERNS: Readonly<Record<string, RegExp>> = {
 export function findShowing(program: string, args: readonly Argument[]): ProgramSpec | undefined {
   const pattern = Object.hasOwn(PATTERNS, program) ? PATTERNS[program] : undefined;
   if (!pattern || !args.every(isPlain)) return undefined;
-  return pattern.test(args.map(({ value }) => value).join(' ')) ? SHOWING : undefined;
+  return pattern.test(args.map(({ value }) => value).join(' ')) ? READ_ONLY : undefined;
 }
 
 /** Known, a single word, and never an option. */

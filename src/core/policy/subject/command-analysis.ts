@@ -33,7 +33,7 @@ const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonl
 };
 
 /** Programs that print properties of a file, but not its content. */
-const NAMING = new Set(
+const METADATA_PROGRAMS = new Set(
   'ls dir stat df du lsblk blkid file smartctl realpath readlink findmnt lsof fuser test [ getfacl basename dirname udevadm'.split(
     ' ',
   ),
@@ -115,7 +115,7 @@ export class CommandAnalysis {
       if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
         this.addSideEffect('exfiltration', `reads credentials: ${path}`);
       }
-      if (isRawDevice(path) && !NAMING.has(this.program ?? ''))
+      if (isRawDevice(path) && !METADATA_PROGRAMS.has(this.program ?? ''))
         this.addSideEffect('exfiltration', `reads a disk or the memory past all permissions: ${path}`);
     }
   }
@@ -153,8 +153,8 @@ export class CommandAnalysis {
     const { facts } = this.inquiry;
     for (const path of this.#pathsOf(argument)) {
       if (path === undefined) {
-        const isBarren = argument.shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
-        const empty = isBarren && argument.shape.includes('/') ? ', and is / if that is empty' : '';
+        const hasNoKnownName = argument.shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
+        const empty = hasNoKnownName && argument.shape.includes('/') ? ', and is / if that is empty' : '';
         this.addSideEffect('destructive', `${what} what is known only when it runs${empty}: ${shorten(argument.text)}`);
         continue;
       }
@@ -196,7 +196,7 @@ export class CommandAnalysis {
       args: args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value)),
       paths: [...this.#paths],
       hasUnknownPaths: this.#hasUnknownPaths,
-      findings: this.#findings.length > 0 ? this.#findings : [NOTHING],
+      findings: this.#findings.length > 0 ? this.#findings : [NO_EFFECT],
       isFed: this.command.stdin !== undefined,
       typed: this.#typed,
     };
@@ -227,7 +227,7 @@ function patternOf(shape: string): string | undefined {
   return isNamed ? `/${pattern}` : undefined;
 }
 
-const NOTHING: Finding = { class: 'read', reason: '', isOfProgram: true };
+const NO_EFFECT: Finding = { class: 'read', reason: '', isOfProgram: true };
 
 /** A text, shortened for use in reasons. */
 export function shorten(text: string): string {

@@ -14,7 +14,7 @@ export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label:
     if (option) judgeOption(subject, option, `${label} ${name}`, value);
   }
   for (const argument of parsed.doubtful) {
-    if (mayTurnBad(options, argument)) subject.addUnknown(argument, `an option of ${label}`);
+    if (mayBeStricterOption(options, argument)) subject.addUnknown(argument, `an option of ${label}`);
   }
   spec.judge?.(subject);
   if (subcommands && parsed.operands[0]) {
@@ -108,9 +108,9 @@ function judgeOperands(
 }
 
 /** Whether an unknown argument could be an option that makes the command stricter than without it. */
-function mayTurnBad(options: Readonly<Record<string, OptionSpec>>, { maySplit }: Argument): boolean {
+function mayBeStricterOption(options: Readonly<Record<string, OptionSpec>>, { maySplit }: Argument): boolean {
   return Object.values(options).some((option) => {
-    const isGrave = option.class !== undefined && rankOf(option.class) >= rankOf('destructive');
-    return isGrave || isExecuted(option) || (maySplit && option.value === 'write');
+    const isSevere = option.class !== undefined && rankOf(option.class) >= rankOf('destructive');
+    return isSevere || isExecuted(option) || (maySplit && option.value === 'write');
   });
 }

@@ -65,8 +65,8 @@ function readLong(arg: Argument, options: ReadingRules['options']): readonly Giv
   const value = equals === -1 ? undefined : tailOf(arg, equals + 1);
   const exact = lookUp(options, name);
   if (exact) return [{ name, spec: exact, value }];
-  const meant = Object.keys(options).filter((known) => known.startsWith(name));
-  const [worst] = meant.toSorted((a, b) => weigh(options[b]) - weigh(options[a]));
+  const candidates = Object.keys(options).filter((known) => known.startsWith(name));
+  const [worst] = candidates.toSorted((a, b) => severityOf(options[b]) - severityOf(options[a]));
   if (worst === undefined) return [{ name, spec: undefined, value }];
   return [{ name: worst, spec: options[worst], value }];
 }
@@ -92,7 +92,7 @@ function readShort(arg: Argument, options: ReadingRules['options']): readonly Gi
 const lookUp = (options: ReadingRules['options'], name: string): OptionSpec | undefined =>
   Object.hasOwn(options, name) ? options[name] : undefined;
 
-const weigh = (spec: OptionSpec | undefined): number =>
+const severityOf = (spec: OptionSpec | undefined): number =>
   (spec?.class ? 2 : 0) + (spec !== undefined && isExecuted(spec) ? 4 : spec?.value === 'write' ? 1 : 0);
 
 /** Whether the value of an option is executed in some way. */

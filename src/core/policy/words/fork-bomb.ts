@@ -15,13 +15,13 @@ export function isForkBomb({ name, body }: FunctionNode): boolean {
   const visit = (node: SyntaxNode, isApart: boolean, isBackground: boolean, depth: number): void => {
     if (depth > MAX_DEPTH || isNesting(node)) return;
     const background = isBackground || (node.type === 'Statement' && node.background === true);
-    const apart = isApart || background || (node.type === 'Pipeline' && node.commands.length > 1);
+    const isSeparate = isApart || background || (node.type === 'Pipeline' && node.commands.length > 1);
     if (node.type === 'Command' && node.name?.value === name.value) {
-      if (apart) calls += 1;
+      if (isSeparate) calls += 1;
       if (background) inBackground += 1;
     }
     forEachChild(node, (child) => {
-      visit(child, apart, background, depth + 1);
+      visit(child, isSeparate, background, depth + 1);
     });
   };
   visit(body, false, false, 0);

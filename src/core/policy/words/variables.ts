@@ -62,7 +62,7 @@ class VariableFinder {
     const inner = nesting + (isNesting(node) ? 1 : 0);
     if (depth > MAX_DEPTH || inner > POLICY_LIMITS.maxNesting) this.#areSpoiled = true;
     if (this.#areSpoiled) return;
-    this.#look(node, isCertain);
+    this.#inspect(node, isCertain);
     const passesOn = CERTAIN_PARENTS.has(node.type) && !(node.type === 'Statement' && node.background === true);
     let isFirst = true;
     forEachChild(node, (child) => {
@@ -71,13 +71,13 @@ class VariableFinder {
     });
   }
 
-  #look(node: SyntaxNode, isCertain: boolean): void {
+  #inspect(node: SyntaxNode, isCertain: boolean): void {
     switch (node.type) {
       case 'Command':
-        this.#lookAtCommand(node, isCertain);
+        this.#inspectCommand(node, isCertain);
         return;
       case 'For':
-        this.#lookAtLoop(node);
+        this.#inspectLoop(node);
         return;
       case 'ParameterExpansion':
         if (node.operation?.type === 'Default') this.#spoiled.add(node.parameter);
@@ -95,11 +95,11 @@ class VariableFinder {
     }
   }
 
-  #lookAtCommand(node: Command, isCertain: boolean): void {
+  #inspectCommand(node: Command, isCertain: boolean): void {
     const { name, prefix } = node;
     // The text of an `eval` names the variables that it changes, if all of it is known.
     const isKnownText = name?.value === 'eval' && node.suffix.every((word) => word.type === 'Word' && isLiteral(word));
-    const isHarmlessTrap = name?.value === 'trap' && this.#lookAtTrap(node);
+    const isHarmlessTrap = name?.value === 'trap' && this.#inspectTrap(node);
     if (isHarmlessTrap) return;
     if (name && (name.parts || SPOILERS.has(name.value)) && !isKnownText) this.#areSpoiled = true;
     else if (name && SETTERS.has(name.value)) markUnknown(node, this.#spoiled);
@@ -120,7 +120,7 @@ class VariableFinder {
    * A trap whose text is known may run at any time, so the variables that it sets are uncertain. Returns true when the
    * trap has no other effect.
    */
-  #lookAtTrap({ suffix }: Command): boolean {
+  #inspectTrap({ suffix }: Command): boolean {
     const [action] = suffix;
     if (action?.type !== 'Word' || !isLiteral(action) || action.value.length > MAX_TRAP_LENGTH) return false;
     const finder = new VariableFinder();
@@ -132,7 +132,7 @@ class VariableFinder {
     return !areSpoiled;
   }
 
-  #lookAtLoop({ name, wordlist = [], body }: For): void {
+  #inspectLoop({ name, wordlist = [], body }: For): void {
     const [first] = wordlist;
     const place = { from: body.pos, to: body.end };
     if (first && wordlist.every((word) => !word.parts && PLAIN_NAME.test(word.value)))
@@ -248,8 +248,8 @@ export function lookupAt(
     if (areSpoiled) return undefined;
     const definition = definitions.get(name);
     if (definition) {
-      const holds = definition.from <= position && position <= definition.to;
-      return holds ? valueOf(definition, variables, outer, depth) : undefined;
+      const isValid = definition.from <= position && position <= definition.to;
+      return isValid ? valueOf(definition, variables, outer, depth) : undefined;
     }
     if (name !== 'PWD') return outer(name);
     const [directory] = directories;

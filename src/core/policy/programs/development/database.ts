@@ -13,11 +13,11 @@ const OPTIONS = {
 };
 
 /** One statement, or client command, that only reads. */
-const LOOKING =
+const READ_ONLY_STATEMENT =
   /^\s*(?:(?:select|explain|show|describe|desc|values)\b[^;]*;?\s*|\\(?:d\S*|l|z)\b[^|;`\\]*|\.(?:tables|schema|databases|indexes|headers|mode|dbinfo)\b[^\n;]*)$/i;
 
 /** Effects that even a query can have. */
-const REACHING_OUT =
+const SIDE_EFFECTS =
   /\b(?:into\s+(?:out|dump)file|load_file|pg_\w+|lo_\w+|dblink|copy|program|load_extension|writefile|readfile|edit|sleep)\b/i;
 
 /** Clients of databases: their statements may change data, or run programs on this machine. */
@@ -30,9 +30,9 @@ export function judgeDatabase(subject: CommandAnalysis): void {
   for (const statement of statements) {
     if (!statement) continue;
     const { value } = statement;
-    const isLooking = value !== undefined && LOOKING.test(value) && !REACHING_OUT.test(value);
+    const isReadOnly = value !== undefined && READ_ONLY_STATEMENT.test(value) && !SIDE_EFFECTS.test(value);
     const isSafe =
-      label === 'redis-cli' ? /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i.test(value ?? '') : isLooking;
+      label === 'redis-cli' ? /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i.test(value ?? '') : isReadOnly;
     if (!isSafe) subject.add('obfuscated', `${label} is given statements that cannot be judged: ${statement.text}`);
     if (!isFirstName) break;
   }
@@ -40,7 +40,7 @@ export function judgeDatabase(subject: CommandAnalysis): void {
   if (
     stdin &&
     stdin.kind !== 'file' &&
-    !(stdin.kind === 'text' && LOOKING.test(stdin.text) && !REACHING_OUT.test(stdin.text))
+    !(stdin.kind === 'text' && READ_ONLY_STATEMENT.test(stdin.text) && !SIDE_EFFECTS.test(stdin.text))
   ) {
     subject.add('obfuscated', `${label} is given statements that cannot be judged`);
   }

@@ -12,7 +12,7 @@ const publish: ProgramSpec = { class: 'exfiltration', reason: 'publishes files',
 const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that others follow', ...text };
 
 /** Subcommands that most object kinds of a container engine share. */
-const things: ProgramSpec = {
+const objectCommands: ProgramSpec = {
   class: 'persistence',
   reason: 'changes what the machine runs',
   ...text,
@@ -63,7 +63,7 @@ const compose: ProgramSpec = {
   },
 };
 
-const look: ProgramSpec = { ...fetch, judge: judgeClusterSecrets };
+const clusterRead: ProgramSpec = { ...fetch, judge: judgeClusterSecrets };
 
 const clusterChange = { class: 'persistence', reason: 'changes a cluster', ...text } as const;
 
@@ -74,12 +74,18 @@ const cluster: ProgramSpec = {
     '-n --namespace --context --kube-context --cluster --kubeconfig --user -s --server --token --as --as-group --request-timeout',
   ),
   subcommands: {
-    ...each('get describe logs explain version api-resources api-versions top events diff wait cluster-info', look),
-    ...each('options help completion kustomize port-forward proxy status whoami projects project', look),
+    ...each(
+      'get describe logs explain version api-resources api-versions top events diff wait cluster-info',
+      clusterRead,
+    ),
+    ...each('options help completion kustomize port-forward proxy status whoami projects project', clusterRead),
     ...each('delete drain cordon scale replace', { class: 'destructive', ...text }),
-    config: { ...clusterChange, subcommands: each('view current-context get-contexts get-clusters get-users', look) },
-    rollout: { ...clusterChange, subcommands: each('status history', look) },
-    auth: { ...clusterChange, subcommands: each('can-i whoami', look) },
+    config: {
+      ...clusterChange,
+      subcommands: each('view current-context get-contexts get-clusters get-users', clusterRead),
+    },
+    rollout: { ...clusterChange, subcommands: each('status history', clusterRead) },
+    auth: { ...clusterChange, subcommands: each('can-i whoami', clusterRead) },
     cp: { class: 'exfiltration', reason: 'copies files from or to a cluster', ...text },
   },
 };
@@ -177,8 +183,8 @@ export const DEVELOPMENT: ProgramTable = {
       ...each('run create', containerRun),
       ...each('rm rmi prune kill', { class: 'destructive', ...text }),
       ...each('stop restart pause', stops),
-      ...each('image volume network builder buildx manifest context system', { ...things, ...run }),
-      ...each('swarm service stack secret config node plugin trust checkpoint machine', things),
+      ...each('image volume network builder buildx manifest context system', { ...objectCommands, ...run }),
+      ...each('swarm service stack secret config node plugin trust checkpoint machine', objectCommands),
       ...each('pull', fetch),
       ...each('push', publish),
       ...each('login', { class: 'exfiltration', reason: 'handles credentials', ...text }),

@@ -65,13 +65,13 @@ function commandsOf(script: string): readonly (string | undefined)[] {
     if (name === '') break;
     if (name === '/' || name === '\\') {
       const delimiter = name === '/' ? '/' : (rest[1] ?? '');
-      const after = behind(rest.slice(name === '/' ? 1 : 2), delimiter, true);
+      const after = textAfter(rest.slice(name === '/' ? 1 : 2), delimiter, true);
       if (after === undefined) return [...found, undefined];
       rest = after.replace(/^[IM]+/, '');
     } else if (name === 's' || name === 'y') {
       const [, delimiter = ''] = rest;
-      const replacement = behind(rest.slice(2), delimiter, name === 's');
-      const flags = replacement === undefined ? undefined : behind(replacement, delimiter, false);
+      const replacement = textAfter(rest.slice(2), delimiter, name === 's');
+      const flags = replacement === undefined ? undefined : textAfter(replacement, delimiter, false);
       if (flags === undefined) return [...found, undefined];
       const [letters = ''] = /^[gpiImMe\d]*/.exec(flags) ?? [];
       if (letters.includes('e')) found.push('e');
@@ -99,7 +99,7 @@ const splitLine = (rest: string): readonly (string | undefined)[] => {
  * The text after the next delimiter that is neither escaped nor in the brackets of a pattern; undefined when it is
  * missing.
  */
-function behind(text: string, delimiter: string, isPattern: boolean): string | undefined {
+function textAfter(text: string, delimiter: string, isPattern: boolean): string | undefined {
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
     else if (text[at] === delimiter) return text.slice(at + 1);

@@ -51,7 +51,7 @@ const READING_CONFIG = /^(?:--get.*|--list|-l|get|list|--show-origin|--name-only
 
 /** `git config`: settings that run programs later, or that apply to all repositories. */
 export function judgeGitConfig(subject: CommandAnalysis): void {
-  const words = wordsBehind(subject, 'config');
+  const words = wordsAfter(subject, 'config');
   if (words.some(({ value }) => value !== undefined && READING_CONFIG.test(value))) return;
   const names = words.filter(({ shape }) => !shape.startsWith('-') && !['set', 'unset'].includes(shape));
   const [key] = names;
@@ -82,7 +82,7 @@ const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
 
 /** Whether `checkout` is given files: after a revision, or recognised as file names. */
 function namesFiles(subject: CommandAnalysis): boolean {
-  const { operands, options } = parseArguments(wordsBehind(subject, 'checkout'), { options: CHECKOUT_OPTIONS });
+  const { operands, options } = parseArguments(wordsAfter(subject, 'checkout'), { options: CHECKOUT_OPTIONS });
   const isOfBranch = options.some(({ name }) => Object.hasOwn(CHECKOUT_OPTIONS, name));
   // `--theirs` and `--ours` replace only the conflicted result of a merge, which is not the work of either side.
   if (isOfBranch || options.some(({ name }) => name === '--theirs' || name === '--ours')) return false;
@@ -91,7 +91,7 @@ function namesFiles(subject: CommandAnalysis): boolean {
 
 /** `clean`: with `-n` it only lists what it would delete. */
 export function judgeGitClean(subject: CommandAnalysis): void {
-  const { options } = parseArguments(wordsBehind(subject, 'clean'), { options: valued('-e --exclude') });
+  const { options } = parseArguments(wordsAfter(subject, 'clean'), { options: valued('-e --exclude') });
   if (!options.some(({ name }) => name === '-n' || name === '--dry-run'))
     subject.add('destructive', 'git clean discards work');
 }
@@ -106,15 +106,15 @@ export function judgeGitReset(subject: CommandAnalysis): void {
 
 /** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is another destination. */
 export function judgeGitPush(subject: CommandAnalysis): void {
-  const address = wordsBehind(subject, 'push').find(({ shape }) =>
+  const address = wordsAfter(subject, 'push').find(({ shape }) =>
     /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/.test(shape),
   );
   if (address) subject.add('exfiltration', `git push sends the repository to an address: ${address.text}`);
-  for (const { shape } of wordsBehind(subject, 'push')) {
+  for (const { shape } of wordsAfter(subject, 'push')) {
     if (/^[+:]./.test(shape)) subject.add('destructive', `git overwrites or deletes what others have: ${shape}`);
   }
 }
 
-function wordsBehind({ args }: CommandAnalysis, name: string): readonly Argument[] {
+function wordsAfter({ args }: CommandAnalysis, name: string): readonly Argument[] {
   return args.slice(args.findIndex(({ value }) => value === name) + 1);
 }

@@ -97,7 +97,7 @@ function interpreter({ source, code, values }: InterpreterOptions): ProgramSpec 
 }
 
 /** Debugger commands that only inspect. */
-const LOOKING =
+const READ_ONLY_COMMANDS =
   /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/;
 
 const PERL = interpreter({ source: '-e -E', code: '-M -m -x -n -p -i -d', values: '-I' });
@@ -181,7 +181,10 @@ export const INTERPRETERS: ProgramTable = {
     class: 'execute',
     operands: 'text',
     options: {
-      ...each('-ex -x -iex --eval-command --command --batch-silent -o', { value: 'code', harmless: LOOKING }),
+      ...each('-ex -x -iex --eval-command --command --batch-silent -o', {
+        value: 'code',
+        harmless: READ_ONLY_COMMANDS,
+      }),
       ...valued('-p --pid'),
     },
   }),

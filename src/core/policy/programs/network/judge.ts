@@ -31,11 +31,11 @@ const DATA_OPTIONS = /^(?:-d|--data.*|--json|-F|--form.*|--url-query|--variable)
 /** Options whose value is sent to the other machine. */
 const SENT_OPTIONS = /^(?:-H|--header|--proxy-header|-A|--user-agent|-e|--referer|-u|--user|-b|--cookie)$/;
 /** Sockets of services that give full control over this machine. */
-const DOOR = /(?:^|[:=/])(?:docker|containerd|crio|podman|dockershim|libvirt-sock|private)(?:\.sock)?$/;
+const CONTROL_SOCKET = /(?:^|[:=/])(?:docker|containerd|crio|podman|dockershim|libvirt-sock|private)(?:\.sock)?$/;
 
 /** Adds a finding for talking to such a socket. */
-function judgeDoor(subject: CommandAnalysis, socket: Argument): void {
-  if (socket.value === undefined || DOOR.test(socket.value))
+function judgeControlSocket(subject: CommandAnalysis, socket: Argument): void {
+  if (socket.value === undefined || CONTROL_SOCKET.test(socket.value))
     subject.add(
       'privilege',
       `${subject.program ?? 'it'} speaks to a service that may do anything here: ${socket.text}`,
@@ -57,7 +57,7 @@ export function judgeCurl(subject: CommandAnalysis): void {
     if ((name === '-H' || name === '--header') && value?.value?.startsWith('@') === true)
       subject.add('exfiltration', 'curl sends a file');
     if ((name === '--url' || SENT_OPTIONS.test(name)) && value) judgeTarget(subject, value);
-    if (name === '--unix-socket' && value) judgeDoor(subject, value);
+    if (name === '--unix-socket' && value) judgeControlSocket(subject, value);
   }
   for (const operand of operands) judgeTarget(subject, operand);
   if (options.some(({ name }) => /^(?:-O|--remote-name.*)$/.test(name))) {
@@ -182,14 +182,14 @@ export function judgeSocat(subject: CommandAnalysis): void {
       subject.runText(tailOf(arg, kind.length), 'what socat runs');
     }
     if (/^(?:open|create|file|gopen|creat)$/i.test(type))
-      subject.write({ ...tailOf(arg, kind?.length ?? 0), ...pathBefore(arg, kind?.length ?? 0) });
-    if (/^unix-/i.test(type)) judgeDoor(subject, { ...arg, ...pathBefore(arg, kind?.length ?? 0) });
+      subject.write({ ...tailOf(arg, kind?.length ?? 0), ...addressPath(arg, kind?.length ?? 0) });
+    if (/^unix-/i.test(type)) judgeControlSocket(subject, { ...arg, ...addressPath(arg, kind?.length ?? 0) });
     if (/-l(?:isten)?$/i.test(type)) subject.add('exfiltration', 'socat waits for connections');
   }
 }
 
 /** The path in an address of socat: its options follow after commas. */
-function pathBefore({ value, shape }: Argument, from: number): Pick<Argument, 'value' | 'shape'> {
+function addressPath({ value, shape }: Argument, from: number): Pick<Argument, 'value' | 'shape'> {
   const [path = ''] = shape.slice(from).split(',');
   return { shape: path, value: value === undefined ? undefined : path };
 }
