@@ -76,7 +76,9 @@ export const llmRequests = {
           command: z.string().nullable().describe('Path of its program'),
         }),
       ),
-      auto: z.array(z.string()).describe('Providers in the order of attempts when the request names none, available or not'),
+      auto: z
+        .array(z.string())
+        .describe('Providers in the order of attempts when the request names none, available or not'),
     }),
   },
 } as const;
