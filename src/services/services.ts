@@ -17,7 +17,7 @@ import type { RequestAudit } from './audit/request-audit.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { StreamedInputs } from './commands/streamed-inputs.js';
 
-/** The use-cases that transports call. */
+/** The services that transports use. */
 export interface Services {
   readonly access: Access;
   readonly quotas: Quotas;
@@ -26,7 +26,7 @@ export interface Services {
   readonly commands: Commands;
   readonly inputs: StreamedInputs;
   readonly confirmations: Confirmations;
-  /** Transports keep it: each connection that events can be sent to. */
+  /** Connections that events can be sent to; maintained by transports. */
   readonly connections: Connections;
   readonly checkpoints: Checkpoints;
   readonly llm: LlmPort;
@@ -34,13 +34,13 @@ export interface Services {
   readonly metadata: Metadata;
   readonly status: DaemonStatus;
   readonly readiness: Readiness;
-  /** Where transports count what they do. */
+  /** Metrics recorded by transports. */
   readonly metrics: Metrics;
-  /** Where transports record who connects, and what is asked. */
+  /** Records connections and requests; used by transports. */
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
-  /** Masks what goes out to clients. */
+  /** Masks secrets in everything sent to clients. */
   readonly secrets: SecretMask;
-  /** Whether the daemon takes new work. */
+  /** True when the daemon accepts no new work. */
   readonly isClosing: () => boolean;
 }

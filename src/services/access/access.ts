@@ -7,41 +7,41 @@ import type { RequestAudit } from '../audit/request-audit.js';
 import type { TokenStore } from './token-store.js';
 
 /**
- * Who needs a token: `auto` lets in programs of the daemon's own user without one, `token` nobody, `none` everybody who can
- * connect at all.
+ * Which connections need a token: with `auto`, programs of the daemon's own user connect without one; with `token`,
+ * every connection needs one; with `none`, every connection that reaches the port is accepted.
  */
 export type AuthMode = 'auto' | 'token' | 'none';
 
-/** What somebody shows who wants to be let in. */
+/** What a connection presents for authentication. */
 export interface Credentials {
-  /** As it came over the wire: anything, or undefined. */
+  /** As received over the wire: any value, or undefined. */
   readonly token: unknown;
-  /** Why it needs a token, as a clause; undefined for a program of the daemon's own user, as `whyForeign` says. */
+  /** Why a token is needed, as a clause; undefined for a program of the daemon's own user (see `whyForeign`). */
   readonly whyForeign: string | undefined;
-  /** Of the other end, without its port: wrong tokens are counted by it. */
+  /** Address of the peer without its port: wrong tokens are counted by address. */
   readonly address: string;
-  /** How the connection came, for records. */
+  /** Origin of the connection, for records. */
   readonly from: string;
 }
 
-/** Somebody who was let in. */
+/** An authenticated connection. */
 export interface Authentication {
   readonly principal: Principal;
-  /** Aborted when it no longer holds, for a reason that is an AdapterError; undefined for one that always does. */
+  /** Aborted when the authentication ends; the reason is an AdapterError. Undefined for one that never ends. */
   readonly ended: AbortSignal | undefined;
 }
 
-/** Says who connects, and whether it may. Every transport asks here. */
+/** Authenticates connections, for every transport. */
 export class Access {
   readonly #mode: AuthMode;
   readonly #tokens: TokenStore;
   readonly #audit: Pick<RequestAudit, 'connectionRefused'>;
   readonly #hasSandboxes: () => boolean;
   readonly #failures = new FailedAttempts();
-  /** Connections that have come by the Unix socket. */
+  /** Connections over the Unix socket. */
   readonly #unixPeers = new WeakSet<Peer>();
 
-  /** @param hasSandboxes whether something may run in a sandbox that can connect to the daemon */
+  /** @param hasSandboxes true when commands may run in a sandbox from which the daemon can be reached */
   constructor(
     mode: AuthMode,
     tokens: TokenStore,
@@ -55,20 +55,20 @@ export class Access {
   }
 
   /**
-   * Takes note of a connection by the Unix socket: the modes of its folder let nobody else but root in, and no sandbox
-   * shows that folder.
+   * Notes a connection over the Unix socket: the mode of its directory denies access to all other users but root, and
+   * no sandbox contains that directory.
    */
   readonly noteUnixPeer = (peer: Peer): void => void this.#unixPeers.add(peer);
 
-  /** Whether a page of a browser can be let in, if it shows a token: not where tokens are not asked for. */
+  /** True when browser pages with a token are accepted: not where tokens are never checked. */
   get takesPages(): boolean {
     return this.#mode !== 'none';
   }
 
   /**
-   * Why a connection needs a token, as a clause; undefined when a process of the daemon's own user has made it that is in no sandbox.
-   * Not for connections that are forwarded: transports look at the headers for that. If the owner of a connection cannot be told, it
-   * needs a token.
+   * Why a connection needs a token, as a clause; undefined when it comes from an unsandboxed process of the daemon's
+   * own user. Not for forwarded connections: transports check the headers for that. A connection whose owner is unknown
+   * needs a token (fail closed).
    */
   async whyForeign(peer: Peer): Promise<string | undefined> {
     if (this.#mode === 'none' || (this.#mode === 'auto' && this.#unixPeers.has(peer))) return undefined;
@@ -81,8 +81,8 @@ export class Access {
   }
 
   /**
-   * Why an address has to wait that has shown wrong tokens; undefined when it need not. Those of the daemon's own user are not
-   * counted.
+   * Why an address has to wait after wrong tokens; undefined when it need not. Attempts of the daemon's own user are
+   * not counted.
    */
   retryAfter(address: string): string | undefined {
     const wait = this.#failures.waitOf(address, performance.now());
@@ -90,7 +90,10 @@ export class Access {
     return `too many wrong tokens have come from this address; wait ${Math.ceil(wait / 1000)} s`;
   }
 
-  /** @throws AdapterError UNAUTHORIZED, saying what is missing; RATE_LIMITED after too many wrong tokens */
+  /**
+   * Authenticates a connection.
+   * @throws AdapterError UNAUTHORIZED, with the missing part; RATE_LIMITED after too many wrong tokens
+   */
   admit(credentials: Credentials): Authentication {
     const { whyForeign, address, from } = credentials;
     try {
@@ -103,7 +106,7 @@ export class Access {
     }
   }
 
-  /** Whether a principal that was let in would be so now. */
+  /** True when an authenticated principal would still be accepted now. */
   isActive({ id }: Principal): boolean {
     return id === LOCAL_ID || this.#tokens.isActive(id);
   }

@@ -2,17 +2,17 @@ import type { Principal } from '../../core/access/principal.js';
 import { type RateLimit, TokenBucket } from '../../core/access/token-bucket.js';
 import { AdapterError } from '../../core/errors.js';
 
-/** What each token may take of the daemon. Programs of the daemon's own user have no such bounds. */
+/** Bounds on what each token may use. Programs of the daemon's own user are exempt. */
 export interface QuotaLimits {
   readonly requests: RateLimit;
-  /** Open at a time. */
+  /** Maximum number of open sessions. */
   readonly maxSessions: number;
 }
 
-/** Keeps each token within its share, so that one does not take all from the others. */
+/** Enforces the quotas of each token, so that one token cannot starve the others. */
 export class Quotas {
   readonly #limits: () => QuotaLimits;
-  /** By id of the principal. */
+  /** Token buckets by principal id. */
   readonly #meters = new Map<string, TokenBucket>();
 
   constructor(limits: () => QuotaLimits) {
@@ -20,7 +20,7 @@ export class Quotas {
   }
 
   /**
-   * Counts a request.
+   * Counts a request against the rate limit.
    * @throws AdapterError RATE_LIMITED
    */
   countRequest({ id, isLocalPeer }: Principal): void {
@@ -37,7 +37,7 @@ export class Quotas {
   }
 
   /**
-   * Sees that a principal with so many one-shot commands under way may have another one.
+   * Checks that a principal with `running` one-shot commands may start another one.
    * @throws AdapterError SESSION_LIMIT
    */
   admitOneShot({ isLocalPeer }: Principal, running: number): void {
@@ -48,7 +48,7 @@ export class Quotas {
   }
 
   /**
-   * Sees that a principal with so many sessions may open another one.
+   * Checks that a principal with `open` sessions may open another one.
    * @throws AdapterError SESSION_LIMIT
    */
   admitSession({ isLocalPeer }: Principal, open: number): void {

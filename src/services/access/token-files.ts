@@ -20,22 +20,22 @@ import { storedToken, type Token } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, tokenIdFrom } from '../../core/ids.js';
 
-/** Bytes of a secret: 256 bits, so that a plain hash of it is as good as any. */
+/** Length of a secret in bytes: with 256 random bits, a plain hash is as good as a slow one. */
 const SECRET_BYTES = 32;
-/** What secrets begin with, so that those who look for leaked ones find them. */
+/** Prefix of secrets, by which scanners for leaked secrets find them. */
 const SECRET_PREFIX = 'sat_';
 
 const SUFFIX = '.json';
 
-/** What is read of the tokens of a daemon. */
+/** The tokens read from the files. */
 export interface StoredTokens {
   /** The oldest first. */
   readonly tokens: readonly Token[];
-  /** What could not be read, and therefore counts for nothing: a sentence each. */
+  /** Files that could not be read, and whose tokens are therefore invalid: one sentence each. */
   readonly problems: readonly string[];
 }
 
-/** A token and its secret, which is known at this moment alone. */
+/** A token and its secret, which is known only when it is issued. */
 export interface IssuedToken {
   readonly token: Token;
   readonly secret: string;
@@ -45,13 +45,13 @@ export interface IssuedToken {
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /**
- * The tokens of a daemon, in its state directory: `tokens/ID.json` has each with the hash of its secret, `token` has the
- * secret of the first one. A file of its own for each, because then nobody has to wait for another to write.
+ * The tokens of a daemon, in its state directory: `tokens/ID.json` contains each token with the hash of its secret,
+ * `token` contains the secret of the first one. Each token has its own file, so that writers need no lock.
  */
 export class TokenFiles {
-  /** Holds a file for each token. */
+  /** Contains one file per token. */
   readonly directory: string;
-  /** Has the secret of the token that the first start has made. */
+  /** Contains the secret of the token created by the first start. */
   readonly firstSecretFile: string;
 
   constructor(stateDirectory: string) {
@@ -75,8 +75,8 @@ export class TokenFiles {
   }
 
   /**
-   * Makes the first token, of the role admin, and keeps its secret in a file that only this user can read. Gives undefined
-   * when there have been tokens before, though all of them may be gone.
+   * Creates the first token, with the role admin, and saves its secret in a file that only this user can read. Returns
+   * undefined when tokens have existed before, even if all of them are gone.
    */
   createFirst(): IssuedToken | undefined {
     mkdirSync(join(this.directory, '..'), { recursive: true, mode: 0o700 });
@@ -92,14 +92,17 @@ export class TokenFiles {
       writeFile(this.firstSecretFile, `${issued.secret}\n`);
       return issued;
     } catch (error) {
-      // A token whose secret nobody has would keep the next start from making one.
+      // A token with an unknown secret would prevent the next start from creating one.
       if (issued) rmSync(this.#fileOf(issued.token), { force: true });
       if (readdirSync(this.directory).length === 0) rmdirSync(this.directory);
       throw error;
     }
   }
 
-  /** @throws AdapterError INVALID_REQUEST when there is one of that name */
+  /**
+   * Creates a token.
+   * @throws AdapterError INVALID_REQUEST when the name is taken
+   */
   create({ name, role, lifeMs }: { name: string; role: Role; lifeMs: number | undefined }): IssuedToken {
     if (this.read().tokens.some((token) => token.name === name)) {
       throw new AdapterError('INVALID_REQUEST', `there is a token named ${name}; take another name, or rotate it`);
@@ -115,7 +118,7 @@ export class TokenFiles {
     });
   }
 
-  /** Takes a token away: its secret opens nothing any more. Gives it. */
+  /** Deletes a token, which invalidates its secret; returns the token. */
   revoke(nameOrId: string): Token {
     const token = this.#find(nameOrId);
     rmSync(this.#fileOf(token), { force: true });
@@ -123,7 +126,7 @@ export class TokenFiles {
     return token;
   }
 
-  /** Gives a token another secret. It stays the same one otherwise: what belongs to it still does. */
+  /** Replaces the secret of a token. The token keeps its id, and with it everything that it owns. */
   rotate(nameOrId: string): IssuedToken {
     const old = this.#find(nameOrId);
     const isFirst = this.#isFirst(old);
@@ -132,7 +135,7 @@ export class TokenFiles {
     return issued;
   }
 
-  /** The secret of the first token; undefined when that is gone. */
+  /** The secret of the first token; undefined when it is gone. */
   readFirstSecret(): string | undefined {
     return readIfThere(this.firstSecretFile)?.trim();
   }
@@ -140,7 +143,7 @@ export class TokenFiles {
   #issue(facts: Omit<Token, 'sha256'>): IssuedToken {
     const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
     const token = { ...facts, sha256: hashOf(secret).toString('hex') };
-    // The id is the name of the file.
+    // The id is the file name.
     writeFile(this.#fileOf(token), `${JSON.stringify({ ...token, id: undefined }, null, 2)}\n`);
     return { token, secret };
   }
@@ -164,7 +167,7 @@ export class TokenFiles {
   }
 }
 
-/** Who else could write there could make tokens: then none counts. */
+/** Another user with write access could create tokens: then no token is valid (fail closed). */
 function whyUnsafe(directory: string): string | undefined {
   const { mode, uid } = statSync(directory);
   if (uid !== process.getuid?.()) return `${directory} belongs to another user: no token in it counts`;
@@ -172,13 +175,13 @@ function whyUnsafe(directory: string): string | undefined {
   return undefined;
 }
 
-/** A token, what is wrong with its file, or undefined when it has gone meanwhile. */
+/** Returns a token, the problem of its file, or undefined when the file has been deleted meanwhile. */
 function readToken(file: string): Token | string | undefined {
   try {
     const text = readIfThere(file);
     return text === undefined ? undefined : { ...storedToken.parse(JSON.parse(text)), id: basename(file, SUFFIX) };
   } catch (error) {
-    // No JSON, no token, or not to be read: the message says which.
+    // Invalid JSON, an invalid token, or an unreadable file: the message says which.
     return `${file} is not a token: ${(error as Error).message}`;
   }
 }

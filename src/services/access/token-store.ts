@@ -7,33 +7,36 @@ import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import { hashOf, type TokenFiles } from './token-files.js';
 
-/** Longest timer there is, in milliseconds (a 32-bit signed integer). */
+/** Longest timer of Node.js, in milliseconds (a 32-bit signed integer). */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Changes within so many milliseconds may have the same time: the kernel’s clock for files ticks every 1 to 10 ms. */
+/**
+ * Changes within this time may have the same timestamp, in milliseconds: the kernel's clock for files ticks every 1 to
+ * 10 ms.
+ */
 const CLOCK_TICK_MS = 50;
 
-/** The version of a directory that is to be read whatever was read before. */
+/** The version of a directory that has to be read in any case. */
 const UNSETTLED = '';
 
-/** A token that counts, and the end of that. */
+/** A valid token, and the signal of its end. */
 interface Entry {
   readonly token: Token;
   readonly hash: Buffer;
   readonly ending: AbortController;
 }
 
-/** A token that somebody has shown. */
+/** The token that matches a presented secret. */
 export interface ShownToken {
   readonly token: Token;
-  /** Aborted when it no longer counts; the reason is an AdapterError that says why. */
+  /** Aborted when the token becomes invalid; the reason is an AdapterError. */
   readonly ended: AbortSignal;
 }
 
-/** What has become of a token. */
+/** Kinds of changes of a token. */
 export type TokenChange = 'made' | 'changed' | 'revoked' | 'expired';
 
-/** The tokens that count now: those in the files, read again whenever these change. */
+/** The valid tokens: those in the files, which are read again after every change. */
 export class TokenStore implements Disposable {
   readonly #files: TokenFiles;
   readonly #log: Log;
@@ -41,12 +44,12 @@ export class TokenStore implements Disposable {
   #entries = new Map<string, Entry>();
   #watcher: FSWatcher | undefined;
   #expiryTimer: NodeJS.Timeout | undefined;
-  /** Which state of the directory was read. */
+  /** The version of the directory that was read last. */
   #version = UNSETTLED;
 
   /**
-   * @param files their directory has to be there, or changes are seen late
-   * @param onChange is told of what becomes of tokens while the daemon runs
+   * @param files their directory has to exist, or changes are noticed late
+   * @param onChange called for each change of a token while the daemon runs
    */
   constructor(files: TokenFiles, log: Log, onChange: (change: TokenChange, token: Token) => void = () => undefined) {
     this.#files = files;
@@ -57,7 +60,7 @@ export class TokenStore implements Disposable {
     this.#watch();
   }
 
-  /** The token of a secret; undefined when there is none. Takes as long for a wrong secret as for a right one. */
+  /** Returns the token of a secret, or undefined. Takes the same time for a wrong secret as for a right one. */
   find(secret: string): ShownToken | undefined {
     this.#catchUp();
     const hash = hashOf(secret);
@@ -65,19 +68,19 @@ export class TokenStore implements Disposable {
     for (const entry of this.#entries.values()) {
       if (timingSafeEqual(entry.hash, hash)) found = entry;
     }
-    // A timer may be late, by all of the time that a machine has slept.
+    // A timer may be late, by as much time as the machine was suspended.
     if (found && hasExpired(found.token, Date.now())) return undefined;
     return found && { token: found.token, ended: found.ending.signal };
   }
 
-  /** Whether the token of this id counts. */
+  /** True when the token with this id is valid. */
   isActive(id: string): boolean {
     this.#catchUp();
     const entry = this.#entries.get(id);
     return entry !== undefined && !hasExpired(entry.token, Date.now());
   }
 
-  /** Reads the files again. Tokens that have gone or changed, or have expired, end. */
+  /** Reads the files again. Tokens that were deleted or changed, or have expired, end. */
   refresh(): void {
     this.#version = this.#versionNow();
     const now = Date.now();
@@ -121,13 +124,16 @@ export class TokenStore implements Disposable {
       for (const problem of problems) this.#log.error('a token does not count', { why: problem });
       return tokens;
     } catch (error) {
-      // What cannot be read lets nobody in.
+      // Unreadable tokens are invalid (fail closed).
       this.#log.error('the tokens cannot be read: none counts', { error: (error as Error).message });
       return [];
     }
   }
 
-  /** Every token that comes, goes or is replaced changes the directory; one that has just changed may do so unseen. */
+  /**
+   * Creating, deleting or replacing a token changes the directory. Shortly after a change, another one can leave the
+   * timestamp unchanged.
+   */
   #versionNow(): string {
     const stats = statSync(this.#files.directory, { bigint: true, throwIfNoEntry: false });
     if (!stats || Date.now() - Number(stats.ctimeMs) < CLOCK_TICK_MS) return UNSETTLED;
@@ -147,7 +153,7 @@ export class TokenStore implements Disposable {
     }
   }
 
-  /** The system has no more watches, or the directory is not there. */
+  /** The system is out of inotify watches, or the directory does not exist. */
   #warnUnwatched({ message }: Error): void {
     this.#log.warn('changes of tokens are seen at the next connection or SIGHUP only', { error: message });
   }
@@ -167,7 +173,7 @@ export class TokenStore implements Disposable {
 
 function newEntry(token: Token): Entry {
   const ending = new AbortController();
-  // One for each of its connections.
+  // One listener for each of its connections.
   setMaxListeners(0, ending.signal);
   return { token, hash: Buffer.from(token.sha256, 'hex'), ending };
 }

@@ -4,20 +4,26 @@ import type { ErrorBody } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { Caller } from '../registry/caller.js';
 
-/** A refusal that repeats itself within this time is counted, and recorded with the next one: it must not fill the log. */
+/**
+ * Within this time a repeated refusal is only counted, and the count is recorded with the next one, so that it cannot
+ * fill the log. In milliseconds.
+ */
 const REPEAT_MS = 1000;
-/** Refusals that are known as such; beyond that all are forgotten. */
+/** Maximum number of refusals remembered; beyond that all are dropped. */
 const MAX_KNOWN = 1000;
 
 /** The parts of answers that are recorded. */
 export interface AuditedReply {
   readonly error?: ErrorBody;
   readonly session_id?: unknown;
-  /** There for a chunk of a streamed input: of these the end of their command is recorded, with their number of bytes. */
+  /**
+   * Present in answers to chunks of a streamed input: these are not recorded; the end of their command is, with the
+   * number of bytes.
+   */
   readonly stdin_bytes?: unknown;
 }
 
-/** Records requests as they are answered. */
+/** Records requests when they are answered. */
 export class RequestAudit {
   readonly #audit: AuditTrail;
   readonly #refusals = new Map<string, { at: number; left: number }>();
@@ -27,8 +33,8 @@ export class RequestAudit {
   }
 
   /**
-   * Takes a request and its answer.
-   * @param payload as it came: anything
+   * Records a request and its answer.
+   * @param payload as received: any value
    */
   answered(request: RequestName, payload: unknown, reply: AuditedReply, caller: Caller): void {
     const outcome = reply.error?.code ?? 'ok';
@@ -50,8 +56,8 @@ export class RequestAudit {
   }
 
   /**
-   * Takes a connection that was not let in.
-   * @param address of the other end, without its port
+   * Records a connection that was not accepted.
+   * @param address of the peer, without its port
    */
   connectionRefused(from: string, address: string, { code: outcome, message: why }: ErrorBody): void {
     const repeated = this.#countRepeats(`${address} ${outcome}`);
@@ -60,7 +66,7 @@ export class RequestAudit {
     this.#audit.record({ event: 'connection_refused', from, outcome, details });
   }
 
-  /** How many of the same kind were left out before this one; undefined when this one is to be left out too. */
+  /** Number of refusals of this kind left out before this one; undefined when this one is left out too. */
   #countRepeats(key: string): number | undefined {
     const now = performance.now();
     const known = this.#refusals.get(key);
@@ -79,7 +85,7 @@ const fieldsOf = (payload: unknown): Readonly<Record<string, unknown>> =>
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What says what a request was for, and is short. Typed text is never recorded, but how much it was. */
+/** Short fields that show the purpose of a request. Typed text is never recorded, only its length. */
 function detailsOf(fields: Readonly<Record<string, unknown>>): NonNullable<AuditEvent['details']> {
   const details: Record<string, unknown> = {};
   for (const name of SHOWN)

@@ -27,30 +27,30 @@ import { outputLimitsOf } from '../registry/command-limits.js';
 import { styleOf } from '../registry/command-record.js';
 import { workspacePaths } from './workspace-paths.js';
 
-/** Requests that may wait or be under way: each takes as long as the files of the workspace do. */
+/** Maximum number of waiting or running requests: each takes time in proportion to the files of the workspace. */
 const MAX_WAITING = 32;
 
-/** What the checkpoints are made of. */
+/** Dependencies of `Checkpoints`. */
 export interface CheckpointsOptions {
-  /** Absolute. It has to be there when this is made. */
+  /** Absolute path. The directory has to exist on construction. */
   readonly workspace: string;
-  /** Where the stores of all workspaces are. */
+  /** Parent directory of the stores of all workspaces. */
   readonly directory: string;
-  /** Absolute paths of what is the daemon's own. */
+  /** Absolute paths of the daemon's own files. */
   readonly excluded: readonly string[];
-  /** Where git is looked for: a PATH. */
+  /** PATH in which git is looked up. */
   readonly path: string;
   readonly limits: () => CheckpointLimits;
-  /** How much of a patch is given by default. */
+  /** Default limits on a patch in an answer. */
   readonly output: () => OutputLimits;
   readonly run: RunJob;
   readonly log: Log;
 }
 
-/** Saves the workspace, tells what has changed in it, and brings it back: one thing at a time. */
+/** Saves, compares and restores the workspace, one job at a time. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
-  /** The workspace without links on the way to it; it may be gone later. */
+  /** The workspace with symbolic links resolved; it may be deleted later. */
   readonly #realWorkspace: string;
   readonly #store: string;
   #last: Promise<unknown> = Promise.resolve();
@@ -63,7 +63,7 @@ export class Checkpoints {
     if (hasInterruptedRestore(this.#store)) void this.#recover();
   }
 
-  /** Saves the workspace because a client asks for it. */
+  /** Saves a checkpoint on request of a client. */
   async save(
     { label }: Request<'checkpoint_workspace'>,
     principal: Principal,
@@ -72,9 +72,10 @@ export class Checkpoints {
   }
 
   /**
-   * Saves the workspace before a command that may destroy what is in it; gives the id by which that can be undone. Such
-   * checkpoints make room for others first. A caller that cannot have one decides whether the command may run.
-   * @throws AdapterError as `checkpoint_workspace` answers
+   * Saves a checkpoint before a possibly destructive command; returns the id with which the command's effects can be
+   * undone. Such checkpoints are the first to be dropped when room is needed. The caller decides about the command when
+   * this fails.
+   * @throws AdapterError the same errors as `checkpoint_workspace`
    */
   async saveBeforeCommand(label: string, principal: Principal): Promise<string> {
     return (await this.#save(label, 'before_command', principal)).id;
@@ -120,7 +121,7 @@ export class Checkpoints {
       undoId: newId(),
     } as const;
     const { restored, removed, skipped, undoCheckpoint } = await this.#inTurn(job).catch(async (error: unknown) => {
-      // The process may have been killed in the middle.
+      // The worker process may have been killed during the restore.
       if (hasInterruptedRestore(this.#store)) await this.#recover();
       throw error;
     });
@@ -156,7 +157,7 @@ export class Checkpoints {
     return workspacePaths(paths, [this.#realWorkspace, this.#options.workspace]);
   }
 
-  /** Nobody waits for it but who comes next. */
+  /** Only later jobs wait for it. */
   #tidyIf({ isUntidy }: SavedCheckpoint): void {
     if (!isUntidy) return;
     const { log } = this.#options;
@@ -180,7 +181,7 @@ export class Checkpoints {
     }
   }
 
-  /** Does a job when those before it are done. */
+  /** Runs a job after the jobs queued before it. */
   async #inTurn<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
     if (this.#waiting >= MAX_WAITING) {
       const message = `${MAX_WAITING} requests wait for the workspace to be saved, compared or restored already`;
@@ -216,15 +217,18 @@ export class Checkpoints {
 const newId = (): string => checkpointIdFrom(randomBytes(ID_BYTES));
 
 /**
- * The checkpoints that there are for a principal: its own, or all. A restore only reads the one that it is of, so who may look
- * at one may have it restored.
+ * The checkpoints visible to a principal: its own, or all. A restore only reads its checkpoint, so read access is
+ * enough to restore it.
  */
 const scopeOf = (principal: Principal): string | null => (canAccess(principal, EVERYBODY, 'see') ? null : principal.id);
 
-/** An owner that nobody is. */
+/** An owner id that no principal has. */
 const EVERYBODY = '';
 
-/** Workspaces have nothing to do with each other, whatever configuration names them. The first part is for people. */
+/**
+ * The store of a workspace does not depend on the configuration that names it. The first part of the name is for
+ * people.
+ */
 function storeName(workspace: string): string {
   const hash = createHash('sha256').update(workspace).digest('hex').slice(0, 16);
   const name = basename(workspace)
@@ -241,7 +245,7 @@ const savedAnswer = (saved: SavedCheckpoint): Answer<'checkpoint_workspace'> => 
   return { ...infoOf(saved), ...listAnswer('skipped', saved.skipped), dropped: [...saved.dropped] };
 };
 
-/** `NAME` and `NAME_count`. */
+/** The fields `NAME` and `NAME_count`. */
 function listAnswer<N extends string, T>(name: N, { shown, count }: Listed<T>) {
   return { [name]: [...shown], [`${name}_count`]: count } as Record<N, T[]> & Record<`${N}_count`, number>;
 }

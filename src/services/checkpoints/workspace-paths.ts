@@ -5,17 +5,17 @@ import { AdapterError } from '../../core/errors.js';
 import { fromText } from '../../engine/checkpoints/git/byte-path.js';
 
 /**
- * Turns paths of a request into paths relative to the workspace; without any, the workspace itself, which is the empty
- * path. Links are not followed: a path names the link, not what it leads to.
- * @param workspace absolute paths by which the workspace is known, which differ when there are links on the way to it
- * @throws AdapterError INVALID_REQUEST for a path that is outside, or in a git directory
+ * Converts paths of a request to paths relative to the workspace. Without paths, returns the workspace itself, which is
+ * the empty path. Links are not followed: a path names the link, not its target.
+ * @param workspace absolute paths of the workspace, which differ when symbolic links lead to it
+ * @throws AdapterError INVALID_REQUEST for a path outside of the workspace, or in a git directory
  */
 export function workspacePaths(paths: readonly string[] | undefined, workspace: readonly string[]): BytePath[] {
   return (paths ?? ['.']).map((path) => fromText(relativePath(path, workspace)));
 }
 
 function relativePath(path: string, workspace: readonly string[]): string {
-  // As in a shell: a slash at the end says that it is a directory, and nothing else.
+  // As in a shell, a trailing slash only says that the path is a directory.
   const normal = posix.normalize(path).replace(/(?<=.)\/$/, '');
   const inside = posix.isAbsolute(normal)
     ? workspace.map((root) => posix.relative(root, normal)).find((relative) => !leadsOut(relative))

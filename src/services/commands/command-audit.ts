@@ -2,7 +2,7 @@ import { type AuditEvent, auditPrincipal } from '../../core/audit/event.js';
 import type { Caller } from '../registry/caller.js';
 import type { CommandRecord } from '../registry/command-record.js';
 
-/** The record of a command that was accepted. What it reads is not in it: it may be a password. */
+/** Audit record of an accepted command. Text read from its standard input is omitted, because it may be a password. */
 export function commandStarted({ command, owner, sessionId }: CommandRecord, { principal, from }: Caller): AuditEvent {
   const { id, command: text, args, cwd, env, stdin, stdinPipe, tty } = command.spec;
   const details = {
@@ -25,7 +25,7 @@ export function commandStarted({ command, owner, sessionId }: CommandRecord, { p
   };
 }
 
-/** The record of a command that has ended. */
+/** Audit record of an ended command. */
 export function commandEnded({ command, owner, sessionId }: CommandRecord): AuditEvent {
   const { outcome, stdout, stderr, id, spec } = command;
   return {

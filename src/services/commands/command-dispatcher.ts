@@ -10,7 +10,7 @@ import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
 
-/** What commands run in. */
+/** Dependencies of `CommandDispatcher`. */
 export interface CommandDispatcherOptions {
   readonly sessions: Sessions;
   readonly oneShots: OneShotRunner;
@@ -18,23 +18,23 @@ export interface CommandDispatcherOptions {
   readonly monitor: ResourceMonitor;
 }
 
-/** Has accepted commands run, and their output and end told to who follows them. */
+/** Runs accepted commands, and sends their output and end to the clients that follow them. */
 export class CommandDispatcher {
   readonly #options: CommandDispatcherOptions;
-  /** Channels of one-shots that somebody follows. */
+  /** Channels of one-shots that a client follows. */
   readonly #ownChannels = new Map<Command, OutputChannel>();
 
   constructor(options: CommandDispatcherOptions) {
     this.#options = options;
   }
 
-  /** The channel that a command's output goes to, while there is one. */
+  /** Returns the channel that receives a command's output, if one exists. */
   channelOf({ command, sessionId }: CommandRecord): OutputChannel | undefined {
     if (sessionId === null) return this.#ownChannels.get(command);
     return this.#options.sessions.registry.find(sessionId)?.channel;
   }
 
-  /** Runs a command in a session, when those before it have ended. */
+  /** Runs a command in a session, after the commands that were queued before it. */
   inSession(
     record: CommandRecord,
     session: SessionRecord,
@@ -46,24 +46,24 @@ export class CommandDispatcher {
     this.#options.sessions.touch(session);
     channel.begin(command);
     if (request.stream === true && sink) channel.follow(sink);
-    // Those who have attached follow whatever runs.
+    // Attached clients follow every command of the session.
     if (request.stream === true || channel.hasOthersThan(sink)) channel.open(command, record.style.encoding);
     const isAnnounced = request.stream === true || request.background === true;
     void command.finished.then(() => {
-      // Whoever waits for the answer needs no event; others who follow the session do.
+      // The requester gets the answer and needs no event; other followers of the session do.
       if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
-      // The rest need not delay the answer, and nothing can come in between.
+      // Deferred so that the answer is not delayed; no request can be handled in between.
       setImmediate(() => {
         this.#options.sessions.touch(session);
         this.#options.health.noteCommand(session);
-        // What background jobs print later still belongs to this command, and no result tells it any more.
+        // Late output of background jobs still belongs to this command, and no result contains it any more.
         channel.open(command, record.style.encoding);
       });
     });
     session.session.enqueue(command);
   }
 
-  /** Runs a command in an environment of its own. */
+  /** Runs a command as a one-shot, in a process of its own. */
   alone(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
     const { command } = record;
     const { oneShots } = this.#options;
@@ -94,7 +94,7 @@ export class CommandDispatcher {
     });
   }
 
-  /** Ends a command that runs or is queued, wherever that is. */
+  /** Ends a command that is running or queued, in a session or as a one-shot. */
   end({ command }: CommandRecord, reason: EndReason): void {
     const { sessions, oneShots } = this.#options;
     const place = sessions.registry
@@ -104,7 +104,7 @@ export class CommandDispatcher {
     else oneShots.terminate(command, reason);
   }
 
-  /** A one-shot on a terminal runs in a session that is opened for it and closed after it. */
+  /** Runs a one-shot on a terminal: in a session that is opened for the command and closed after it. */
   onOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, caller: Caller): void {
     const { sessions } = this.#options;
     const run = async () => {

@@ -25,7 +25,7 @@ import type { SessionRecord } from '../registry/session-registry.js';
 import type { StreamedInputs } from './streamed-inputs.js';
 import type { RefusedText } from '../gate/syntax-guard.js';
 
-/** What the intake needs of the daemon. */
+/** Dependencies of `CommandFactory`. */
 export interface CommandFactoryOptions {
   readonly registry: CommandRegistry;
   readonly oneShots: Pick<OneShotRunner, 'sandbox' | 'running'>;
@@ -40,37 +40,37 @@ export interface CommandFactoryOptions {
   readonly inputs: StreamedInputs;
 }
 
-/** Who runs a command, and where. */
+/** The place in which a command runs, and the principals concerned. */
 export interface CommandPlace {
   readonly caller: Caller;
-  /** Whom it belongs to. */
+  /** The principal that owns the command. */
   readonly owner: Principal;
   /** Undefined for a one-shot. */
   readonly session: SessionRecord | undefined;
-  /** Set when the shell refuses the text of the request. */
+  /** Set when the shell rejects the text of the request. */
   readonly refused?: RefusedText;
 }
 
-/** Makes commands of requests that may run, as far as there is room for them. */
+/** Creates commands from admitted requests, within queue and one-shot limits. */
 export class CommandFactory {
   readonly #options: CommandFactoryOptions;
-  /** One-shots under way, by the id of their owner. */
+  /** Number of running one-shots by owner id. */
   readonly #oneShotsOf = new Map<string, number>();
-  /** All one-shots of a principal share one, by its id. */
+  /** Spool budgets by owner id: all one-shots of a principal share one. */
   readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
   constructor(options: CommandFactoryOptions) {
     this.#options = options;
   }
 
-  /** Bytes of output that are kept of one-shots. */
+  /** Bytes of one-shot output kept in spools. */
   get spoolBytes(): number {
     return [...this.#oneShotBudgets.values()].reduce((sum, { usedBytes }) => sum + usedBytes, 0);
   }
 
   /**
-   * Takes a command in: nothing has been done of it yet, but it counts, is recorded, and is found by its id.
-   * @throws AdapterError SESSION_BUSY, SESSION_LIMIT, BAD_DIRECTORY, INVALID_REQUEST, and then nothing was taken in
+   * Accepts a command: it is not started yet, but it is counted, recorded in the audit trail, and found by its id.
+   * @throws AdapterError SESSION_BUSY, SESSION_LIMIT, BAD_DIRECTORY, INVALID_REQUEST; the command is then not accepted
    */
   accept(
     request: Request<'execute_command'>,
@@ -134,7 +134,7 @@ export class CommandFactory {
     });
   }
 
-  /** The pipe that the client feeds; confirmed too late, there is none any more. */
+  /** Returns the pipe that the client feeds. A late confirmation finds no pipe any more. */
   #inputOf(commandId: string, { id: ownerId }: Principal): StdinPipe {
     const input = this.#options.inputs.find(commandId, ownerId);
     if (input) return input.pipe;
@@ -169,5 +169,5 @@ export class CommandFactory {
   }
 }
 
-/** An id for a command whose client gives none. */
+/** Creates an id for a command whose client gives none. */
 export const newCommandId = (): string => commandIdFrom(randomBytes(ID_BYTES));

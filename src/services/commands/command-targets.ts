@@ -6,13 +6,13 @@ import type { CommandRegistry } from '../registry/command-registry.js';
 import type { SessionRecord, SessionRegistry } from '../registry/session-registry.js';
 import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
 
-/** What a request names: a command, or the one that runs in a session. */
+/** What a request refers to: a command, or the one that runs in a session. */
 interface Target {
   readonly session_id?: string | undefined;
   readonly command_id?: string | undefined;
 }
 
-/** Finds the commands that requests are about. */
+/** Finds the commands that requests refer to. */
 export class CommandTargets {
   readonly #commands: CommandRegistry;
   readonly #sessions: SessionRegistry;
@@ -24,7 +24,10 @@ export class CommandTargets {
     this.#inputs = inputs;
   }
 
-  /** The running command that a request is about. */
+  /**
+   * Returns the running command that a request refers to.
+   * @throws AdapterError NO_RUNNING_COMMAND when it has ended or not started
+   */
   target(
     request: Target,
     principal: Principal,
@@ -43,7 +46,7 @@ export class CommandTargets {
     return { command, session: sessionId === null ? undefined : this.#sessions.get(sessionId, principal, 'use') };
   }
 
-  /** The streamed input of the command that a request is about, if it has one that is not over. */
+  /** Returns the streamed input of the command that a request refers to, if it is still open. */
   streamedInput({ command_id: id, session_id: sessionId }: Target, principal: Principal): StreamedInput | undefined {
     if (id === undefined) {
       const running = this.#sessions.get(sessionId ?? '', principal, 'use').session.running;
@@ -51,12 +54,13 @@ export class CommandTargets {
     }
     const own = this.#inputs.find(id, principal.id);
     if (own || this.#inputs.isEmpty) return own;
-    // In a session of somebody else, that is whose it is. It may not have been accepted yet.
+    // In another principal's session, the input belongs to the session's owner. The command may not have been accepted
+    // yet.
     const owner = sessionId === undefined ? undefined : this.#sessions.get(sessionId, principal, 'use').owner;
     return this.#inputs.find(id, (owner ?? this.#commands.get(id, principal, 'use').owner).id);
   }
 
-  /** A command that still waits in its session's queue. */
+  /** Returns a command that is still in its session's queue. */
   queued(
     { command_id }: { command_id?: string | undefined },
     principal: Principal,
@@ -67,7 +71,10 @@ export class CommandTargets {
     return { command, session: this.#sessions.get(sessionId, principal, 'use') };
   }
 
-  /** The command that runs in a session. */
+  /**
+   * Returns the command that runs in a session.
+   * @throws AdapterError NO_RUNNING_COMMAND when the session is idle
+   */
   running(
     request: Target,
     principal: Principal,

@@ -24,10 +24,10 @@ import { existingDirectory } from '../registry/existing-directory.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { StreamedInput } from './streamed-inputs.js';
 
-/** Bytes that `read_output` gives by default. */
+/** Default length of a `read_output` answer, in bytes. */
 const DEFAULT_READ_BYTES = 64 * 1024;
 
-/** What the command service is made of. */
+/** Dependencies of `Commands`. */
 export interface CommandsOptions extends CommandFactoryOptions {
   readonly sessions: Sessions;
   readonly oneShots: OneShotRunner;
@@ -36,7 +36,7 @@ export interface CommandsOptions extends CommandFactoryOptions {
   readonly monitor: ResourceMonitor;
 }
 
-/** Runs commands: the one way to execution for every transport. */
+/** Executes commands: the only way to execution for every transport. */
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #runs: CommandDispatcher;
@@ -50,12 +50,12 @@ export class Commands {
     this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
   }
 
-  /** Bytes of output that are kept of one-shots. */
+  /** Bytes of one-shot output kept in spools. */
   get spoolBytes(): number {
     return this.#intake.spoolBytes;
   }
 
-  /** Runs a command, or gives the result of the one that was asked for under the same id. */
+  /** Runs a command, or returns the result of the command that was requested with the same id. */
   async execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
     if (request.stdin_stream !== true) return this.#execute(request, caller);
     const { command_id: id = '' } = request;
@@ -71,7 +71,7 @@ export class Commands {
     const known = this.#findKnown(request, principal);
     if (known) return this.#repeat(known, request, sink);
     const session = this.#sessionOf(request, principal);
-    // The commands of a session are its owner's, whoever has asked for them.
+    // A session's commands belong to its owner, also when another principal requests them.
     const owner = session?.owner ?? principal;
     const others = owner === principal ? undefined : this.#findKnown(request, owner);
     if (others) return this.#repeat(others, request, sink);
@@ -80,7 +80,7 @@ export class Commands {
     const judged = this.#options.gate.admit(request, session, caller);
     if (judged) {
       const question = await judged;
-      // Meanwhile the session may have ended, and the same request may have come again and been let in.
+      // Meanwhile the session may have ended, and the same request may have been repeated and accepted.
       this.#sessionOf(request, principal);
       const twin = this.#findKnown(request, owner);
       if (twin) return this.#repeat(twin, request, sink);
@@ -90,7 +90,7 @@ export class Commands {
     return this.#start(request, { caller, owner, session });
   }
 
-  /** Waits for a command; gives its result, or what has come so far. */
+  /** Waits for a command; returns its result, or the partial result after the timeout. */
   async wait(request: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
     const { command_id: id, timeout_ms: timeoutMs } = request;
     const { confirmations, registry } = this.#options;
@@ -108,20 +108,20 @@ export class Commands {
     return renderResult(record);
   }
 
-  /** Reads exact bytes of an output. */
+  /** Reads an exact byte range of an output. */
   async readOutput(request: Request<'read_output'>, principal: Principal): Promise<Answer<'read_output'>> {
     const { command } = this.#options.registry.get(request.command_id, principal, 'see');
     const output = command[request.stream ?? 'stdout'];
     const offset = request.offset ?? 0;
     assertKept(output, offset);
     const data = await output.spool.read(offset, request.length ?? DEFAULT_READ_BYTES);
-    // Meanwhile it may have made room for newer output.
+    // The range may have been discarded meanwhile to make room for newer output.
     if (data.length === 0) assertKept(output, offset);
     const eof = command.outcome !== undefined && offset + data.length >= output.bytes;
     return { data, offset, size: output.bytes, eof };
   }
 
-  /** Feeds a streamed standard input, or types into a running command's terminal. */
+  /** Feeds a streamed standard input, or types into the terminal of a running command. */
   sendInput(given: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
     const { principal } = caller;
     const { gate, confirmations, registry } = this.#options;
@@ -141,14 +141,16 @@ export class Commands {
     return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
   }
 
-  /** Ends the command of a streamed input that will never be complete: its end must not look like that of the data. */
+  /**
+   * Kills the command of a streamed input that will never be complete: a plain EOF would look like the end of the data.
+   */
   endUnfed({ commandId, ownerId }: StreamedInput): void {
     const record = this.#options.registry.find(commandId, ownerId);
     if (record) this.#runs.end(record, { status: 'killed', killedBy: 'client' });
     else this.#options.inputs.close(commandId, ownerId);
   }
 
-  /** Signals a running command. */
+  /** Sends a signal to a running command. */
   async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
     const asked = this.#options.confirmations.ofCommand(request.command_id, principal, 'use');
     if (asked && ENDING_SIGNALS.has(request.signal)) {
@@ -168,12 +170,12 @@ export class Commands {
     );
   }
 
-  /** What the gate would say of a command. */
+  /** Returns the gate's verdict on a command without running it. */
   check(request: Request<'check_command'>, principal: Principal): Promise<Answer<'check_command'>> {
     return this.#options.gate.check(request, this.#sessionOf(request, principal));
   }
 
-  /** Decides over what waits for its confirmation; gives what has become of it. */
+  /** Decides on a pending confirmation; returns its result. */
   async confirm(request: Request<'confirm_command'>, caller: Caller): Promise<Answer<'confirm_command'>> {
     const { confirmations } = this.#options;
     const asked = confirmations.find(request.confirmation_id, caller.principal);
@@ -182,7 +184,7 @@ export class Commands {
 
   // --- accepting --------------------------------------------------------------------------------------------------
 
-  /** Runs a command that may run. */
+  /** Starts an admitted command. */
   #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
     const { caller, session } = place;
     const record = this.#intake.accept(request, place, approval);
@@ -193,11 +195,11 @@ export class Commands {
     return this.#answer(record, request);
   }
 
-  /** Has a command confirmed, and answers as its mode wants it: at once, or when it has run. */
+  /** Requests a confirmation, and answers as the mode requires: at once, or after the command has run. */
   #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
     const { confirmations, workspace } = this.#options;
     const { caller, owner, session } = place;
-    // The same request may have come twice while the gate looked.
+    // The same request may have arrived twice while the gate decided.
     const twin = confirmations.ofCommand(request.command_id, owner, 'use');
     if (twin) return this.#waitConfirmed(twin, request, caller);
     const base = session?.session.workingDirectory ?? workspace;
@@ -211,7 +213,9 @@ export class Commands {
     return this.#waitConfirmed(confirmations.ask(action), named, caller);
   }
 
-  /** The answer to a request about which somebody is asked: what has become of it, or what is to be done by the client. */
+  /**
+   * Answers a request with a pending confirmation: with the result, or with the terms that the client has to confirm.
+   */
   async #waitConfirmed(
     asked: Confirmation,
     request: Request<'execute_command'>,
@@ -227,7 +231,7 @@ export class Commands {
     return id === undefined ? undefined : this.#options.sessions.registry.get(id, principal, 'use');
   }
 
-  /** The command that was asked for under the same id; one that has run, and whose result is gone, is not run again. */
+  /** Returns the command requested with the same id. A command whose result was discarded is not run again. */
   #findKnown({ command_id: id }: Request<'execute_command'>, { id: owner }: Principal): CommandRecord | undefined {
     if (id === undefined) return undefined;
     const { registry } = this.#options;
@@ -242,7 +246,7 @@ export class Commands {
     sink: EventSink | undefined,
   ): Promise<CommandResult> {
     if (record.fingerprint !== fingerprintOf(request)) throw usedId(record.command.id);
-    // Over a new connection, after the old one was lost: the rest of the output goes there.
+    // After a reconnect, the rest of the output is sent over the new connection.
     if (request.stream === true && sink) this.#runs.channelOf(record)?.follow(sink);
     return this.#answer(record, request);
   }
@@ -252,7 +256,7 @@ export class Commands {
     return renderResult(record);
   }
 
-  /** A signal that would end the command takes it out of the queue: it has no process yet. */
+  /** A terminating signal removes the command from the queue: it has no process yet. */
   #cancelQueued(
     { command, session }: { command: Command; session: SessionRecord },
     signal: SignalName,

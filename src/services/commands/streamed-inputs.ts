@@ -5,32 +5,35 @@ import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { StdinPipes } from '../../engine/output/stdin-pipes.js';
 import type { EventSink } from '../registry/caller.js';
 
-/** Longest wait for a client that has gone without ending its input, in milliseconds: clients try that long to come back. */
+/**
+ * Upper bound of the grace period for a client that disconnects without ending its input, in milliseconds: clients try
+ * to reconnect for that long.
+ */
 const MAX_GRACE_MS = 30_000;
 
 /** A standard input that a client streams. */
 export interface StreamedInput {
   readonly commandId: string;
-  /** Id of the principal that the command belongs to. */
+  /** Id of the principal that owns the command. */
   readonly ownerId: string;
   readonly pipe: StdinPipe;
-  /** The connection that feeds it; undefined once that has gone, and for callers without one. */
+  /** The connection that feeds the input; undefined after a disconnect, and for callers without a connection. */
   sink: EventSink | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** What streamed inputs need of the daemon. */
+/** Dependencies of `StreamedInputs`. */
 export interface StreamedInputsOptions {
   readonly pipes: StdinPipes;
-  /** How long a client that has gone may take to come back, in milliseconds; at most 30 s are waited. */
+  /** Grace period for a disconnected client to reconnect, in milliseconds; bounded by 30 s. */
   readonly graceMs: () => number;
-  /** Told when the client of an input has gone for good: the rest of it will never come. */
+  /** Called when the client of an input is lost: the rest of the input will never arrive. */
   readonly onLost: (input: StreamedInput) => void;
 }
 
 /**
- * The standard inputs that clients stream, from the request for the command until its end. Chunks that come before the command has
- * begun, while it is judged, confirmed or queued, wait here.
+ * Standard inputs that clients stream, from the command's request until its end. Chunks that arrive before the command
+ * has started, during policy checks, confirmation or queueing, are buffered here.
  */
 export class StreamedInputs {
   readonly #options: StreamedInputsOptions;
@@ -41,10 +44,11 @@ export class StreamedInputs {
   }
 
   /**
-   * Runs a command with a streamed input, which begins at once: its first chunk may be the client's next request. The input of a command
-   * that is not run in the end is closed.
-   * @param fate what is known of the command: the promise of a confirmation that it waits for, `accepted`, or nothing
-   * @throws AdapterError INVALID_REQUEST when the request gives a text too, or no command_id
+   * Runs a command with a streamed input. The input is open at once: its first chunk may be the client's next request.
+   * If the command is not run in the end, its input is closed.
+   * @param fate state of the command: the promise of a pending confirmation, `accepted`, or undefined when it is
+   *   unknown
+   * @throws AdapterError INVALID_REQUEST when the request also has `stdin`, or no `command_id`
    */
   async accompany<T>(
     { command_id: commandId, stdin }: Request<'execute_command'>,
@@ -74,17 +78,17 @@ export class StreamedInputs {
     this.#inputs.set(keyOf(commandId, ownerId), input);
   }
 
-  /** Whether there is none. */
+  /** True when no input is open. */
   get isEmpty(): boolean {
     return this.#inputs.size === 0;
   }
 
-  /** The input of a command, while it is not over. */
+  /** Returns the open input of a command. */
   find(commandId: string, ownerId: string): StreamedInput | undefined {
     return this.#inputs.get(keyOf(commandId, ownerId));
   }
 
-  /** Takes note of the connection that feeds an input from now on. */
+  /** Sets the connection that feeds an input from now on. */
   adopt(commandId: string, ownerId: string, sink: EventSink | undefined): void {
     const input = this.find(commandId, ownerId);
     if (!input) return;
@@ -93,7 +97,7 @@ export class StreamedInputs {
     input.sink = sink;
   }
 
-  /** Ends an input with its command, or because the command does not run. */
+  /** Closes an input when its command has ended, or does not run. */
   close(commandId: string, ownerId: string): void {
     const input = this.find(commandId, ownerId);
     if (!input) return;
@@ -102,7 +106,7 @@ export class StreamedInputs {
     this.#inputs.delete(keyOf(commandId, ownerId));
   }
 
-  /** A connection has ended: the inputs that it feeds wait for it to come back. One that is complete waits for nobody. */
+  /** Handles the end of a connection: the inputs it feeds wait for a reconnect. A complete input does not wait. */
   detach(sink: EventSink): void {
     const grace = Math.min(this.#options.graceMs(), MAX_GRACE_MS);
     for (const input of this.#inputs.values()) {
@@ -115,9 +119,9 @@ export class StreamedInputs {
   }
 
   /**
-   * Takes a chunk; resolves when there is room for another one.
-   * @throws AdapterError INVALID_REQUEST for a chunk that does not follow, or comes after the end; INPUT_FULL for a client that
-   *   does not wait for its answers
+   * Accepts a chunk; resolves when there is room for another one (backpressure).
+   * @throws AdapterError INVALID_REQUEST for a chunk that leaves a gap, or arrives after the end; INPUT_FULL for a
+   *   client that does not wait for the answers
    */
   async feed(
     input: StreamedInput,
@@ -154,7 +158,7 @@ const keyOf = (commandId: string, ownerId: string): string => `${ownerId} ${comm
 
 const invalid = (message: string): AdapterError => new AdapterError('INVALID_REQUEST', message);
 
-/** How much of a chunk was taken already, when it was sent before over a connection that broke. */
+/** Number of bytes of a chunk that were accepted already, when it was sent before over a connection that broke. */
 function freshFrom({ pipe: { bytes } }: StreamedInput, offset: number): number {
   if (offset <= bytes) return bytes - offset;
   throw new AdapterError('INVALID_REQUEST', `offset ${offset} leaves a gap: the next byte of this input is ${bytes}`, {

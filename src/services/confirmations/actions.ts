@@ -10,22 +10,22 @@ import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmatio
 import type { Confirmations } from './confirmations.js';
 import { changedPlace } from './failures.js';
 
-/** What sees that something approved may be done after all. */
+/** Checks before an approved action is done. */
 interface Guards {
   readonly gate: CommandGate;
   readonly confirmations: Pick<Confirmations, 'assertCovered'>;
 }
 
-/** A command that has to be confirmed, and how it is run. */
+/** A command that needs a confirmation, and the function that runs it. */
 export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owner' | 'session' | 'directory'> {
   readonly question: GateQuestion;
   /** With the id that the command will have. */
   readonly request: Request<'execute_command'> & { readonly command_id: string };
-  /** Runs it, when nothing speaks against it any more. */
+  /** Runs the command after the final checks. */
   start(approval: Approval): Promise<ConfirmedAnswer>;
 }
 
-/** A command that can be run once it is confirmed: in the place as it was, if it would still do the same. */
+/** Creates the action of a stopped command: it runs in the unchanged place, if its verdict is still covered. */
 export function commandAction(stopped: StoppedCommand, { gate, confirmations }: Guards): ConfirmableAction {
   const { question, request, session, caller, owner, directory } = stopped;
   const assertReady = session ? readinessOf(session) : () => undefined;
@@ -43,14 +43,14 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
     run: async (approval) => {
       const again = await gate.admit(request, session, caller);
       if (again) confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
-      // From here on nothing can come in between.
+      // No other event can be handled from here on.
       assertReady();
       return stopped.start(approval);
     },
   };
 }
 
-/** Sees, from now on, that a session is where it is now, with the same shell, and free. */
+/** Returns a check that the session still has its present directory and shell, and is idle. */
 function readinessOf({ session }: SessionRecord): () => void {
   const { workingDirectory, restarts } = session;
   return () => {
@@ -70,17 +70,17 @@ function readinessOf({ session }: SessionRecord): () => void {
   };
 }
 
-/** Typed text that has to be confirmed, and where it is typed. */
+/** Typed text that needs a confirmation, and the terminal it is for. */
 export interface StoppedInput extends Pick<ConfirmableAction, 'caller' | 'owner'> {
   readonly question: TypedQuestion;
   readonly request: TypedInput;
   readonly session: SessionRecord;
-  /** The command that is typed into. */
+  /** The command that reads the text. */
   readonly command: Command;
   readonly record: CommandRecord;
 }
 
-/** Text that can be typed once it is confirmed: into the same command, as the end of the same line. */
+/** Creates the action of stopped input: the text is typed into the same command, as the end of the same line. */
 export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guards): ConfirmableAction {
   const { question, request, session, command, record, caller, owner } = stopped;
   const { data = '', eof = false } = request;

@@ -12,62 +12,65 @@ import type { Warning } from '../../engine/command/command.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
-/** What becomes of something that was confirmed. */
+/** The result of a confirmed action. */
 export type ConfirmedAnswer = Answer<'confirm_command'>;
 
-/** What comes with an approval. */
+/** Facts that accompany an approval. */
 export interface Approval {
-  /** Where the output goes that is streamed. */
+  /** The caller whose connection receives streamed output. */
   readonly caller: Caller;
   readonly mode: ConfirmationMode;
   readonly checkpointId: string | undefined;
   readonly warnings: readonly Warning[];
 }
 
-/** Something that was stopped, and can be done once it is confirmed. Nothing but this is ever done: no request is sent again. */
+/**
+ * An action that was stopped, and can be done once it is confirmed. Only this action is ever done: no request is sent
+ * again.
+ */
 export interface ConfirmableAction {
   readonly kind: 'command' | 'input';
-  /** What is confirmed: the text with all that it is given. Of typed text, a description that has none of it. */
+  /** The text that is confirmed, with all its inputs. For typed text, a description that contains none of it. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;
   /** Length of typed text, in characters; undefined for a command. */
   readonly typedCharacters?: number;
-  /** Of the command, or of the one that is typed into. */
+  /** Id of the command, or of the command that reads the typed text. */
   readonly commandId: string;
-  /** Tells a request that was sent again from another one under the same id. */
+  /** Distinguishes a repeated request from a different one with the same id. */
   readonly fingerprint: string;
   readonly session: SessionRecord | undefined;
-  /** Absolute: where it is to be done. */
+  /** Absolute path of the directory in which the action is done. */
   readonly directory: string;
-  /** Who asked for it, and whom the command will belong to. */
+  /** The requester, and the principal that will own the command. */
   readonly caller: Caller;
   readonly owner: Principal;
-  /** @throws AdapterError when it cannot be done now, because its place is not as it was or not free */
+  /** @throws AdapterError when the action cannot be done now, because its place has changed or is busy */
   assertReady(): void;
   /**
-   * Sees once more that it may be done, and does it.
-   * @throws AdapterError when it would be something else now
+   * Repeats the checks, and does the action.
+   * @throws AdapterError when its effect would be different now
    */
   run(approval: Approval): Promise<ConfirmedAnswer>;
 }
 
-/** Something that waits for its confirmation, or is being done after it. */
+/** An action that is waiting for its confirmation, or is being done after it. */
 export class Confirmation {
   readonly id: string;
   readonly action: ConfirmableAction;
   readonly mode: ConfirmationMode;
-  /** Of what `boundText` gives, in hexadecimal digits. */
+  /** SHA-256 of `boundText`, in hexadecimal digits. */
   readonly sha256: string;
   readonly requestedAt = new Date();
   readonly expiresAt: Date;
-  /** What becomes of it: rejects with COMMAND_DENIED when it is not confirmed. */
+  /** The result of the action: rejects with COMMAND_DENIED when it is not confirmed. */
   readonly answer = new Deferred<ConfirmedAnswer>();
-  /** Aborted when it no longer waits. */
+  /** Aborted when the confirmation is closed. */
   readonly closed = new AbortController();
   /** Connections of clients that wait for the answer. */
   readonly waiting = new Set<EventSink>();
   outcome: ConfirmationOutcome | undefined;
-  /** Answers so far that did not fit. */
+  /** Number of mismatched answers so far. */
   mismatches = 0;
 
   constructor(id: string, action: ConfirmableAction, mode: ConfirmationMode, expiresMs: number) {
@@ -76,11 +79,11 @@ export class Confirmation {
     this.mode = mode;
     this.sha256 = createHash('sha256').update(boundText(action.request)).digest('hex');
     this.expiresAt = new Date(this.requestedAt.getTime() + expiresMs);
-    // Whoever waits is told; nobody has to wait.
+    // Waiting callers get the rejection; without any, it must not become an unhandled rejection.
     this.answer.promise.catch(() => undefined);
   }
 
-  /** Who asked for it. */
+  /** The principal that requested the action. */
   get requester(): Principal {
     return this.action.caller.principal;
   }

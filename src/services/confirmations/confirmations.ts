@@ -22,51 +22,54 @@ import { reviewCommand } from './review.js';
 import type { Reviewer } from './reviewer.js';
 import { infoOf } from './wire.js';
 
-/** Confirmations of one token that may be open at a time: nobody can look at more of them. */
+/** Maximum number of open confirmations per token: a person cannot review more of them. */
 export const MAX_OPEN = 16;
-/** Answers that do not fit, after which a confirmation is void. */
+/** Number of mismatched answers after which a confirmation is void. */
 const MAX_MISMATCHES = 3;
 
-/** How commands are confirmed. */
+/** Settings of confirmations. */
 export interface ConfirmationSettings extends ConfirmationWays {
   readonly expiresMs: number;
   readonly reviewTimeoutMs: number;
 }
 
-/** Saves the workspace before something is done that may destroy; gives the id, or why that could not be done. */
+/**
+ * Saves a checkpoint of the workspace before a possibly destructive action; returns its id, or warnings why it could
+ * not be saved.
+ */
 export type SaveBefore = (
   action: ConfirmableAction,
 ) => Promise<{ readonly checkpointId: string | undefined; readonly warnings: readonly Warning[] }>;
 
-/** What the confirmations are made of. */
+/** Dependencies of `Confirmations`. */
 export interface ConfirmationsOptions {
   readonly settings: () => ConfirmationSettings;
-  /** Where events go. */
+  /** Connections that receive events. */
   readonly connections: Pick<Connections, 'all'>;
-  /** Undefined where no model is configured: what it would have to confirm is refused. */
+  /** Undefined when no model is configured: actions that it would have to confirm are rejected. */
   readonly reviewer: () => Reviewer | undefined;
   readonly save: SaveBefore;
-  /** Whether a principal's token still counts: one that waits nowhere is not told of its end. */
+  /** True while a principal's token is valid: a principal without a connection is not notified when it ends. */
   readonly isActive: (principal: Principal) => boolean;
   readonly observe: ConfirmationObserver;
 }
 
-/** An answer to a confirmation: whose, and why. */
+/** A decision on a confirmation: the decider and the justification. */
 interface Decision {
   readonly by: Decider;
   readonly justification: string;
 }
 
-const NOBODY: Decision = { by: undefined, justification: '' };
+const NO_DECISION: Decision = { by: undefined, justification: '' };
 
 /**
- * What waits for a confirmation, and the one way in which it can be given: once, in time, for exactly what was stopped, by
- * whoever may. Whatever else happens, nothing is run.
+ * Pending confirmations. A confirmation is given at most once, in time, for exactly the action that was stopped, and by
+ * an authorised principal. In all other cases nothing is run (fail closed).
  */
 export class Confirmations implements AsyncDisposable {
   readonly #options: ConfirmationsOptions;
   readonly #open = new Map<string, Confirmation>();
-  /** Those of commands, until these have been run: a request that is sent again finds its own. */
+  /** Confirmations of commands, until the commands have run: a repeated request finds its own. */
   readonly #ofCommands = new Set<Confirmation>();
   #hasEnded = false;
 
@@ -75,8 +78,8 @@ export class Confirmations implements AsyncDisposable {
   }
 
   /**
-   * Has something confirmed. Its `answer` is what becomes of it.
-   * @throws AdapterError RATE_LIMITED when too much of the same principal waits already
+   * Requests a confirmation. Its `answer` is the result of the action.
+   * @throws AdapterError RATE_LIMITED when the principal has too many open confirmations
    */
   ask(action: ConfirmableAction): Confirmation {
     if (this.#hasEnded) throw failures.shuttingDown();
@@ -90,7 +93,7 @@ export class Confirmations implements AsyncDisposable {
     this.#open.set(id, confirmation);
     if (action.kind === 'command') this.#ofCommands.add(confirmation);
     const timer = setTimeout(() => {
-      this.#close(confirmation, 'expired', NOBODY);
+      this.#close(confirmation, 'expired', NO_DECISION);
     }, expiresMs).unref();
     confirmation.closed.signal.addEventListener('abort', () => {
       clearTimeout(timer);
@@ -104,8 +107,9 @@ export class Confirmations implements AsyncDisposable {
   }
 
   /**
-   * A client waits for what becomes of something, unless it does not want to, or has to confirm it itself: whether it waits.
-   * When all who wait have gone, nobody has to decide any more.
+   * Registers a client as waiting for the answer, unless it does not want to wait, or has to confirm the action itself.
+   * When all waiting clients have disconnected, the confirmation is withdrawn.
+   * @returns true when the client waits
    */
   join(confirmation: Confirmation, { sink }: Caller, wantsToWait: boolean): boolean {
     if (confirmation.mode === 'self' || !wantsToWait) return false;
@@ -113,7 +117,7 @@ export class Confirmations implements AsyncDisposable {
     return true;
   }
 
-  /** What has been asked about the command of this id. */
+  /** Returns the confirmation that was requested for a command id. */
   ofCommand(commandId: string | undefined, principal: Principal, reach: AccessKind): Confirmation | undefined {
     if (this.#ofCommands.size === 0 || commandId === undefined) return undefined;
     const found = [...this.#ofCommands].filter(({ action }) => action.commandId === commandId);
@@ -123,14 +127,14 @@ export class Confirmations implements AsyncDisposable {
     );
   }
 
-  /** What waits and concerns a principal, the oldest first. */
+  /** Open confirmations visible to a principal, the oldest first. */
   seenBy(principal: Principal): Confirmation[] {
     return [...this.#open.values()].filter((confirmation) => isVisible(confirmation, principal));
   }
 
   /**
-   * Takes a decision; gives what has become of what was approved, or undefined after a rejection. A client may always take
-   * back what it has asked for itself, by rejecting it.
+   * Makes a decision; returns the result of the approved action, or undefined after a rejection. A client may always
+   * withdraw its own request, by rejecting it.
    * @throws AdapterError CONFIRMATION_NOT_FOUND, CONFIRMATION_MISMATCH, FORBIDDEN, INVALID_REQUEST
    */
   async decide(request: Request<'confirm_command'>, caller: Caller): Promise<ConfirmedAnswer | undefined> {
@@ -155,18 +159,22 @@ export class Confirmations implements AsyncDisposable {
     return this.#approve(confirmation, decision, confirmation.mode === 'self' ? caller : confirmation.action.caller);
   }
 
-  /** @throws AdapterError CONFIRMATION_NOT_FOUND */
+  /**
+   * Returns an open confirmation.
+   * @throws AdapterError CONFIRMATION_NOT_FOUND
+   */
   find(id: string, principal: Principal): Confirmation {
     const confirmation = this.#open.get(id);
-    // Its timer may be late.
-    if (confirmation && Date.now() >= confirmation.expiresAt.getTime()) this.#close(confirmation, 'expired', NOBODY);
+    // The expiry timer may be late.
+    if (confirmation && Date.now() >= confirmation.expiresAt.getTime())
+      this.#close(confirmation, 'expired', NO_DECISION);
     if (confirmation?.outcome !== undefined) throw failures.notFound(id);
     if (!confirmation || !isVisible(confirmation, principal)) throw failures.notFound(id);
     return confirmation;
   }
 
   /**
-   * Sees that an approval covers what the policy says now.
+   * Checks that an approval covers the policy's present verdict.
    * @throws AdapterError CONFIRMATION_MISMATCH
    */
   assertCovered(asked: PolicyVerdict, mode: ConfirmationMode, now: PolicyVerdict): void {
@@ -174,12 +182,12 @@ export class Confirmations implements AsyncDisposable {
     throw failures.changedPlace('what was confirmed would do something else by now, or needs another confirmation');
   }
 
-  /** The client no longer wants it. */
+  /** Withdraws a confirmation on behalf of the client. */
   withdraw(confirmation: Confirmation, why: string): void {
     this.#close(confirmation, 'withdrawn', { by: confirmation.requester, justification: why });
   }
 
-  /** A connection has ended: nobody waits there any more. */
+  /** Handles the end of a connection: withdraws confirmations without a waiting client. */
   detach(sink: EventSink): void {
     for (const confirmation of [...this.#open.values()]) {
       if (!confirmation.waiting.delete(sink) || confirmation.waiting.size > 0) continue;
@@ -187,7 +195,7 @@ export class Confirmations implements AsyncDisposable {
     }
   }
 
-  /** A session has ended, with all that was to be done in it. */
+  /** Handles the end of a session: withdraws its confirmations. */
   endSession(sessionId: string): void {
     for (const confirmation of [...this.#open.values()]) {
       if (confirmation.action.session?.id !== sessionId) continue;
@@ -218,12 +226,12 @@ export class Confirmations implements AsyncDisposable {
     try {
       await this.#approve(confirmation, decision, confirmation.action.caller);
     } catch (error) {
-      // Whoever waits for the answer has it; what could not begin has none yet.
+      // After the start, the answer has the error already; an action that could not start has no answer yet.
       this.#close(confirmation, 'void', decision, error);
     }
   }
 
-  /** Everything up to the closing happens at once: of two approvals, the second finds nothing. */
+  /** Everything up to the closing is synchronous: a second approval finds the confirmation closed. */
   #approve(confirmation: Confirmation, decision: Decision, caller: Caller): Promise<ConfirmedAnswer> {
     if (!this.#options.isActive(confirmation.requester)) {
       this.#close(confirmation, 'withdrawn', { by: undefined, justification: failures.TOKEN_ENDED });
@@ -263,7 +271,7 @@ export class Confirmations implements AsyncDisposable {
     return failures.wrongHash(confirmation.id, left);
   }
 
-  /** Ends the waiting, once. Unless it was approved, whoever waits gets an error. */
+  /** Closes a confirmation, once. Unless it was approved, waiting callers get an error. */
   #close(confirmation: Confirmation, outcome: ConfirmationOutcome, decision: Decision, cause?: unknown): void {
     if (confirmation.outcome !== undefined) return;
     confirmation.outcome = outcome;

@@ -4,7 +4,7 @@ import type { Request } from '../../core/protocol/requests.js';
 import type { Confirmation } from './confirmation.js';
 import { termsOf } from './wire.js';
 
-/** The answer about an id of which a principal knows nothing: the same for all that it may mean. */
+/** The error for a confirmation id unknown to a principal: the same for every cause. */
 export const notFound = (id: string): AdapterError =>
   new AdapterError(
     'CONFIRMATION_NOT_FOUND',
@@ -12,7 +12,7 @@ export const notFound = (id: string): AdapterError =>
     { details: { confirmation_id: id } },
   );
 
-/** The answer to an approval of something else than what waits. */
+/** The error for an approval of a different action. */
 export const wrongHash = (id: string, left: number): AdapterError =>
   new AdapterError(
     'CONFIRMATION_MISMATCH',
@@ -20,11 +20,11 @@ export const wrongHash = (id: string, left: number): AdapterError =>
     { details: { confirmation_id: id, attempts_left: Math.max(0, left) } },
   );
 
-/** The answer when the place of a command is not as it was. */
+/** The error for a command whose place has changed. */
 export const changedPlace = (what: string): AdapterError =>
   new AdapterError('CONFIRMATION_MISMATCH', `${what}: nothing was run; ask for the command again`);
 
-/** The answer to one who asks too much. */
+/** The error for a principal with too many open confirmations. */
 export function tooMany(open: readonly Confirmation[], max: number): AdapterError {
   const first = Math.min(...open.map(({ expiresAt }) => expiresAt.getTime()));
   const message = `${max} commands of this token wait for their confirmation already; have them confirmed or rejected first`;
@@ -32,19 +32,22 @@ export function tooMany(open: readonly Confirmation[], max: number): AdapterErro
   return new AdapterError('RATE_LIMITED', message, { details });
 }
 
-/** Why a command is not run that waited without its client. */
+/** Reason for not running a command whose token became invalid while it was waiting. */
 export const TOKEN_ENDED = 'the token that asked for it no longer counts';
 
-/** The answer to an approval of what somebody has asked for whose token has ended since. */
+/** The error for an approval of an action whose requester's token has become invalid. */
 export const tokenEnded = (): AdapterError =>
   new AdapterError('COMMAND_DENIED', `${TOKEN_ENDED}: nothing was run`, { details: { outcome: 'withdrawn' } });
 
 export const shuttingDown = (): AdapterError => new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
 
-/** A reason has a letter or digit in it, of whatever script. */
+/** A justification contains a letter or digit, of any script. */
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
 
-/** @throws AdapterError INVALID_REQUEST unless a client that confirms its own command says which one, and why */
+/**
+ * Checks that a client that confirms its own command names it and gives a justification.
+ * @throws AdapterError INVALID_REQUEST otherwise
+ */
 export function assertMeant({ command_sha256: sha256, justification }: Request<'confirm_command'>): void {
   const missing =
     sha256 === undefined ? 'command_sha256' : SAYS_SOMETHING.test(justification ?? '') ? undefined : 'justification';
@@ -58,7 +61,7 @@ export function assertMeant({ command_sha256: sha256, justification }: Request<'
   );
 }
 
-/** The answer to one who waits for what was not confirmed. */
+/** The error for callers that wait for an action that was not confirmed. */
 export function denial(
   confirmation: Confirmation,
   outcome: Exclude<ConfirmationOutcome, 'approved'>,
@@ -66,7 +69,7 @@ export function denial(
   isEnding: boolean,
 ): AdapterError {
   if (isEnding) return shuttingDown();
-  const why = { rejected: `${by?.name ?? 'nobody'} has refused it`, ...UNDECIDED }[outcome];
+  const why = { rejected: `${by?.name ?? 'no decider'} has refused it`, ...UNDECIDED }[outcome];
   const message = `this had to be confirmed, and was not: ${why}${justification === '' ? '' : `: ${justification}`}`;
   const { confirmation_id, class: commandClass, reasons, requires } = termsOf(confirmation);
   const details = { action: 'confirm', class: commandClass, reasons, confirmation_id, requires, outcome };

@@ -7,7 +7,8 @@ import type { Reviewer } from './reviewer.js';
 const MAX_REASON_LENGTH = 1000;
 
 /**
- * Has a model review something. Whatever goes wrong (no model, no answer in time, nonsense) is a no. Never rejects.
+ * Requests a review from a model. Every failure (no model, no answer in time, an invalid answer) is a rejection. Never
+ * rejects the promise.
  */
 export async function reviewCommand(
   reviewer: Reviewer | undefined,
@@ -20,10 +21,10 @@ export async function reviewCommand(
     stop.abort(new Error(`it has not answered within ${timeoutMs} ms`));
   }, timeoutMs).unref();
   closed.signal.addEventListener('abort', () => {
-    stop.abort(new Error('nobody waits for it any more'));
+    stop.abort(new Error('no client waits for it any more'));
   });
   try {
-    // A reviewer that does not heed the signal is not waited for either.
+    // The race ends the wait for a reviewer that ignores the abort signal.
     const { verdict, reason } = await Promise.race([
       reviewer.review(questionOf(action), stop.signal),
       rejection(stop.signal),

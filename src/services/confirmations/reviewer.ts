@@ -1,10 +1,10 @@
 import type { ReviewQuestion } from '../../core/confirmation/review-prompt.js';
 import type { ReviewVerdict } from '../../core/confirmation/review-verdict.js';
 
-/** A model that confirms commands. Whatever goes wrong is a rejection of the promise, and means no. */
+/** A model that confirms commands. Every failure rejects the promise, and counts as a rejection of the command. */
 export interface Reviewer {
-  /** For people and logs: which model it is. */
+  /** Name of the model, for messages and logs. */
   readonly name: string;
-  /** Reviews a command. `signal` is aborted when the answer comes too late. */
+  /** Reviews a command. `signal` is aborted when the time for the answer is over. */
   review(question: ReviewQuestion, signal: AbortSignal): Promise<ReviewVerdict>;
 }

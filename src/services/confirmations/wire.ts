@@ -5,19 +5,19 @@ import { judgedCommands, shortReason } from '../registry/judged-commands.js';
 import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
 import { mayDecide } from './deciders.js';
 
-/** Commands that a client is told of. */
+/** Maximum number of commands sent to a client. */
 const MAX_COMMANDS = 50;
 
-/** What a client is told that has to have something confirmed. */
+/** What a client has to know to confirm an action. */
 export type ConfirmationTerms = Pick<
   ConfirmationInfo,
   'confirmation_id' | 'class' | 'reasons' | 'commands' | 'command_sha256' | 'expires_at' | 'requires'
 >;
 
-/** The terms of a confirmation, for the wire. */
+/** Renders the terms of a confirmation for the wire. */
 export function termsOf({ id, action, mode, sha256, expiresAt }: Confirmation): ConfirmationTerms {
   const { verdict } = action;
-  // Those that may run as they are tell the least.
+  // Commands that are allowed anyway matter least.
   const commands = verdict.commands.toSorted((a, b) => Number(a.action === 'allow') - Number(b.action === 'allow'));
   return {
     confirmation_id: id,
@@ -30,7 +30,7 @@ export function termsOf({ id, action, mode, sha256, expiresAt }: Confirmation): 
   };
 }
 
-/** The result of what waits for its confirmation, or was refused. */
+/** Renders the result of an action that is not confirmed yet, or was rejected. */
 export function renderConfirmation(confirmation: Confirmation): ConfirmedAnswer {
   const { commandId, session, directory, kind } = confirmation.action;
   const { outcome } = confirmation;
@@ -42,7 +42,7 @@ export function renderConfirmation(confirmation: Confirmation): ConfirmedAnswer 
   };
 }
 
-/** All that somebody has to see who decides. */
+/** Renders everything that a decider has to see. */
 export function infoOf(confirmation: Confirmation, viewer: Principal): ConfirmationInfo {
   const { action, requester, requestedAt } = confirmation;
   const { command, args, env, stdin } = action.request;

@@ -7,23 +7,23 @@ import type { RefusedText, SyntaxGuard } from './syntax-guard.js';
 
 /** The settings of the gate. */
 export interface GateSettings {
-  /** Whether anything is stopped at all. */
+  /** False when commands pass without checks. */
   readonly isEnforced: boolean;
   readonly policy: Policy;
 }
 
-/** Something that has to be confirmed before it is done. */
+/** An action that has to be confirmed before it is done. */
 export interface GateQuestion {
-  /** The text that would be run, with all that it is given. */
+  /** The text that would run, with all its inputs. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;
-  /** Set when the shell refuses the text: nothing has to be confirmed then. */
+  /** Set when the shell rejects the text: then no confirmation is needed. */
   readonly refused?: RefusedText | undefined;
-  /** Notes that it is done after all. */
+  /** Notes that the action is done after a confirmation. */
   pass(): void;
 }
 
-/** What the gate needs of the daemon. */
+/** Dependencies of the gate. */
 export interface GateOptions {
   readonly settings: () => GateSettings;
   readonly facts: SessionFacts;

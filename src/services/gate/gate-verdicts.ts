@@ -18,7 +18,7 @@ export const judgementRecord = (
 });
 
 /**
- * Refuses what the policy denies, and logs it.
+ * Throws on a denied command, and logs it.
  * @throws AdapterError COMMAND_DENIED
  */
 export function refuse(verdict: PolicyVerdict, session: SessionRecord | undefined, log: Log): void {
@@ -35,7 +35,7 @@ function denial({ action, class: commandClass, reasons, commands }: PolicyVerdic
   return new AdapterError('COMMAND_DENIED', message, { details });
 }
 
-/** The answer to a session that could be had only after a confirmation; without variables, because of its shell. */
+/** The error for a session that would need a confirmation. Without variables, its shell is the cause. */
 export function unconfirmable(verdict: PolicyVerdict, variables: readonly string[]): AdapterError {
   const [name] = variables;
   const instead =
@@ -46,5 +46,5 @@ export function unconfirmable(verdict: PolicyVerdict, variables: readonly string
   return new AdapterError('COMMAND_DENIED', `${message}; ${instead}`, { details: { ...details, variables } });
 }
 
-/** Reasons in the message; `details` has more of them. */
+/** Maximum number of reasons in the message; `details` has more of them. */
 const SHOWN_REASONS = 3;

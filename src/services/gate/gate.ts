@@ -12,16 +12,16 @@ import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { type Typed, type TypedQuestion, TypingGate } from './typing-gate.js';
 
-/** Undefined for what is let in. Whatever is denied is a COMMAND_DENIED instead. */
+/** Undefined for an allowed request. A denied one throws COMMAND_DENIED instead. */
 type Judgement = GateQuestion | undefined;
 
 /**
- * The one gate: every command of every transport passes it before anything of it happens, and what is typed too. It judges;
- * what has to be confirmed it gives back as a question, and is asked again when that was done.
+ * The gate that every command of every transport passes before anything of it runs, and typed text too. It returns a
+ * question for what has to be confirmed, and is called again after the confirmation.
  */
 export class CommandGate {
   readonly #options: GateOptions;
-  /** Judgements that are under way: those of one session come in the order of its requests. */
+  /** Pending decisions: those of one session are made in the order of its requests. */
   readonly #pending = new WeakMap<SessionRecord, Promise<unknown>>();
   readonly #typing: TypingGate;
 
@@ -31,7 +31,7 @@ export class CommandGate {
   }
 
   /**
-   * Judges a command, at once where that can be done at once.
+   * Decides on a command, synchronously where possible.
    * @throws AdapterError COMMAND_DENIED
    */
   admit(
@@ -41,7 +41,7 @@ export class CommandGate {
   ): Judgement | Promise<Judgement> {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) {
-      // What it does to the session's names goes unseen.
+      // The command's effect on the session's names remains unknown.
       if (session) this.#options.facts.forget(session);
       return undefined;
     }
@@ -56,7 +56,7 @@ export class CommandGate {
     return judged;
   }
 
-  /** Finds out whether the shell refuses a text that the policy cannot parse. */
+  /** Checks whether the shell rejects a text that the policy cannot parse. */
   #checkSyntax(
     question: Judgement,
     request: Request<'execute_command'>,
@@ -66,7 +66,7 @@ export class CommandGate {
     return this.#options.syntax.refusal(request, session).then((refused) => ({ ...question, refused }));
   }
 
-  /** What the gate would say of a command. Nothing is run, nobody is asked. */
+  /** Returns the gate's verdict on a command. Nothing is run, and no confirmation is requested. */
   async check(request: Request<'check_command'>, session: SessionRecord | undefined): Promise<Answer<'check_command'>> {
     const { policy, isEnforced } = this.#options.settings();
     const known = await this.#options.facts.of(session, request.cwd, true);
@@ -88,26 +88,26 @@ export class CommandGate {
   }
 
   /**
-   * Judges text that is typed into the running command of a session.
+   * Decides on text typed into the running command of a session.
    * @throws AdapterError COMMAND_DENIED
    */
   admitInput(session: SessionRecord, typed: Typed, principal: Principal): TypedQuestion | undefined {
     return this.#typing.admit(session, typed, principal);
   }
 
-  /** The line that typed text continues, with the text. */
+  /** Returns the line that typed text continues, with the text. */
   lineWith(session: SessionRecord, typed: Typed): string {
     return this.#typing.lineWith(session, typed);
   }
 
-  /** Notes that the command of a request starts: what it was allowed to take as typed input it gets from now on. */
+  /** Notes the start of a request's command: from now on it gets the typed input that it was allowed. */
   noteStart(request: object, command: Command): void {
     this.#typing.noteStart(request, command);
   }
 
   /**
-   * Lets a shell start with the variables that a session is given, if a single command with them would not be asked about.
-   * They cannot be confirmed here: the answer says how they can be.
+   * Checks the shell and the variables of a new session: they are accepted if a single command with them needs no
+   * confirmation. They cannot be confirmed here: the error says how they can be.
    * @throws AdapterError COMMAND_DENIED
    */
   async admitShell(
@@ -148,13 +148,13 @@ export class CommandGate {
   }
 }
 
-/** What can be typed into a command: sessions have a terminal, other commands only when they ask for one. */
+/** Possible typed input of a command: sessions have a terminal, one-shots only on request. */
 const typingIn = (session: SessionRecord | undefined, tty = false): TypingFacts => ({
   input: tty || session !== undefined,
   screen: tty,
 });
 
-/** Keeps a judgement until it is made. */
+/** Keeps a decision until it is made. */
 function remember(
   pending: WeakMap<SessionRecord, Promise<unknown>>,
   session: SessionRecord,

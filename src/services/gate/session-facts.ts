@@ -4,34 +4,34 @@ import { type Directory, factsOfFreshShell, type PolicyFacts } from '../../core/
 import { readSavedState, type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
-/** What the facts are made of. */
+/** Dependencies of `SessionFacts`. */
 export interface SessionFactsOptions {
   readonly workspace: string;
-  /** What shells are started with. */
+  /** Environment in which shells are started. */
   readonly env: Readonly<Record<string, string>>;
-  /** Name of the shell of commands without a session. */
+  /** Name of the shell for commands without a session. */
   readonly shell: string;
   /** Files and directories of the adapter itself. */
   readonly ownPaths: () => Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'>;
 }
 
-/** Names of a session as they were at one moment. */
+/** The names of a session's shell at one moment. */
 interface KnownNames {
   readonly names: ShellNames;
-  /** The shell that had them. */
+  /** Restart count of the shell that had them. */
   readonly restarts: number;
 }
 
 const shellOf = (name: string): PolicyFacts['shell'] => (name === 'zsh' || name === 'sh' ? name : 'bash');
 
 /**
- * Gathers what the policy has to know of the place where a command would run. A session's aliases, functions and PATH are
- * asked of its shell, and kept until a command passes that may change them: most commands cost nothing here.
+ * Gathers the policy's facts about the place in which a command would run. A session's aliases, functions and PATH are
+ * read from its shell, and cached until a command passes that may change them: most commands cost nothing here.
  */
 export class SessionFacts {
   readonly #options: SessionFactsOptions;
   readonly #known = new WeakMap<SessionRecord, KnownNames>();
-  /** Counts the changes of a session's names: an answer from before the last one is of no use. */
+  /** Change counters of sessions: an answer from before the latest change is discarded. */
   readonly #changes = new WeakMap<SessionRecord, number>();
 
   constructor(options: SessionFactsOptions) {
@@ -39,9 +39,9 @@ export class SessionFacts {
   }
 
   /**
-   * The facts for a command.
+   * Returns the facts for a command.
    * @param cwd directory for this command alone
-   * @param isFresh whether the shell is asked anew
+   * @param isFresh true to read the names from the shell again
    */
   of(
     session: SessionRecord | undefined,
@@ -56,12 +56,12 @@ export class SessionFacts {
     return this.#ask(session).then((names) => this.#factsOf(session, names, cwd));
   }
 
-  /** The facts for what is typed into a running command: what it has done to the session is not known. */
+  /** Returns the facts for text typed into a running command, whose effects on the session are not known. */
   whileRunning(session: SessionRecord): PolicyFacts {
     return { ...this.#factsOf(session, UNKNOWN_NAMES, undefined), directories: [undefined] };
   }
 
-  /** A command passes that may change what names mean in the session. */
+  /** Drops cached names when a command passes that may change them. */
   forget(session: SessionRecord): void {
     this.#known.delete(session);
     this.#changes.set(session, this.#changesOf(session) + 1);
@@ -95,7 +95,7 @@ export class SessionFacts {
   #factsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined): PolicyFacts {
     const { workspace, env, ownPaths } = this.#options;
     const { session } = record;
-    // Where a busy session will be by the time of the command is not known.
+    // The directory of a busy session at the start of the command is not known.
     const directory: Directory = isBusy(record) ? undefined : session.workingDirectory;
     return factsOfFreshShell(workspace, {
       shell: shellOf(session.options.installed.shell.name),

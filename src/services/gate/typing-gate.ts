@@ -17,20 +17,22 @@ import type { GateOptions, GateQuestion } from './gate-options.js';
 import { judgementRecord, refuse } from './gate-verdicts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
-/** Typed text that has to be confirmed. `request` and `verdict` are what others get to see: they have none of the text. */
+/**
+ * Typed text that has to be confirmed. `request` and `verdict` are visible to others: they contain none of the text.
+ */
 export interface TypedQuestion extends GateQuestion {
-  /** The verdict with everything in it. An approval covers no other. */
+  /** The complete verdict. An approval covers no other one. */
   readonly judged: PolicyVerdict;
   /** The line that the text continues, with the text. */
   readonly line: string;
 }
 
-/** What a client types: text, and whether the end of input is signalled behind it. */
+/** Typed text, and whether EOF is signalled after it. */
 export type Typed = Pick<TypedInput, 'data' | 'eof'>;
 
-/** What was typed into a command and is no finished line yet. */
+/** Text typed into a command that is not a finished line yet. */
 interface OpenLine {
-  /** Typed while another program had the terminal: it may become the beginning of a line, or may have been read already. */
+  /** Typed while another program had the terminal: it may become the start of a line, or may have been read already. */
   readonly ahead: string;
   /** Typed at the prompt of a shell. */
   readonly line: string;
@@ -38,24 +40,24 @@ interface OpenLine {
 
 const NOTHING: OpenLine = { ahead: '', line: '' };
 
-/** The program that executes what is typed. */
+/** The program that executes typed text. */
 interface Reader {
-  /** As people know it. */
+  /** Name for messages. */
   readonly name: string;
   readonly verdict: TypingVerdict;
-  /** Whether it has the terminal now, or gets it back after the program that has it. */
+  /** True when it has the terminal now; false when it gets the terminal back after the foreground program. */
   readonly isInForeground: boolean;
 }
 
 /**
- * Judges typed text. The permission to type belongs to a command: one that takes typed input is asked about when it starts, and
- * then gets everything. Only a program that was not known at the start of the command is judged here.
+ * Decides on typed text. Permission to type belongs to a command: one that takes typed input is checked when it starts,
+ * and then gets all input. Only a program that was not known at the start of the command is checked here.
  */
 export class TypingGate {
   readonly #options: GateOptions;
-  /** Requests for commands that take typed input, as they passed the gate. */
+  /** Requests for commands that take typed input, recorded when they passed the gate. */
   readonly #interactive = new WeakSet<object>();
-  /** Commands into which anything may be typed. */
+  /** Commands that may get any typed input. */
   readonly #granted = new WeakSet<Command>();
   readonly #lines = new WeakMap<Command, OpenLine>();
 
@@ -68,19 +70,19 @@ export class TypingGate {
     this.#interactive.add(request);
   }
 
-  /** Notes that the command of a request starts. */
+  /** Notes the start of a request's command. */
   noteStart(request: object, command: Command): void {
     if (this.#interactive.has(request)) this.#granted.add(command);
   }
 
-  /** The line that typed text continues, with the text. */
+  /** Returns the line that typed text continues, with the text. */
   lineWith({ session }: SessionRecord, { data = '' }: Typed): string {
     const { ahead, line } = this.#lineOf(session.running);
     return ahead + line + data;
   }
 
   /**
-   * Judges text that is typed into the running command of a session. A line of a shell is judged when it is finished.
+   * Decides on text typed into the running command of a session. A line of a shell is checked when it is finished.
    * @returns undefined when it may be typed
    * @throws AdapterError COMMAND_DENIED
    */
@@ -120,7 +122,7 @@ export class TypingGate {
     };
   }
 
-  /** What is to be decided about typed text; undefined when there is nothing to decide. */
+  /** What has to be decided about typed text; undefined when nothing does. */
   #judge(
     session: SessionRecord,
     { data = '', eof = false }: Typed,
@@ -134,13 +136,13 @@ export class TypingGate {
     const { finished, rest } = continueLine(line, data, eof);
     if (hasEditingKeys(finished + rest)) return about;
     if (finished.trim() === '' && (ahead === '' || finished === '')) return undefined;
-    // Nobody can tell whether what was typed before the prompt stands in the line.
+    // It is unknown whether text typed before the prompt is part of the line.
     const command = ahead !== '' && isInForeground ? `${ahead}${finished}\n${finished}` : ahead + finished;
     const judged = decide(policy, { command }, this.#options.facts.whileRunning(session));
     return { judged, isAboutProgram: false, what: `${finished.trimEnd().length} characters typed into ${name}` };
   }
 
-  /** Finds the program that executes what is typed now. */
+  /** Finds the program that executes text typed now. */
   #findReader(record: SessionRecord, policy: Policy): Reader | undefined {
     const { foreground, behind } = record.session.terminalReaders();
     const facts = this.#options.facts.whileRunning(record);
@@ -151,7 +153,7 @@ export class TypingGate {
       });
     const readers = foreground.flatMap(judge(true));
     const found = readers.length > 0 ? readers : behind.flatMap(judge(false));
-    // Of a shell and what it has started without job control, the latter reads.
+    // A program that a shell has started without job control reads the terminal, not the shell.
     return found.find(({ verdict }) => verdict.language === 'code') ?? found[0];
   }
 
@@ -178,9 +180,9 @@ export class TypingGate {
 /** Programs that run another one, whose name is their first argument: `python3 /usr/bin/ipython`. */
 const RUNS_SCRIPTS = /^(?:.*\/)?(?:python|node|ruby|perl)[\d.]*$/;
 
-/** A running program as the policy reads it. A script that is an interpreter itself counts as well. */
+/** Converts a running program to requests for the policy. A script that is an interpreter itself is included. */
 function requestsFor({ name, args }: ForegroundProgram): PolicyRequest[] {
-  // Login shells have a dash before their name.
+  // The name of a login shell starts with a dash.
   const [called = name, ...given] = args;
   const own = called.replace(/^-/, '') || name;
   const requests: PolicyRequest[] = [{ command: own, args: given }];

@@ -25,7 +25,7 @@ export interface DaemonStatusOptions {
 
 /** Describes this run of the daemon. */
 export class DaemonStatus {
-  /** Payload of the event that every connection begins with. */
+  /** Payload of the first event of every connection. */
   readonly identity: EventPayload<'daemon_info'>;
   readonly #options: DaemonStatusOptions;
   readonly #startedAt = new Date(Date.now() - process.uptime() * 1000);
@@ -36,7 +36,7 @@ export class DaemonStatus {
     this.identity = { instance_id: instanceId, adapter_version: version, protocol_version: PROTOCOL_VERSION };
   }
 
-  /** Gives the answer to `daemon_status`. */
+  /** Returns the answer to `daemon_status`. */
   describe({ name, role, isLocalPeer }: Principal): Answer<'daemon_status'> {
     const { configuration, workload } = this.#options;
     const { file = null, workspaceDirectory, stateDirectory, logFile, confirmedBy } = configuration();

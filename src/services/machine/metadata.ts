@@ -17,10 +17,10 @@ import { renderLimits } from '../registry/rendered-limits.js';
 
 const run = promisify(execFile);
 
-/** Longest that a shell may take to tell its version. */
+/** Timeout for reading a shell's version, in milliseconds. */
 const VERSION_TIMEOUT_MS = 5000;
 
-/** What the metadata is made of. */
+/** Dependencies of `Metadata`. */
 export interface MetadataOptions {
   readonly workspace: string;
   readonly env: Readonly<Record<string, string>>;
@@ -29,20 +29,20 @@ export interface MetadataOptions {
   readonly adapterVersion: string;
   readonly limits: () => Answer<'shell_metadata'>['limits'];
   readonly resourceLimits: () => Limits;
-  /** Whether the configuration limits what every session may use. */
+  /** True when the configuration limits the resources of every session. */
   readonly isLimited: () => boolean;
   readonly mechanism: ChosenMechanism;
   readonly sandbox: SandboxStatus;
 }
 
-/** A shell with the version it tells. */
+/** A shell with its reported version. */
 export interface ShellVersion {
   readonly name: string;
   readonly path: string;
   readonly version: string;
 }
 
-/** Asks the installed shells for their versions. */
+/** Reads the versions of the installed shells. */
 export async function shellVersions(env: Readonly<Record<string, string>>): Promise<ShellVersion[]> {
   const installed = installedShells(env['PATH'] ?? '');
   return Promise.all(
@@ -67,7 +67,7 @@ async function versionOf(
   }
 }
 
-/** Tells what machine this is. What cannot change is asked once. */
+/** Describes the machine. Facts that cannot change are read once. */
 export class Metadata {
   readonly #options: MetadataOptions;
   #fixed: Promise<{ operatingSystem: string; shells: ShellVersion[] }> | undefined;
@@ -125,7 +125,7 @@ const describeSandbox = ({ profile, configured, available, reason }: SandboxStat
   reason: reason ?? null,
 });
 
-/** As people write it: "Debian GNU/Linux 12 (bookworm)", "Ubuntu 22.04.3 LTS". */
+/** Common form of the name: "Debian GNU/Linux 12 (bookworm)", "Ubuntu 22.04.3 LTS". */
 function operatingSystemName({
   distro,
   release: version,

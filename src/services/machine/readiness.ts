@@ -1,16 +1,16 @@
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
 
-/** Longest that an answer may take, in milliseconds: those who ask have a second of patience, most of them. */
+/** Timeout of an answer, in milliseconds: most health checks time out after one second. */
 const PATIENCE_MS = 900;
 
-/** What is asked about. */
+/** Dependencies of `Readiness`. */
 export interface ReadinessOptions {
   readonly isClosing: () => boolean;
   readonly pool: Pick<ShellPool, 'assertCanStart'>;
 }
 
-/** Tells whether the daemon would take a command now. */
+/** Reports whether the daemon would accept a command now. */
 export class Readiness {
   readonly #options: ReadinessOptions;
 
@@ -19,8 +19,8 @@ export class Readiness {
   }
 
   /**
-   * Gives why it would not: `SHUTTING_DOWN`, `SHELL_FAILED` or `RESOURCE_EXHAUSTED`, with a sentence; undefined when it
-   * would. Costs nothing as long as shells start; when the last one did not, another one is tried.
+   * Returns why a command would be refused: `SHUTTING_DOWN`, `SHELL_FAILED` or `RESOURCE_EXHAUSTED`, with a message;
+   * undefined when it would be accepted. Costs nothing while shells start; after a failed start, another one is tried.
    */
   async findObstacle(): Promise<ErrorBody | undefined> {
     if (this.#options.isClosing()) return { code: 'SHUTTING_DOWN', message: 'the daemon is being stopped' };

@@ -7,26 +7,26 @@ import type { LlmPort } from '../ports/llm-port.js';
 import type { Commands } from '../commands/commands.js';
 import type { Sessions } from '../sessions/sessions.js';
 
-/** What the daemon has to do at a moment. */
+/** The workload of the daemon at one moment. */
 export interface WorkloadSample {
-  /** Open sessions by the name of their shell, with an entry for every shell that there could be. */
+  /** Open sessions by the name of their shell, with an entry for every supported shell. */
   readonly sessionsByShell: Readonly<Record<string, number>>;
-  /** Commands that run. */
+  /** Running commands by kind. */
   readonly runningCommands: Readonly<Record<CommandKind, number>>;
-  /** Commands that wait in sessions. */
+  /** Commands queued in sessions. */
   readonly queuedCommands: number;
-  /** Calls of LLM providers that run or wait for their turn. */
+  /** LLM calls that run, or wait in the queue. */
   readonly llmCalls: ReturnType<LlmPort['running']>;
-  /** Bytes of output that are kept for `read_output`, in memory and on disk. */
+  /** Bytes of output kept for `read_output`, in memory and on disk. */
   readonly spoolBytes: number;
-  /** What commands and shells use: bytes, and processes and threads. */
+  /** Resources used by commands and shells: memory in bytes, and processes and threads. */
   readonly memoryBytes: number;
   readonly processes: number;
-  /** Limits on what a session may use, by their names. */
+  /** Resource limits of a session, by name. */
   readonly limits: Limits;
 }
 
-/** What a sample is made from. */
+/** Sources of a workload sample. */
 export interface WorkloadSources {
   readonly sessions: Pick<Sessions, 'registry'>;
   readonly commands: Pick<Commands, 'spoolBytes'>;
@@ -36,7 +36,7 @@ export interface WorkloadSources {
   readonly limits: Limits;
 }
 
-/** Looks at what the daemon has to do. Nothing is counted along the way: it costs nothing until it is asked. */
+/** Samples the workload. No counters are maintained: it costs nothing until it is called. */
 export async function sampleWorkload(sources: WorkloadSources): Promise<WorkloadSample> {
   const { sessions, commands, oneShots, llm, limits } = sources;
   const sessionsByShell = Object.fromEntries(SHELLS.map(({ name }) => [name, 0]));

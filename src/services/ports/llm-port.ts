@@ -3,24 +3,27 @@ import type { Candidate } from '../../core/llm/resolution.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 
-/** What a caller within the daemon can ask for beyond a request. */
+/** Options for callers within the daemon, beyond a request. */
 export interface LlmCallOptions {
-  /** Whether a command-line tool may only read, whatever the configuration grants it. */
+  /** True when a command-line tool may only read, whatever the configuration grants. */
   readonly isReadOnly: boolean;
 }
 
-/** Calls of LLMs, as transports and other services know them. */
+/** LLM calls, as seen by transports and other services. */
 export interface LlmPort extends AsyncDisposable {
-  /** Asks an LLM. @param options by default a tool may do what the configuration grants it */
+  /**
+   * Calls an LLM.
+   * @param options by default a tool may do what the configuration grants
+   */
   call(request: Request<'llm_call'>, caller: Caller, options?: LlmCallOptions): Promise<Answer<'llm_call'>>;
-  /** Asks an LLM; the answer also goes to the caller's client piece by piece. */
+  /** Calls an LLM; the answer is also streamed to the caller's client. */
   stream(request: Request<'llm_stream'>, caller: Caller): Promise<Answer<'llm_stream'>>;
-  /** Cancels a call that is under way. */
+  /** Cancels a running or queued call. */
   cancel(request: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'>;
-  /** Who can be asked. */
+  /** Lists the available providers. */
   list(): Answer<'list_llm_providers'>;
-  /** Calls that run or wait for their turn, of every provider that was ever asked, completions included. */
+  /** Running and queued calls, of every provider that was ever called, completions included. */
   running(): readonly { readonly candidate: Candidate; readonly calls: number }[];
-  /** A client has gone: nobody waits for the answers to its calls. */
+  /** Handles the disconnect of a client: cancels its calls. */
   detach(sink: EventSink): void;
 }

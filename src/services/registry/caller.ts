@@ -1,21 +1,21 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 
-/** Where events go: one connection of a client. Transports implement it. */
+/** Destination of events: one connection of a client. Implemented by transports. */
 export interface EventSink {
   /** Names the connection in logs. */
   readonly id: string;
-  /** Sends an event; never throws, never waits. */
+  /** Sends an event; never throws, never blocks. */
   send<N extends EventName>(event: N, payload: EventPayload<N>): void;
-  /** Bytes that were sent and have not left the daemon yet. */
+  /** Bytes sent that have not left the daemon yet. */
   pendingBytes(): number;
 }
 
-/** Who makes a request, and where the events go that it leads to. A transport has one for each of its clients. */
+/** The source of a request, and the destination of its events. A transport has one for each client. */
 export interface Caller {
   readonly principal: Principal;
-  /** Undefined where the transport has no events. */
+  /** Undefined when the transport has no events. */
   readonly sink: EventSink | undefined;
-  /** How the connection came, for records: the transport, and the address of the other end. */
+  /** Origin of the connection, for records: the transport, and the address of the peer. */
   readonly from?: string | undefined;
 }

@@ -1,13 +1,13 @@
 import type { Command } from '../../engine/command/command.js';
 
-/** Waits for a command's end and for the disk, so that the result can tell whether its output was kept. */
+/** Waits for a command's end and for its spool, so that the result can report whether the output was kept. */
 export async function settled({ finished, stdout, stderr }: Command): Promise<void> {
   await finished;
   const writing = [stdout.spool.flush(), stderr.spool.flush()].filter((promise) => promise !== undefined);
   if (writing.length > 0) await Promise.all(writing);
 }
 
-/** Waits for a promise, for a while. */
+/** Waits for a promise, at most `ms` milliseconds. */
 export async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {

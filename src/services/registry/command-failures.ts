@@ -2,21 +2,21 @@ import { AdapterError } from '../../core/errors.js';
 import type { Request, TypedInput } from '../../core/protocol/requests.js';
 import type { OutputStream } from '../../engine/output/output-stream.js';
 
-/** The answer to another command under an id that is taken. */
+/** The error for another command with an id in use. */
 export const usedId = (id: string): AdapterError =>
   new AdapterError('INVALID_REQUEST', `command_id ${id} belongs to another command; choose a new one`, {
     details: { field: 'command_id' },
   });
 
-/** The answer to a request that is sent again too late to get its result. */
+/** The error for a repeated request whose result is no longer kept. */
 export const forgotten = (id: string): AdapterError =>
   new AdapterError('COMMAND_NOT_FOUND', `command ${id} has run, and its result is no longer kept`, {
     details: { command_id: id },
   });
 
 /**
- * What is typed into a terminal: text.
- * @throws AdapterError INVALID_REQUEST for bytes, and for what only a streamed input has
+ * Checks that input for a terminal is text.
+ * @throws AdapterError NO_RUNNING_COMMAND for bytes, and for fields of streamed inputs
  */
 export function textOf({ offset, data, ...rest }: Request<'send_input'>): TypedInput {
   if (offset === undefined && (data === undefined || typeof data === 'string')) return { ...rest, data };
@@ -26,14 +26,17 @@ export function textOf({ offset, data, ...rest }: Request<'send_input'>): TypedI
   throw new AdapterError('NO_RUNNING_COMMAND', message, { details: { field } });
 }
 
-/** The answer to one who types into nothing. */
+/** The error for typed input to a command without a terminal. */
 export const noTerminal = (): AdapterError =>
   new AdapterError(
     'NO_RUNNING_COMMAND',
     'a one-shot command has no terminal: give `stdin` or `stdin_stream`, or use a session',
   );
 
-/** @throws AdapterError OUTPUT_EXPIRED when the stream has bytes from `offset` on, but they were not kept. */
+/**
+ * Checks that the bytes from `offset` on are kept.
+ * @throws AdapterError OUTPUT_EXPIRED when the stream has bytes from `offset` on, but they were not kept
+ */
 export function assertKept({ bytes, spool }: OutputStream, offset: number): void {
   const { keptBytes } = spool;
   if (offset < keptBytes || offset >= bytes) return;

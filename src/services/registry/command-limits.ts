@@ -8,7 +8,7 @@ export interface CommandLimits {
   readonly maxLifetimeMs: number;
   readonly queueLimit: number;
   readonly maxOneShots: number;
-  /** Of the processes of a one-shot, or of a session, together. */
+  /** Limits on the processes of a one-shot, or of a session, together. */
   readonly resources: Limits;
   readonly output: OutputLimits;
   readonly spoolMaxBytes: number;
@@ -16,7 +16,7 @@ export interface CommandLimits {
 }
 
 /**
- * The time-out that a request asks for, or the configured one, in milliseconds.
+ * The timeout of a request, or the configured one, in milliseconds.
  * @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows
  */
 export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }: CommandLimits): number {
@@ -30,7 +30,8 @@ export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }
 }
 
 /**
- * How much of each output a request wants. Parts that were not given shrink to fit a smaller whole; parts that were given have to fit.
+ * The output limits of a request. Sizes that were not given shrink to fit a smaller whole; sizes that were given have
+ * to fit.
  * @throws AdapterError INVALID_REQUEST
  */
 export function outputLimitsOf(
@@ -45,7 +46,7 @@ export function outputLimitsOf(
     const message = `output: begin_size + end_size (${given}) is more than max_size (${maxSize})`;
     throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'output' } });
   }
-  // Of what is free, a third is for the beginning, as in the defaults.
+  // A third of the remaining size is for the head, as in the defaults.
   const free = maxSize - given;
   const beginSize = begin ?? Math.min(defaults.beginSize, end === undefined ? Math.floor(free / 3) : free);
   const endSize = end ?? Math.min(defaults.endSize, maxSize - beginSize);
@@ -53,9 +54,9 @@ export function outputLimitsOf(
 }
 
 /**
- * What holds for a command: of one in a session only what it asks for itself, of a one-shot all.
+ * The resource limits of a command: in a session only those of its request, for a one-shot all.
  * @param session limits of its session; undefined for a one-shot
- * @throws AdapterError INVALID_REQUEST when one is higher than what holds anyway
+ * @throws AdapterError INVALID_REQUEST when a limit is higher than the one in force
  */
 export function resourceLimitsOf(
   { limits: wanted }: Pick<Request<'execute_command'>, 'limits'>,

@@ -5,42 +5,42 @@ import { type Command, killOf, type Warning } from '../../engine/command/command
 import { NOTHING_USED } from '../../engine/command/resource-use.js';
 import { renderKill, renderUse } from './rendered-limits.js';
 
-/** How a result shows its outputs. */
+/** How a result renders its outputs. */
 export interface OutputStyle {
   readonly encoding: 'utf8' | 'base64';
   readonly stripAnsi: boolean;
   readonly collapseCr: boolean;
 }
 
-/** A command that the daemon knows: running, or ended and still asked about. */
+/** A command known to the daemon: running, or ended and still kept. */
 export interface CommandRecord {
   readonly command: Command;
-  /** Whom it belongs to: the owner of its session, or who asked for it. */
+  /** The owner of its session, or the requester of a one-shot. */
   readonly owner: Principal;
   readonly sessionId: string | null;
   readonly style: OutputStyle;
-  /** What was asked for, to tell a repeated request from another one under the same id. */
+  /** Distinguishes a repeated request from a different one with the same id. */
   readonly fingerprint: string;
-  /** Notes from before it ran. */
+  /** Warnings from before the command ran. */
   readonly warnings: readonly Warning[];
-  /** The checkpoint that was made before it ran. */
+  /** The checkpoint that was saved before the command ran. */
   readonly checkpointId: string | undefined;
 }
 
-/** Identifies what a request asks for, for idempotence: everything that changes what would be run. */
+/** Identifies the content of a request, for idempotence: all fields that affect what would run. */
 export function fingerprintOf(request: Request<'execute_command'>): string {
   const { command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox } = request;
   return JSON.stringify([command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox]);
 }
 
-/** The style that a request asks for. */
+/** The output style of a request. */
 export const styleOf = (output: Request<'execute_command'>['output']): OutputStyle => ({
   encoding: output?.encoding ?? 'utf8',
   stripAnsi: output?.strip_ansi ?? false,
   collapseCr: output?.collapse_cr ?? false,
 });
 
-/** The result of a command as it stands, for the wire. */
+/** Renders the current result of a command for the wire. */
 export function renderResult({ command, sessionId, style, warnings, checkpointId }: CommandRecord): CommandResult {
   const { outcome, stdout, stderr } = command;
   const hint = (stream: string) => `read_output of command_id "${command.id}", stream "${stream}", has all`;
@@ -79,14 +79,14 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
   };
 }
 
-/** What a result tells of a command that has not begun, and may never. */
+/** The facts in a result about a command that has not started, and may never start. */
 export interface UnstartedCommand {
   readonly commandId: string;
   readonly sessionId: string | null;
   readonly directory: string;
 }
 
-/** The result of a command that waits for its confirmation, or has not got it. */
+/** Renders the result of a command that is not confirmed yet, or was not confirmed. */
 export function renderUnstarted(
   { commandId, sessionId, directory }: UnstartedCommand,
   status: 'confirmation_required' | 'denied',

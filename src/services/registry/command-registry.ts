@@ -3,25 +3,27 @@ import { type Principal, type AccessKind, canAccess } from '../../core/access/pr
 import { AdapterError } from '../../core/errors.js';
 import type { CommandRecord } from './command-record.js';
 
-/** Ended commands that are remembered, for each session and for all one-shots of an owner. */
+/** Maximum number of ended commands kept, for each session and for all one-shots of an owner. */
 const MAX_ENDED = 256;
-/** Dropped ids that are remembered for each owner: enough for hours of busy clients, about 1 MB. */
+/** Maximum number of dropped ids remembered per owner: enough for hours of busy clients, about 1 MB. */
 const MAX_FORGOTTEN = 10_000;
-/** Bytes of memory that their outputs may hold on to, likewise. */
+/**
+ * Maximum memory held by the outputs of ended commands, in bytes, for each session and for all one-shots of an owner.
+ */
 const MAX_ENDED_BYTES = 2 * 1024 * 1024;
 
-/** Commands that have ended, oldest first, and the memory that their outputs take. */
+/** Ended commands, oldest first, and the memory that their outputs hold. */
 interface EndedCommands {
   readonly entries: { readonly record: CommandRecord; readonly bytes: number }[];
   bytes: number;
 }
 
-/** The commands of one owner. Their ids are chosen by clients: those of another owner are other ids. */
+/** The commands of one owner. Clients choose the ids, so ids of different owners are unrelated. */
 class OwnCommands {
   readonly #records = new Map<string, CommandRecord>();
-  /** Ids of commands that were dropped: one of them must not run a second time. Oldest first. */
+  /** Ids of dropped commands, which must not run a second time. Oldest first. */
   readonly #forgotten = new Set<string>();
-  /** Ended commands by session ('' for one-shots), oldest first. */
+  /** Ended commands by session id ('' for one-shots), oldest first. */
   readonly #ended = new Map<string, EndedCommands>();
 
   find(commandId: string): CommandRecord | undefined {
@@ -34,7 +36,7 @@ class OwnCommands {
 
   add(record: CommandRecord): void {
     this.#records.set(record.command.id, record);
-    // After the answer has gone out: nobody waits for what this forgets.
+    // Deferred until the answer has been sent: no caller waits for the cleanup.
     void record.command.finished.then(() => {
       setImmediate(() => {
         this.#noteEnd(record);
@@ -80,13 +82,13 @@ class OwnCommands {
   }
 }
 
-/** Remembers commands by owner and id: while they run, and the newest of those that have ended. */
+/** Keeps commands by owner and id: while they run, and the newest of those that have ended. */
 export class CommandRegistry {
   readonly #owners = new Map<string, OwnCommands>();
 
   /**
-   * A command that a principal may look at, or use. What it may not even look at is to it as if it were not there.
-   * @throws AdapterError COMMAND_NOT_FOUND; FORBIDDEN when it may only look
+   * Returns a command that a principal may see or use. A command that it may not see does not seem to exist.
+   * @throws AdapterError COMMAND_NOT_FOUND; FORBIDDEN when it may only see it
    */
   get(commandId: string, principal: Principal, reach: AccessKind): CommandRecord {
     const record = this.find(commandId, principal.id) ?? this.#findOthers(commandId, principal);
@@ -99,17 +101,20 @@ export class CommandRegistry {
     return record;
   }
 
-  /** @param owner id of a principal */
+  /**
+   * Returns a command of an owner.
+   * @param owner id of a principal
+   */
   find(commandId: string, owner: string): CommandRecord | undefined {
     return this.#owners.get(owner)?.find(commandId);
   }
 
-  /** Whether the owner had such a command whose record has been dropped. */
+  /** True when the owner had a command with this id whose record has been dropped. */
   hasForgotten(commandId: string, owner: string): boolean {
     return this.#owners.get(owner)?.hasForgotten(commandId) ?? false;
   }
 
-  /** Remembers a command; when it has ended, older ones of its owner make room for it. */
+  /** Adds a command; when it has ended, older ones of its owner may be dropped. */
   add(record: CommandRecord): void {
     const { id } = record.owner;
     let own = this.#owners.get(id);
@@ -117,12 +122,12 @@ export class CommandRegistry {
     own.add(record);
   }
 
-  /** Forgets the commands of a session that has ended, and their outputs. */
+  /** Drops the commands of an ended session, and their outputs. */
   async forgetSession(sessionId: string, owner: string): Promise<void> {
     await this.#owners.get(owner)?.forgetSession(sessionId);
   }
 
-  /** Forgets everything. */
+  /** Drops everything. */
   async clear(): Promise<void> {
     await Promise.all([...this.#owners.values()].map((own) => own.clear()));
   }

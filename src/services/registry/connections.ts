@@ -1,6 +1,6 @@
 import type { Caller } from './caller.js';
 
-/** The connections of all clients, for what concerns more of them than the one that asked. */
+/** The connections of all clients, for events that concern more than the requester. */
 export class Connections {
   readonly #callers = new Set<Caller>();
 

@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { AdapterError } from '../../core/errors.js';
 
 /**
- * Resolves a directory that a client named, and sees that it can be entered.
- * @param see how the daemon reaches a path that is one in a session's eyes
+ * Resolves a directory named by a client, and checks that it can be entered.
+ * @param see maps a path as seen by a session to one that the daemon can open
  * @throws AdapterError BAD_DIRECTORY
  */
 export function existingDirectory(wanted: string, base: string, see = (path: string) => path): string {

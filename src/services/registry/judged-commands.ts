@@ -4,7 +4,7 @@ import type { Answer } from '../../core/protocol/requests.js';
 /** Longest reason on the wire, in characters. */
 const MAX_REASON_LENGTH = 500;
 
-/** The commands of a verdict, for the wire. */
+/** Renders the commands of a verdict for the wire. */
 export const judgedCommands = (commands: PolicyVerdict['commands']): Answer<'check_command'>['commands'] =>
   commands.map((command) => ({
     command: command.text,
@@ -14,6 +14,6 @@ export const judgedCommands = (commands: PolicyVerdict['commands']): Answer<'che
     reasons: command.reasons.map(shortReason),
   }));
 
-/** A reason, cut where it is too long for the wire. */
+/** Truncates a reason that is too long for the wire. */
 export const shortReason = (reason: string): string =>
   reason.length > MAX_REASON_LENGTH ? `${reason.slice(0, MAX_REASON_LENGTH)}…` : reason;

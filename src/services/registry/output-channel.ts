@@ -5,18 +5,21 @@ import type { Piece } from '../../core/output/utf8-chunker.js';
 import type { Command } from '../../engine/command/command.js';
 import type { EventSink } from './caller.js';
 
-/** Pieces that come within this time of each other travel together. */
+/** Output within this time is sent in one batch, in milliseconds. */
 const BATCH_MS = 4;
 /** Largest event, in characters or bytes: Socket.IO clients parse whole packets. */
 const MAX_EVENT_SIZE = 64 * 1024;
-/** A client with more than this waiting makes its command wait; below the low mark it goes on. */
+/** High water mark of a client's unsent bytes: above it the command is paused; below the low mark it is resumed. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = 256 * 1024;
-/** How often a client that is behind is looked at. */
+/** Poll interval for the buffers of slow clients, in milliseconds. */
 const DRAIN_POLL_MS = 10;
-/** After this long the command no longer waits for a client: its events are left out, and a gap is announced. */
+/**
+ * Time after which a command no longer waits for a slow client, in milliseconds: its events are dropped, and a gap is
+ * announced.
+ */
 const STALL_MS = 5000;
-/** What an event costs beside its data, for the replay budget. */
+/** Size of an event without its data, for the replay budget. */
 const EVENT_OVERHEAD_BYTES = 200;
 
 type OutputEvent = Omit<EventPayload<'command_output'>, 'seq'>;
@@ -29,17 +32,17 @@ interface Pending {
   size: number;
 }
 
-/** A client that follows the channel, and how far behind it is. */
+/** A client that follows the channel, and its backlog. */
 interface Follower {
   readonly sink: EventSink;
-  /** First event that was left out for it. */
+  /** Sequence number of the first event that was dropped for this client. */
   missingFrom: number | undefined;
   behindSince: number | undefined;
 }
 
 /**
- * Carries the output events of one session (or one one-shot command) to the clients that follow it: numbered, in
- * batches, kept for those that come back, and never faster than the slowest client takes them, up to a bound.
+ * Sends the output events of one session (or of one one-shot command) to the clients that follow it: numbered, in
+ * batches, and kept for replay. Backpressure: output is never faster than the slowest client, up to a bound.
  */
 export class OutputChannel implements Disposable {
   readonly #sessionId: string | null;
@@ -50,14 +53,14 @@ export class OutputChannel implements Disposable {
   #flushTimer: NodeJS.Timeout | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
   #lastFlush = -Infinity;
-  /** Commands whose output may come, and those that wait for a client: of them, or background jobs of earlier ones. */
+  /** Commands that may print, and those paused for a slow client: the latter include commands with background jobs. */
   readonly #active = new Set<Command>();
   readonly #held = new Set<Command>();
   #isBehind = false;
 
   /**
-   * @param replayBytes budget for events that are kept for `attach_session`
-   * @param hold makes a command wait for a slow client, or lets it go on
+   * @param replayBytes budget for events kept for `attach_session`
+   * @param hold pauses a command for a slow client, or resumes it
    */
   constructor(sessionId: string | null, replayBytes: number, hold: (command: Command, isHeld: boolean) => void) {
     this.#sessionId = sessionId;
@@ -65,7 +68,7 @@ export class OutputChannel implements Disposable {
     this.#hold = hold;
   }
 
-  /** Number of the next event. */
+  /** Sequence number of the next event. */
   get nextSeq(): number {
     return this.#ring.nextSeq;
   }
@@ -74,7 +77,7 @@ export class OutputChannel implements Disposable {
     return this.#followers.size;
   }
 
-  /** Whether somebody besides this client follows. */
+  /** True when clients other than this one follow. */
   hasOthersThan(sink: EventSink | undefined): boolean {
     return this.#followers.size > (sink && this.#followers.has(sink.id) ? 1 : 0);
   }
@@ -85,24 +88,24 @@ export class OutputChannel implements Disposable {
     }
   }
 
-  /** Gives whether it followed. */
+  /** Returns true when the client was a follower. */
   unfollow(sink: EventSink): boolean {
     const wasThere = this.#followers.delete(sink.id);
     if (wasThere) this.#updateHold();
     return wasThere;
   }
 
-  /** Notes that a command's output may come, so that it can be made to wait. */
+  /** Notes that a command may print, so that it can be paused. */
   begin(command: Command): void {
     this.#active.add(command);
     void command.finished.then(() => {
       this.#active.delete(command);
-      // Its background jobs go on; what they print holds them again.
+      // Background jobs continue; their output pauses them again.
       if (this.#held.delete(command)) this.#hold(command, false);
     });
   }
 
-  /** Turns a command's output into events, from now on: text where it is text, or bytes throughout. */
+  /** Sends a command's output as events from now on: as text where it is valid, or as bytes throughout. */
   open(command: Command, encoding: 'utf8' | 'base64' = 'utf8'): void {
     for (const stream of ['stdout', 'stderr'] as const) {
       if (command[stream].isFollowed) continue;
@@ -112,11 +115,11 @@ export class OutputChannel implements Disposable {
     }
   }
 
-  /** Sends an event that has no number to every follower, after the output before it. */
+  /** Sends an event without a sequence number to every follower, after the output before it. */
   announce<N extends EventName>(event: N, payload: EventPayload<N>): void {
     this.flush();
     for (const follower of this.#followers.values()) {
-      // A client that is behind must not take what it has for everything.
+      // A client with dropped events must not take its output for complete.
       if (follower.missingFrom !== undefined) {
         this.#announceGap(follower);
         follower.missingFrom = this.nextSeq;
@@ -125,7 +128,7 @@ export class OutputChannel implements Disposable {
     }
   }
 
-  /** Sends one client the kept events again. */
+  /** Sends the kept events to one client again. */
   replay(sink: EventSink, fromSeq: number): Replay<unknown> {
     this.flush();
     const replay = this.#ring.since(fromSeq);
@@ -133,7 +136,7 @@ export class OutputChannel implements Disposable {
     return replay;
   }
 
-  /** Sends what waits for its batch. */
+  /** Sends the pending batch. */
   flush(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
@@ -178,7 +181,7 @@ export class OutputChannel implements Disposable {
     }
   }
 
-  /** Makes commands wait while a client is behind, gives up on one that does not move, and lets go again. */
+  /** Pauses commands while a client is behind, drops events for a stalled client, and resumes the commands. */
   #updateHold(): void {
     const states = [...this.#followers.values()].map((follower) => this.#judge(follower));
     this.#setHeld(states.includes('behind'));

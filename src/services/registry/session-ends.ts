@@ -4,7 +4,7 @@ import type { EndReason } from '../../engine/command/command.js';
 import type { Kill } from '../../engine/command/resource-use.js';
 import { renderKill } from './rendered-limits.js';
 
-/** Why a session ends whose time has come, as its clients are told. */
+/** Details for clients of a session that ends by a deadline. */
 export const REASONS: Record<
   Exclude<SessionEndReason, 'client' | 'failed' | 'limit' | 'shutdown' | 'restarted'>,
   string
@@ -14,12 +14,12 @@ export const REASONS: Record<
   disconnected: 'no client was connected to it for too long (reconnect_grace)',
 };
 
-/** What its running command is told; by default that a client has ended it. */
+/** End reasons of a session's running command; by default, that a client has ended it. */
 export const END_REASONS: Partial<Record<SessionEndReason, EndReason>> = {
   shutdown: { status: 'killed', killedBy: 'shutdown' },
 };
 
-/** What was ended in a session for a limit, where that is why it ends. */
+/** What was ended for a limit, when that is why the session ends. */
 export function killFields(
   reason: SessionEndReason,
   kill: Kill | undefined,

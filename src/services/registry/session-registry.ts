@@ -8,13 +8,13 @@ import type { SpoolBudget } from '../../engine/output/spool.js';
 
 /** How long the end of a session is remembered, in milliseconds. */
 const TOMBSTONE_MS = 10 * 60 * 1000;
-/** Ends that are remembered at most. */
+/** Maximum number of remembered ends. */
 const MAX_TOMBSTONES = 10_000;
 
-/** A session with what the services know of it. */
+/** A session with the state that services keep for it. */
 export interface SessionRecord {
   readonly id: string;
-  /** Who opened it, and whom it belongs to. */
+  /** The principal that opened the session, and owns it. */
   readonly owner: Principal;
   readonly label: string | undefined;
   readonly session: Session;
@@ -23,18 +23,18 @@ export interface SessionRecord {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   lastUsedAt: Date;
-  /** Whether it belongs to a one-shot command. */
+  /** True when it belongs to a one-shot command. */
   readonly isHidden: boolean;
-  /** Since when no client is attached. */
+  /** Time since which no client is attached, on the monotonic clock; undefined while one is. */
   abandonedSince: number | undefined;
-  /** Monotonic times for the limits, in milliseconds. */
+  /** Times on the monotonic clock for the deadlines, in milliseconds. */
   readonly createdTicks: number;
   lastUsedTicks: number;
 }
 
-/** Why a session ended. */
+/** The end of a session. */
 export interface Tombstone {
-  /** Id of the principal that the session belonged to. */
+  /** Id of the principal that owned the session. */
   readonly owner: string;
   readonly reason: SessionEndReason;
   readonly detail: string;
@@ -42,7 +42,7 @@ export interface Tombstone {
   readonly endedTicks: number;
 }
 
-/** The open sessions, and why the others have ended. */
+/** The open sessions, and the ends of earlier ones. */
 export class SessionRegistry {
   readonly #sessions = new Map<string, SessionRecord>();
   readonly #tombstones = new Map<string, Tombstone>();
@@ -59,14 +59,15 @@ export class SessionRegistry {
     this.#sessions.set(record.id, record);
   }
 
-  /** Those that a principal may look at. */
+  /** Sessions that a principal may see. */
   seenBy(principal: Principal): SessionRecord[] {
     return this.all().filter(({ owner }) => canAccess(principal, owner.id, 'see'));
   }
 
   /**
-   * A session that a principal may look at, or use. What it may not even look at is to it as if it were not there.
-   * @throws AdapterError SESSION_NOT_FOUND, saying why it ended if that is still known; FORBIDDEN when it may only look
+   * Returns a session that a principal may see or use. A session that it may not see does not seem to exist.
+   * @throws AdapterError SESSION_NOT_FOUND, with the reason of its end if that is still known; FORBIDDEN when it may
+   *   only see it
    */
   get(id: string, principal: Principal, reach: AccessKind): SessionRecord {
     const record = this.#sessions.get(id);
@@ -90,7 +91,7 @@ export class SessionRegistry {
     return this.#sessions.get(id);
   }
 
-  /** Takes a session out and remembers why it ended; gives it, unless it was not there. */
+  /** Removes a session and remembers why it ended; returns it, or undefined when it is unknown. */
   remove(id: string, reason: SessionEndReason, detail: string): SessionRecord | undefined {
     const record = this.#sessions.get(id);
     if (!record) return undefined;

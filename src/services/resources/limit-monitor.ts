@@ -11,53 +11,55 @@ import { isEnding } from '../../engine/process/process-table.js';
 import type { Breach } from '../../engine/command/resource-use.js';
 import { RepeatOffenders } from './repeat-offenders.js';
 
-/** Who has not written more than this since the last look is not why a disk fills up, in bytes. */
+/** Bytes written between two samples up to which a process is not considered the cause of a full disk. */
 const WRITER_BYTES = MB;
-/** A share that stands for a limit which the kernel has kept: it was reached, and more was wanted. */
+/** Share that represents a limit enforced by the kernel: it was reached, and more was requested. */
 const WANTED_MORE = 1.01;
 
-/** What a session or one-shot uses at a moment. */
+/** Current resource usage of a session or one-shot. */
 export interface LiveUsage {
-  /** Of one core, since the last look. */
+  /** Percent of one core, since the last sample. */
   readonly cpuPercent: number;
-  /** CPU time since something began to run there, in milliseconds. */
+  /** CPU time since the first process started, in milliseconds. */
   readonly cpuMs: number;
   readonly memoryBytes: number;
   /** Processes and threads. */
   readonly tasks: number;
-  /** Likewise. */
+  /** Bytes written since the first process started. */
   readonly writtenBytes: number;
   readonly commandId: string | null;
 }
 
-/** Who is told what is seen. */
+/** Receives the results of a limit monitor. */
 export interface LimitListener {
-  /** A limit is near, or it was exceeded and something was ended for it. */
+  /**
+   * Called when a limit is nearly reached (`warning`), or was exceeded and processes were ended for it (`exceeded`).
+   */
   onNear(breach: Breach, level: 'warning' | 'exceeded', commandId: string | null): void;
-  /** Every look. */
+  /** Called for every sample. */
   onUsage(usage: LiveUsage): void;
-  /** How often somebody wants to be told at least; undefined when nobody does. */
+  /** Longest interval between two samples that a follower accepts, in milliseconds; undefined without followers. */
   wantedIntervalMs(): number | undefined;
 }
 
-/** What a watch goes by. */
+/** Settings of a limit monitor. */
 export interface LimitMonitorSettings {
   readonly cpuWindowMs: number;
   readonly diskFreeMbFloor: number | undefined;
 }
 
-/** The counts that limits on CPU time and bytes written begin at. */
+/** Starting counts of the limits on CPU time and bytes written. */
 interface Baseline {
   readonly cpuMs: number;
   readonly writtenBytes: number;
 }
 
-/** Keeps the limits of one session or one-shot while something of it runs. */
+/** Enforces the limits of one session or one-shot while its processes run. */
 export class LimitMonitor {
   readonly watched: LimitTarget;
-  /** When to look next, on the monotonic clock. */
+  /** Time of the next sample, on the monotonic clock. */
   dueAt = 0;
-  /** How much of the last look it took to end something, in milliseconds. */
+  /** Time that the last check spent on ending processes, in milliseconds. */
   actedMs = 0;
   readonly #listener: LimitListener;
   readonly #settings: LimitMonitorSettings;
@@ -67,19 +69,19 @@ export class LimitMonitor {
   readonly #warned = new Set<Resource>();
   #group: LimitTarget['group'];
   #command: Command | undefined;
-  /** The command of which it was told last that it has exceeded a limit. */
+  /** The last command reported as having exceeded a limit. */
   #exceededBy: Command | undefined;
-  /** Of everything, since something began to run; and of the command. */
+  /** Baselines since the first process started, and since the command started. */
   #since: Baseline | undefined;
   #commandSince: Baseline | undefined;
   #last: GroupSample | undefined;
   #findings: readonly Finding[] = [];
   #earlierFindings: readonly Finding[] = [];
-  /** A command was ended for a limit since the last look, and has left others running. */
+  /** A command was ended for a limit since the last sample, and has left processes running. */
   #hasEndedForLimit = false;
   #pauseMs: number | undefined;
-  /** The shell alone exceeds a limit: it is looked at until that was seen to. */
-  #mustGoOn = false;
+  /** The shell alone exceeds a limit: sampling continues until that is resolved. */
+  #mustContinue = false;
 
   constructor(watched: LimitTarget, listener: LimitListener, settings: LimitMonitorSettings) {
     this.watched = watched;
@@ -89,7 +91,7 @@ export class LimitMonitor {
     this.#window = new CpuWindow(settings.cpuWindowMs);
   }
 
-  /** Another command runs. */
+  /** Notes the start of another command. */
   beginCommand(): void {
     if (this.#last && this.#hasRest(this.#last)) this.#noteEarlierKills();
     this.#command = undefined;
@@ -97,7 +99,7 @@ export class LimitMonitor {
     this.#warned.clear();
   }
 
-  /** How long to wait before the next look, in milliseconds. */
+  /** Time until the next sample, in milliseconds. */
   takePause(): number {
     const hasCommand = this.watched.running !== undefined;
     const state = { lastPauseMs: this.#pauseMs, before: this.#earlierFindings, now: this.#findings, hasCommand };
@@ -106,13 +108,13 @@ export class LimitMonitor {
   }
 
   /**
-   * Looks, and does what is to be done.
-   * @param freeBytes of the workspace's disk
-   * @returns whether anything runs that will have to be looked at again
+   * Takes a sample, and acts on exceeded limits.
+   * @param freeBytes free space of the workspace's disk, in bytes
+   * @returns true while processes run that have to be sampled again
    */
   check(snapshot: ProcessSnapshot, freeBytes: number | undefined): boolean {
     const { watched } = this;
-    if (this.#group !== watched.group) this.#beginAnew();
+    if (this.#group !== watched.group) this.#resetCounts();
     const sample = this.#group.sample(snapshot);
     watched.numbers.note(sample.pids);
     const { running } = watched;
@@ -123,18 +125,18 @@ export class LimitMonitor {
     this.#earlierFindings = this.#findings;
     this.#findings = this.#judge(sample, kernel, freeBytes);
     this.#last = sample;
-    this.#tell(sample, running);
+    this.#notify(sample, running);
     const begin = performance.now();
     this.#act(sample, running, kernel, snapshot);
     this.actedMs = performance.now() - begin;
-    const goesOn = running !== undefined || this.#hasRest(sample) || this.#mustGoOn;
-    // Counts begin anew with what begins next, though nobody looks at it before it has ended.
-    if (!goesOn) this.#since = this.#last = undefined;
-    return goesOn;
+    const mustContinue = running !== undefined || this.#hasRest(sample) || this.#mustContinue;
+    // The next command starts with new counts, even if it ends before it is sampled.
+    if (!mustContinue) this.#since = this.#last = undefined;
+    return mustContinue;
   }
 
-  /** The shell was replaced, and its processes are others. */
-  #beginAnew(): void {
+  /** Resets all counts after the shell was replaced: its processes are different ones. */
+  #resetCounts(): void {
     this.#group = this.watched.group;
     this.#since = undefined;
     this.#commandSince = undefined;
@@ -145,7 +147,7 @@ export class LimitMonitor {
   }
 
   #setBaselines(sample: GroupSample, running: Command | undefined): void {
-    // What a command uses until it has ended for its limit is no fault of what earlier ones have left.
+    // Usage of a command between its breach and its end does not count against earlier background jobs.
     const isEnding = running?.endReason?.breach !== undefined;
     if (this.#hasEndedForLimit || isEnding) {
       this.#hasEndedForLimit = false;
@@ -166,21 +168,22 @@ export class LimitMonitor {
   }
 
   /**
-   * Bytes written before the command began, when nothing ran: what others than the shell have written, and the shell since, they
-   * have written for it. All figures are of one look: a moment later the shell may have taken over what another has written.
+   * Bytes written before the command started, when the session was idle: bytes written by processes other than the
+   * shell, and by the shell since then, count for the command. All figures are of one sample: a moment later the shell
+   * may have taken over the count of a process that has ended.
    */
   #writtenBefore({ writtenBytes }: GroupSample, running: Command | undefined): number {
     const theirs = this.#group.seenWrittenBeyond(this.watched.own);
     return Math.max(0, writtenBytes - theirs - this.#bytesOfShell(running));
   }
 
-  /** What the shell has written for the command, as far as it is known when that began. */
+  /** Bytes that the shell has written for the command, if the count at its start is known. */
   #bytesOfShell(running: Command | undefined): number {
     const { pid, atStart = 0 } = running?.meter.writer ?? {};
     return pid === undefined ? 0 : Math.max(0, this.#group.seenWrittenBy(pid) - atStart);
   }
 
-  /** What of the session's limits, and the command's own, is near. */
+  /** Findings on the limits of the session and of the command, the largest share first. */
   #judge(sample: GroupSample, kernel: KernelActions, freeBytes: number | undefined): Finding[] {
     const { limits, running } = this.watched;
     const own = running?.spec.resourceLimits ?? {};
@@ -197,7 +200,7 @@ export class LimitMonitor {
     return findings.toSorted((a, b) => b.share - a.share);
   }
 
-  /** What the kernel has killed while only background processes ran is not for the command that has begun since. */
+  /** Kills by the kernel while only background jobs ran do not count against the command started since. */
   #noteEarlierKills(): void {
     const { memory_mb: limit } = this.watched.limits;
     if (limit === undefined || this.#group.takeKernelActions().kills === 0) return;
@@ -206,10 +209,10 @@ export class LimitMonitor {
 
   #followToEnd(command: Command): void {
     void command.finished.then(({ breach }) => {
-      // The kernel may be quicker than the next look.
+      // The kernel may act before the next sample.
       if (breach && this.#exceededBy !== command) this.#listener.onNear(breach, 'exceeded', command.id);
       const isAlone = this.#group.members().every((pid) => this.watched.own.includes(pid));
-      // With the next command counts begin anew, even if it begins before the next look.
+      // The next command starts with new counts, even if it starts before the next sample.
       if (isAlone) this.#since = this.#last = undefined;
       else if (breach) {
         this.#last = undefined;
@@ -228,7 +231,7 @@ export class LimitMonitor {
     };
   }
 
-  #tell(sample: GroupSample, running: Command | undefined): void {
+  #notify(sample: GroupSample, running: Command | undefined): void {
     for (const { resource, limit, observed, share } of this.#findings) {
       if (share < WARNING_SHARE || share > 1 || this.#warned.has(resource)) continue;
       this.#warned.add(resource);
@@ -247,9 +250,9 @@ export class LimitMonitor {
 
   #act(sample: GroupSample, running: Command | undefined, kernel: KernelActions, snapshot: ProcessSnapshot): void {
     const worst = this.#findings.find(({ share }) => share > 1);
-    this.#mustGoOn = worst !== undefined && canHelp(worst) && kernel.kills === 0;
+    this.#mustContinue = worst !== undefined && canHelp(worst) && kernel.kills === 0;
     if (!worst) {
-      // While a command is being ended, what it has started comes and goes.
+      // While a command is being ended, its processes start and end rapidly.
       if (running?.endReason === undefined) this.#escalation.reset();
       return;
     }
@@ -258,44 +261,46 @@ export class LimitMonitor {
     const mayCancel = running !== undefined && running.endReason === undefined;
     const step = this.#escalation.next(performance.now(), {
       command: running ? (mayCancel ? 'runs' : 'is_ending') : 'none',
-      // The kernel has ended what was too much already.
+      // The kernel has already ended the excess.
       hasRest: this.#hasRest(sample) && kernel.kills === 0,
       isRestToBlame: mayCancel && kernel.kills === 0 && this.#isRestToBlame(worst, sample, snapshot),
       canEndShell: canHelp(worst) && kernel.kills === 0,
     });
     if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
     if (step === undefined && kernel.kills === 0) return;
-    // A command that has begun in the meantime ends with its shell, though that is not its fault.
+    // A command started meanwhile ends with its shell, although it did not cause the breach.
     const mustCancel = step !== undefined && step !== 'rest' && mayCancel;
     if (mustCancel && !this.#cancel(running, breach, kernel)) return;
     if (step === 'command') this.#offenders.note(snapshot, sample.pids);
     const exceeding = step === 'rest' ? undefined : running;
     this.#listener.onNear(breach, 'exceeded', exceeding?.id ?? null);
     this.#exceededBy = exceeding;
-    // It was held, however much of it is still there now.
+    // The memory was in use, however much of it is left now.
     if (kernel.kills > 0 && resource === 'memory_mb') running?.meter.notePeakMemory(limit * MB);
     if (step === 'rest') this.#endRest(breach);
     else if (step === 'shell') this.watched.endShell(breach);
     else if (step === 'session') this.watched.endSession(breach);
-    // Counts begin anew, so that what was ended for them does not count against what goes on.
+    // Counts restart, so that the usage of ended processes does not count against the remaining ones.
     this.#since = { cpuMs: sample.cpuMs, writtenBytes: sample.writtenBytes };
     this.#window.clear();
   }
 
-  /** What outlives this has begun since. */
+  /** Processes that survive this have started later. */
   #endRest(breach: Breach): void {
     this.#offenders.forget();
     void this.watched.endRest(breach);
   }
 
-  /** Whether what the last command that was ended has left alone is why the session's own limit is exceeded again. */
+  /**
+   * True when processes left by the last ended command are the cause of the session's own limit being exceeded again.
+   */
   #isRestToBlame({ resource, limit }: Finding, { pids }: GroupSample, snapshot: ProcessSnapshot): boolean {
     const { limits, own } = this.watched;
     const isSessions = resource === 'disk_free_mb' || limits[resource] === limit;
     return isSessions && this.#offenders.areToBlame({ snapshot, pids, own, resource });
   }
 
-  /** Ends a command; gives false when it has just ended by itself. */
+  /** Ends a command; returns false when it has just ended on its own. */
   #cancel(command: Command, breach: Breach, kernel: KernelActions): boolean {
     const victims = kernel.kills > 0 ? ended(command) : [];
     this.watched.cancel(command, { status: 'killed', killedBy: KILLED_BY[breach.resource], breach });
@@ -304,16 +309,16 @@ export class LimitMonitor {
     return true;
   }
 
-  /** Whether other processes than the shell run. */
+  /** True when processes other than the shell run. */
   #hasRest({ pids }: GroupSample): boolean {
     return pids.some((pid) => !this.watched.own.includes(pid));
   }
 }
 
-/** Whether ending a shell could help: not where a count of the past is exceeded. */
+/** False for limits on cumulative counts: ending a shell cannot lower them. */
 const canHelp = ({ resource }: Finding): boolean => resource !== 'cpu_seconds' && KILLED_BY[resource] !== 'disk';
 
-/** Limits that the kernel has kept by itself since the last look: by killing, or by letting nothing more be started. */
+/** Limits that the kernel has enforced since the last sample: by killing, or by refusing forks. */
 function keptByKernel(limits: Limits, { kills, refusedForks }: KernelActions): Finding[] {
   const { memory_mb: memory, processes } = limits;
   const kept = (resource: Resource, limit: number): Finding => ({
@@ -328,7 +333,9 @@ function keptByKernel(limits: Limits, { kills, refusedForks }: KernelActions): F
   ];
 }
 
-/** Processes that were there at the last two looks, and end or have ended: the kernel does not tell whom it has killed. */
+/**
+ * Processes of the last two samples that are ending or have ended: the kernel does not report which ones it has killed.
+ */
 function ended({ meter }: Command): number[] {
   const pids = new Set([...meter.earlierPids, ...meter.lastPids]);
   return [...pids].filter((pid) => isEnding({ pid }));

@@ -2,30 +2,30 @@ import { KILLED_BY, type Resource } from '../../core/limits/limits.js';
 import { descendantsIn, type ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
 import type { ProcessEntry } from '../../engine/process/process-table.js';
 
-/** What a process had used when a command was ended for a limit. */
+/** Usage of a process when a command was ended for a limit. */
 interface Figures {
   readonly startTicks: number;
   readonly cpuTicks: number;
   readonly writtenBytes: number;
 }
 
-/** Where a limit is exceeded again. */
+/** A limit that is exceeded again. */
 export interface Recurrence {
   readonly snapshot: ProcessSnapshot;
-  /** All processes of the session, and those of them that are its shell. */
+  /** All processes of the session, and the subset that is its shell. */
   readonly pids: readonly number[];
   readonly own: readonly number[];
   readonly resource: Resource;
 }
 
 /**
- * Remembers who was there when a command was ended for a limit. When it is exceeded again during another command, those
- * tell who is to blame: what has outlived the first one, or the second.
+ * Remembers the processes present when a command was ended for a limit. When the limit is exceeded again during another
+ * command, they show the cause: the survivors of the first command, or the second.
  */
 export class RepeatOffenders {
   #seen = new Map<number, Figures>();
 
-  /** A command is ended for a limit; these were there then, its shell included. */
+  /** Remembers the processes present when a command is ended for a limit, including the shell. */
   note(snapshot: ProcessSnapshot, pids: readonly number[]): void {
     const figures = snapshot.of(pids).map(({ pid, startTicks, cpuTicks }) => {
       return [pid, { startTicks, cpuTicks, writtenBytes: snapshot.writtenBy(pid) }] as const;
@@ -37,7 +37,7 @@ export class RepeatOffenders {
     this.#seen.clear();
   }
 
-  /** Whether more of it is theirs who were there already, and what they have started since, than all others'. */
+  /** True when the remembered processes and their descendants use more of the resource than all others. */
   areToBlame({ snapshot, pids, own, resource }: Recurrence): boolean {
     if (this.#seen.size === 0) return false;
     const isOffender = (entry: ProcessEntry) => !own.includes(entry.pid) && this.#sameAs(entry) !== undefined;
@@ -48,7 +48,7 @@ export class RepeatOffenders {
     const measure = MEASURES[KILLED_BY[resource]];
     let balance = 0;
     for (const entry of present) {
-      // What the shell holds itself is no command's; what it has used since, it has mostly taken over from the command.
+      // What the shell itself holds belongs to no command; usage since then is mostly inherited from the ended command.
       if (own.includes(entry.pid) && measure.isHeld) continue;
       const use = measure.use(entry, snapshot, this.#sameAs(entry));
       balance += theirs.has(entry.pid) ? use : -use;
@@ -62,7 +62,7 @@ export class RepeatOffenders {
   }
 }
 
-/** How much of a resource a process has: what it holds now, or what it has used since it was seen. */
+/** How the use of a resource is measured: what a process holds now, or what it has used since it was remembered. */
 interface Measure {
   readonly isHeld: boolean;
   use(entry: ProcessEntry, snapshot: ProcessSnapshot, before: Figures | undefined): number;

@@ -7,18 +7,18 @@ import { Slices } from '../../engine/limits/slices.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import { LimitMonitor, type LimitListener, type LimitMonitorSettings } from './limit-monitor.js';
 
-/** Watches that are due within this time of each other are looked at together. */
+/** Monitors due within this time of each other are sampled together, in milliseconds. */
 const SLACK_MS = 4;
 /**
- * How often the time of a look passes before the next one: looks cost a third of the time at most where limits are kept by
- * looking alone, and a tenth where the kernel keeps what is quickly exceeded.
+ * Pause after sampling, as a multiple of the time the sampling took: sampling takes at most a third of the time where
+ * limits depend on it alone, and a tenth where the kernel enforces the limits that are exceeded quickly.
  */
 const REST = 2;
 const REST_IF_ENFORCED = 9;
 
-/** What the monitor is made of. */
+/** Dependencies of `ResourceMonitor`. */
 export interface ResourceMonitorOptions {
-  /** Directory on whose disk the free space is kept. */
+  /** Directory on the disk whose free space is monitored. */
   readonly workspace: string;
   readonly mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced'>;
   readonly settings: () => LimitMonitorSettings;
@@ -26,9 +26,9 @@ export interface ResourceMonitorOptions {
 }
 
 /**
- * Keeps limits on CPU, memory, processes and disks: looks at everything that runs, warns, and ends what has exceeded a
- * limit. Sessions and one-shots come to it when a command takes longer than a moment, and leave when nothing of them runs;
- * with nothing to look at there is no timer.
+ * Enforces limits on CPU, memory, processes and disks: samples all monitored processes, warns, and ends what has
+ * exceeded a limit. Sessions and one-shots are added when a command becomes long-running, and removed when none of
+ * their processes run; without monitored processes no timer is set.
  */
 export class ResourceMonitor implements Disposable {
   readonly #options: ResourceMonitorOptions;
@@ -36,14 +36,14 @@ export class ResourceMonitor implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #isLooking = false;
-  /** No look before this moment, on the monotonic clock. */
+  /** No sampling before this time, on the monotonic clock. */
   #restUntil = 0;
 
   constructor(options: ResourceMonitorOptions) {
     this.#options = options;
   }
 
-  /** A command takes its time: it is looked at from now on, and with it all that runs in its session. */
+  /** Monitors a long-running command from now on, and with it all processes of its session. */
   watch(watched: LimitTarget, listener: LimitListener): void {
     let watch = this.#watches.get(watched);
     if (!watch) {
@@ -54,13 +54,13 @@ export class ResourceMonitor implements Disposable {
     this.#hasten(watch);
   }
 
-  /** Somebody wants to know what a session uses: it is looked at now, if something of it runs. */
+  /** Samples a session immediately, if it is monitored. */
   hasten(watched: LimitTarget): void {
     const watch = this.#watches.get(watched);
     if (watch) this.#hasten(watch);
   }
 
-  /** A session has ended. */
+  /** Stops monitoring a session that has ended. */
   forget(watched: LimitTarget): void {
     this.#watches.delete(watched);
   }
@@ -75,7 +75,7 @@ export class ResourceMonitor implements Disposable {
     void this.#lookAtDue();
   }
 
-  /** Looks at what is due, never twice at a time, and sets the timer for what becomes due. */
+  /** Samples what is due, never twice at a time, and sets the timer for the next due time. */
   async #lookAtDue(): Promise<void> {
     if (this.#isLooking) return;
     const due = this.#due();
@@ -85,7 +85,7 @@ export class ResourceMonitor implements Disposable {
       await this.#look(due);
       const end = performance.now();
       const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
-      // To end something takes many times as long: others are not to be left alone for that.
+      // Ending processes takes many times as long, and must not delay the sampling of others.
       const actedMs = due.reduce((sum, watch) => sum + watch.actedMs, 0);
       this.#restUntil = end + (end - begin - actedMs) * rest;
       this.#isLooking = false;
@@ -106,7 +106,7 @@ export class ResourceMonitor implements Disposable {
     const slices = new Slices();
     for (const watch of due) {
       if (slices.isOver) await slices.next();
-      // It may have been forgotten meanwhile.
+      // The monitor may have been removed meanwhile.
       if (this.#watches.get(watch.watched) === watch) this.#lookAt(watch, snapshot, freeBytes);
     }
   }
@@ -115,7 +115,7 @@ export class ResourceMonitor implements Disposable {
     try {
       return await this.#options.mechanism.sample();
     } catch (error) {
-      // Out of descriptors, or of processes.
+      // Out of file descriptors, or of processes.
       this.#options.log.warn('processes could not be looked at', { error: String(error) });
       return undefined;
     }
@@ -123,13 +123,13 @@ export class ResourceMonitor implements Disposable {
 
   #lookAt(watch: LimitMonitor, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
     try {
-      // What could not be looked at now is looked at later.
+      // A failed sample is repeated later.
       if (!snapshot || watch.check(snapshot, freeBytes)) {
         watch.dueAt = performance.now() + watch.takePause();
         return;
       }
     } catch (error) {
-      // Its group was removed under it, or the daemon is out of descriptors.
+      // Its cgroup was removed, or the daemon is out of file descriptors.
       this.#options.log.warn('resources could not be looked at', { error: String(error) });
     }
     this.#watches.delete(watch.watched);
@@ -150,7 +150,7 @@ export class ResourceMonitor implements Disposable {
     }, wait).unref();
   }
 
-  /** Free space of the workspace's disk; undefined when nobody asks for some to be left. */
+  /** Free space of the workspace's disk; undefined without a configured floor. */
   #freeBytes(): number | undefined {
     if (this.#options.settings().diskFreeMbFloor === undefined) return undefined;
     try {

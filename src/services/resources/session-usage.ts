@@ -8,7 +8,7 @@ import type { LimitListener } from './limit-monitor.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { UsageFollowers } from './usage-followers.js';
 
-/** What sessions use: has their limits kept, and shows it to who wants to see it. */
+/** Resource usage of sessions: has their limits enforced, and sends usage to the clients that follow it. */
 export class SessionUsage {
   readonly #monitor: ResourceMonitor;
   readonly #log: Log;
@@ -19,12 +19,12 @@ export class SessionUsage {
     this.#log = log;
   }
 
-  /** A command of a session takes its time. */
+  /** Monitors a session with a long-running command. */
   watch(record: SessionRecord): void {
     this.#monitor.watch(record.session.watched, this.#listenerFor(record));
   }
 
-  /** Lets a client see what a session uses, from now on, or no longer. */
+  /** Starts or stops sending a session's resource usage to a client. */
   follow(
     { id, session }: SessionRecord,
     { interval_ms }: Request<'watch_resources'>,
@@ -38,12 +38,12 @@ export class SessionUsage {
     return { session_id: id, interval_ms };
   }
 
-  /** A connection has ended. */
+  /** Handles the end of a connection. */
   remove(sink: EventSink): void {
     this.#followers.remove(sink);
   }
 
-  /** A session has ended. */
+  /** Handles the end of a session. */
   forget({ id, session }: SessionRecord): void {
     this.#monitor.forget(session.watched);
     this.#followers.forget(id);

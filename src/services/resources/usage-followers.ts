@@ -8,19 +8,25 @@ interface Follower {
   lastAt: number;
 }
 
-/** Clients that want to see what sessions use, each as often as it likes. */
+/** Clients that follow the resource usage of sessions, each at its own interval. */
 export class UsageFollowers {
-  /** By session and client. */
+  /** Followers by session id and client id. */
   readonly #followers = new Map<string, Map<string, Follower>>();
 
-  /** @param intervalMs between two events at least */
+  /**
+   * Adds a follower.
+   * @param intervalMs minimum time between two events, in milliseconds
+   */
   add(sessionId: string, sink: EventSink, intervalMs: number): void {
     const followers = this.#followers.get(sessionId) ?? new Map<string, Follower>();
     this.#followers.set(sessionId, followers);
     followers.set(sink.id, { sink, intervalMs, lastAt: -Infinity });
   }
 
-  /** @param sessionId by default all */
+  /**
+   * Removes a follower.
+   * @param sessionId one session; all sessions when undefined
+   */
   remove(sink: EventSink, sessionId?: string): void {
     for (const [id, followers] of this.#followers) {
       if (sessionId !== undefined && sessionId !== id) continue;
@@ -29,22 +35,22 @@ export class UsageFollowers {
     }
   }
 
-  /** A session has ended. */
+  /** Handles the end of a session. */
   forget(sessionId: string): void {
     this.#followers.delete(sessionId);
   }
 
-  /** The shortest interval that somebody wants. */
+  /** The shortest interval of a session's followers, in milliseconds. */
   intervalOf(sessionId: string): number | undefined {
     const followers = this.#followers.get(sessionId);
     return followers && Math.min(...[...followers.values()].map(({ intervalMs }) => intervalMs));
   }
 
-  /** Tells those whose time has come. */
+  /** Sends usage to the followers whose interval has passed. */
   tell(sessionId: string, usage: LiveUsage): void {
     const now = performance.now();
     for (const follower of this.#followers.get(sessionId)?.values() ?? []) {
-      // A look comes a little early or late.
+      // Samples are taken a little early or late.
       if (now - follower.lastAt < follower.intervalMs * EARLY_SHARE) continue;
       follower.lastAt = now;
       follower.sink.send('resource_usage', { session_id: sessionId, ...renderUsage(usage) });
@@ -52,10 +58,10 @@ export class UsageFollowers {
   }
 }
 
-/** A look so much of an interval after the last one is in time. */
+/** Share of an interval after which a sample counts as on time. */
 const EARLY_SHARE = 0.9;
 
-/** Live figures, for the wire. */
+/** Renders usage for the wire. */
 function renderUsage(usage: LiveUsage): Omit<EventPayload<'resource_usage'>, 'session_id'> {
   return {
     command_id: usage.commandId,

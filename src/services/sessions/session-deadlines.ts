@@ -2,29 +2,29 @@ import type { Command } from '../../engine/command/command.js';
 import type { REASONS } from '../registry/session-ends.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
-/** Why a session ends by its time. */
+/** The deadline by which a session ends. */
 export type DeadlineReason = keyof typeof REASONS;
 
-/** How long sessions may live, in milliseconds. */
+/** Bounds on the life of sessions, in milliseconds. */
 export interface DeadlineLimits {
   readonly maxLifetimeMs: number;
   readonly idleTimeoutMs: number;
   readonly reconnectGraceMs: number;
-  /** At least so often is looked at them. */
+  /** Longest time between two checks. */
   readonly checkIntervalMs: number;
 }
 
-/** What deadlines are kept of, and what is done about those that have come. */
+/** Dependencies of `SessionDeadlines`. */
 export interface DeadlineOptions {
   readonly sessions: () => readonly SessionRecord[];
   readonly limits: () => DeadlineLimits;
   readonly onDue: (record: SessionRecord, reason: DeadlineReason) => void;
 }
 
-/** Keeps the time of sessions with one timer, which there is only while there is a session. */
+/** Enforces the deadlines of sessions with one timer, which is set only while a session exists. */
 export class SessionDeadlines implements Disposable {
   readonly #options: DeadlineOptions;
-  /** Sessions whose time is over, and in which a command still runs. */
+  /** Sessions past their deadline in which a command still runs. */
   readonly #overdue = new WeakSet<SessionRecord>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -32,7 +32,7 @@ export class SessionDeadlines implements Disposable {
     this.#options = options;
   }
 
-  /** Sets the timer to the next moment at which a session may have to end: to be called when a deadline may have come nearer. */
+  /** Sets the timer to the earliest deadline. Has to be called when a deadline may have become earlier. */
   schedule(): void {
     clearTimeout(this.#timer);
     const { sessions, limits } = this.#options;
@@ -74,11 +74,11 @@ export class SessionDeadlines implements Disposable {
     this.schedule();
   }
 
-  /** A session ends between commands; a running one has its own time-out. Those that wait behind it end with the session. */
+  /** A session ends between commands; a running command has its own timeout. Queued commands end with the session. */
   #endAfter({ finished }: Command, record: SessionRecord, reason: DeadlineReason): void {
     this.#overdue.add(record);
     void finished.then(() => {
-      // Whoever waits for the result gets it first, and the idle time begins anew.
+      // The waiting caller gets the result first, and the idle time restarts.
       setImmediate(() => {
         this.#overdue.delete(record);
         if (reason === 'lifetime') this.#options.onDue(record, reason);

@@ -8,36 +8,39 @@ import { takeModes } from '../../engine/shell/shell-state.js';
 import { findProgram } from '../../engine/shells/list.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
-/** Pause after a command before the session is looked at: its state is usually saved by then, and commands in a row cost nothing. */
+/**
+ * Pause between a command and the check of its session, in milliseconds: by then the shell has usually saved its state,
+ * and commands in quick succession cost nothing.
+ */
 const LOOK_AFTER_MS = 120;
-/** Looks, each after that pause, before it is given up that a shell saves its state. */
+/** Number of checks, each after that pause, before the wait for a saved state is given up. */
 const MAX_LOOKS = 50;
 
-/** Linux has the same numbers for a terminal's modes on all processors but these. */
+/** Linux uses the same numbers for terminal modes on all architectures except these. */
 const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arch);
 
-/** What is known of one session's health. */
+/** Health state of one session. */
 interface Health {
   readonly timer: NodeJS.Timeout;
-  /** Since the last command. */
+  /** Number of checks since the last command. */
   looks: number;
-  /** Messages that have been given, as long as they are true. */
+  /** Messages already reported, while they are true. */
   known: ReadonlySet<string>;
-  /** For the next result. */
+  /** Warnings for the next result. */
   pending: HealthWarning[];
-  /** The shell that they are true of. */
+  /** Restart count of the shell that the state belongs to. */
   restarts: number;
 }
 
-/** What the checks go by. */
+/** Dependencies of `SessionHealth`. */
 export interface SessionHealthOptions {
-  /** What shells are started with. */
+  /** Environment in which shells are started. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * Looks after sessions while nothing runs in them: whether commands have left them in a state in which others will fail.
- * Everything is told once: in the next result, and at once to those who follow the session.
+ * Checks idle sessions for states in which later commands will fail. Every warning is reported once: in the next
+ * result, and immediately to clients that follow the session.
  */
 export class SessionHealth {
   readonly #startPath: string;
@@ -49,7 +52,7 @@ export class SessionHealth {
     this.#tools = CORE_TOOLS.filter((name) => findProgram(name, this.#startPath) !== undefined);
   }
 
-  /** Takes note that a command of the session has ended. */
+  /** Schedules a check after a command of the session has ended. */
   noteCommand(record: SessionRecord): void {
     const health = this.#health.get(record);
     if (health) {
@@ -63,7 +66,7 @@ export class SessionHealth {
     this.#health.set(record, { timer, looks: 0, known: new Set(), pending: [], restarts: record.session.restarts });
   }
 
-  /** What the next result has to tell, once. */
+  /** Returns the warnings for the next result, once. */
   takeWarnings(record: SessionRecord): readonly HealthWarning[] {
     const health = this.#health.get(record);
     if (!health) return [];
@@ -84,19 +87,21 @@ export class SessionHealth {
     const warnings = checkHealth(facts);
     const fresh = warnings.filter(({ message }) => !health.known.has(message));
     health.known = new Set(warnings.map(({ message }) => message));
-    // What is not true any more need not be told.
+    // Warnings that are no longer true are dropped.
     health.pending = [...health.pending.filter(({ message }) => health.known.has(message)), ...fresh];
     if (fresh.length > 0) record.channel.announce('health_warning', { session_id: record.id, warnings: fresh });
   }
 
-  /** Undefined while the session is busy, after which it will be looked at, and until its shell has saved its state. */
+  /**
+   * Undefined while the session is busy (its next check follows the command), and until its shell has saved its state.
+   */
   #factsOf({ session }: SessionRecord): HealthFacts | undefined {
     const state = session.savedState();
     if (state === undefined) return undefined;
     const { name } = session.options.installed.shell;
     const shell = name === 'zsh' || name === 'sh' ? name : 'bash';
     const names = readSavedState(state, shell);
-    // One that is too long says nothing of PATH.
+    // A saved state that is too long to be parsed does not contain PATH.
     const isKnown = names !== UNKNOWN_NAMES;
     const { aliases, functions: listed, variables } = names;
     const functions = shell === 'sh' ? functionsAmongTypes(state) : listed;
@@ -118,13 +123,16 @@ export class SessionHealth {
   }
 }
 
-/** A POSIX shell cannot list its functions: driver.sh has it say what the names are that matter. Their bodies are unknown. */
+/**
+ * A POSIX shell cannot list its functions: driver.sh saves the types of the relevant names. Function bodies are
+ * unknown.
+ */
 function functionsAmongTypes(state: string): ReadonlyMap<string, string> {
   const types = state.slice(0, Math.max(0, state.indexOf('\n#types\n')));
   return new Map([...types.matchAll(/^(\S+) is a (?:shell )?function$/gmu)].map(([, name = '']) => [name, '']));
 }
 
-/** With a new shell everything begins anew. */
+/** A new shell resets the health state. */
 function forgetOldShell(health: Health, { session }: SessionRecord): void {
   if (health.restarts === session.restarts) return;
   health.restarts = session.restarts;
@@ -138,7 +146,7 @@ function sizeOf(variables: ReadonlyMap<string, string>): number {
   return bytes;
 }
 
-/** What a state begins with that is too long to be read: functions come after what is exported. */
+/** Length of the exports at the start of a state that is too long to be parsed: functions follow them. */
 function lengthOfExports(state: string): number {
   const end = state.search(/^\S+ \(\)/mu);
   return end === -1 ? state.length : end;
@@ -151,7 +159,7 @@ function roomAt(path: string): HealthFacts['disk'] {
     const { bavail, blocks, bsize } = statfsSync(path);
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch {
-    // The directory is gone, which another check says.
+    // The directory is gone, which another check reports.
     return undefined;
   }
 }

@@ -27,22 +27,22 @@ import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
 import type { SessionUsage } from '../resources/session-usage.js';
 
-/** Terminal size of sessions that ask for none, in characters: wide, so that tools do not wrap their output. */
+/** Default terminal size, in characters: wide, so that tools do not wrap their output. */
 const DEFAULT_COLS = 200;
 const DEFAULT_ROWS = 50;
 
-/** Bounds of sessions, from the configuration. Times in milliseconds. */
+/** Bounds of sessions, from the configuration. Times are in milliseconds. */
 export interface SessionLimits extends DeadlineLimits {
   readonly maxSessions: number;
   readonly killGraceMs: number;
   readonly wedgeTimeoutMs: number;
   readonly spoolMaxBytes: number;
   readonly replayMaxBytes: number;
-  /** Of all processes of a session together. */
+  /** Limits on all processes of a session together. */
   readonly resources: Limits;
 }
 
-/** What the session service is made of. */
+/** Dependencies of `Sessions`. */
 export interface SessionsOptions {
   readonly pool: ShellPool;
   readonly commands: CommandRegistry;
@@ -56,12 +56,12 @@ export interface SessionsOptions {
   readonly log: Log;
 }
 
-/** Opens, finds and ends sessions, and keeps their time. */
+/** Opens, finds and ends sessions, and enforces their deadlines. */
 export class Sessions implements AsyncDisposable {
   readonly registry = new SessionRegistry();
   readonly #options: SessionsOptions;
   readonly #closing = new Map<string, Promise<void>>();
-  /** Sessions that are not there yet, by what they will belong to. */
+  /** Sessions that are being opened, by owner. */
   readonly #opening = new Set<{ readonly owner: string }>();
   readonly #deadlines: SessionDeadlines;
 
@@ -77,8 +77,8 @@ export class Sessions implements AsyncDisposable {
   }
 
   /**
-   * Opens a session that belongs to the caller, and lets it follow it.
-   * @param isHidden it belongs to a one-shot command, and lives as long as that
+   * Opens a session that belongs to the caller, and makes the caller follow it.
+   * @param isHidden the session belongs to a one-shot command, and lives as long as the command
    */
   async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
     const { pool, log } = this.#options;
@@ -110,7 +110,7 @@ export class Sessions implements AsyncDisposable {
     }
   }
 
-  /** Ends a session with all its processes; nothing happens when it has ended. */
+  /** Ends a session with all its processes; does nothing when it has already ended. */
   async close(id: string, reason: SessionEndReason, detail: string): Promise<void> {
     const record = this.registry.remove(id, reason, detail);
     if (!record) return;
@@ -123,11 +123,11 @@ export class Sessions implements AsyncDisposable {
     await closing;
   }
 
-  /** Gives a session a fresh shell under the same id. */
+  /** Replaces the shell of a session; the session keeps its id. */
   async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
     this.registry.get(request.session_id, principal, 'use');
     await this.#options.gate.admitShell({ env: request.env }, { principal });
-    // Meanwhile it may have ended.
+    // Meanwhile the session may have ended.
     const record = this.registry.get(request.session_id, principal, 'use');
     const { options } = record.session;
     const { session } = record;
@@ -141,7 +141,7 @@ export class Sessions implements AsyncDisposable {
     };
   }
 
-  /** Lets a client follow a session and sends it what it missed. */
+  /** Makes a client follow a session, and replays the events it missed. */
   attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
     const record = this.registry.get(request.session_id, principal, 'see');
     if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
@@ -159,7 +159,7 @@ export class Sessions implements AsyncDisposable {
     };
   }
 
-  /** A connection has ended: its sessions wait for it to come back. */
+  /** Handles the end of a connection: its sessions wait for a reconnect. */
   detach(sink: EventSink): void {
     this.#options.usage.remove(sink);
     for (const record of this.registry.all()) {
@@ -203,7 +203,7 @@ export class Sessions implements AsyncDisposable {
     };
   }
 
-  /** A command was run or has ended: the idle time begins anew. */
+  /** Restarts the idle time after a command was run or has ended. */
   touch(record: SessionRecord): void {
     touch(record);
   }
@@ -215,7 +215,7 @@ export class Sessions implements AsyncDisposable {
     await Promise.all(this.#closing.values());
   }
 
-  /** Sessions of a principal: those that are open, and those that soon will be. */
+  /** Number of a principal's sessions, including those that are being opened. */
   #countOf({ id }: Principal): number {
     const open = this.registry.all().filter(({ owner }) => owner.id === id);
     return open.length + [...this.#opening].filter(({ owner }) => owner === id).length;
@@ -306,7 +306,7 @@ export class Sessions implements AsyncDisposable {
 
 function touch(record: SessionRecord): void {
   record.lastUsedAt = new Date();
-  // A client that uses the session without following it is there all the same.
+  // A client that uses the session without following it still counts as present.
   if (record.abandonedSince !== undefined) {
     record.abandonedSince = record.channel.followers > 0 ? undefined : performance.now();
   }
