@@ -3,23 +3,24 @@ import { isIP } from 'node:net';
 
 const LOCAL_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Headers by which a proxy says that a connection is somebody else's. */
+/** Headers that a proxy adds to forwarded requests. */
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
 
-/** What decides which requests come in at all. */
+/** Settings for accepting requests by host and origin. */
 export interface OriginPolicy {
-  /** Whether only this machine reaches the address that is listened on. */
+  /** True when the listening address is reachable from this machine only. */
   readonly isLoopback: boolean;
-  /** Names of the daemon beside those of the loopback; lower case. */
+  /** Host names of the daemon in addition to those of the loopback interface; lower case. */
   readonly allowedHosts: readonly string[];
   readonly corsAllowedOrigins: '*' | readonly string[];
-  /** Whether web pages can be let in at all. */
+  /** True when requests of web pages are accepted at all. */
   readonly takesPages: boolean;
 }
 
 /**
- * Why a request to the daemon's port is refused whoever makes it, or undefined. A page that has rebound its own name to this
- * machine sends that name as Host; a browser names the page that makes a request to another host as Origin.
+ * Why a request to the daemon's port is refused regardless of its token, or undefined. A page that has rebound its own
+ * host name to this machine (DNS rebinding) sends that name as Host; a browser sends the page's origin as Origin with
+ * requests to another host.
  */
 export function refusalOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: OriginPolicy): string | undefined {
   if (!isOwnHost(headers.host ?? '', settings)) {
@@ -34,9 +35,10 @@ export function refusalOf({ headers }: Pick<IncomingMessage, 'headers'>, setting
 }
 
 /**
- * The `Origin` of the web page that makes a request; undefined when a program makes it. Some programs send an `Origin` as well, such as
- * Python's websocket-client: that of the daemon itself. A page has that origin only if the daemon served it, or another server that had
- * the port before; browsers are known by headers that no page can change, so that such a page counts as one.
+ * The `Origin` of the web page that sends a request; undefined for a request of a program. Some programs, such as
+ * Python's websocket-client, send the daemon's own origin. A page has that origin only if the daemon served it, or
+ * another server that used the port before; browsers are recognised by headers that a page cannot change, so such a
+ * page counts as a page.
  */
 export function pageOf({ origin, host = '', ...headers }: IncomingHttpHeaders): string | undefined {
   if (origin === undefined) return undefined;
@@ -44,7 +46,7 @@ export function pageOf({ origin, host = '', ...headers }: IncomingHttpHeaders): 
   return isBrowser || !isOriginOf(origin, host) ? origin : undefined;
 }
 
-/** Whether an origin is that of a `Host`, by http or https. A port may be left out where it is the scheme's own. */
+/** True when an origin matches a `Host`, with http or https. The default port of the scheme may be omitted. */
 function isOriginOf(origin: string, host: string): boolean {
   const [, scheme] = /^(https?):\/\/[^/?#@]+$/i.exec(origin) ?? [];
   if (scheme === undefined || !URL.canParse(origin) || !URL.canParse(`${scheme}://${host}`)) return false;
@@ -52,8 +54,8 @@ function isOriginOf(origin: string, host: string): boolean {
 }
 
 /**
- * Why a request needs a token, as far as its headers tell: a web page makes it, or a proxy forwards it. Undefined when the connection
- * is that of its maker.
+ * Why a request needs a token, judging by its headers: a web page sends it, or a proxy forwards it. Undefined for a
+ * direct request.
  */
 export function indirectnessOf(headers: IncomingHttpHeaders): string | undefined {
   const page = pageOf(headers);
@@ -65,7 +67,7 @@ export function indirectnessOf(headers: IncomingHttpHeaders): string | undefined
   return forwarding === undefined ? undefined : `a proxy forwards the request, by its header ${forwarding}`;
 }
 
-/** Addresses cannot be rebound, so where other machines connect every one of them will do. */
+/** IP addresses cannot be rebound, so any address is accepted when other machines can connect. */
 function isOwnHost(header: string, { isLoopback, allowedHosts }: OriginPolicy): boolean {
   const name = header.replace(/:\d+$/, '').toLowerCase();
   if (LOCAL_NAMES.has(name) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name) || allowedHosts.includes(name))

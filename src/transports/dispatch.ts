@@ -8,7 +8,7 @@ import type { AuditedReply } from '../services/audit/request-audit.js';
 import type { Services } from '../services/services.js';
 import { handlers } from './handlers.js';
 
-/** Requests that are answered while the daemon is ending. */
+/** Requests that are answered during shutdown. */
 const ALLOWED_WHILE_CLOSING: ReadonlySet<RequestName> = new Set([
   'wait_command',
   'read_output',
@@ -16,16 +16,16 @@ const ALLOWED_WHILE_CLOSING: ReadonlySet<RequestName> = new Set([
   'get_session',
 ]);
 
-/** What goes back to a client. */
+/** The reply to a client. */
 export type Reply<N extends RequestName = RequestName> = Answer<N> | { readonly error: ErrorBody };
 
-/** Whether a name is that of a request. */
+/** True for the name of a request. */
 const isRequestName = (name: string): name is RequestName => Object.hasOwn(requests, name);
 
 /**
- * Sees that the caller may ask, parses the request, has it handled, and turns whatever happens into a reply. Never throws:
- * a fault in a handler is the client's `INTERNAL` and a line in the log, and nothing else. Every request is counted here,
- * those of no known name too, and recorded if it changes something. Secrets in the answer are masked.
+ * Checks quota and role, parses the request, calls its handler, and converts the outcome to a reply. Never throws: an
+ * exception in a handler becomes `INTERNAL` for the client and a line in the log. Every request is counted, unknown
+ * names included, and recorded if it changes state. Secrets in the answer are masked.
  */
 export async function dispatch(
   services: Services,
@@ -34,16 +34,16 @@ export async function dispatch(
   caller: Caller,
   log: Log,
 ): Promise<Reply> {
-  const cameAt = performance.now();
+  const startedAt = performance.now();
   const isKnown = isRequestName(name);
   const reply = isKnown ? await handle(services, name, payload, caller, log) : { error: unknownRequest(name) };
   const outcome = 'error' in reply ? reply.error.code : 'ok';
-  services.metrics.requestAnswered(isKnown ? name : 'unknown', outcome, performance.now() - cameAt);
+  services.metrics.requestAnswered(isKnown ? name : 'unknown', outcome, performance.now() - startedAt);
   if (isKnown) services.requestAudit.answered(name, payload, reply as AuditedReply, caller);
   return services.secrets.value(reply);
 }
 
-/** The reply to a message that was too large to be looked at. It counts as a request. */
+/** The reply to a message that exceeds the size limit. It counts as a request. */
 export function refuseOversized(
   { services, maxMessageBytes }: { readonly services: Services; readonly maxMessageBytes: number },
   name: string,
@@ -72,7 +72,7 @@ async function handle(
     services.quotas.countRequest(caller.principal);
     assertPermitted(caller.principal.role, name);
     const request = parsePayload(requests[name].input, name, payload);
-    // The table's types fit each name to its request; over all names TypeScript cannot follow that.
+    // Each handler's type fits its request, but TypeScript cannot correlate the union over all names.
     const handler = handlers[name] as (
       services: Services,
       request: unknown,
@@ -84,7 +84,7 @@ async function handle(
   }
 }
 
-/** Longest name that is repeated to the client, in characters. */
+/** Longest request name repeated to the client, in characters. */
 const MAX_SHOWN_NAME = 100;
 
 const unknownRequest = (name: string): ErrorBody =>
@@ -109,5 +109,5 @@ function bodyOf(error: unknown, name: RequestName, log: Log): ErrorBody {
   return { code: 'INTERNAL', message: `internal error: ${message}; the log has the details` };
 }
 
-/** Errors of the system that pass: descriptors, processes, memory, disk. */
+/** Errnos of temporary exhaustion: file descriptors, processes, memory, disk. */
 const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'ENOSPC']);

@@ -4,14 +4,14 @@ import { renderLimits } from '../services/registry/rendered-limits.js';
 import { infoOf } from '../services/confirmations/wire.js';
 import type { Services } from '../services/services.js';
 
-/** Answers one kind of request. The request has been parsed, and the caller's role allows it. */
+/** Handler of one kind of request. The request has been parsed, and the caller's role allows it. */
 type Handler<N extends RequestName> = (
   services: Services,
   request: Request<N>,
   caller: Caller,
 ) => Promise<Answer<N>> | Answer<N>;
 
-/** What each request does: one line to the service that does it. Every transport uses this table. */
+/** Maps each request to the service that handles it. Every transport uses this table. */
 export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   open_session: async ({ sessions }, request, caller) => {
     const { id, session, expiresAt } = await sessions.open(request, caller);

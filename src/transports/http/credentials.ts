@@ -5,13 +5,13 @@ import { AdapterError } from '../../core/errors.js';
 import type { Access, Authentication } from '../../services/access/access.js';
 import { indirectnessOf } from '../access.js';
 
-/** The key that stands for none: clients of OpenAI's API cannot do without one. */
+/** Placeholder key: clients of OpenAI's API require one. */
 const NO_KEY = 'local';
 
 /**
- * Who makes an HTTP request: by the token in `Authorization: Bearer`, as clients of OpenAI's API send their key, or in
- * `x-api-key`, as those of Anthropic's do. A program of the daemon's own user needs none, or sends `local` as its key.
- * @throws AdapterError UNAUTHORIZED, saying what is missing; RATE_LIMITED after too many wrong tokens
+ * Authenticates an HTTP request by the token in `Authorization: Bearer`, as OpenAI clients send their key, or in
+ * `x-api-key`, as Anthropic clients do. A program of the daemon's own user needs no token, or sends `local` as its key.
+ * @throws AdapterError UNAUTHORIZED, with the missing part; RATE_LIMITED after too many wrong tokens
  */
 export async function grantFor({ headers, socket }: IncomingMessage, access: Access): Promise<Authentication> {
   const key = bearerOf(headers.authorization) ?? headers['x-api-key'];
@@ -20,12 +20,15 @@ export async function grantFor({ headers, socket }: IncomingMessage, access: Acc
   return access.admit({ token, whyForeign, address: addressOf(socket), from: originOf(socket) });
 }
 
-/** Where a request comes from, for records. */
+/** Origin of a request, for records. */
 export const originOf = (socket: Socket): string => `http ${addressOf(socket)} ${socket.remotePort ?? ''}`.trim();
 
 const addressOf = ({ remoteAddress = 'unix' }: Socket): string => remoteAddress;
 
-/** The token of an `Authorization` header. @throws AdapterError UNAUTHORIZED for another scheme */
+/**
+ * Returns the token of an `Authorization` header.
+ * @throws AdapterError UNAUTHORIZED for another scheme
+ */
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const [, token] = /^bearer +(\S+)\s*$/i.exec(header) ?? [];

@@ -3,15 +3,15 @@ import { Gauge, type Registry } from 'prom-client';
 import { LLM_LABELS, llmLabels } from './llm-metrics.js';
 import type { WorkloadSample } from '../../services/machine/workload.js';
 
-/** How things stand at a moment. */
+/** Values of all gauges at one moment. */
 export interface Sample extends WorkloadSample {
-  /** Clients that are connected by Socket.IO. */
+  /** Clients connected over Socket.IO. */
   readonly clients: number;
 }
 
-/** Shows what `take` gives at the time of each collection: a gauge of which nobody is told the ups and downs is never wrong. */
+/** Registers gauges that call `take` on each collection: sampled gauges cannot drift, as incremented ones can. */
 export function registerGauges(registry: Registry, take: () => Promise<Sample>): void {
-  // All gauges are collected at once: one look serves them.
+  // All gauges are collected together: one sample serves them all.
   let taking: Promise<Sample> | undefined;
   const takeOnce = () =>
     (taking ??= take().finally(() => {

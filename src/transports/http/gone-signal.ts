@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Aborted when the client goes before it has the whole answer. It is made to go when what it was let in with ends.
- * @param ended see `Grant`
+ * Returns a signal that is aborted when the client disconnects before the whole answer was sent. The connection is
+ * closed when its authentication ends.
+ * @param ended see `Authentication`
  */
 export function goneSignal(
   { raw: { socket } }: FastifyRequest,
@@ -21,7 +22,8 @@ export function goneSignal(
   ended?.addEventListener('abort', end, { once: true });
   if (ended?.aborted) end();
   raw.once('close', note);
-  // An answer behind another one on the same connection never hears of its end; and it may have ended before anybody listens.
+  // A pipelined answer gets no close event of its own, and the connection may have been closed before the listener is
+  // added.
   socket.once('close', note);
   if (socket.destroyed) note();
   return gone.signal;

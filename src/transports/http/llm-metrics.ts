@@ -4,21 +4,21 @@ import type { ErrorCode } from '../../core/errors.js';
 import type { Candidate } from '../../core/llm/resolution.js';
 import type { LlmUsage } from '../../core/llm/usage.js';
 
-/** Seconds: from a refusal at once to the longest that a call may take by default. */
+/** In seconds: from an immediate refusal to the longest default duration of a call. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
 
-/** What tells providers apart: names of the configuration. */
+/** Labels of a provider: names from the configuration. */
 export const LLM_LABELS = ['provider', 'shell_provider'] as const;
 
 type LlmLabel = (typeof LLM_LABELS)[number];
 
-/** The labels of a provider; a service is no shell provider, which Prometheus takes for a label that is not there. */
+/** The labels of a provider. A service has no shell provider; Prometheus treats an empty label as absent. */
 export const llmLabels = ({ provider, shellProvider }: Candidate): Record<LlmLabel, string> => ({
   provider,
   shell_provider: shellProvider ?? '',
 });
 
-/** Figures of calls of LLM providers: of `llm_call` and `llm_stream`, of chat completions, and of reviews. */
+/** Metrics of LLM calls: of `llm_call` and `llm_stream`, of chat completions, and of reviews. */
 export class LlmMetrics {
   readonly #answered: Counter<LlmLabel | 'outcome'>;
   readonly #times: Histogram<LlmLabel>;
@@ -60,5 +60,8 @@ export class LlmMetrics {
   }
 }
 
-/** A tool or service tells what it likes, and a counter takes no other than a number that is not negative. */
+/**
+ * Sanitises a reported count: tools report arbitrary values, and counters accept only finite numbers that are not
+ * negative.
+ */
 const amountOf = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0);

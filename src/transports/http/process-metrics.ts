@@ -2,17 +2,17 @@ import { performance } from 'node:perf_hooks';
 
 import { collectDefaultMetrics, Counter, type Registry } from 'prom-client';
 
-/** Milliseconds, a day: prom-client has no way to leave its monitor of the event loop out, but a timer for it can be slow. */
+/** In milliseconds, one day: prom-client's event loop monitor cannot be disabled, but its interval can be long. */
 const NO_MONITOR_MS = 86_400_000;
-/** What only that monitor knows. */
+/** Metrics that only this monitor provides. */
 const MONITORED = /^nodejs_eventloop_lag_\w+_seconds$/;
 
 /**
- * Shows figures of the process: prom-client's own, except for its statistics of the event loop's delay. For these it wakes
- * the process up a hundred times a second, which costs 1 % of a core while the daemon has nothing to do. The time that the
- * loop has worked and waited costs nothing, and tells how busy it is.
+ * Registers metrics of the process: prom-client's defaults, except the statistics of event loop delay. For these it
+ * wakes the process 100 times per second, which costs 1 % of a core while the daemon is idle. Event loop utilisation
+ * costs nothing, and shows the load.
  *
- * What prom-client watches in Node.js it watches until the process ends, without keeping that from ending.
+ * prom-client's observers in Node.js stay active until the process ends, without keeping it alive.
  */
 export function registerProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NO_MONITOR_MS });

@@ -23,21 +23,21 @@ import { LlmMetrics } from './llm-metrics.js';
 import { registerProcessMetrics } from './process-metrics.js';
 import type { Exposition } from './routes.js';
 
-/** Seconds: from what a shell does by itself to the longest that a command may run by default. */
+/** In seconds: from shell builtins to the longest default run time of a command. */
 const COMMAND_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
-/** Seconds, likewise: some requests are answered from memory, others wait for a command's end. */
+/** In seconds: some requests are answered from memory, others wait for the end of a command. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600];
 
 const REQUEST_NAMES: readonly (RequestName | 'unknown')[] = [...(Object.keys(requests) as RequestName[]), 'unknown'];
 
-/** A counter that was told its labels. */
+/** A counter with its labels bound. */
 type Count = (by?: number) => void;
-/** A histogram that was told its labels. */
+/** A histogram with its labels bound. */
 type TakeTime = (ms: number) => void;
 
 /**
- * Keeps the figures in the way of [Prometheus](https://prometheus.io): the one place that knows prom-client. Counters are
- * looked up by their labels once, not with every event. Times come in milliseconds and are shown in seconds.
+ * Metrics for [Prometheus](https://prometheus.io): the only class that uses prom-client. Label sets are looked up once,
+ * not for every event. Times are passed in milliseconds and exported in seconds.
  */
 export class PrometheusMetrics implements Metrics, Exposition {
   /** `Content-Type` of `render`. */
@@ -53,7 +53,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #exceeded: Readonly<Record<Resource, Count>>;
   readonly #confirmed: Readonly<Record<ConfirmationMode, Readonly<Record<ConfirmationOutcome, Count>>>>;
   readonly #requests: Counter<'request' | 'outcome'>;
-  /** By request and outcome; those other than `ok` when they first happen. */
+  /** By request and outcome; outcomes other than `ok` are added when they first occur. */
   readonly #answered = new Map<string, Count>();
   readonly #llm: LlmMetrics;
   readonly #requestTimes: Readonly<Record<RequestName | 'unknown', TakeTime>>;
@@ -148,15 +148,15 @@ export class PrometheusMetrics implements Metrics, Exposition {
   }
 
   /**
-   * Shows, from now on, what `take` gives at the time of each `render`. To be called once.
-   * @param shells names of all that there can be
+   * Registers the gauges: `take` is called on each `render`. Has to be called once.
+   * @param shells names of all supported shells
    */
   watch(shells: readonly string[], take: () => Promise<Sample>): void {
     for (const shell of shells) this.#opened.inc({ shell }, 0);
     registerGauges(this.#registry, take);
   }
 
-  /** Everything as text, in the format that `contentType` names. */
+  /** Renders all metrics as text, in the format of `contentType`. */
   async render(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -180,7 +180,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   }
 }
 
-/** A counter with its labels, which is shown from now on, as 0: rates need a beginning. */
+/** Binds the labels of a counter and exports it as 0: rates need a start value. */
 function bind<L extends string>(counter: Counter<L>, labels: Record<L, string>): Count {
   const bound = counter.labels(labels);
   bound.inc(0);
@@ -189,7 +189,7 @@ function bind<L extends string>(counter: Counter<L>, labels: Record<L, string>):
   };
 }
 
-/** A histogram of seconds with its label; it is shown once it has a time. */
+/** Binds the label of a histogram of seconds; it is exported after its first value. */
 function bindTime<L extends string>(histogram: Histogram<L>, labels: Record<L, string>): TakeTime {
   const bound = histogram.labels(labels);
   return (ms) => {
@@ -197,7 +197,7 @@ function bindTime<L extends string>(histogram: Histogram<L>, labels: Record<L, s
   };
 }
 
-/** A table with an entry for each name. */
+/** Creates a table with an entry for each name. */
 function each<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
 }

@@ -8,17 +8,17 @@ import type { Log } from '../../core/logging/log.js';
 import type { Readiness } from '../../services/machine/readiness.js';
 import { type OriginPolicy, pageOf, refusalOf } from '../access.js';
 
-/** What `/healthz` says: by the name a daemon knows another one that has its port. */
+/** Answer of `/healthz`: the service name shows a daemon that another one uses its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
 
 const NO_PAGES = 'web pages are refused here; with a token they can use Socket.IO, /v1 and /mcp';
 
-/** Paths that pages may use. */
+/** Paths accepted from web pages. */
 const FOR_PAGES = /^\/(?:v1\/|mcp(?:$|\?))/;
 
 /**
- * What browsers are told of the routes that pages may use. That the page is an allowed one was seen before; its token comes with the
- * request itself, and a browser sends none by itself. Source: https://fetch.spec.whatwg.org/#http-cors-protocol
+ * CORS settings of the routes for web pages. Whether the page is allowed has been checked before; its token is part of
+ * the request, and a browser never adds one automatically. Source: https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 const CORS: FastifyCorsOptions = {
   origin: true,
@@ -31,37 +31,37 @@ const CORS: FastifyCorsOptions = {
     'X-Ignored-Params',
     'X-Should-Retry',
   ],
-  // In seconds: a page need not ask before each request.
+  // In seconds: saves a preflight request before each request of a page.
   maxAge: 600,
   strictPreflight: false,
 };
 
-/** Figures to show. */
+/** Metrics to expose. */
 export interface Exposition {
   /** `Content-Type` of `render`. */
   readonly contentType: string;
   render(): Promise<string>;
 }
 
-/** What the routes lead to. */
+/** Dependencies of the routes. */
 export interface RouteOptions {
   readonly readiness: Readiness;
-  /** What `/metrics` shows; without it there is no such page. */
+  /** Metrics served at `/metrics`; undefined disables the route. */
   readonly metrics: Exposition | undefined;
-  /** Who may ask at all. */
+  /** Hosts and origins that are accepted. */
   readonly originPolicy: OriginPolicy;
   /**
-   * Adds the routes of other files; before their handlers it was seen that the request may come in at all. Pages of a browser may
-   * use them, so that each has to see to the token.
+   * Add the routes of other files. Host and origin have been checked before their handlers run. Browser pages may use
+   * them, so each has to check the token.
    */
   readonly extensions: readonly ((routes: FastifyInstance) => void)[];
   readonly log: Log;
 }
 
 /**
- * The routes, on a server of the caller's making. Errors are `{ "error": { "code", "message" } }`, as in the protocol: 403
- * `FORBIDDEN` for what a web page or another host name asks, 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`, 404 `UNKNOWN_REQUEST`, 4xx
- * `INVALID_REQUEST`, 500 `INTERNAL`.
+ * Builds the routes on a server created by `serverFactory`. Errors are `{ "error": { "code", "message" } }`, as in the
+ * protocol: 403 `FORBIDDEN` for web pages and unknown host names, 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`, 404
+ * `UNKNOWN_REQUEST`, 4xx `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
   const { originPolicy, extensions, log } = options;
@@ -72,14 +72,14 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
     },
   });
   routes.addHook('onRequest', async ({ raw, is404, method, url }, reply) => {
-    // Of other paths there is nothing to be asked: what answers such requests takes them for any path.
+    // CORS preflight applies to the paths for pages only; its handler would answer for any path.
     const isMissing = is404 || (method === 'OPTIONS' && !FOR_PAGES.test(url));
     const why = refusalOf(raw, originPolicy) ?? (isMissing ? refusalOfPage(raw) : undefined);
     if (why !== undefined) {
       log.warn('a request was refused', { why });
       return sendError(reply, 403, { code: 'FORBIDDEN', message: why });
     }
-    // Before its body is read.
+    // Answered before the body is read.
     return isMissing ? sendNotFound(reply, method, url) : undefined;
   });
   routes.setNotFoundHandler(({ method, url }, reply) => sendNotFound(reply, method, url));
@@ -97,7 +97,7 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
   return routes;
 }
 
-/** The routes that look at the daemon. They need no token, so they are for programs alone. */
+/** Adds the health and metrics routes. They need no token, so web pages may not use them. */
 function addOwnRoutes(routes: FastifyInstance, { readiness, metrics, log }: RouteOptions): void {
   routes.addHook('onRequest', async ({ raw }, reply) => {
     const why = refusalOfPage(raw);
@@ -124,7 +124,7 @@ function addOwnRoutes(routes: FastifyInstance, { readiness, metrics, log }: Rout
 const refusalOfPage = ({ headers }: IncomingMessage): string | undefined =>
   pageOf(headers) === undefined ? undefined : NO_PAGES;
 
-/** What is true now is not in a minute. */
+/** These answers change over time. */
 const uncached = (reply: FastifyReply): FastifyReply => reply.header('cache-control', 'no-store');
 
 const sendError = (reply: FastifyReply, status: number, error: ErrorBody): FastifyReply =>
@@ -136,7 +136,7 @@ function sendNotFound(reply: FastifyReply, method: string, url: string): Fastify
   return sendError(reply, 404, { code: 'UNKNOWN_REQUEST', message });
 }
 
-/** Status codes of the errors that routes throw. */
+/** HTTP status codes of errors that routes throw. */
 const STATUS: Partial<Record<ErrorCode, number>> = { UNAUTHORIZED: 401, RATE_LIMITED: 429, SESSION_LIMIT: 503 };
 
 function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {

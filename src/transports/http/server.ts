@@ -9,13 +9,16 @@ import type { FastifyInstance } from 'fastify';
 import { buildRoutes, type RouteOptions } from './routes.js';
 import { listenOnUnixSocket } from './unix-socket.js';
 
-/** Time for a client to send its HTTP headers: a slow one must not hold a connection for Node's minute. */
+/**
+ * Timeouts for the headers and for the whole request, in milliseconds: Node.js would let a slow client hold a
+ * connection for a minute.
+ */
 const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 15_000;
-/** How long connections may take to end by themselves at the daemon's end: clients on this machine need no more. */
+/** Time for connections to close on their own at shutdown, in milliseconds: local clients need no more. */
 const LAST_BYTES_MS = 250;
 
-/** What the server is made of. */
+/** Dependencies of the HTTP server. */
 export interface HttpOptions extends RouteOptions {
   /** An address of this machine, or `localhost`. */
   readonly host: string;
@@ -23,31 +26,31 @@ export interface HttpOptions extends RouteOptions {
   readonly port: number;
   /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;
-  /** Path of a socket to listen on as well. */
+  /** Path of a Unix socket to listen on as well; undefined for none. */
   readonly unixSocket: string | undefined;
-  /** Told of each connection by it, before anything is read. */
+  /** Called for each connection over the Unix socket, before anything is read. */
   readonly onUnixPeer: (connection: Socket) => void;
 }
 
-/** Paths of a certificate and its key, in PEM. */
+/** Paths of a certificate and its key, in PEM format. */
 interface TlsFiles {
   readonly cert: string;
   readonly key: string;
 }
 
 /**
- * The daemon's one port. It answers HTTP requests by the routes beside this file; Socket.IO attaches itself to `server` and
- * takes what is below `/socket.io/`.
+ * The daemon's only TCP port. The routes answer HTTP requests; Socket.IO attaches itself to `server` and handles
+ * `/socket.io/`.
  */
 export class HttpServer implements AsyncDisposable {
-  /** To attach to, before `listen`. */
+  /** Has to be attached to before `listen`. */
   readonly server: Server;
   readonly #options: HttpOptions;
   readonly #routes: FastifyInstance;
-  /** Every connection, those that have become WebSockets included. */
+  /** All connections, including those upgraded to WebSocket. */
   readonly #connections = new Set<Socket>();
   #unixServer: NetServer | undefined;
-  /** Resolves when nothing listens and no connection is left; undefined while it has not listened. */
+  /** Resolves when the server has stopped and every connection is closed; undefined before `listen`. */
   #closed: Promise<void> | undefined;
 
   constructor(options: HttpOptions) {
@@ -59,11 +62,12 @@ export class HttpServer implements AsyncDisposable {
     });
   }
 
-  /** Listens; gives the address. Rejects when the port is taken. */
+  /** Starts listening; returns the address. Rejects when the port is in use. */
   async listen(): Promise<AddressInfo> {
     const { host, port } = this.#options;
     await this.#routes.ready();
-    // Not by Fastify, which gives each address of `localhost` a server of its own: Socket.IO would know of one of them.
+    // Fastify would create a server for each address of `localhost`, and Socket.IO would be attached to one of them
+    // only.
     this.server.listen(port, host);
     await once(this.server, 'listening');
     await this.#listenOnUnixSocket();
@@ -71,9 +75,9 @@ export class HttpServer implements AsyncDisposable {
     return this.server.address() as AddressInfo;
   }
 
-  /** Stops listening and ends every connection, those that clients keep for later requests too. Safe to call twice. */
+  /** Stops listening and closes every connection, including idle keep-alive ones. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
-    // Without effect when Socket.IO has done so already.
+    // No effect when Socket.IO has closed the server already.
     this.server.close();
     this.#unixServer?.close();
     const late = setTimeout(() => {
@@ -89,7 +93,10 @@ export class HttpServer implements AsyncDisposable {
     connection.once('close', () => this.#connections.delete(connection));
   }
 
-  /** An HTTP server listens at one place; connections of others are handed to it, those of a TLS server as if decrypted. */
+  /**
+   * An HTTP server listens on one address. Unix socket connections are passed to it by an event; with TLS, as if
+   * decrypted.
+   */
   async #listenOnUnixSocket(): Promise<void> {
     const { unixSocket, onUnixPeer, tls } = this.#options;
     if (unixSocket === undefined) return;
@@ -101,7 +108,10 @@ export class HttpServer implements AsyncDisposable {
   }
 }
 
-/** @throws the system's error, or that of OpenSSL, when the certificate or its key cannot be used */
+/**
+ * Creates the HTTP or HTTPS server.
+ * @throws the system's error, or that of OpenSSL, when the certificate or its key cannot be used
+ */
 function makeServer(tls: TlsFiles | undefined, handler: RequestListener): Server {
   const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   if (!tls) return createServer(limits, handler);

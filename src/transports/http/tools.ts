@@ -7,8 +7,9 @@ import type { Access } from '../../services/access/access.js';
 import { grantFor } from './credentials.js';
 
 /**
- * `GET /v1/tools`: the adapter's tools for the `tools` of a model's request. `?format=openai` or `?format=anthropic` gives
- * `{ "tools": […] }`; without it the answer has both, by these names. `?tools=core`, `run` or `all` selects; all by default.
+ * `GET /v1/tools`: the adapter's tools, for the `tools` field of a model request. `?format=openai` or
+ * `?format=anthropic` returns `{ "tools": […] }`; without `format` the answer contains both, under these names.
+ * `?tools=core`, `run` or `all` selects a set; the default is `all`.
  */
 export const toolRoutes =
   (access: Access) =>

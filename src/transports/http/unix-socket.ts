@@ -5,12 +5,13 @@ import { dirname } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 
-/** Longest path of a socket, in bytes: what `sun_path` has room for, without the NUL (unix(7)). */
+/** Longest path of a socket, in bytes: the capacity of `sun_path` without the NUL (unix(7)). */
 const MAX_PATH_BYTES = 107;
 
 /**
- * Listens on a Unix socket that only this user can open. What a daemon that was killed has left there is removed.
- * @throws AdapterError BAD_DIRECTORY when others could get at it; EADDRINUSE when another program listens there
+ * Listens on a Unix socket that only this user can open. Removes a stale socket of a killed daemon.
+ * @throws AdapterError BAD_DIRECTORY when other users can enter its directory; EADDRINUSE when another program listens
+ *   on it
  */
 export async function listenOnUnixSocket(path: string, onConnection: (connection: Socket) => void): Promise<Server> {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
@@ -37,7 +38,10 @@ async function listen(server: Server, path: string): Promise<void> {
   await once(server, 'listening');
 }
 
-/** Makes the folder, or sees that nobody else can enter it: between its making and its chmod the socket is open to all. */
+/**
+ * Creates the directory, or checks that no other user can enter it: between bind and chmod the socket is open to all
+ * users.
+ */
 function preparePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = statSync(folder);
@@ -46,7 +50,7 @@ function preparePrivate(folder: string): void {
   throw new AdapterError('BAD_DIRECTORY', message, { details: { directory: folder } });
 }
 
-/** Whether somebody listens on a socket, or a file stands there that is none. */
+/** True when a process listens on the socket, or the path is not a socket. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);

@@ -7,25 +7,29 @@ import { isToolSet, TOOL_SET_NAMES, type ToolSet } from '../../core/tools/tools.
 import type { Access, Authentication } from '../../services/access/access.js';
 import { originOf } from '../http/credentials.js';
 
-/** What a client of the endpoint can choose. */
+/** Options that a client of the endpoint can choose. */
 export interface HttpClientOptions {
-  /** `?tools=`; @default 'core' */
+  /**
+   * `?tools=`
+   * @default 'core'
+   */
   readonly tools: ToolSet;
-  /** `?cwd=`: where commands start; undefined leaves it to the client's roots, and then to the workspace. */
+  /** `?cwd=`: directory in which commands start; undefined for the client's roots, then the workspace. */
   readonly cwd: string | undefined;
-  /** Whose token decides when the person at the client is asked; undefined asks nobody there. */
+  /** Principal that decides when the person at the client is asked; undefined when the person is never asked. */
   readonly operator: Principal | undefined;
 }
 
-/** The header with the token of the operator who sits at the client. */
+/** Header with the token of an operator who uses the client. */
 const OPERATOR_HEADER = 'x-shell-adapter-operator-token';
 
-/** Tools that a client gets that has not chosen. */
+/** Tool set of clients that choose none. */
 const DEFAULT_TOOLS: ToolSet = 'core';
 
 /**
- * What a client has chosen, from the address and the headers of its request.
- * @throws AdapterError INVALID_REQUEST for an unknown selection or a relative directory; UNAUTHORIZED, FORBIDDEN for the operator
+ * Reads the client's options from the URL and the headers of its request.
+ * @throws AdapterError INVALID_REQUEST for an unknown tool set or a relative directory; UNAUTHORIZED, FORBIDDEN for the
+ *   operator's token
  */
 export function clientOptions(request: IncomingMessage, access: Access, grant: Authentication): HttpClientOptions {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');

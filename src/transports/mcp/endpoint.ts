@@ -25,10 +25,10 @@ const PATH = '/mcp';
 const SESSION_HEADER = 'mcp-session-id';
 const NO_SUCH_SESSION = { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } } as const;
 
-/** What the endpoint needs. */
+/** Dependencies of the endpoint. */
 export interface McpEndpointOptions {
   readonly services: Services;
-  /** Of the adapter. */
+  /** Version of the adapter. */
   readonly version: string;
   /** Largest request, in bytes. */
   readonly maxMessageBytes: number;
@@ -36,9 +36,9 @@ export interface McpEndpointOptions {
 }
 
 /**
- * The adapter's tools at `/mcp`, over MCP's streamable HTTP. Requests of the revision of 2026-07-28 stand for themselves, and
- * are cancelled by closing the connection; clients of earlier revisions have sessions. A refused
- * connection is answered as on the other routes.
+ * The adapter's tools at `/mcp`, over MCP's streamable HTTP. Requests of revision 2026-07-28 are stateless, and are
+ * cancelled by closing the connection; clients of earlier revisions have sessions. A refused connection is answered as
+ * on the other routes.
  */
 export class McpEndpoint implements AsyncDisposable {
   readonly #options: McpEndpointOptions;
@@ -67,7 +67,7 @@ export class McpEndpoint implements AsyncDisposable {
         const grant = await grantFor(request.raw, this.#options.services.access);
         const client = { grant, ...clientOptions(request.raw, this.#options.services.access, grant) };
         reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, client));
-        // Otherwise the beginning of a stream waits for its first event: with a client that waits for the beginning.
+        // Otherwise the headers of a stream are held back until its first event, while the client waits for them.
         if (reply.raw.hasHeader('content-type')) reply.raw.flushHeaders();
         return reply;
       },
@@ -112,7 +112,7 @@ export class McpEndpoint implements AsyncDisposable {
     const { access } = this.#options.services;
     const backend = this.#backendOf(principal);
     const ended = { error: { code: 'UNAUTHORIZED', message: "the operator's token no longer counts" } };
-    // A session of MCP may outlive the token that it was begun with.
+    // An MCP session may outlive the token that it was started with.
     return {
       codec: this.#codec,
       backend: { request: async (...asked) => (access.isActive(principal) ? backend.request(...asked) : ended) },
@@ -126,12 +126,12 @@ export class McpEndpoint implements AsyncDisposable {
   }
 }
 
-/** What came with a request. */
+/** The options and the authentication of a request. */
 interface Client extends HttpClientOptions {
   readonly grant: Authentication;
 }
 
-/** Resolves when a request has its whole answer, or its connection has gone. */
+/** Resolves when the whole answer was sent, or the connection is closed. */
 const whenOver = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): Promise<void> =>
   new Promise((resolve) => {
     const note = () => {
@@ -143,7 +143,7 @@ const whenOver = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): P
     if (socket.destroyed) note();
   });
 
-/** Answers requests that never reach the MCP library in the form of MCP; other errors as on the other routes. */
+/** Answers requests that never reach the MCP library in the format of MCP; other errors as on the other routes. */
 function answerUnreadable(
   error: Error & { readonly statusCode?: number },
   _: FastifyRequest,
@@ -155,7 +155,7 @@ function answerUnreadable(
   reply.header('cache-control', 'no-store').code(status).send({ jsonrpc: '2.0', id: null, error: { code, message } });
 }
 
-/** The request as MCP's library takes it; its signal tells that the client has gone. */
+/** Converts a request for the MCP library; its signal is aborted when the client disconnects. */
 function toWebRequest(request: FastifyRequest, reply: FastifyReply, { ended }: Authentication): Request {
   const { url, method, headers, body } = request;
   const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');

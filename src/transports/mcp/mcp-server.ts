@@ -26,41 +26,44 @@ import type { StartDirectory } from './start-directory.js';
 import type { ToolBackend } from './tool-backend.js';
 import { type CallContext, callTool, continueWaiting, type ToolOutcome, type WaitingCommand } from './tool-call.js';
 
-/** Asks the person at a client in the name of an operator. */
+/** Lets an operator decide at an MCP client. */
 export interface OperatorAccess {
-  /** Decides with the operator's own token: the daemon lets nobody confirm as an operator what it has asked for itself. */
+  /** Decides with the operator's own token: the daemon lets no principal confirm its own request as an operator. */
   readonly backend: ToolBackend;
-  /** Seals what a client sends back after it has asked the person. */
+  /** Seals the state that a client returns after it has asked the person. */
   readonly codec: RequestStateCodec<WaitingCommand>;
 }
 
-/** How an MCP server is made. */
+/** Options of an MCP server. */
 export interface McpServerOptions {
   readonly backend: ToolBackend;
   /** Version of the adapter. */
   readonly version: string;
-  /** Of the client's token: tools that it may not call are not listed. Undefined when it is not known. */
+  /** Role of the client's token: tools it may not call are not listed. Undefined when the role is unknown. */
   readonly role: Role | undefined;
-  /** Which tools there are. */
+  /** Tool set that is offered. */
   readonly tools: ToolSet;
   readonly start: StartDirectory;
-  /** Undefined where no operator's token was given: operators then decide elsewhere. */
+  /** Undefined without an operator's token: operators then decide elsewhere. */
   readonly operator: OperatorAccess | undefined;
-  /** Aborted when the client has had no connection for a while: it ends commands without a session. */
+  /** Returns a signal that is aborted when the client has been disconnected for a while: it ends one-shot commands. */
   readonly orphaned?: () => AbortSignal;
 }
 
-/** How long a client may take to answer which roots it has, in milliseconds. */
+/** Timeout for the client's answer to `roots/list`, in milliseconds. */
 const ROOTS_MS = 1000;
 
 /** Key of the question to the person in the requests that a client has to answer. */
 const QUESTION = 'decision';
 
-/** A codec for `OperatorAccess`: its key lives as long as the process. */
+/** Creates a codec for `OperatorAccess`; its key lives as long as the process. */
 export const createCodec = (): RequestStateCodec<WaitingCommand> =>
   createRequestStateCodec<WaitingCommand>({ key: crypto.getRandomValues(new Uint8Array(32)) });
 
-/** An MCP server with the adapter's tools, for one connection or one exchange. The caller connects it to a transport. */
+/**
+ * Creates an MCP server with the adapter's tools, for one connection or one exchange. The caller connects it to a
+ * transport.
+ */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { version, role, start, operator } = options;
   const tools = TOOL_SETS[options.tools].filter(
@@ -74,7 +77,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       ...(operator && { requestState: { verify: (state, ctx) => operator.codec.verify(state, ctx) } }),
     },
   );
-  // The tools have former names and arguments of other types, which `registerTool` does not know.
+  // The tools have former names and argument types that `registerTool` does not support.
   const { server } = mcp;
   server.setRequestHandler('tools/list', () => ({ tools: tools.map((tool) => listed(tool, start.words)) }));
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: args } }, ctx) => {
@@ -88,14 +91,14 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   return mcp;
 }
 
-/** A tool as clients list it. */
+/** Describes a tool for `tools/list`. */
 const listed = (tool: Tool, start: string) => ({
   name: tool.name,
   title: tool.title,
   description: tool.describe(start),
   inputSchema: tool.schema,
   annotations: tool.hints,
-  // Claude Code loads the others when it searches for them.
+  // Claude Code loads the other tools when it searches for them.
   ...(tool.isMain && { _meta: { 'anthropic/alwaysLoad': true } }),
 });
 
@@ -105,7 +108,7 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found${elsewhere}; there are ${names}`);
 }
 
-/** What the calls of one server share. */
+/** State shared by the calls of one server. */
 interface Serving {
   readonly server: McpServer['server'];
   readonly options: McpServerOptions;
@@ -140,7 +143,7 @@ async function call(
   }
 }
 
-/** Has the client put a question to its person; one that is too long waits for another operator. */
+/** Makes the client ask its person; a question that is too long is left to another operator. */
 async function ask(
   tool: Tool,
   waiting: WaitingCommand,
@@ -159,43 +162,45 @@ async function ask(
   });
 }
 
-/** Clients of earlier revisions can be asked for their roots while they wait for an answer; those of 2026-07-28 cannot. */
+/**
+ * Requests the client's roots. Only clients of revisions before 2026-07-28 can be asked while they wait for an answer.
+ */
 async function askRoots(ctx: ServerContext, capabilities: ClientCapabilities, start: StartDirectory): Promise<void> {
   if (capabilities.roots === undefined || isModern(ctx)) {
     start.noteRoots(undefined);
     return;
   }
   const asked = ctx.mcpReq.send({ method: 'roots/list' }, { timeout: ROOTS_MS });
-  // A client that offers roots and does not give them has none.
+  // A client that announces roots and does not return them has none.
   start.noteRoots(await asked.catch(() => undefined));
 }
 
 const isModern = ({ mcpReq }: ServerContext): boolean => mcpReq.envelope !== undefined;
 
-/** What the client can do: each request says so since 2026-07-28, the connection's first one before. */
+/** The client's capabilities: part of each request since 2026-07-28, of the connection's first one before. */
 function capabilitiesOf({ mcpReq }: ServerContext, server: McpServer['server']): ClientCapabilities {
-  // The library has checked it, and has no type for it.
+  // The library has validated it, but has no type for it.
   const envelope = mcpReq.envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- for clients of earlier revisions there is no other way
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
-/** A bare `elicitation: {}` means forms, from before there were other modes. */
+/** An empty `elicitation: {}` means forms: it dates from before other modes existed. */
 const canShowForms = ({ elicitation }: ClientCapabilities): boolean =>
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
-/** Tells a client how its call gets on, if it has asked for that. */
+/** Returns a function that sends progress notifications, if the client has requested them. */
 function progressOf({ _meta, notify }: ServerContext['mcpReq']): ((progress: Progress) => void) | undefined {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return undefined;
   return ({ seconds, message }) => {
     const params = { progressToken, progress: seconds, message };
-    // A client that has gone needs none.
+    // The client has disconnected.
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }
 
-/** Text alone: `structuredContent` would double each message, and only tools with an output schema need it. */
+/** Text only: `structuredContent` would double each message, and only tools with an output schema need it. */
 const render = ({ isError, answer }: ToolOutcome): CallToolResult => ({
   content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
   ...(isError && { isError }),

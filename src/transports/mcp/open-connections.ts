@@ -1,21 +1,21 @@
-/** Counts the open connections of a client, and tells when it has been without any for a while. */
+/** Counts the open connections of a client, and signals when it has been disconnected for a while. */
 export class OpenConnections implements Disposable {
   readonly #orphanMs: number;
   #orphan = new AbortController();
   #open = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param orphanMs how long the client may be without a connection, in milliseconds */
+  /** @param orphanMs longest time without a connection, in milliseconds */
   constructor(orphanMs: number) {
     this.#orphanMs = orphanMs;
   }
 
-  /** Aborted when the client stays without a connection; a client that comes back later gets another signal. */
+  /** Aborted when the client stays disconnected; a client that reconnects later gets a new signal. */
   get orphaned(): AbortSignal {
     return this.#orphan.signal;
   }
 
-  /** Counts a connection until it is over. */
+  /** Counts a connection until `over` resolves. */
   add(over: Promise<void>): void {
     this.#open += 1;
     clearTimeout(this.#timer);

@@ -1,24 +1,27 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 
-/** What a person decides about a command. */
+/** A person's decision on a command. */
 export interface OperatorDecision {
   readonly decision: 'approve' | 'reject';
   readonly justification: string | undefined;
 }
 
-/** Longest question that is put to a person, in characters. A longer one is not cut, which would hide its end: it is not put. */
+/** Longest question to a person, in characters. A longer one is not asked: truncation would hide its end. */
 const MAX_QUESTION = 4000;
 
-/** Longest reason that a person can give, in characters; longer ones are cut. */
+/** Longest reason that a person can give, in characters; longer ones are truncated. */
 const MAX_REASON = 500;
 
-/** Controls, formats and separators: invisible, or able to change the order in which text is shown. */
+/**
+ * Control characters, format characters and separators: invisible, or able to change the order in which text is shown.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * The form that asks the person at an MCP client about a command; undefined when the command is too long to be shown whole.
+ * Returns the form that asks the person at an MCP client about a command; undefined when the command is too long to be
+ * shown completely.
  * @param payload the request of the command
- * @param terms what the daemon says of its confirmation
+ * @param terms the daemon's terms of its confirmation
  */
 export function questionFor(
   payload: Readonly<Record<string, unknown>>,
@@ -51,8 +54,8 @@ export function questionFor(
 }
 
 /**
- * What a client answers to the form: undefined when the person has decided nothing. Only the word `approve` approves; a form
- * that is accepted without it, as by a client that accepts all, does not.
+ * Reads a client's answer to the form; undefined when the person has not decided. Only the word `approve` approves: a
+ * form that is accepted without it, as by a client that accepts everything, does not.
  */
 export function readDecision(answer: unknown): OperatorDecision | undefined {
   const { action, content } = (answer ?? {}) as { readonly action?: unknown; readonly content?: unknown };
@@ -63,7 +66,10 @@ export function readDecision(answer: unknown): OperatorDecision | undefined {
   return { decision, justification };
 }
 
-/** A text with all that is in it: characters that cannot be seen stand there by their numbers; lines stay lines. */
+/**
+ * Makes all characters of a text visible: invisible ones are replaced by their code points; line breaks and tabs are
+ * kept.
+ */
 const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (character) =>
     character === '\n' || character === '\t' ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,

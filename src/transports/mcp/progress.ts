@@ -1,20 +1,20 @@
 import type { ToolBackend } from './tool-backend.js';
 
-/** How a command gets on. */
+/** Progress of a command. */
 export interface Progress {
-  /** Since its start. */
+  /** Time since its start, in seconds. */
   readonly seconds: number;
   /** The last line that it has printed. */
   readonly message: string;
 }
 
-/** How often progress is told, in milliseconds. */
+/** Interval of progress reports, in milliseconds. */
 const PROGRESS_MS = 1000;
 
-/** Longest line that is told as progress, in characters. */
+/** Longest line in a progress report, in characters; longer ones are truncated. */
 const MAX_MESSAGE = 200;
 
-/** Tells every second how a command gets on, until it is disposed. */
+/** Reports the progress of a command every second, until disposed. */
 export function reportProgress(
   commandId: string,
   backend: ToolBackend,
@@ -35,7 +35,7 @@ export function reportProgress(
   };
 }
 
-/** The last line with something in it, without control characters. */
+/** The last line that is not blank, without control characters. */
 function lastLineOf(output: string): string {
   const lines = output.split(/[\r\n]+/).filter((line) => line.trim() !== '');
   return (lines.at(-1) ?? 'running').replace(/\p{Cc}/gu, '').slice(0, MAX_MESSAGE);

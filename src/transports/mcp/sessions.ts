@@ -11,20 +11,24 @@ import { base64Url } from '../../core/output/base64.js';
 import type { Authentication } from '../../services/access/access.js';
 import { OpenConnections } from './open-connections.js';
 
-/** Most sessions at once, of all clients together. */
+/** Maximum number of sessions, of all clients together. */
 const MAX_SESSIONS = 256;
-/** A session that was not used for so long may make room for another: clients that were killed end none. */
+/**
+ * Idle time after which a session may be evicted for a new one, in milliseconds: killed clients do not close theirs.
+ */
 const IDLE_MS = 10 * 60_000;
-/** How long a session may be without any connection before its calls are given up, in milliseconds: time to come back. */
+/**
+ * Time a session may be without a connection before its calls are cancelled, in milliseconds: the client may reconnect.
+ */
 const ORPHAN_MS = 10_000;
 
 interface Session {
   readonly owner: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Ends it. Safe to call twice. */
+  /** Closes the session. Idempotent. */
   readonly close: () => Promise<void>;
   lastUsed: number;
-  /** Whether several requests came in one message, whose answers come on one stream. */
+  /** True when a message has contained several requests, whose answers share one stream. */
   hasBatches: boolean;
   readonly connections: OpenConnections;
 }
@@ -33,20 +37,21 @@ interface Session {
 export interface McpConnection {
   readonly body: unknown;
   readonly grant: Authentication;
-  /** Resolves when it has its whole answer, or its connection has gone. */
+  /** Resolves when the whole answer was sent, or the connection is closed. */
   readonly over: Promise<void>;
 }
 
 /**
- * The sessions of clients that speak a revision of MCP before 2026-07-28. There a request is cancelled by another request, so
- * that both need one server; and a lost connection does not cancel: the client may come back for the answer.
+ * Sessions of clients that use a revision of MCP before 2026-07-28. These cancel a request by another request, so both
+ * need the same server; a lost connection does not cancel: the client may reconnect for the answer.
  */
 export class McpSessions implements AsyncDisposable {
   readonly #sessions = new Map<string, Session>();
 
   /**
-   * Begins a session with its first request, which is `initialize`.
-   * @param createServer gets what tells when the session has been without a connection for ten seconds
+   * Starts a session with its first request, which is `initialize`.
+   * @param createServer gets a function that returns the signal for a session that has been without a connection for
+   *   ten seconds
    */
   async begin(
     request: Request,
@@ -76,7 +81,7 @@ export class McpSessions implements AsyncDisposable {
     return transport.handleRequest(request, { parsedBody: body });
   }
 
-  /** Answers a request of a session; undefined when the caller has none of that id. */
+  /** Answers a request of a session; undefined when the caller has no session with this id. */
   async continue(
     id: string,
     request: Request,
@@ -89,7 +94,7 @@ export class McpSessions implements AsyncDisposable {
     session.connections.add(over);
     const response = await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
     const cancelled = cancelledBy(body);
-    // A cancelled request has no answer, with which the library would end its stream: each would keep a connection.
+    // A cancelled request has no answer after which the library would end its stream: each would leak a connection.
     if (cancelled !== undefined && !session.hasBatches) session.transport.closeSSEStream(cancelled);
     return response;
   }
@@ -98,7 +103,10 @@ export class McpSessions implements AsyncDisposable {
     await Promise.all([...this.#sessions.keys()].map((id) => this.#end(id)));
   }
 
-  /** @throws AdapterError SESSION_LIMIT */
+  /**
+   * Evicts an idle session when the maximum is reached.
+   * @throws AdapterError SESSION_LIMIT
+   */
   #makeRoom(): void {
     if (this.#sessions.size < MAX_SESSIONS) return;
     const before = performance.now() - IDLE_MS;
@@ -115,6 +123,6 @@ export class McpSessions implements AsyncDisposable {
   }
 }
 
-/** The request that a message cancels; undefined for any other message. */
+/** The id of the request that a message cancels; undefined for any other message. */
 const cancelledBy = (body: unknown): RequestId | undefined =>
   isSpecType.CancelledNotification(body) ? body.params.requestId : undefined;

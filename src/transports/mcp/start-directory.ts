@@ -5,36 +5,36 @@ import type { Tool } from '../../core/tools/tool.js';
 import { WORKSPACE } from '../../core/tools/tools.js';
 import type { ToolBackend } from './tool-backend.js';
 
-/** Where the commands of one client start that name no directory. */
+/** Sources of the start directory of one client's commands. */
 export interface StartOptions {
-  /** What the user has chosen; it goes before the client's roots. Undefined for none. */
+  /** Chosen by the user; takes precedence over the client's roots. Undefined for none. */
   readonly chosen?: string | undefined;
-  /** Where this server was started, when a client starts it itself; it comes after the client's roots. */
+  /** Working directory of this server, when a client starts it itself; used after the client's roots. */
   readonly own?: string | undefined;
 }
 
-/** A request's payload with the directory that it starts in. */
+/** A request's payload with its start directory. */
 export interface PlacedPayload {
   readonly payload: Readonly<Record<string, unknown>>;
   /** The directory that was filled in; undefined when the request keeps the daemon's default, or names its own. */
   readonly filledIn: string | undefined;
 }
 
-/** The root of file systems is where a program starts servers that has no project open. */
+/** Programs without an open project start servers in the root of the file system. */
 const NOWHERE: ReadonlySet<string> = new Set(['/', '']);
 
 /**
- * Decides where commands start that name no directory: what the user has chosen, the first root that the client offers, where the
- * server was started, the daemon's workspace, in this order. A directory that the daemon cannot use gives way to the workspace,
- * and the next answer says so.
+ * Selects the start directory of commands that name none: the user's choice, the first root of the client, the working
+ * directory of the server, the daemon's workspace, in this order. A directory that the daemon cannot use is replaced by
+ * the workspace, and the next answer contains a note.
  */
 export class StartDirectory {
   readonly #options: StartOptions;
-  /** The first root of the client; null when it has none, undefined while that is not known. */
+  /** The first root of the client; null when it has none, undefined while unknown. */
   #root: string | null | undefined;
   /** Directories that the daemon cannot use. */
   readonly #unusable = new Set<string>();
-  /** Sandboxed daemons let commands write in their workspace alone. Undefined while it is not known. */
+  /** The workspace, when a sandbox confines commands to it; null without a sandbox, undefined while unknown. */
   #workspaceAlone: string | null | undefined;
   #notes: string[] = [];
 
@@ -42,34 +42,34 @@ export class StartDirectory {
     this.#options = options;
   }
 
-  /** Where commands start, as words for a model. */
+  /** The start directory, as words for a model. */
   get words(): string {
     return this.#wanted ?? WORKSPACE;
   }
 
-  /** Whether the client has to be asked for its roots before the directory is known. */
+  /** True when the client has to be asked for its roots before the directory is known. */
   get needsRoots(): boolean {
     return this.#options.chosen === undefined && this.#root === undefined;
   }
 
-  /** Takes what the client answers to `roots/list`: the first root that is a directory of this machine counts. */
+  /** Reads the client's answer to `roots/list`: the first root that is a directory of this machine is used. */
   noteRoots(answer: unknown): void {
     const { roots = [] } = (answer ?? {}) as { readonly roots?: readonly { readonly uri?: unknown }[] };
     this.#root =
       (Array.isArray(roots) ? roots : []).map(({ uri }) => pathOf(uri)).find((path) => path !== undefined) ?? null;
   }
 
-  /** The client has other roots now. */
+  /** Drops the client's roots after they have changed. */
   forgetRoots(): void {
     this.#root = undefined;
   }
 
-  /** Whether a request starts something in a directory that it does not name in full. */
+  /** True when a request starts something in a directory that it does not name by an absolute path. */
   concerns({ request }: Tool, { cwd, session_id: session }: Readonly<Record<string, unknown>>): boolean {
     return STARTERS.has(request) && session === undefined && !(typeof cwd === 'string' && isAbsolute(cwd));
   }
 
-  /** Fills in the directory of a request that starts something and names none; a relative one is taken from here. */
+  /** Fills in the directory of a request that starts something; a relative directory is resolved against it. */
   async place(tool: Tool, payload: Readonly<Record<string, unknown>>, backend: ToolBackend): Promise<PlacedPayload> {
     if (!this.concerns(tool, payload)) return { payload, filledIn: undefined };
     const { cwd } = payload;
@@ -79,14 +79,14 @@ export class StartDirectory {
     return { payload: { ...payload, cwd: start }, filledIn: start };
   }
 
-  /** The daemon cannot use a directory: the workspace takes its place. */
+  /** Notes a directory that the daemon cannot use: the workspace replaces it. */
   noteUnusable(directory: string, why: string): void {
     if (this.#unusable.has(directory)) return;
     this.#unusable.add(directory);
     this.#notes.push(`${why}: commands start in the daemon's workspace instead`);
   }
 
-  /** What the model has not been told yet; each note is given once. */
+  /** Returns the notes for the model that were not returned yet. */
   takeNotes(): readonly string[] {
     const notes = this.#notes;
     this.#notes = [];
@@ -108,11 +108,11 @@ export class StartDirectory {
     return undefined;
   }
 
-  /** The directory that commands have to stay in; undefined for none. */
+  /** The directory that commands are confined to; undefined for none. */
   async #boundary(backend: ToolBackend): Promise<string | undefined> {
     if (this.#workspaceAlone === undefined) {
       const metadata = (await backend.request('shell_metadata', {})) as Metadata;
-      // Without an answer the request itself will say what is wrong.
+      // Without metadata, the request itself will report the error.
       if (metadata.sandbox === undefined) return undefined;
       this.#workspaceAlone = metadata.sandbox.profile === 'none' ? null : (metadata.workspace_directory ?? null);
     }
@@ -139,7 +139,7 @@ function pathOf(uri: unknown): string | undefined {
   try {
     return fileURLToPath(uri);
   } catch {
-    // Another host's, or no path.
+    // The URI of another host, or without a path.
     return undefined;
   }
 }

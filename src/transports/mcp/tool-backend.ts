@@ -1,11 +1,11 @@
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { ToolError } from '../../core/tools/answer.js';
 
-/** What a request leads to: the daemon's answer, or an error. */
+/** The result of a request: the daemon's answer, or an error. */
 export type Reply = object | { readonly error: ToolError };
 
-/** What carries out the requests of tools: the daemon itself, or a client of one. */
+/** Executes the requests of tools: the daemon itself, or a client of one. */
 export interface ToolBackend {
-  /** Makes a request; gives its answer or its error. Never rejects. */
+  /** Makes a request; returns its answer or its error. Never rejects. */
   request(name: RequestName, payload: unknown): Promise<Reply>;
 }

@@ -8,28 +8,28 @@ import { type Progress, reportProgress } from './progress.js';
 import type { StartDirectory } from './start-directory.js';
 import type { Reply, ToolBackend } from './tool-backend.js';
 
-/** What waits for the result of a call. */
+/** Signals and callbacks of the client that waits for a call. */
 interface ToolListener {
-  /** Aborted when the answer is no longer wanted. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
-  /** Aborted when no connection is left that could bring the answer: it ends commands without a session. */
+  /** Aborted when no connection is left to deliver the answer: it ends one-shot commands. */
   readonly orphaned: AbortSignal | undefined;
-  /** Told every second how a command gets on; undefined when the client has not asked for it. */
+  /** Called every second with the command's progress; undefined when the client has not requested it. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** How the calls of one client are made. */
+/** Context of the calls of one client. */
 export interface CallContext {
   readonly backend: ToolBackend;
   readonly start: StartDirectory;
   readonly listener: ToolListener;
-  /** Names of the tools that the model has. */
+  /** True for the tools that the model has. */
   readonly has: (tool: string) => boolean;
-  /** Whether the person at the client can be asked what an operator has to confirm. */
+  /** True when the person at the client can be asked what an operator has to confirm. */
   readonly canAsk: boolean;
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface ToolOutcome {
   readonly isError: boolean;
   readonly answer: ToolAnswer;
@@ -40,7 +40,7 @@ export interface WaitingCommand {
   readonly commandId: string;
   /** The request of the command. */
   readonly payload: Payload;
-  /** What the daemon says of its confirmation. */
+  /** The daemon's terms of its confirmation. */
   readonly terms: Payload;
 }
 
@@ -48,8 +48,8 @@ type Payload = Readonly<Record<string, unknown>>;
 
 /**
  * Makes the request of a tool.
- * @param args as they were parsed
- * @returns what a model reads, or, where `canAsk`, a command that the person at the client has to decide about
+ * @param args parsed arguments
+ * @returns the answer for a model, or, with `canAsk`, a command that the person at the client has to decide on
  */
 export async function callTool(tool: Tool, args: Payload, context: CallContext): Promise<ToolOutcome | WaitingCommand> {
   const { start, backend } = context;
@@ -69,8 +69,9 @@ export async function callTool(tool: Tool, args: Payload, context: CallContext):
 }
 
 /**
- * Goes on with a command after the person at the client was asked: takes the decision in the name of the operator, and waits
- * for the result. Without a decision the command waits on, until another operator decides or its time is over.
+ * Continues with a command after the person at the client was asked: submits the decision on behalf of the operator,
+ * and waits for the result. Without a decision the command waits until another operator decides or the confirmation
+ * expires.
  */
 export async function continueWaiting(
   tool: Tool,
@@ -103,7 +104,7 @@ function outcomeOf(reply: Reply, facts: CallFacts, start: StartDirectory): ToolO
 const isAbout = ({ code, details }: ToolError, directory: string): boolean =>
   code === 'BAD_DIRECTORY' && details?.['directory'] === directory;
 
-/** What to ask for instead of a tool's own default that is more than the daemon allows; undefined when it was not that. */
+/** Arguments to retry with when a tool's own default exceeds the daemon's maximum; undefined for any other error. */
 function allowedDefault(args: Payload, { details: { field, max } = {} }: ToolError): object | undefined {
   if (field !== 'timeout_ms' || args[field] !== undefined || max === undefined) return undefined;
   return { [field]: max };
@@ -111,7 +112,7 @@ function allowedDefault(args: Payload, { details: { field, max } = {} }: ToolErr
 
 function makeRequest(tool: Tool, payload: Payload, context: CallContext): Promise<Reply> {
   if (tool.request !== 'execute_command') return context.backend.request(tool.request, payload);
-  // By an id of its own a command can be watched, ended, and found again after a lost connection.
+  // With an id of its own, a command can be observed, ended, and found again after a lost connection.
   const command_id = commandIdFrom(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
   return watched(command_id, payload, context, async () => {
     const run = context.canAsk ? runAskable : runPlainly;
@@ -123,7 +124,7 @@ function makeRequest(tool: Tool, payload: Payload, context: CallContext): Promis
 const runPlainly = (payload: Payload, backend: ToolBackend): Promise<Reply> =>
   backend.request('execute_command', payload);
 
-/** Runs a command so that a confirmation by an operator is an answer, not a wait. */
+/** Runs a command so that a confirmation by an operator is returned as an answer, without waiting. */
 async function runAskable(payload: Payload, backend: ToolBackend): Promise<Reply> {
   const begun = await backend.request('execute_command', { ...payload, background: true });
   const { status, requires } = begun as Payload;
@@ -137,7 +138,7 @@ const withCommandId = (error: ToolError, command_id: string): Reply => ({
   error: { ...error, details: { ...error.details, command_id } },
 });
 
-/** Waits for a command; ends it when the answer is no longer wanted. */
+/** Waits for a command; ends it when the answer is no longer needed. */
 async function watched(
   commandId: string,
   payload: Payload,

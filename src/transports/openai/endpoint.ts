@@ -20,24 +20,24 @@ import { grantFor, originOf } from '../http/credentials.js';
 import { goneSignal } from '../http/gone-signal.js';
 import { EventStream } from './event-stream.js';
 
-/** Largest request, in bytes: the largest prompt that a tool takes, and what JSON adds to it. */
+/** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
 const MAX_BODY_BYTES = 24 * 1024 * 1024;
 
-/** What the endpoint is made of. */
+/** Dependencies of the endpoint. */
 export interface OpenAiEndpointOptions {
   readonly services: Services;
   readonly log: Log;
 }
 
-/** Who makes a request, and until when it may. */
+/** The caller of a request, and the signal of its end of access. */
 interface Admitted extends Pick<Authentication, 'ended'> {
   readonly caller: Caller;
 }
 
 /**
- * OpenAI's API: chat completions and responses by the command-line tools of this machine, and the list of the models. Answers and errors are in the
- * form that OpenAI's clients take. What has run may have changed something, so clients are told not to repeat a request by
- * themselves, unless nothing has run.
+ * OpenAI's API: chat completions and responses by the command-line tools of this machine, and the list of models.
+ * Answers and errors have OpenAI's format. A run may have changed files, so clients are asked not to retry
+ * automatically unless nothing has run.
  */
 export class OpenAiEndpoint {
   readonly #options: OpenAiEndpointOptions;
@@ -81,7 +81,7 @@ export class OpenAiEndpoint {
     return { caller, ended };
   }
 
-  /** Has a model answer. What comes of it is recorded, and secrets in it are masked. */
+  /** Runs a completion. Its outcome is recorded, and secrets in it are masked. */
   async #ask(asked: CompletionRequest, caller: Caller, listener: CompletionListener): Promise<Completion> {
     const { completions, requestAudit, secrets } = this.#options.services;
     try {
@@ -93,7 +93,7 @@ export class OpenAiEndpoint {
     }
   }
 
-  /** Records a failure; gives it as it may be told. */
+  /** Records a failure; returns it in the form for clients. */
   #record(error: unknown, asked: unknown, caller: Caller): AdapterError {
     const known = this.#known(error);
     this.#options.services.requestAudit.answered('llm_call', asked, { error: known.toBody() }, caller);
@@ -101,13 +101,13 @@ export class OpenAiEndpoint {
   }
 
   #models() {
-    // The daemon does not know since when a tool can do what it can.
+    // The daemon does not know a creation date of its models.
     return this.#options.services.completions
       .models()
       .map(({ id, driver }) => ({ id, object: 'model', created: 0, owned_by: driver }));
   }
 
-  /** Of one that there is not, another status than that of a question to it: what was asked for is the model. */
+  /** An unknown model is 404 here, unlike in a completion request: the requested resource is the model itself. */
   #model(wanted: string, reply: FastifyReply): object {
     const models = this.#models();
     const model = models.find(({ id }) => id === wanted);
@@ -132,7 +132,7 @@ export class OpenAiEndpoint {
     return reply.send(encoding.whole(encoded(await ask(undefined))));
   }
 
-  /** What fails before there is anything of an answer is an answer of its own, with a status; after that it ends the stream. */
+  /** A failure before any part of the answer is sent with a status of its own; after that it ends the stream. */
   async #stream(ask: Ask, encoding: AnswerEncoding, reply: FastifyReply): Promise<FastifyReply> {
     const { secrets } = this.#options.services;
     const stream = new EventStream();
@@ -175,7 +175,7 @@ export class OpenAiEndpoint {
     reply.header('cache-control', 'no-store').code(status).send(this.#options.services.secrets.value(body));
   };
 
-  /** The error that is told: a fault of ours is not. */
+  /** Converts an error for clients: details of internal errors are only logged. */
   #known(error: unknown): AdapterError {
     if (error instanceof AdapterError) return error;
     const { statusCode, message, stack } = error as Error & { readonly statusCode?: number };
@@ -196,7 +196,7 @@ const encoded = ({ content, usage, worktree }: Completion): EncodedAnswer => ({
   extra: worktree ? { worktree } : {},
 });
 
-/** One of OpenAI's two ways to ask for a completion. */
+/** One of OpenAI's two interfaces for completions. */
 interface Api {
   readonly path: string;
   readonly parse: (body: unknown) => CompletionRequest;
@@ -222,7 +222,7 @@ const APIS: readonly Api[] = [
   },
 ];
 
-/** The same for the same request of the same principal; undefined when the client wants a run in any case. */
+/** Equal for the same request of the same principal; undefined when the client demands a run with `no-cache`. */
 function repeatKeyOf({ routeOptions, headers, body }: FastifyRequest, { principal }: Caller): string | undefined {
   if (/\bno-cache\b/.test(headers['cache-control'] ?? '')) return undefined;
   return createHash('sha256')

@@ -1,13 +1,13 @@
 import { PassThrough, type Readable } from 'node:stream';
 
-/** How often a client hears that the connection stands, while there is nothing else to say, in milliseconds. */
+/** Interval of keep-alive comments in an idle stream, in milliseconds. */
 const KEEP_ALIVE_MS = 15_000;
-/** How long the status of an answer may be put off for an error that may still come, in milliseconds. */
+/** Longest delay of an answer's status, in milliseconds: an error until then can still set it. */
 const PATIENCE_MS = 5000;
 
-/** Server-sent events as OpenAI's clients read them. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Server-sent events in OpenAI's format. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 export class EventStream {
-  /** Resolves with the first event; or without one, when the client has waited long enough for the headers. */
+  /** Resolves with the first event, or when the headers cannot be delayed any longer. */
   readonly begun: Promise<void>;
   readonly #stream = new PassThrough();
   readonly #keepAlive: NodeJS.Timeout;
@@ -19,13 +19,13 @@ export class EventStream {
     this.#keepAlive = setInterval(() => this.#stream.write(': keep-alive\n\n'), KEEP_ALIVE_MS);
     this.begun = new Promise((resolve) => (this.#begin = resolve));
     this.#patienceTimer = setTimeout(this.#begin, PATIENCE_MS);
-    // It also ends when the client goes.
+    // Also emitted when the client disconnects.
     this.#stream.once('close', () => {
       this.#stopTimers();
     });
   }
 
-  /** What is sent. */
+  /** The stream that is sent. */
   get body(): Readable {
     return this.#stream;
   }
@@ -34,7 +34,7 @@ export class EventStream {
     return this.#hasBegun;
   }
 
-  /** Sends an event, by its name if it has a `type`. */
+  /** Sends an event, named by its `type` if it has one. */
   send(event: object): void {
     if (this.#stream.writableEnded || this.#stream.destroyed) return;
     const name = 'type' in event && typeof event.type === 'string' ? `event: ${event.type}\n` : '';
@@ -43,14 +43,17 @@ export class EventStream {
     this.#begin();
   }
 
-  /** Nothing more comes. @param mark whether `[DONE]` says so; without it, nobody takes a stream that failed for a whole one */
+  /**
+   * Ends the stream.
+   * @param mark true to send `[DONE]`; without it, a client does not take a failed stream for a complete one
+   */
   end(mark: boolean): void {
     this.#stopTimers();
     if (mark) this.#stream.write('data: [DONE]\n\n');
     this.#stream.end();
   }
 
-  /** Ends without a word: the answer is another one. */
+  /** Discards the stream: a different answer is sent. */
   destroy(): void {
     this.#stream.destroy();
   }

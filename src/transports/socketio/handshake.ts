@@ -9,7 +9,7 @@ import type { Access, Authentication } from '../../services/access/access.js';
 import type { RequestAudit } from '../../services/audit/request-audit.js';
 import { type OriginPolicy, indirectnessOf, refusalOf } from '../access.js';
 
-/** What decides who gets in. */
+/** Dependencies of the handshake. */
 export interface HandshakeOptions {
   readonly access: Access;
   readonly originPolicy: OriginPolicy;
@@ -18,22 +18,22 @@ export interface HandshakeOptions {
   readonly log: Log;
 }
 
-/** Connections that may stand without having shown a token yet, those of the daemon's own user apart. */
+/** Maximum number of open connections without a presented token, except those of the daemon's own user. */
 const MAX_STRANGERS = 50;
 
-/** Connections of a server: all, and those of them that were let in. */
+/** Connections of a server: all of them, and the authenticated ones. */
 export interface ConnectionCounts {
   readonly all: number;
   readonly admitted: number;
 }
 
 /**
- * Lets connections in, in two steps: the HTTP request that begins one, for which the connection itself is looked at; and
- * Socket.IO's own handshake, which brings the token.
+ * Authenticates connections in two steps: the HTTP request that starts a connection, for which the peer is checked; and
+ * Socket.IO's own handshake, which contains the token.
  */
 export class Handshake {
   readonly #options: HandshakeOptions;
-  /** Why requests need a token; those that need none are not here. */
+  /** Why requests need a token; requests that need none are absent. */
   readonly #foreign = new WeakMap<IncomingMessage, string>();
   readonly #grants = new WeakMap<Socket, Authentication>();
 
@@ -41,11 +41,11 @@ export class Handshake {
     this.#options = options;
   }
 
-  /** Guards a server. To be called before it takes connections. */
+  /** Adds the checks to a server. Has to be called before it accepts connections. */
   guard(io: Server): void {
     io.engine.use(
       (request: IncomingMessage & { _query?: unknown }, _response: unknown, next: (error?: Error) => void) => {
-        // What belongs to a connection already is not shown to `allowRequest`.
+        // Engine.IO does not call `allowRequest` for later requests of a connection.
         const refusal = isContinuation(request) ? refusalOf(request, this.#options.originPolicy) : undefined;
         next(refusal === undefined ? undefined : new Error(refusal));
       },
@@ -60,7 +60,7 @@ export class Handshake {
     });
   }
 
-  /** Engine.IO's `allowRequest`: decides over the first request of a connection. */
+  /** Engine.IO's `allowRequest`: decides on the first request of a connection. */
   readonly allowRequest = (
     request: IncomingMessage,
     decide: (refusal: string | null, isAllowed: boolean) => void,
@@ -94,7 +94,7 @@ export class Handshake {
     });
   };
 
-  /** Who is behind a socket that was let in. */
+  /** Returns the authentication of an accepted socket. */
   grantOf(socket: Socket): Authentication {
     const grant = this.#grants.get(socket);
     if (!grant) throw new AdapterError('INTERNAL', 'a connection has come in without being asked who it is');
@@ -113,7 +113,7 @@ export class Handshake {
     return `${MAX_STRANGERS} connections that have shown no token yet are open already`;
   }
 
-  /** The error that a client gets as `connect_error`, with the body of an answer's error as `data`. */
+  /** The error that a client gets as `connect_error`, with an error body as `data`. */
   #refusalFor(error: unknown): Error {
     const { log } = this.#options;
     const known = error instanceof AdapterError ? error : new AdapterError('INTERNAL', 'internal error');
@@ -123,7 +123,7 @@ export class Handshake {
   }
 }
 
-/** Where a connection comes from: for records, and to count by. */
+/** Origin of a connection: for records, and for counters. */
 export const peerOf = ({ remoteAddress = 'unix', remotePort }: Connection): { from: string; address: string } => ({
   from: `socketio ${remoteAddress} ${remotePort ?? ''}`.trim(),
   address: remoteAddress,

@@ -15,15 +15,15 @@ import { Handshake, peerOf } from './handshake.js';
 import { frameBytesFor, OversizedPayload, sizedDecoder } from './sized-decoder.js';
 import { pendingBytesOf, SocketSink } from './socket-sink.js';
 
-/** Longest wait for the answers to what the daemon's end has ended. */
+/** Longest wait for the answers to requests that the shutdown has ended, in milliseconds. */
 const LAST_ANSWERS_MS = 300;
-/** Time for a connection to join the namespace. */
+/** Time for a connection to join the namespace, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** What the transport is made of. */
+/** Dependencies of the transport. */
 export interface SocketIoOptions extends Omit<OriginPolicy, 'takesPages'> {
   readonly services: Services;
-  /** Where clients connect. Its listening, and its end, are not this transport's business. */
+  /** The server that clients connect to. This transport neither starts nor stops it. */
   readonly http: HttpServer;
   readonly originPolicy: OriginPolicy;
   readonly corsAllowedOrigins: '*' | readonly string[];
@@ -34,12 +34,12 @@ export interface SocketIoOptions extends Omit<OriginPolicy, 'takesPages'> {
   readonly log: Log;
 }
 
-/** The Socket.IO endpoint: turns packets into requests, and replies and events into packets. */
+/** The Socket.IO endpoint: converts packets to requests, and replies and events to packets. */
 export class SocketIoServer implements AsyncDisposable {
   readonly #options: SocketIoOptions;
   readonly #io: Server;
   readonly #handshake: Handshake;
-  /** Requests that have no answer yet. */
+  /** Requests without an answer yet. */
   readonly #inFlight = new Set<Promise<void>>();
 
   constructor(options: SocketIoOptions) {
@@ -69,23 +69,23 @@ export class SocketIoServer implements AsyncDisposable {
     });
   }
 
-  /** Clients that are connected. */
+  /** Number of connected clients. */
   get clients(): number {
     return this.#io.sockets.sockets.size;
   }
 
-  /** Tells every client that the daemon is ending. */
+  /** Notifies every client of the shutdown. */
   announceShutdown(reason: string, graceMs: number): void {
     this.#io.emit('server_shutdown', { reason, grace_ms: graceMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#answered();
-    // It would wait for every connection to the port: whoever has made the HTTP server sees to these.
+    // Not awaited: it would wait for every connection to the port, and the owner of the HTTP server closes those.
     void this.#io.close();
   }
 
-  /** Waits until every request has its answer, for a while: those that wait for something else never get one. */
+  /** Waits until every request is answered, for a limited time: requests that wait for something else may never be. */
   async #answered(): Promise<void> {
     const late = new AbortController();
     await Promise.race([
@@ -93,7 +93,7 @@ export class SocketIoServer implements AsyncDisposable {
       sleep(LAST_ANSWERS_MS, undefined, { signal: late.signal }).catch(() => undefined),
     ]);
     late.abort();
-    // Closing throws away what has not left yet.
+    // Closing discards unsent data.
     const deadline = performance.now() + LAST_ANSWERS_MS;
     const isPending = () => [...this.#io.sockets.sockets.values()].some((socket) => pendingBytesOf(socket) > 0);
     while (isPending() && performance.now() < deadline) await sleep(2);
@@ -113,7 +113,7 @@ export class SocketIoServer implements AsyncDisposable {
       sink.send('access_ended', { message });
       socket.disconnect(true);
     });
-    // Names come from the client: whatever is JSON may stand there.
+    // Clients choose the names: any JSON value is possible.
     socket.onAny((name: unknown, ...args: unknown[]) => {
       const answered = this.#handle(socket, caller, String(name), args)
         .catch((error: unknown) => {
@@ -122,7 +122,7 @@ export class SocketIoServer implements AsyncDisposable {
         .finally(() => this.#inFlight.delete(answered));
       this.#inFlight.add(answered);
     });
-    // The namespace's errors are the client's: a packet that cannot be parsed, for example.
+    // Errors of the namespace are caused by the client: a packet that cannot be parsed, for example.
     socket.on('error', (error) => {
       log.warn('a client sent what could not be read', { client: socket.id, error: error.message });
     });
@@ -152,17 +152,17 @@ export class SocketIoServer implements AsyncDisposable {
   }
 }
 
-/** Calls the listener when a grant ends, until the returned function is called. */
+/** Calls the listener when an authentication ends, until the returned function is called. */
 function onEnd({ ended }: Authentication, listener: (message: string) => void): () => void {
   if (!ended) return () => undefined;
-  const tell = () => {
+  const notify = () => {
     listener((ended.reason as Error).message);
   };
-  ended.addEventListener('abort', tell, { once: true });
-  // The token may have ended while the connection was being made.
-  if (ended.aborted) setImmediate(tell);
+  ended.addEventListener('abort', notify, { once: true });
+  // The token may have ended while the connection was being established.
+  if (ended.aborted) setImmediate(notify);
   return () => {
-    ended.removeEventListener('abort', tell);
+    ended.removeEventListener('abort', notify);
   };
 }
 
@@ -180,7 +180,7 @@ function answer(
   else socket.emit(`${name}_result`, echoed);
 }
 
-/** `request_id` belongs to the transport: it is echoed, whatever the request. */
+/** `request_id` belongs to the transport: it is echoed for every request. */
 function takeRequestId(payload: unknown): { requestId: unknown; body: unknown } {
   if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'request_id')) {
     return { requestId: undefined, body: payload };

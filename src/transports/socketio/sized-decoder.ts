@@ -1,16 +1,19 @@
 import { Decoder, type Packet, PacketType } from 'socket.io-parser';
 
-/** Frames up to this size are read at least, in bytes, so that a message which is too large can be answered. */
+/** Lower bound of the largest frame, in bytes, so that a message that is too large can be answered. */
 const MIN_FRAME_BYTES = 8 * 1024 * 1024;
 
-/** Largest frame that is read: well above the largest message. A client that sends a larger one is cut off. */
+/**
+ * Largest frame that is read, in bytes: well above the largest message. A client that sends a larger one is
+ * disconnected.
+ */
 export const frameBytesFor = (maxMessageBytes: number): number => Math.max(MIN_FRAME_BYTES, 2 * maxMessageBytes);
 
-/** Stands in the place of a payload that was larger than the configuration allows. */
+/** Replaces a payload that is larger than the configuration allows. */
 export class OversizedPayload {
   /** Size of the message with its attachments, in bytes. */
   readonly bytes: number;
-  /** The client's own `request_id`, which the answer echoes; undefined when there is none. */
+  /** The client's own `request_id`, which the answer echoes; undefined when absent. */
   readonly requestId: unknown;
 
   constructor(bytes: number, requestId: unknown) {
@@ -20,18 +23,18 @@ export class OversizedPayload {
 }
 
 /**
- * A decoder of Socket.IO that measures each message. The payload of one that is too large is dropped, and an `OversizedPayload` takes
- * its place: the transport can answer it, where Engine.IO would cut the connection without a word. Attachments that go on beyond the
- * largest frame end the connection.
+ * A Socket.IO decoder that measures each message. The payload of a message that is too large is dropped and replaced by
+ * an `OversizedPayload`: the transport can answer it, where Engine.IO would close the connection without an error.
+ * Attachments beyond the largest frame end the connection.
  */
 export const sizedDecoder = (maxMessageBytes: number): typeof Decoder =>
   class SizedDecoder extends Decoder {
-    /** Of the message that is being put together. */
+    /** Bytes of the message that is being assembled. */
     #bytes = 0;
 
     constructor(...options: ConstructorParameters<typeof Decoder>) {
       super(...options);
-      // Before the server's own listener, which comes later.
+      // Registered before the server's own listener.
       this.on('decoded', (packet) => {
         if (this.#bytes > maxMessageBytes) dropPayload(packet, this.#bytes);
         this.#bytes = 0;
@@ -48,7 +51,7 @@ export const sizedDecoder = (maxMessageBytes: number): typeof Decoder =>
 const sizeOf = (message: unknown): number =>
   typeof message === 'string' ? Buffer.byteLength(message) : ArrayBuffer.isView(message) ? message.byteLength : 0;
 
-/** The data of an event is its name, and what comes with it. */
+/** The data of an event is an array of its name and its payload. */
 function dropPayload(packet: Packet, bytes: number): void {
   if (packet.type !== PacketType.EVENT && packet.type !== PacketType.BINARY_EVENT) return;
   const [name, payload] = packet.data as [string, unknown];

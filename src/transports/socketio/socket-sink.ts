@@ -4,7 +4,7 @@ import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { EventSink } from '../../services/registry/caller.js';
 
-/** The parts of engine.io's socket that tell what has not been sent; its types leave some out. */
+/** The parts of engine.io's socket that show unsent data; its own types omit some. */
 interface Connection {
   readonly writeBuffer: readonly { readonly data?: string | { readonly length: number } | undefined }[];
   readonly transport: { readonly socket?: { readonly bufferedAmount?: number } };
@@ -25,7 +25,7 @@ export class SocketSink implements EventSink {
   }
 
   send<N extends EventName>(event: N, payload: EventPayload<N>): void {
-    // Output was masked where it came in.
+    // Output was masked when it was read.
     if (this.#socket.connected) this.#socket.emit(event, event === 'command_output' ? payload : this.#mask(payload));
   }
 
@@ -34,7 +34,7 @@ export class SocketSink implements EventSink {
   }
 }
 
-/** What waits in engine.io's queue and in the WebSocket's: TCP's own buffers are not seen. */
+/** Bytes in the queues of engine.io and of the WebSocket; TCP's own buffers are not visible. */
 export function pendingBytesOf(socket: Socket): number {
   if (!socket.connected) return 0;
   const { writeBuffer, transport } = socket.conn as unknown as Connection;
