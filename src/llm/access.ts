@@ -3,8 +3,8 @@ import type { LlmQuestion } from './call.js';
 import type { AccessGrant, CliDriver } from './drivers/driver.js';
 
 /**
- * What a tool is given so that it may do what the question or the configuration says. Configured arguments replace the
- * driver's, so that nothing is added to them unless an access mode is set.
+ * The arguments and variables that grant a tool the access of the question or the configuration. Configured arguments
+ * replace the driver's; nothing is added to them unless an access mode is set.
  */
 export function accessGrant(
   { driver, settings }: { readonly driver: CliDriver; readonly settings: ShellProviderSettings },

@@ -2,13 +2,13 @@ import { constants, open } from 'node:fs/promises';
 
 import { AdapterError } from '../core/errors.js';
 
-/** Largest file of instructions, in bytes: it goes in front of every prompt. */
+/** Largest instruction file, in bytes: it precedes every prompt. */
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * What a repository says to agents. Whoever works in the repository can put anything in the place of the file, so only a file is read: a
- * pipe would be waited at for ever, and a device has no end.
- * @returns undefined when there is no such file
+ * Reads a repository's instructions for agents. Other users of the repository can replace the file, so only a regular
+ * file is read: a pipe would block indefinitely, and a device has no end.
+ * @returns undefined when the file does not exist
  * @throws AdapterError BAD_DIRECTORY when it cannot be read
  */
 export async function readAgentFile(file: string): Promise<string | undefined> {
@@ -17,7 +17,7 @@ export async function readAgentFile(file: string): Promise<string | undefined> {
     const stat = await handle.stat();
     if (!stat.isFile()) throw refusal(file, 'it is no file');
     if (stat.size > MAX_BYTES) throw refusal(file, `it has ${stat.size} bytes; at most ${MAX_BYTES} are read`);
-    // It may be growing meanwhile.
+    // The file may be growing meanwhile.
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(stat.size), 0, stat.size, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch (error) {

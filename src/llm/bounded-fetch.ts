@@ -1,6 +1,6 @@
 /**
- * A fetch whose responses end with an error when their body grows beyond a size. Redirects are not followed: whoever answers
- * for another host has no business here.
+ * Returns a fetch whose responses fail when their body exceeds a size, in bytes. Redirects are not followed: the answer
+ * of another host is not trusted.
  */
 export function boundedFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {

@@ -3,7 +3,9 @@ import { type Candidate, nameOf } from '../core/llm/resolution.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { LlmReply } from './call.js';
 
-/** Counts what is asked of each provider. Their names are those of the configuration: there are never more figures. */
+/**
+ * Counts the calls of each provider. Provider names are from the configuration, so the number of metrics is bounded.
+ */
 export class CallMeter {
   readonly #metrics: Pick<Metrics, 'llmAnswered' | 'llmUsed'>;
   readonly #running = new Map<string, { readonly candidate: Candidate; calls: number }>();
@@ -12,14 +14,14 @@ export class CallMeter {
     this.#metrics = metrics;
   }
 
-  /** Calls that run or wait for their turn, of every provider that was ever asked. */
+  /** Running and queued calls, of every provider that was ever called. */
   get running(): readonly { readonly candidate: Candidate; readonly calls: number }[] {
     return [...this.#running.values()];
   }
 
-  /** Counts a question, its time, and what comes of it. */
+  /** Counts a call, its duration, and its outcome. */
   async measure(candidate: Candidate, ask: () => Promise<LlmReply>): Promise<LlmReply> {
-    const cameAt = performance.now();
+    const startedAt = performance.now();
     const running = this.#runningOf(candidate);
     running.calls += 1;
     let outcome: 'ok' | ErrorCode = 'INTERNAL';
@@ -33,7 +35,7 @@ export class CallMeter {
       throw error;
     } finally {
       running.calls -= 1;
-      this.#metrics.llmAnswered(candidate, outcome, performance.now() - cameAt);
+      this.#metrics.llmAnswered(candidate, outcome, performance.now() - startedAt);
     }
   }
 

@@ -4,43 +4,43 @@ import type { AccessMode } from '../core/llm/access-mode.js';
 import type { LlmUsage } from '../core/llm/usage.js';
 import type { ResourceUse } from '../engine/command/resource-use.js';
 
-/** What a provider is asked. */
+/** A call to a provider. */
 export interface LlmQuestion {
   readonly messages: readonly LlmMessage[];
   /** Undefined for the provider's default. */
   readonly model: string | undefined;
-  /** Where a command-line tool runs: absolute. */
+  /** Absolute path of the directory in which a command-line tool runs. */
   readonly cwd: string;
-  /** Whether the messages have the repository's AGENTS.md: a tool need not read it again. */
+  /** True when the messages contain the repository's AGENTS.md: a tool need not read it again. */
   readonly hasAgentFile?: boolean;
   /** Undefined for text. */
   readonly format?: AnswerFormat | undefined;
-  /** What a tool may do; undefined for what its provider says. */
+  /** Access of a tool; undefined for the provider's default. */
   readonly access?: AccessMode | undefined;
-  /** Whether a tool may only read, whatever its provider says. */
+  /** True when a tool may only read, whatever its provider grants. */
   readonly isReadOnly?: boolean;
-  /** Time the answer may take; undefined for the provider's own. */
+  /** Timeout of the answer, in milliseconds; undefined for the provider's own. */
   readonly timeoutMs: number | undefined;
-  /** Called with each piece of the answer as it comes. */
+  /** Called with each piece of the answer as it arrives. */
   readonly onChunk: ((text: string) => void) | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What a provider answers. */
+/** The answer of a provider. */
 export interface LlmReply {
   readonly content: string;
-  /** Undefined when it is not told. */
+  /** Undefined when it is not reported. */
   readonly usage: LlmUsage | undefined;
-  /** Null when it is not told. */
+  /** Null when it is not reported. */
   readonly model: string | null;
   readonly session: string | null;
-  /** Whether the content is what a tool has printed, and not what it says is its answer. */
+  /** True when the content is a tool's raw output; false when the tool has marked its answer. */
   readonly isText: boolean;
-  /** What its run has used; undefined without one. */
+  /** Resource use of the run; undefined without a run. */
   readonly use?: ResourceUse;
 }
 
-/** Whether a provider can be asked, as far as that can be told without asking. */
+/** Availability of a provider, as far as it is known without a call. */
 export type Availability =
   | { readonly available: true; readonly command: string | null }
   | { readonly available: false; readonly reason: string };

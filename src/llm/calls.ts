@@ -19,7 +19,7 @@ import { workingDirectory } from './working-directory.js';
 
 type LlmRequest = Request<'llm_call'>;
 
-/** What the calls are made of. */
+/** Dependencies of `LlmCalls`. */
 export interface LlmCallsOptions {
   readonly settings: () => LlmSettings;
   readonly catalogue: ShellCatalogue;
@@ -29,7 +29,7 @@ export interface LlmCallsOptions {
   readonly workspace: string;
 }
 
-/** A call that is under way. */
+/** A running or queued call. */
 interface ActiveCall {
   readonly id: string;
   readonly owner: Principal;
@@ -38,10 +38,10 @@ interface ActiveCall {
   readonly ended: Promise<unknown>;
 }
 
-/** What goes with a call beside its request. */
+/** Options of a call beside its request. */
 type CallExtra = Partial<Pick<LlmQuestion, 'onChunk' | 'isReadOnly'>>;
 
-/** Finds who answers, asks one after another, and ends what nobody waits for any more. */
+/** Resolves the providers of a call, calls one after another, and cancels calls that no client waits for. */
 export class LlmCalls implements LlmPort {
   readonly #options: LlmCallsOptions;
   readonly #active = new Set<ActiveCall>();
@@ -159,7 +159,7 @@ export class LlmCalls implements LlmPort {
     return await this.#askInTurn(candidates, question);
   }
 
-  /** The first answer counts. Once a piece of one has been given out there is no going on to the next. */
+  /** The first answer is used. After a piece of an answer has been streamed, no further provider is tried. */
   async #askInTurn(
     candidates: readonly Candidate[],
     question: LlmQuestion,
@@ -196,7 +196,10 @@ export class LlmCalls implements LlmPort {
     return shellProvider === null ? settings().timeoutMs : catalogue.timeoutMsOf(shellProvider);
   }
 
-  /** @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows */
+  /**
+   * Checks a requested timeout.
+   * @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows
+   */
   #checkTimeout(ms: number | undefined): number | undefined {
     const { maxTimeoutMs: max } = this.#options.settings();
     if (ms === undefined || ms <= max) return ms;
@@ -206,7 +209,7 @@ export class LlmCalls implements LlmPort {
   }
 }
 
-/** Who ran and failed says more than who could not be asked at all. */
+/** The failure of a provider that ran is more informative than that of one that could not be called. */
 function failureOfAll(failures: readonly { readonly name: string; readonly error: AdapterError }[]): AdapterError {
   const tried = failures.map(({ name, error: { code, message } }) => ({ name, code, message }));
   const last = failures.findLast(({ error }) => error.code !== 'LLM_UNAVAILABLE')?.error;

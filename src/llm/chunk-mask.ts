@@ -1,11 +1,11 @@
 import { OutputMask } from '../engine/output/output-mask.js';
 
-/** Half of a character that is two code units: what follows belongs to it. */
+/** Matches a trailing high surrogate: the low surrogate follows in the next piece. */
 const HALF = /[\uD800-\uDBFF]$/;
 
 /**
- * Masks secrets in an answer that comes in pieces, wherever these end: a model says a word in several of them. What a secret may begin
- * with is held back until it is known what follows.
+ * Masks secrets in an answer that is streamed in pieces, wherever these end: a model splits words. Text that may be the
+ * start of a secret is held back until the following text is known.
  */
 export class ChunkMask {
   readonly #mask: OutputMask | undefined;
@@ -19,7 +19,7 @@ export class ChunkMask {
     this.#onChunk = onChunk;
   }
 
-  /** Whether something was given out. */
+  /** True when text was passed on. */
   get hasGiven(): boolean {
     return this.#hasGiven;
   }
@@ -34,7 +34,7 @@ export class ChunkMask {
     this.#give(this.#mask.push(Buffer.from(whole.slice(0, whole.length - this.#half.length))).toString());
   };
 
-  /** Nothing more comes. */
+  /** Passes on the text held back, at the end of the answer. */
   end(): void {
     if (!this.#mask) return;
     this.#give(`${this.#mask.flush().toString()}${this.#half}`);

@@ -12,19 +12,22 @@ import type { ResourceMonitor } from '../services/resources/resource-monitor.js'
 import type { LimitListener } from '../services/resources/limit-monitor.js';
 import type { OutputReader } from './output-reader.js';
 
-/** After it has said that it is done, or has closed its output, a tool gets so long to end. Some never do. */
+/** Time a tool has to exit after it has reported its end or closed its output, in milliseconds. Some never exit. */
 const FINISH_GRACE_MS = 5000;
-/** More than any answer with all its events takes. */
+/** Upper bound of a tool's output, in bytes: above any answer with all its events. */
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
-/** What is kept of an output for messages: its end, in characters. */
+/** The part of an output kept for messages: its end, in characters. */
 const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };
-/** A call has no channel to be warned by: that a limit was exceeded is in its answer. */
-const NOBODY: LimitListener = {
+/** A call has no channel for warnings: its answer reports an exceeded limit. */
+const NO_LISTENER: LimitListener = {
   onNear: () => undefined,
   onUsage: () => undefined,
   wantedIntervalMs: () => undefined,
 };
-/** Timers are not exact: a run that ended so much earlier than its time-out ended for its silence. */
+/**
+ * Tolerance of timers, in milliseconds: a run that ended more than this before its timeout was ended by
+ * its idle timeout.
+ */
 const TIMER_SLACK_MS = 20;
 
 /** One run of a tool. */
@@ -33,7 +36,7 @@ export interface CliRun {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Undefined for /dev/null: several tools wait for ever at an open pipe. */
+  /** Undefined for /dev/null: several tools wait indefinitely on an open pipe. */
   readonly stdin: string | undefined;
   readonly timeoutMs: number;
   readonly idleTimeoutMs: number | undefined;
@@ -43,17 +46,17 @@ export interface CliRun {
   readonly signal: AbortSignal;
 }
 
-/** What is known of a run when it has ended. */
+/** The facts about an ended run. */
 export interface CliRunEnd extends Pick<RunFacts, 'cause' | 'exitCode' | 'stderr'> {
   readonly outcome: CommandOutcome;
 }
 
-/** What tools run with. */
+/** Dependencies of `CliRunner`. */
 export interface CliRunnerOptions {
   readonly oneShots: OneShotRunner;
   readonly spoolDirectory: string;
   readonly secrets: SecretMask;
-  /** Of the processes of one run together. */
+  /** Limits on the processes of one run together. */
   readonly limits: () => Limits;
   readonly monitor: Pick<ResourceMonitor, 'watch'>;
   readonly metrics: Pick<Metrics, 'commandUsed' | 'limitExceeded'>;
@@ -67,7 +70,7 @@ export class CliRunner {
     this.#options = options;
   }
 
-  /** Runs a tool to its end, and reads what it prints as it comes. Never rejects. */
+  /** Runs a tool to its end, and reads its output as it arrives. Never rejects. */
   async run(run: CliRun): Promise<CliRunEnd> {
     const { reader, signal } = run;
     const { oneShots } = this.#options;
@@ -92,7 +95,7 @@ export class CliRunner {
       end('cancelled');
     };
     const started = oneShots.run(command, (watched) => {
-      this.#options.monitor.watch(watched, NOBODY);
+      this.#options.monitor.watch(watched, NO_LISTENER);
     });
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -114,18 +117,21 @@ export class CliRunner {
   #commandOf({ file, args, cwd, env, stdin, timeoutMs, idleTimeoutMs }: CliRun): Command {
     const id = commandIdFrom(randomBytes(ID_BYTES));
     const times = { timeoutMs, noOutputTimeoutMs: idleTimeoutMs, closedOutputTimeoutMs: FINISH_GRACE_MS };
-    // A tool needs its login and the network, which sandboxes take away.
+    // A tool needs its login and the network, which sandboxes block.
     const sandbox = 'none';
     const { spoolDirectory, secrets, limits: getLimits } = this.#options;
     const resourceLimits = getLimits();
     const program = { id, command: file, args, cwd, env, stdin, tty: false, sandbox } as const;
     const spec = { ...program, ...times, limits: TAIL, resourceLimits };
-    // Nobody reads the output again: none of it is kept.
+    // The output is never read again: none of it is spooled.
     return new Command(spec, spoolDirectory, new SpoolBudget(0), NO_METRICS.output, secrets.patterns);
   }
 }
 
-/** Why a run has ended. @param known what it was ended for, unless the engine has ended it by itself */
+/**
+ * The cause of a run's end.
+ * @param known why the runner has ended it; undefined when the engine has ended it, or the tool has exited
+ */
 function causeOf(
   { killedBy, durationMs, breach }: CommandOutcome,
   { timeoutMs }: Pick<CliRun, 'timeoutMs'>,
@@ -139,28 +145,28 @@ function causeOf(
   return durationMs < timeoutMs - TIMER_SLACK_MS ? 'idle' : 'timeout';
 }
 
-/** Turns bytes into text for the reader, and hands on what is to be streamed. */
+/** Decodes output for the reader, and streams the resulting pieces. */
 function outputTaker(
   { reader, onChunk }: Pick<CliRun, 'reader' | 'onChunk'>,
   onProgress: () => void,
 ): { push(bytes: Uint8Array): void; end(): void } {
   const decoder = new TextDecoder();
-  // Some colour what they print even where there is no terminal.
+  // Some tools print colours even without a terminal.
   const ansi = new AnsiStripper();
-  const handOn = () => {
+  const passOn = () => {
     for (const chunk of reader.answer.takeChunks()) onChunk(chunk);
   };
   return {
     push: (bytes) => {
       reader.push(ansi.push(decoder.decode(bytes, { stream: true })));
-      handOn();
+      passOn();
       onProgress();
     },
     end: () => {
       const rest = ansi.push(decoder.decode());
       if (rest !== '') reader.push(rest);
       reader.end();
-      handOn();
+      passOn();
     },
   };
 }

@@ -27,28 +27,28 @@ import { assertQuestion } from './invocation.js';
 import type { Providers } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
 
-/** What a tool that has printed nothing has said, for clients that cannot do without an answer. */
+/** Answer for a tool without output: clients require one. */
 const NO_OUTPUT = 'No output from CLI.';
 
-/** How much of an answer that is none is told. */
+/** Longest excerpt of an invalid answer in an error, in characters. */
 const MAX_DETAIL_CHARACTERS = 4096;
 
-/** What completions are made of. */
+/** Dependencies of `Completions`. */
 export interface CompletionsOptions {
-  /** Undefined without a file of models: then every tool is a model of its own name, in the workspace. */
+  /** Undefined without a file of models: then every tool is a model with its own name, in the workspace. */
   readonly registry: () => ModelRegistry | undefined;
   readonly catalogue: ShellCatalogue;
   readonly providers: Providers;
   readonly worktrees: Worktrees;
   readonly workspace: string;
   readonly secrets: SecretMask;
-  /** How much of a patch is told. */
+  /** Limits on a patch in an answer. */
   readonly output: () => OutputLimits;
-  /** How soon after a failure the same request is a repetition of it; 0 for never. */
+  /** Time after a failure in which the same request counts as its repetition, in milliseconds; 0 disables this. */
   readonly repeatWindowMs: () => number;
 }
 
-/** Answers in the name of models: a tool in a repository, told what the repository says to agents. */
+/** Runs completions of models: a tool in a repository, with the repository's instructions for agents. */
 export class Completions implements CompletionsPort, AsyncDisposable {
   readonly #options: CompletionsOptions;
   readonly #closing = new AbortController();
@@ -69,7 +69,10 @@ export class Completions implements CompletionsPort, AsyncDisposable {
       .map((name) => ({ id: name, driver: name }));
   }
 
-  /** @throws AdapterError INVALID_REQUEST, BAD_DIRECTORY, LLM_…, SHUTTING_DOWN */
+  /**
+   * Runs a completion.
+   * @throws AdapterError INVALID_REQUEST, BAD_DIRECTORY, LLM_…, SHUTTING_DOWN
+   */
   async complete(request: CompletionRequest, listener: CompletionListener): Promise<Completion> {
     const { repeatKey } = listener;
     const failure = repeatKey === undefined ? undefined : this.#failures.recall(repeatKey, performance.now());
@@ -115,7 +118,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     }
     const instructions = await this.#instructionsOf(model, directory);
     await using worktree = isIsolated ? await this.#options.worktrees.make(directory) : undefined;
-    // Of a text it is known at its end which part is the answer; of JSON, what a tool says on its way is no part.
+    // In text, the answer is only known at the end; with JSON, a tool's intermediate messages are not part of it.
     const isHeldBack = model.normalizer === 'last_block' || request.format !== undefined;
     const ending = AbortSignal.any([signal, this.#closing.signal]);
     const reply = await this.#ask(model, {
@@ -135,7 +138,10 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     return { content, usage: reply.usage, worktree: report };
   }
 
-  /** @throws AdapterError INVALID_REQUEST when the model's tool cannot be held to the format */
+  /**
+   * Checks that the model's tool supports the format.
+   * @throws AdapterError INVALID_REQUEST when it does not
+   */
   #assertFormat({ model, format }: CompletionRequest, { driver }: ModelSettings): void {
     if (!format || this.#takes(format, driver)) return;
     const able = this.models().filter((listed) => this.#takes(format, listed.driver));
@@ -150,7 +156,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     return structured !== undefined && (structured.takesAnyObject || !isAnyObject);
   }
 
-  /** A tool that has nothing to say has an answer too, unless it has to be JSON. */
+  /** Calls the tool. Empty output counts as an answer, unless the answer has to be JSON. */
   async #ask({ driver }: ModelSettings, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
     try {
       return await this.#options.providers.ask({ provider: 'shell', shellProvider: driver }, question);
@@ -173,7 +179,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     );
   }
 
-  /** What the repository says to agents, unless the tool reads it by itself. */
+  /** The repository's instructions for agents, unless the tool reads them on its own. */
   async #instructionsOf(
     { agentFile, agentFileMode, driver }: ModelSettings,
     directory: string,
@@ -192,7 +198,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   }
 }
 
-/** Of what a tool has printed only a part may be the answer. What was streamed already stays as it is. */
+/** Extracts the answer from a tool's raw output. Streamed output cannot be changed any more. */
 function normalize({ content, isText }: LlmReply, { normalizer, driver }: ModelSettings, isStreamed: boolean): string {
   if (!isText || normalizer === 'full') return content;
   if (normalizer === 'structured') {
@@ -202,7 +208,10 @@ function normalize({ content, isText }: LlmReply, { normalizer, driver }: ModelS
   return normalizer === 'auto' && isStreamed ? content : lastBlock(content);
 }
 
-/** @throws AdapterError LLM_FAILED for an answer that is no JSON: a tool may leave the schema aside */
+/**
+ * Checks that an answer is JSON: a tool may ignore the schema.
+ * @throws AdapterError LLM_FAILED when it is not
+ */
 function asJson({ content }: LlmReply, { driver }: ModelSettings): string {
   try {
     JSON.parse(content);
@@ -231,7 +240,10 @@ const modelOfTool = (driver: string, repoPath: string): ModelSettings => ({
   normalizer: 'auto',
 });
 
-/** @throws AdapterError BAD_DIRECTORY */
+/**
+ * Checks the directory of a model.
+ * @throws AdapterError BAD_DIRECTORY
+ */
 function existingDirectory(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
   throw new AdapterError('BAD_DIRECTORY', `${path}, where the model runs, is no directory`, {

@@ -13,7 +13,7 @@ import type { LlmUsage } from '../core/llm/usage.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
 import { DEFAULT_URLS, openAiClient } from './openai-client.js';
 
-/** Asks services over HTTP that speak OpenAI's protocol. */
+/** Calls HTTP services that implement OpenAI's protocol. */
 export class HttpProviders {
   readonly #settings: () => LlmSettings;
 
@@ -21,7 +21,7 @@ export class HttpProviders {
     this.#settings = settings;
   }
 
-  /** Services that somebody has configured: by an address, or by a key for a well-known one. */
+  /** Configured services: by an address, or by a key for a well-known one. */
   get configured(): ReadonlySet<HttpProviderName> {
     const { http } = this.#settings();
     const isConfigured = (name: HttpProviderName): boolean => {
@@ -32,7 +32,7 @@ export class HttpProviders {
     return new Set(HTTP_PROVIDERS.filter(isConfigured));
   }
 
-  /** Whether a service can be asked, as far as the configuration tells. Nobody is asked for that. */
+  /** Availability of a service, according to the configuration. No request is sent. */
   availability(name: HttpProviderName): Availability {
     if (this.configured.has(name)) return { available: true, command: null };
     const missing = name === 'azure' ? 'base_url and api_key are' : name === 'openai' ? 'api_key is' : 'base_url is';
@@ -40,7 +40,7 @@ export class HttpProviders {
   }
 
   /**
-   * Asks a service; with `onChunk` the answer comes in pieces.
+   * Calls a service; with `onChunk` the answer is streamed.
    * @throws AdapterError LLM_…
    */
   async ask(name: HttpProviderName, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
@@ -48,7 +48,7 @@ export class HttpProviders {
     const availability = this.availability(name);
     const model = question.model ?? settings.model;
     const unavailable = (reason: string) => llmError('unavailable', `${name}: ${reason}`, { provider: name });
-    // One that is asked for by name may be where it is by default.
+    // A service requested by name may run at its default address.
     if (!availability.available && !(name in DEFAULT_URLS)) throw unavailable(availability.reason);
     if (model === undefined) throw unavailable(`no model: the request names none, and llm.${name}.model is not set`);
     const late = AbortSignal.timeout(question.timeoutMs);
@@ -125,14 +125,14 @@ async function stream(
     content += choice?.content ?? '';
     if (choice && choice.content !== '') onChunk(choice.content);
   }
-  // The package ends a stream that was cancelled as if it were whole.
+  // The package ends a cancelled stream as if it were complete.
   signal.throwIfAborted();
   if (!hasBegun) throw new NoCompletionError('a stream without an event');
   if (!isFinished) throw new NoCompletionError('a stream that ends without a finish_reason, before the answer does');
   return { content: content.trim(), usage, model, session: null, isText: false };
 }
 
-/** With the reason behind it, where there is one: "Connection error." alone helps nobody. */
+/** The message of an error with its causes: "Connection error." alone is not helpful. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? messageOf(error.cause) : '';

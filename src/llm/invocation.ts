@@ -6,25 +6,25 @@ import { accessGrant } from './access.js';
 import type { LlmQuestion } from './call.js';
 import { type CliDriver, flagged, type PromptLimit } from './drivers/driver.js';
 
-/** Linux takes 131 071 bytes in one argument; what is larger goes another way. */
+/** Linux limits one argument to 131 071 bytes; larger prompts are passed differently. */
 const MAX_ARGUMENT_BYTES = 100_000;
 
-/** Stands in arguments for the path of the file with the prompt. */
+/** Placeholder in arguments for the path of the file with the prompt. */
 export const INPUT_FILE = '{input_file}';
 
-/** Names of models that mean the tool's own choice. */
+/** Model names that mean the tool's default. */
 const NO_MODEL: ReadonlySet<string> = new Set(['', 'default', 'unknown']);
 
-/** A tool with what the configuration says of it. */
+/** A tool with its configuration. */
 export interface ShellProvider {
   readonly name: string;
   readonly driver: CliDriver;
   readonly settings: ShellProviderSettings;
 }
 
-/** How a tool is called for one question. */
+/** The invocation of a tool for one question. */
 export interface Invocation {
-  /** With `{input_file}` where the path of the file belongs. */
+  /** With `{input_file}` as the placeholder for the path of the file. */
   readonly args: readonly string[];
   /** Undefined for none. */
   readonly stdin: string | undefined;
@@ -34,11 +34,11 @@ export interface Invocation {
   readonly schemaFile?: string | undefined;
 }
 
-/** What of a question decides how a tool is called. */
+/** The parts of a question that affect an invocation. */
 type InvocationQuestion = Pick<LlmQuestion, 'messages' | 'model' | 'hasAgentFile' | 'access' | 'isReadOnly' | 'format'>;
 
 /**
- * How a tool is called.
+ * Builds the invocation of a tool.
  * @throws AdapterError LLM_PROMPT_TOO_LARGE, LLM_MODEL_NOT_FOUND
  */
 export function invocationOf(provider: ShellProvider, question: InvocationQuestion): Invocation {
@@ -53,21 +53,21 @@ export function invocationOf(provider: ShellProvider, question: InvocationQuesti
     ...modelArgs(provider, question.model),
     ...(system === undefined ? [] : (systemArgs?.(system) ?? [])),
     ...(schema === undefined ? [] : (driver.structured?.args(schema) ?? [])),
-    // Arguments of the configuration may be for another version of the tool.
+    // Configured arguments may be for another version of the tool.
     ...(question.hasAgentFile === true && settings.args === undefined ? (driver.agentFileArgs ?? []) : []),
   ];
   return { ...placePrompt(provider, args, prompt), schemaFile: schema };
 }
 
-/** Puts the prompt into a file, into an argument, or on standard input. */
+/** Passes the prompt as a file, as an argument, or on standard input. */
 function placePrompt({ driver, settings }: ShellProvider, args: readonly string[], prompt: string): Invocation {
   if (settings.stdinMode === 'file') return { args, stdin: undefined, inputFile: prompt };
   const flag = settings.promptFlag ?? (driver.promptBy === 'argument' ? 'positional' : undefined);
-  // Without standard input as a way out, the limit of the driver has seen to the size.
+  // For tools that do not read standard input, the driver's limit has bounded the size.
   if (flag === undefined || byteLength(prompt) > MAX_ARGUMENT_BYTES) {
     return { args, stdin: prompt, inputFile: undefined };
   }
-  // A prompt that begins like an option would be taken for one.
+  // A prompt with a leading dash would be parsed as an option.
   const argument = prompt.startsWith('-') ? ` ${prompt}` : prompt;
   return {
     args: [...args, ...(flag === 'positional' ? [] : [flag]), argument],
@@ -79,7 +79,7 @@ function placePrompt({ driver, settings }: ShellProvider, args: readonly string[
 const argsFor = ({ args, largePrompt }: CliDriver, prompt: string): readonly string[] =>
   largePrompt && byteLength(prompt) > largePrompt.aboveBytes ? largePrompt.args : args;
 
-/** A system prompt that does not fit into an argument goes with the prompt. */
+/** A system prompt that is too long for an argument is added to the prompt. */
 function compose(messages: readonly LlmMessage[], { driver, settings }: ShellProvider, takesSystem: boolean) {
   const style = settings.promptStyle ?? driver.promptStyle;
   const composed = composePrompt(messages, style, takesSystem);
@@ -107,7 +107,10 @@ function checkSize({ name, driver, settings }: ShellProvider, prompt: string): v
 
 const byteLength = (text: string): number => Buffer.byteLength(text);
 
-/** @throws AdapterError INVALID_REQUEST when there is nothing to be answered */
+/**
+ * Checks that a question has content to answer.
+ * @throws AdapterError INVALID_REQUEST when it has none
+ */
 export function assertQuestion(messages: readonly LlmMessage[]): void {
   if (messages.some(({ role, content }) => role !== 'system' && content.trim() !== '')) return;
   const message = 'messages: there is no message of the role user or assistant with a content';

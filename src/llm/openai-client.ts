@@ -3,22 +3,22 @@ import type { OpenAI } from 'openai';
 import type { HttpProviderName, HttpProviderSettings } from '../core/llm/settings.js';
 import { boundedFetch } from './bounded-fetch.js';
 
-/** Where a service is when nobody says. OpenAI's own address the package knows. */
+/** Default addresses of services. The package knows OpenAI's own address. */
 export const DEFAULT_URLS: Readonly<Partial<Record<HttpProviderName, string>>> = {
   ollama: 'http://127.0.0.1:11434',
   litellm: 'http://127.0.0.1:4000',
 };
 
-/** Version of Azure's interface that is spoken when nobody says. */
+/** Default version of Azure's API. */
 const AZURE_API_VERSION = '2024-10-21';
 
-/** The package wants a key where a service on this machine wants none. */
+/** The package requires a key, also for local services without one. */
 const NO_KEY = 'none';
 
-/** Largest answer of a service that is read, in bytes: as much as of a tool's output. */
+/** Largest answer of a service, in bytes: the same bound as for a tool's output. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** A client of a service that speaks OpenAI's protocol. The package is loaded when it is needed first. */
+/** Creates a client of a service that implements OpenAI's protocol. The package is loaded on first use. */
 export async function openAiClient(
   name: HttpProviderName,
   { baseUrl, apiKey, model, maxRetries, apiVersion = AZURE_API_VERSION }: HttpProviderSettings,
@@ -27,14 +27,14 @@ export async function openAiClient(
   const common = {
     apiKey: apiKey?.reveal() ?? NO_KEY,
     maxRetries,
-    // It would print what a service has answered.
+    // Otherwise the package would log the answers of the service.
     logLevel: 'off',
     fetch: boundedFetch(MAX_RESPONSE_BYTES),
   } as const;
   if (name === 'azure') return new AzureOpenAI({ ...common, endpoint: baseUrl, apiVersion, deployment: model });
   const url = baseUrl ?? DEFAULT_URLS[name];
-  // Ollama is configured by its root, below which it speaks several protocols.
+  // Ollama is configured by its root URL, below which it serves several protocols.
   const baseURL = name === 'ollama' && url !== undefined ? `${url.replace(/\/(v1\/?)?$/, '')}/v1` : url;
-  // Null: the package would look into the environment itself.
+  // With undefined, the package would read the environment.
   return new Client({ ...common, baseURL: baseURL ?? null, organization: null, project: null });
 }

@@ -4,24 +4,25 @@ import { lastBlock } from '../core/llm/last-block.js';
 import type { OutputMode } from '../core/llm/settings.js';
 import type { CliDriver } from './drivers/driver.js';
 
-/** Of an output that cannot be read, so much is shown, in characters. */
+/** Longest excerpt of unreadable output in an error, in characters. */
 const MAX_SHOWN = 200;
 
-/** Makes an answer of what a tool prints on standard output. */
+/** Extracts the answer from a tool's standard output. */
 export interface OutputReader {
   readonly answer: Answer;
-  /** What was printed beside the answer, its end. */
+  /** The end of the output beside the answer. */
   readonly noise: string;
-  /** Whether the answer is what was printed, and not what a tool says is its answer. */
+  /** True when the answer is the raw output; false when the tool has marked its answer. */
   readonly isText: boolean;
   push(text: string): void;
-  /** Nothing more comes. */
+  /** Handles the end of the output. */
   end(): void;
 }
 
 /**
- * The reader for a tool's output.
- * @param hasOwnArgs whether its arguments are not the driver's, so that it may print something else than the driver knows
+ * Returns the reader for a tool's output.
+ * @param hasOwnArgs true when its arguments are not the driver's, so that its output may have a format unknown to the
+ *   driver
  */
 export function outputReader(
   { readEvent }: Pick<CliDriver, 'readEvent'>,
@@ -33,7 +34,7 @@ export function outputReader(
   return hasOwnArgs ? new GuessingReader(readEvent) : new EventReader(readEvent);
 }
 
-/** All that is printed is the answer. */
+/** The whole output is the answer. */
 class TextReader implements OutputReader {
   readonly answer = new Answer();
   readonly noise = '';
@@ -48,7 +49,7 @@ class TextReader implements OutputReader {
   }
 }
 
-/** The last paragraph is the answer: for tools that print what they do first. It cannot be streamed. */
+/** The last paragraph is the answer: for tools that print their progress first. It cannot be streamed. */
 class LastBlockReader implements OutputReader {
   readonly answer = new Answer();
   readonly noise = '';
@@ -66,11 +67,11 @@ class LastBlockReader implements OutputReader {
 
 type EventSink = (event: JsonObject, answer: Answer) => void;
 
-/** The answer is in events. A tool that has printed none has printed text. */
+/** The answer is in events. Output without any event is text. */
 class EventReader implements OutputReader {
   readonly answer = new Answer();
   readonly #events: JsonEvents;
-  /** All that came, as long as there was no event in it. */
+  /** All output, until the first event. */
   #text = '';
 
   constructor(readEvent: EventSink) {
@@ -101,7 +102,7 @@ class EventReader implements OutputReader {
   }
 }
 
-/** Decides by the first character whether there are events or text. */
+/** Decides by the first character whether the output is events or text. */
 class GuessingReader implements OutputReader {
   readonly #readEvent: EventSink;
   #reader: OutputReader = new TextReader();

@@ -6,7 +6,7 @@ import { ChunkMask } from './chunk-mask.js';
 import type { HttpProviders } from './http-providers.js';
 import type { ShellProviders } from './shell-providers.js';
 
-/** What the providers are made of. */
+/** Dependencies of `Providers`. */
 export interface ProvidersOptions {
   readonly shells: ShellProviders;
   readonly services: HttpProviders;
@@ -14,7 +14,7 @@ export interface ProvidersOptions {
   readonly meter: CallMeter;
 }
 
-/** The one way to ask somebody: a tool or a service. It is counted, and secrets in the pieces of its answer are masked. */
+/** Calls any provider, a tool or a service. Calls are counted, and secrets in the pieces of the answer are masked. */
 export class Providers {
   readonly #options: ProvidersOptions;
 
@@ -22,7 +22,10 @@ export class Providers {
     this.#options = options;
   }
 
-  /** @throws AdapterError PROVIDER_NOT_FOUND, LLM_… */
+  /**
+   * Calls a provider.
+   * @throws AdapterError PROVIDER_NOT_FOUND, LLM_…
+   */
   async ask(candidate: Candidate, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
     const { secrets, meter } = this.#options;
     const mask = question.onChunk && new ChunkMask(secrets.textPatterns, question.onChunk);
@@ -33,7 +36,7 @@ export class Providers {
       isWhole = true;
       return reply;
     } finally {
-      // Of an answer that has failed before anything of it was given out, nothing is: somebody else may be asked.
+      // An answer that has failed before any piece was passed on is discarded: another provider may be called.
       if (isWhole || mask?.hasGiven === true) mask?.end();
     }
   }

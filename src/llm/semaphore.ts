@@ -1,16 +1,16 @@
 import { llmError } from '../core/llm/failure.js';
 
-/** How many may pass at a time, and how many may wait. */
+/** Capacity of a semaphore and of its queue. */
 export interface SemaphoreLimits {
   readonly concurrency: number;
   readonly queueLimit: number;
 }
 
-/** Lets so many runs of one tool through at a time: each takes hundreds of megabytes. The others wait in line. */
+/** Limits the concurrent runs of one tool: each takes hundreds of megabytes. The others wait in a FIFO queue. */
 export class Semaphore {
   readonly #name: string;
   readonly #waiting: (() => void)[] = [];
-  #inside = 0;
+  #acquired = 0;
 
   /** @param name of the tool, for messages */
   constructor(name: string) {
@@ -18,40 +18,40 @@ export class Semaphore {
   }
 
   /**
-   * Waits for its turn; gives what ends it.
-   * @throws AdapterError LLM_RATE_LIMITED when too many wait; the signal's reason
+   * Acquires a slot; returns the function that releases it.
+   * @throws AdapterError LLM_RATE_LIMITED when the queue is full; the signal's reason
    */
   async acquire({ concurrency, queueLimit }: SemaphoreLimits, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#inside < concurrency) this.#inside += 1;
+    if (this.#acquired < concurrency) this.#acquired += 1;
     else if (this.#waiting.length >= queueLimit) throw this.#refusal(queueLimit);
     else await this.#wait(signal);
-    let hasLeft = false;
+    let isReleased = false;
     return () => {
-      if (!hasLeft) this.#leave();
-      hasLeft = true;
+      if (!isReleased) this.#release();
+      isReleased = true;
     };
   }
 
-  /** Whoever is first in line takes the place. */
-  #leave(): void {
+  /** The first waiter gets the slot. */
+  #release(): void {
     const next = this.#waiting.shift();
     if (next) next();
-    else this.#inside -= 1;
+    else this.#acquired -= 1;
   }
 
   #wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const enter = () => {
-        signal.removeEventListener('abort', giveUp);
+      const grant = () => {
+        signal.removeEventListener('abort', cancel);
         resolve();
       };
-      const giveUp = () => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+      const cancel = () => {
+        this.#waiting.splice(this.#waiting.indexOf(grant), 1);
         reject(signal.reason as Error);
       };
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.#waiting.push(enter);
+      signal.addEventListener('abort', cancel, { once: true });
+      this.#waiting.push(grant);
     });
   }
 

@@ -8,7 +8,7 @@ import { generic } from './drivers/generic.js';
 import { driverNamed } from './drivers/list.js';
 import type { ShellProvider } from './invocation.js';
 
-/** Variables of the daemon that every tool gets: how to reach the network, and where its files are. */
+/** Variables that every tool inherits from the daemon: network and file locations. */
 const COMMON_VARIABLES = [
   'HTTP_PROXY',
   'HTTPS_PROXY',
@@ -24,7 +24,7 @@ const COMMON_VARIABLES = [
   'XDG_*',
 ];
 
-/** A driver as it is, without a word in the configuration. */
+/** Settings of a driver without any configuration. */
 export const UNCHANGED: ShellProviderSettings = {
   driver: undefined,
   command: undefined,
@@ -45,7 +45,7 @@ export const UNCHANGED: ShellProviderSettings = {
   env: {},
 };
 
-/** The command-line tools that can answer: those with a driver, and those of the configuration. Runs none of them. */
+/** The available command-line tools: those with a driver, and those of the configuration. Runs none of them. */
 export class ShellCatalogue {
   readonly #settings: () => LlmSettings;
   readonly #path: string;
@@ -56,13 +56,13 @@ export class ShellCatalogue {
     this.#path = path;
   }
 
-  /** Names of all of them, those of the configuration first. */
+  /** All names, those of the configuration first. */
   get names(): readonly string[] {
     const configured = Object.keys(this.#settings().shellProviders);
     return [...new Set([...configured, ...DRIVER_NAMES])];
   }
 
-  /** Whether one can be run: its program is there. Nothing is started for that. */
+  /** Availability of a tool: its program exists. No process is started. */
   availability(name: string): Availability {
     if (this.#settings().skipCli) {
       return { available: false, reason: 'command-line tools are switched off (llm.skip_cli)' };
@@ -76,14 +76,14 @@ export class ShellCatalogue {
     return { available: false, reason: `${wanted.join(' or ')} is not installed, or not on PATH` };
   }
 
-  /** The time that a provider has for an answer, when nobody says another. */
+  /** Timeout of a provider's answer when the request has none, in milliseconds. */
   timeoutMsOf(name: string): number {
     return this.find(name).settings.timeoutMs ?? this.#settings().timeoutMs;
   }
 
   /**
-   * Its own variables, the strongest last: what keeps the tool quiet, what the daemon has, what grants or denies access, and
-   * what the configuration says.
+   * A tool's own variables, in rising precedence: those of its driver, those of the daemon, those of the access mode,
+   * and those of the configuration.
    * @param access variables of the access mode
    */
   environmentOf(
@@ -95,7 +95,10 @@ export class ShellCatalogue {
     return { ...driver.env, ...inherited, ...access, ...Object.fromEntries(own) };
   }
 
-  /** @throws AdapterError PROVIDER_NOT_FOUND */
+  /**
+   * Returns a tool with its settings.
+   * @throws AdapterError PROVIDER_NOT_FOUND
+   */
   find(name: string): ShellProvider {
     const { shellProviders } = this.#settings();
     const settings = Object.hasOwn(shellProviders, name) ? shellProviders[name] : undefined;

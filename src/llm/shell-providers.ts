@@ -19,7 +19,7 @@ import { type OutputReader, outputReader } from './output-reader.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
 import { Semaphore } from './semaphore.js';
 
-/** What the shell providers are made of. */
+/** Dependencies of `ShellProviders`. */
 export interface ShellProvidersOptions {
   readonly runner: CliRunner;
   readonly scratch: Scratch;
@@ -27,17 +27,17 @@ export interface ShellProvidersOptions {
   readonly settings: () => LlmSettings;
 }
 
-/** Asks command-line tools. */
+/** Calls command-line tools. */
 export class ShellProviders {
   readonly #options: ShellProvidersOptions;
-  readonly #turnstiles = new Map<string, Semaphore>();
+  readonly #semaphores = new Map<string, Semaphore>();
 
   constructor(options: ShellProvidersOptions) {
     this.#options = options;
   }
 
   /**
-   * Asks one.
+   * Calls a tool.
    * @throws AdapterError PROVIDER_NOT_FOUND, LLM_…
    */
   async ask(name: string, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
@@ -46,18 +46,18 @@ export class ShellProviders {
     const place = this.#options.catalogue.availability(name);
     if (!place.available) throw llmError('unavailable', `${name}: ${place.reason}`, { shell_provider: name });
     const invocation = invocationOf(provider, question);
-    const leave = await this.#takeTurn(provider, question);
+    const release = await this.#acquireSlot(provider, question);
     try {
       await using directory = await this.#options.scratch.make();
       const timeoutMs = Math.max(1, Math.ceil(deadline - performance.now()));
       return await this.#run(provider, place.command ?? name, invocation, directory, { ...question, timeoutMs });
     } finally {
-      leave();
+      release();
     }
   }
 
-  /** Waits until the tool may run once more; that counts as time that the answer takes. */
-  async #takeTurn(
+  /** Acquires a slot of the tool's semaphore; the wait counts towards the timeout of the answer. */
+  async #acquireSlot(
     { name, settings }: ShellProvider,
     { signal, timeoutMs }: LlmQuestion & { readonly timeoutMs: number },
   ): Promise<() => void> {
@@ -65,7 +65,7 @@ export class ShellProviders {
     const limits = { concurrency: settings.concurrency ?? concurrency, queueLimit };
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      return await this.#turnstileOf(name).acquire(limits, inTime);
+      return await this.#semaphoreOf(name).acquire(limits, inTime);
     } catch (error) {
       if (error instanceof AdapterError) throw error;
       const details = { provider: 'shell', shell_provider: name };
@@ -131,7 +131,7 @@ export class ShellProviders {
       shell_provider: name,
       exit_code: cause === 'exit' ? exitCode : null,
       detail: masked,
-      // What a tool does of itself, and what was ended for its client, nothing has killed.
+      // Neither a tool's own exit nor an end on behalf of its client counts as killed.
       ...(outcome.killedBy !== null && outcome.killedBy !== 'client' && { killed_by: outcome.killedBy }),
       ...(kill && { limit: renderKill(kill) }),
       resource_usage: renderUse(outcome.use),
@@ -140,21 +140,24 @@ export class ShellProviders {
     return llmError(kind, `${name} ${what}${why === '' ? '' : `: ${why}`}`, details);
   }
 
-  #turnstileOf(name: string): Semaphore {
-    let turnstile = this.#turnstiles.get(name);
-    if (!turnstile) this.#turnstiles.set(name, (turnstile = new Semaphore(name)));
-    return turnstile;
+  #semaphoreOf(name: string): Semaphore {
+    let semaphore = this.#semaphores.get(name);
+    if (!semaphore) this.#semaphores.set(name, (semaphore = new Semaphore(name)));
+    return semaphore;
   }
 }
 
-/** A limit in the words of the configuration. */
+/** Names a limit by its configuration key. */
 const limitOf = ({ resource, limit }: Breach): string =>
   resource === 'disk_free_mb' ? `adapter.disk_free_mb_floor (${limit})` : `llm.${LIMIT_KEYS[resource]} (${limit})`;
 
-/** What of a tool's words is told to clients. */
+/** Longest excerpt of a tool's output in an error, in characters. */
 const MAX_DETAIL_CHARACTERS = 4096;
 
-/** Writes the prompt and the JSON Schema into files, where the arguments want them there; gives the arguments with their paths. */
+/**
+ * Writes the prompt and the JSON Schema to files, where the arguments have placeholders; returns the arguments with
+ * their paths.
+ */
 async function placeInput(
   { args, inputFile, schemaFile }: Invocation,
   { path }: ScratchDirectory,

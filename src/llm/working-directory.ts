@@ -4,8 +4,8 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { AdapterError } from '../core/errors.js';
 
 /**
- * The directory that a tool runs in: the workspace, or one in it. What a tool may do there is the operator's choice, so a
- * client cannot send it elsewhere.
+ * The directory in which a tool runs: the workspace, or a directory in it. What a tool may do there is the operator's
+ * choice, so a client cannot choose another place.
  * @throws AdapterError BAD_DIRECTORY
  */
 export function workingDirectory(wanted: string | undefined, workspace: string): string {

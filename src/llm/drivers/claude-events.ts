@@ -5,14 +5,14 @@ import { usageOf } from '../../core/llm/usage.js';
 import { readServiceError } from './service-error.js';
 
 /*
- * The events that claude prints with `--output-format stream-json` (or json: the last of them), and with small differences
- * qwen and cursor-agent too.
+ * The events that claude prints with `--output-format stream-json` (with json, only the last of them). qwen and
+ * cursor-agent print the same events with small differences.
  */
 
-/** Takes one event. `type` need not be its first key. */
+/** Reads one event. `type` need not be its first key. */
 export function readClaudeEvent(event: JsonObject, answer: Answer): void {
   answer.session ??= textOf(event['session_id']);
-  // What subagents say is not the answer.
+  // Messages of subagents are not part of the answer.
   if (event['parent_tool_use_id'] !== undefined && event['parent_tool_use_id'] !== null) return;
   if (event['type'] === 'stream_event') readDelta(objectOf(event['event']), answer);
   else if (event['type'] === 'system') answer.model ??= textOf(event['model']);
@@ -28,20 +28,20 @@ function readDelta(event: JsonObject, answer: Answer): void {
   }
 }
 
-/** A whole message, for tools that print no pieces. */
+/** Reads a whole message, for tools that print no pieces. */
 export function readWholeMessage(event: JsonObject, answer: Answer): void {
   const parts = listOf(objectOf(event['message'])['content']).map(objectOf);
   const texts = parts.filter(({ type }) => type === 'text').map(({ text }) => textOf(text) ?? '');
   if (texts.length > 0) answer.message(texts.join(''));
 }
 
-/** `subtype` is no help: it is `success` for failures of the service too. */
+/** `subtype` is unreliable: it is `success` for failures of the service too. */
 function readResult(event: JsonObject, answer: Answer): void {
   const usage = objectOf(event['usage']);
   const cached = numberOf(usage['cache_read_input_tokens']);
   const input = numberOf(usage['input_tokens']);
   if (input !== undefined) answer.usage = readUsage(event, usage, input, cached);
-  // With a JSON Schema the answer is an object; what the model has said beside it does not count.
+  // With a JSON Schema the answer is an object; the model's other text is ignored.
   const structured = event['structured_output'];
   const text = structured === undefined ? textOf(event['result']) : JSON.stringify(structured);
   if (event['is_error'] !== true && text !== undefined) {
@@ -58,7 +58,7 @@ function readResult(event: JsonObject, answer: Answer): void {
 
 function readUsage(event: JsonObject, usage: JsonObject, input: number, cached: number | undefined): Answer['usage'] {
   const created = numberOf(usage['cache_creation_input_tokens']) ?? 0;
-  // The events of qwen count cached tokens as input; those of claude do not, and tell what was added to the cache.
+  // qwen's events count cached tokens as input; claude's do not, and report the tokens added to the cache.
   const isInclusive = usage['cache_creation_input_tokens'] === undefined;
   return usageOf({
     prompt: isInclusive ? input : input + created + (cached ?? 0),

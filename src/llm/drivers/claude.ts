@@ -1,17 +1,17 @@
 import { readClaudeEvent } from './claude-events.js';
 import { type CliDriver, flagged } from './driver.js';
 
-/** Claude Code. Not logged in, it says so at once, on stdout. A service that fails it tries again, silently. */
+/** Claude Code. Without a login it reports that at once, on stdout. It retries a failing service silently. */
 export const claude: CliDriver = {
   name: 'claude',
   binaries: ['claude'],
-  // Without --verbose, stream-json is refused.
+  // stream-json requires --verbose.
   args: ['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
   access: {
-    // Without a terminal it refuses whatever it would have to ask about.
+    // Without a terminal it refuses everything that needs a confirmation.
     read: { args: [] },
     write: { args: ['--permission-mode', 'acceptEdits'] },
-    // For root it refuses this mode unless it is told that somebody has decided so.
+    // As root it refuses this mode unless this variable states that it is intended.
     full: { args: ['--permission-mode', 'bypassPermissions'], env: { IS_SANDBOX: '1' } },
   },
   promptBy: 'stdin',
@@ -24,10 +24,10 @@ export const claude: CliDriver = {
   env: {
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    // Ten by default, with pauses that grow: half a minute without a word.
+    // The default is 10, with growing pauses: half a minute without output.
     CLAUDE_CODE_MAX_RETRIES: '2',
   },
-  // Not CLAUDECODE and the like, which a daemon has that was started by such a tool.
+  // Not CLAUDECODE and the like, which a daemon inherits when such a tool has started it.
   variables: [
     'ANTHROPIC_*',
     'CLAUDE_CONFIG_DIR',

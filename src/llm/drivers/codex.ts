@@ -18,9 +18,9 @@ export const codex: CliDriver = {
   promptStyle: 'labelled',
   promptLimit: { max: 1024 * 1024, unit: 'characters' },
   modelArgs: flagged('-m'),
-  // The value is TOML, whose quoted texts are those of JSON.
+  // The value is TOML, whose quoted strings are compatible with JSON.
   systemArgs: (text) => ['-c', `developer_instructions=${JSON.stringify(text)}`],
-  // OpenAI's service takes no schema that leaves the fields open.
+  // OpenAI's service rejects schemas with unspecified fields.
   structured: { args: () => ['--output-schema', SCHEMA_FILE], takesAnyObject: false },
   agentFileArgs: ['-c', 'project_doc_max_bytes=0'],
   env: {},
@@ -29,7 +29,7 @@ export const codex: CliDriver = {
   exitKinds: {},
 };
 
-/** An event or item of the type `error` is a warning, such as that it connects again; `turn.failed` is the end. */
+/** An event or item of the type `error` is a warning, such as a reconnect; `turn.failed` is the end. */
 function readEvent(event: JsonObject, answer: Answer): void {
   const item = objectOf(event['item']);
   if (event['type'] === 'thread.started') answer.session = textOf(event['thread_id']);
@@ -44,7 +44,7 @@ function readEvent(event: JsonObject, answer: Answer): void {
   }
 }
 
-/** Of all requests of the thread together; the cached ones are among the input. */
+/** Usage of all requests of the thread together; cached tokens are part of the input. */
 const readUsage = (usage: JsonObject): Answer['usage'] =>
   usageOf({
     prompt: numberOf(usage['input_tokens']) ?? 0,

@@ -7,7 +7,7 @@ import { type CliDriver, flagged } from './driver.js';
 export const cursorAgent: CliDriver = {
   name: 'cursor-agent',
   binaries: ['cursor-agent', 'agent'],
-  // The default of the output format has changed from version to version.
+  // The default of the output format differs between versions.
   args: ['-p', '--output-format', 'stream-json'],
   // With -p alone it may write and run commands.
   access: {
@@ -15,14 +15,14 @@ export const cursorAgent: CliDriver = {
     write: { args: ['--force', '--sandbox', 'enabled'] },
     full: { args: ['--force', '--sandbox', 'disabled'] },
   },
-  // Of standard input its documentation says nothing.
+  // Its documentation does not mention standard input.
   promptBy: 'argument',
   promptStyle: 'labelled',
   promptLimit: { max: 100_000, unit: 'bytes' },
   modelArgs: flagged('--model'),
   systemArgs: undefined,
   structured: undefined,
-  // Nothing keeps it from reading the file.
+  // It always reads the file.
   agentFileArgs: [],
   env: {},
   variables: ['CURSOR_*'],

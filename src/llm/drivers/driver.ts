@@ -4,63 +4,66 @@ import type { JsonObject } from '../../core/llm/json-events.js';
 import type { AccessMode } from '../../core/llm/access-mode.js';
 import type { PromptStyle } from '../../core/llm/settings.js';
 
-/** How large a prompt may be. What a tool does beyond it differs: some refuse, some cut it silently, some hang. */
+/** Largest prompt of a tool. Beyond it, some tools refuse the prompt, some truncate it silently, some hang. */
 export interface PromptLimit {
   readonly max: number;
   readonly unit: 'bytes' | 'characters';
 }
 
-/** How a tool is told what it may do. */
+/** Arguments and variables for an access mode. */
 export interface AccessGrant {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Stands in arguments for the path of the file with the JSON Schema. */
+/** Placeholder in arguments for the path of the file with the JSON Schema. */
 export const SCHEMA_FILE = '{schema_file}';
 
-/** How a tool is told the JSON Schema that its answer has to keep to. */
+/** How a tool takes the JSON Schema of its answer. */
 interface StructuredOutput {
-  /** @param schema as JSON; a tool that wants it in a file has `{schema_file}` in its arguments */
+  /** @param schema as JSON; a tool that reads it from a file has `{schema_file}` in its arguments */
   readonly args: (schema: string) => readonly string[];
-  /** Whether it takes a schema that says no more than that the answer is an object. */
+  /** True when it accepts a schema that only requires an object. */
   readonly takesAnyObject: boolean;
 }
 
-/** All that is particular about one command-line tool: data, and pure functions. */
+/** Description of one command-line tool: data, and pure functions. */
 export interface CliDriver {
   readonly name: string;
-  /** Names on PATH under which it is installed, the first that is there counts. */
+  /** Names of the program on PATH; the first one found is used. */
   readonly binaries: readonly string[];
-  /** What it is started with: without a terminal, and its output structured. */
+  /** Arguments for running without a terminal and with structured output. */
   readonly args: readonly string[];
-  /** What it is started with instead for a prompt larger than so many bytes. */
+  /** Arguments that replace them for a prompt larger than `aboveBytes`. */
   readonly largePrompt?: { readonly aboveBytes: number; readonly args: readonly string[] };
-  /** What is added for each access mode; undefined for a tool of which only the configuration knows. */
+  /** Additions for each access mode; undefined for a tool known only from the configuration. */
   readonly access: Readonly<Record<AccessMode, AccessGrant>> | undefined;
-  /** Standard input unless the tool has no other way than an argument. */
+  /** Standard input, unless the tool accepts only an argument. */
   readonly promptBy: 'stdin' | 'argument';
   readonly promptStyle: PromptStyle;
   readonly promptLimit: PromptLimit;
-  /** Undefined for a tool that cannot be told a model. */
+  /** Undefined for a tool without an option for the model. */
   readonly modelArgs: ((model: string) => readonly string[]) | undefined;
-  /** Undefined for a tool that takes no system prompt beside the prompt. */
+  /** Undefined for a tool that takes no system prompt separate from the prompt. */
   readonly systemArgs: ((text: string) => readonly string[]) | undefined;
-  /** How it is held to a JSON Schema; undefined for a tool that cannot be. */
+  /** Options for a JSON Schema; undefined for a tool without support. */
   readonly structured: StructuredOutput | undefined;
-  /** What keeps a tool that reads AGENTS.md by itself from doing so; undefined for one that does not read it. */
+  /** Arguments that keep a tool from reading AGENTS.md automatically; undefined for one that does not read it. */
   readonly agentFileArgs: readonly string[] | undefined;
-  /** Variables that keep it quiet and quick. */
+  /** Variables that make it run without updates, prompts and long retries. */
   readonly env: Readonly<Record<string, string>>;
-  /** Variables of the daemon that it gets: its keys and settings; `*` at the end stands for anything. */
+  /** Variables that the tool inherits from the daemon: its keys and settings; a trailing `*` is a wildcard. */
   readonly variables: readonly string[];
-  /** Takes one event of its structured output; undefined for a tool that prints its answer and nothing else. */
+  /** Reads one event of its structured output; undefined for a tool that prints only its answer. */
   readonly readEvent: ((event: JsonObject, answer: Answer) => void) | undefined;
-  /** Exit codes that tell the reason. A code above 128 need not be a signal: some exit with the status of a response. */
+  /**
+   * Exit codes with a known cause. A code above 128 need not be a signal: some tools exit with the status of a
+   * response.
+   */
   readonly exitKinds: Readonly<Record<number, FailureKind>>;
 }
 
-/** `--model NAME` and the like. */
+/** Returns arguments such as `--model NAME`. */
 export const flagged =
   (flag: string) =>
   (value: string): readonly string[] => [flag, value];

@@ -9,7 +9,8 @@ export const gemini: CliDriver = {
   name: 'gemini',
   binaries: ['gemini'],
   args: ['-o', 'stream-json'],
-  // Its events repeat the prompt, and when it ends it drops what the pipe has not taken yet: the answer, if whoever reads is late.
+  // Its events repeat the prompt, and at its exit it drops what the pipe has not taken: the answer, if the reader is
+  // slow.
   largePrompt: { aboveBytes: 16 * 1024, args: ['-o', 'json'] },
   access: {
     read: { args: [] },
@@ -18,20 +19,20 @@ export const gemini: CliDriver = {
   },
   promptBy: 'stdin',
   promptStyle: 'labelled',
-  // It cuts what is longer, and answers nothing.
+  // It truncates a longer prompt, and gives no answer.
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: undefined,
   structured: undefined,
   agentFileArgs: undefined,
   env: {
-    // A directory that it does not know is refused otherwise.
+    // Otherwise it refuses an unknown directory.
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
     GEMINI_CLI_NO_RELAUNCH: 'true',
   },
   variables: ['GEMINI_*', 'GOOGLE_*', 'CLOUDSDK_*'],
   readEvent,
-  // Its own 41 to 55, and for errors of the service the lower byte of the status: 401, 429.
+  // Its own codes are 41 to 55; for errors of the service, the lower byte of the status: 401, 429.
   exitKinds: { 41: 'auth', 145: 'auth', 173: 'rate_limited' },
 };
 
@@ -58,7 +59,7 @@ function readResult(event: JsonObject, answer: Answer): void {
   else answer.finish();
 }
 
-/** What `-o json` prints: one object, with an error beside the response at times. */
+/** Reads the output of `-o json`: one object, sometimes with an error beside the response. */
 function readDocument(event: JsonObject, answer: Answer): void {
   if (event['error'] !== undefined) {
     failWith(event, answer);
@@ -77,7 +78,7 @@ function readDocument(event: JsonObject, answer: Answer): void {
   answer.finish(text);
 }
 
-/** The document's `code` is the exit code; a service's own error stands as JSON in the message. */
+/** The document's `code` is the exit code; a service's own error is JSON in the message. */
 function failWith(event: JsonObject, answer: Answer): void {
   const error = objectOf(event['error']);
   const { message, kind } = readServiceError(textOf(error['message']) ?? '');

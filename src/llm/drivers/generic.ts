@@ -1,6 +1,6 @@
 import type { CliDriver } from './driver.js';
 
-/** Any other tool: it reads the prompt on standard input and prints the answer. The configuration says the rest. */
+/** Any other tool: it reads the prompt on standard input and prints the answer. The configuration defines the rest. */
 export const generic: CliDriver = {
   name: 'generic',
   binaries: [],

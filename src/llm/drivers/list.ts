@@ -7,7 +7,7 @@ import { gemini } from './gemini.js';
 import { opencode } from './opencode.js';
 import { qwen } from './qwen.js';
 
-/** Every tool that has a driver. A new one is a file beside this one, a line here, and its name in `DRIVER_NAMES`. */
+/** All tools with a driver. A new one needs a file beside this one, a line here, and its name in `DRIVER_NAMES`. */
 export const DRIVERS: Readonly<Record<DriverName, CliDriver>> = {
   claude,
   gemini,
@@ -17,6 +17,6 @@ export const DRIVERS: Readonly<Record<DriverName, CliDriver>> = {
   qwen,
 };
 
-/** The driver of this name. */
+/** Returns the driver with this name. */
 export const driverNamed = (name: string): CliDriver | undefined =>
   DRIVER_NAMES.filter((known) => known === name).map((known) => DRIVERS[known])[0];

@@ -5,19 +5,19 @@ import { type LlmUsage, usageOf } from '../../core/llm/usage.js';
 import { type CliDriver, flagged } from './driver.js';
 
 /**
- * Its own default lets the model run commands. A permission that is neither allowed nor denied would make it wait for an answer
- * for ever.
+ * Its own default lets the model run commands. A permission that is neither allowed nor denied would make it wait for
+ * an answer indefinitely.
  */
 const permissions = (edit: 'allow' | 'deny', rest: 'allow' | 'deny') => {
   const permission = { edit, bash: rest, webfetch: rest, external_directory: rest, doom_loop: rest };
   return { args: [], env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ permission }) } };
 };
 
-/** OpenCode. It prints whole messages, and is slow to start. Models are `provider/model`. */
+/** OpenCode. It prints whole messages, and starts slowly. Models are `provider/model`. */
 export const opencode: CliDriver = {
   name: 'opencode',
   binaries: ['opencode'],
-  // Without a title it asks a model for one.
+  // Without a title it requests one from a model.
   args: ['run', '--format', 'json', '--title', 'llm_call'],
   access: {
     read: permissions('deny', 'deny'),
@@ -30,19 +30,19 @@ export const opencode: CliDriver = {
   modelArgs: flagged('-m'),
   systemArgs: undefined,
   structured: undefined,
-  // Nothing keeps it from reading the file.
+  // It always reads the file.
   agentFileArgs: [],
   env: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
   },
-  // It speaks with every service there is.
+  // It supports many services.
   variables: ['OPENCODE_*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*', 'GOOGLE_*', 'GITHUB_TOKEN', 'OPENROUTER_API_KEY'],
   readEvent,
   exitKinds: {},
 };
 
-/** Why a step was the last one of several. */
+/** Reasons of a run's last step. */
 const ENDS: ReadonlySet<string> = new Set(['stop', 'length', 'content-filter']);
 
 function readEvent(event: JsonObject, answer: Answer): void {

@@ -3,10 +3,10 @@ import { type JsonObject, textOf } from '../../core/llm/json-events.js';
 import { readClaudeEvent } from './claude-events.js';
 import { type CliDriver, flagged } from './driver.js';
 
-/** What it gives as a successful result when the service has failed. */
+/** Form of a service failure that it reports as a successful result. */
 const API_ERROR = /^\[API Error: [\s\S]*\]$/;
 
-/** Qwen Code. Its time-outs are ours: a failing service it tries for minutes, without a word. */
+/** Qwen Code. It retries a failing service for minutes without output, so only the adapter's timeouts end it. */
 export const qwen: CliDriver = {
   name: 'qwen',
   binaries: ['qwen'],
@@ -18,7 +18,7 @@ export const qwen: CliDriver = {
   },
   promptBy: 'stdin',
   promptStyle: 'labelled',
-  // It cuts what is longer, and hangs.
+  // It truncates a longer prompt, and hangs.
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
   systemArgs: flagged('--append-system-prompt'),

@@ -2,23 +2,26 @@ import { type FailureKind, kindOfError, type StructuredError } from '../../core/
 import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
 
 /**
- * Fixed beginnings of the error messages that codex and qwen put into their error events, each with the HTTP status of the
- * service. Taken from codex 0.169 and qwen 0.15.
+ * Prefixes of the error messages in error events of codex and qwen, each with the HTTP status of the service. Source:
+ * codex 0.169 and qwen 0.15.
  */
 const STATUS_PREFIX = /^(?:\[API Error: |unexpected status |exceeded retry limit, last status: )(\d{3})\b/;
 
-/** A service's own JSON as it stands in a message: alone, or as gemini writes it. */
+/** A service's own JSON in a message: alone, or in the form of gemini. */
 const QUOTED_JSON = /^(?:\[API Error: )?(\{[\s\S]*\})\]?$/;
 
-/** An error message of a tool's event, taken apart. */
+/** The parsed error message of a tool's event. */
 export interface ServiceError {
-  /** The service's own message where the event quotes its JSON, otherwise the message as it is. */
+  /** The service's own message where the event quotes its JSON, otherwise the unchanged message. */
   readonly message: string;
   /** Undefined when neither a status nor a code is given. */
   readonly kind: FailureKind | undefined;
 }
 
-/** Reads the message of an error event: gemini and codex quote the service's JSON, codex and qwen begin with its status. */
+/**
+ * Parses the message of an error event: gemini and codex quote the service's JSON, codex and qwen start with its
+ * status.
+ */
 export function readServiceError(message: string): ServiceError {
   const quoted = parseObject(QUOTED_JSON.exec(message)?.[1]);
   if (quoted) {
@@ -29,7 +32,9 @@ export function readServiceError(message: string): ServiceError {
   return { message, kind: kindOfError({ status }) };
 }
 
-/** OpenAI's services give `code` and `type` as text; Google's give the HTTP status as `code` and a name as `status`. */
+/**
+ * OpenAI's services return `code` and `type` as text; Google's return the HTTP status as `code` and a name as `status`.
+ */
 function structureOf(error: JsonObject): StructuredError {
   const code = textOf(error['code']) ?? textOf(error['status']) ?? textOf(error['type']);
   return { status: numberOf(error['code']) ?? numberOf(error['status']), code };
@@ -40,7 +45,7 @@ function parseObject(json: string | undefined): JsonObject | undefined {
   try {
     return objectOf(JSON.parse(json));
   } catch {
-    // A SyntaxError: the message only looks like JSON.
+    // A SyntaxError: the message only resembles JSON.
     return undefined;
   }
 }

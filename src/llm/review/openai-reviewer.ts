@@ -9,18 +9,18 @@ import { randomBytes } from '../../engine/system/random.js';
 import type { Reviewer } from '../../services/confirmations/reviewer.js';
 import { boundedFetch } from '../bounded-fetch.js';
 
-/** Largest answer of the server that is read, in bytes: a verdict takes one hundred. */
+/** Largest answer of the server, in bytes: a verdict takes about one hundred. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Which model is asked, and where. */
+/** The model of a reviewer, and its server. */
 export interface OpenAiReviewerOptions {
   readonly baseUrl: string;
   readonly model: string;
-  /** Undefined for servers that ask for none. */
+  /** Undefined for servers without authentication. */
   readonly apiKey: Secret | undefined;
 }
 
-/** A model behind an HTTP API as OpenAI's: `POST /chat/completions`. One question, one attempt. */
+/** A model behind an HTTP API like OpenAI's: `POST /chat/completions`. One question, one attempt. */
 export class OpenAiReviewer implements Reviewer {
   readonly name: string;
   readonly #options: OpenAiReviewerOptions;
@@ -51,14 +51,14 @@ export class OpenAiReviewer implements Reviewer {
     }
   }
 
-  /** The package is loaded when it is needed: most daemons never do. */
+  /** Creates the client. The package is loaded on first use: most daemons never need it. */
   async #connect(): Promise<OpenAI> {
     const { OpenAI: Client } = await import('openai');
     const { baseUrl, apiKey } = this.#options;
     return new Client({
       baseURL: baseUrl,
       apiKey: apiKey?.reveal() ?? 'none',
-      // Nothing is taken from the daemon's environment.
+      // The daemon's environment must not have any effect.
       organization: null,
       project: null,
       maxRetries: 0,

@@ -7,7 +7,7 @@ import { randomBytes } from '../../engine/system/random.js';
 import type { Reviewer } from '../../services/confirmations/reviewer.js';
 import type { LlmPort } from '../../services/ports/llm-port.js';
 
-/** Which provider is asked. */
+/** The provider of a reviewer. */
 export interface ProviderReviewerOptions {
   readonly provider: LlmProviderName;
   /** Undefined for the first tool that answers. */
@@ -16,10 +16,12 @@ export interface ProviderReviewerOptions {
   readonly model: string | undefined;
 }
 
-/** In whose name reviews are made: nobody's who could cancel them. */
+/** The caller of reviews: a principal that no client has, so that no client can cancel them. */
 const REVIEWER = { principal: { ...LOCAL_PRINCIPAL, id: 'reviewer', name: 'reviewer' }, sink: undefined };
 
-/** Any provider of the section `llm`: a command-line tool of this machine, or a service. One question, one answer. */
+/**
+ * A reviewer that uses a provider of the section `llm`: a command-line tool, or a service. One question, one answer.
+ */
 export class ProviderReviewer implements Reviewer {
   readonly name: string;
   readonly #llm: LlmPort;
@@ -42,7 +44,7 @@ export class ProviderReviewer implements Reviewer {
       const { content } = await this.#llm.call(
         { provider, shell_provider, model, messages: [...messages], call_id },
         REVIEWER,
-        // The command under review may try to talk the model into doing something.
+        // The command under review may contain a prompt injection.
         { isReadOnly: true },
       );
       const verdict = readReview(content);
