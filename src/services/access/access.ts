@@ -12,7 +12,7 @@ import type { TokenStore } from './token-store.js';
  */
 export type AuthMode = 'auto' | 'token' | 'none';
 
-/** What a connection presents for authentication. */
+/** Facts about a connection for its authentication. */
 export interface Credentials {
   /** As received over the wire: any value, or undefined. */
   readonly token: unknown;

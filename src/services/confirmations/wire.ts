@@ -8,7 +8,7 @@ import { mayDecide } from './deciders.js';
 /** Maximum number of commands sent to a client. */
 const MAX_COMMANDS = 50;
 
-/** What a client has to know to confirm an action. */
+/** Facts that a client needs to confirm an action. */
 export type ConfirmationTerms = Pick<
   ConfirmationInfo,
   'confirmation_id' | 'class' | 'reasons' | 'commands' | 'command_sha256' | 'expires_at' | 'requires'

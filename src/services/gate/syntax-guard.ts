@@ -11,7 +11,7 @@ export interface RefusedText {
   readonly warnings: readonly Warning[];
 }
 
-/** Finds commands that need no confirmation because their shell refuses to parse them. */
+/** Finds commands that need no confirmation because their shell rejects their syntax. */
 export class SyntaxGuard {
   readonly #oneShots: Pick<OneShotRunner, 'shell'>;
 
@@ -20,8 +20,9 @@ export class SyntaxGuard {
   }
 
   /**
-   * What to run instead of a text that its shell refuses; undefined for every other request. The text itself must not be run even then:
-   * a shell executes the lines before the one that it cannot parse, and options of a session may make it parse more.
+   * Returns what to run instead of a text that its shell rejects; undefined for every other request. The text itself
+   * must not be run even then: a shell executes the lines before the one that it cannot parse, and options of a session
+   * may make it parse more.
    */
   async refusal(
     { command, args }: Pick<Request<'execute_command'>, 'command' | 'args'>,

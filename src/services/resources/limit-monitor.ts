@@ -173,8 +173,8 @@ export class LimitMonitor {
    * may have taken over the count of a process that has ended.
    */
   #writtenBefore({ writtenBytes }: GroupSample, running: Command | undefined): number {
-    const theirs = this.#group.seenWrittenBeyond(this.watched.own);
-    return Math.max(0, writtenBytes - theirs - this.#bytesOfShell(running));
+    const byOthers = this.#group.seenWrittenBeyond(this.watched.own);
+    return Math.max(0, writtenBytes - byOthers - this.#bytesOfShell(running));
   }
 
   /** Bytes that the shell has written for the command, if the count at its start is known. */

@@ -35,9 +35,9 @@ export class ResourceMonitor implements Disposable {
   readonly #watches = new Map<LimitTarget, LimitMonitor>();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
-  #isLooking = false;
+  #isSampling = false;
   /** No sampling before this time, on the monotonic clock. */
-  #restUntil = 0;
+  #pausedUntil = 0;
 
   constructor(options: ResourceMonitorOptions) {
     this.#options = options;
@@ -51,13 +51,13 @@ export class ResourceMonitor implements Disposable {
       this.#watches.set(watched, watch);
     }
     watch.beginCommand();
-    this.#hasten(watch);
+    this.#hastenMonitor(watch);
   }
 
   /** Samples a session immediately, if it is monitored. */
   hasten(watched: LimitTarget): void {
     const watch = this.#watches.get(watched);
-    if (watch) this.#hasten(watch);
+    if (watch) this.#hastenMonitor(watch);
   }
 
   /** Stops monitoring a session that has ended. */
@@ -70,44 +70,44 @@ export class ResourceMonitor implements Disposable {
     this.#watches.clear();
   }
 
-  #hasten(watch: LimitMonitor): void {
+  #hastenMonitor(watch: LimitMonitor): void {
     watch.dueAt = 0;
-    void this.#lookAtDue();
+    void this.#sampleDue();
   }
 
   /** Samples what is due, never twice at a time, and sets the timer for the next due time. */
-  async #lookAtDue(): Promise<void> {
-    if (this.#isLooking) return;
+  async #sampleDue(): Promise<void> {
+    if (this.#isSampling) return;
     const due = this.#due();
     if (due.length > 0) {
-      this.#isLooking = true;
+      this.#isSampling = true;
       const begin = performance.now();
-      await this.#look(due);
+      await this.#sampleAll(due);
       const end = performance.now();
       const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
       // Ending processes takes many times as long, and must not delay the sampling of others.
       const actedMs = due.reduce((sum, watch) => sum + watch.actedMs, 0);
-      this.#restUntil = end + (end - begin - actedMs) * rest;
-      this.#isLooking = false;
+      this.#pausedUntil = end + (end - begin - actedMs) * rest;
+      this.#isSampling = false;
     }
     this.#schedule();
   }
 
   #due(): LimitMonitor[] {
     const now = performance.now();
-    if (now < this.#restUntil) return [];
+    if (now < this.#pausedUntil) return [];
     const until = now + SLACK_MS;
     return [...this.#watches.values()].filter((watch) => watch.dueAt <= until);
   }
 
-  async #look(due: readonly LimitMonitor[]): Promise<void> {
+  async #sampleAll(due: readonly LimitMonitor[]): Promise<void> {
     const snapshot = await this.#takeSnapshot();
     const freeBytes = this.#freeBytes();
     const slices = new Slices();
     for (const watch of due) {
       if (slices.isOver) await slices.next();
       // The monitor may have been removed meanwhile.
-      if (this.#watches.get(watch.watched) === watch) this.#lookAt(watch, snapshot, freeBytes);
+      if (this.#watches.get(watch.watched) === watch) this.#check(watch, snapshot, freeBytes);
     }
   }
 
@@ -121,7 +121,7 @@ export class ResourceMonitor implements Disposable {
     }
   }
 
-  #lookAt(watch: LimitMonitor, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
+  #check(watch: LimitMonitor, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
     try {
       // A failed sample is repeated later.
       if (!snapshot || watch.check(snapshot, freeBytes)) {
@@ -137,7 +137,7 @@ export class ResourceMonitor implements Disposable {
 
   #schedule(): void {
     const first = Math.min(Infinity, ...[...this.#watches.values()].map((watch) => watch.dueAt));
-    const dueAt = Math.max(first, this.#restUntil);
+    const dueAt = Math.max(first, this.#pausedUntil);
     if (dueAt === this.#timerAt && this.#timer) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -146,7 +146,7 @@ export class ResourceMonitor implements Disposable {
     const wait = Math.max(1, dueAt - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.#lookAtDue();
+      void this.#sampleDue();
     }, wait).unref();
   }
 

@@ -12,9 +12,9 @@ import type { SessionRecord } from '../registry/session-registry.js';
  * Pause between a command and the check of its session, in milliseconds: by then the shell has usually saved its state,
  * and commands in quick succession cost nothing.
  */
-const LOOK_AFTER_MS = 120;
+const CHECK_DELAY_MS = 120;
 /** Number of checks, each after that pause, before the wait for a saved state is given up. */
-const MAX_LOOKS = 50;
+const MAX_CHECKS = 50;
 
 /** Linux uses the same numbers for terminal modes on all architectures except these. */
 const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arch);
@@ -23,7 +23,7 @@ const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arc
 interface Health {
   readonly timer: NodeJS.Timeout;
   /** Number of checks since the last command. */
-  looks: number;
+  checkCount: number;
   /** Messages already reported, while they are true. */
   known: ReadonlySet<string>;
   /** Warnings for the next result. */
@@ -56,14 +56,20 @@ export class SessionHealth {
   noteCommand(record: SessionRecord): void {
     const health = this.#health.get(record);
     if (health) {
-      health.looks = 0;
+      health.checkCount = 0;
       health.timer.refresh();
       return;
     }
     const timer = setTimeout(() => {
-      this.#look(record);
-    }, LOOK_AFTER_MS).unref();
-    this.#health.set(record, { timer, looks: 0, known: new Set(), pending: [], restarts: record.session.restarts });
+      this.#check(record);
+    }, CHECK_DELAY_MS).unref();
+    this.#health.set(record, {
+      timer,
+      checkCount: 0,
+      known: new Set(),
+      pending: [],
+      restarts: record.session.restarts,
+    });
   }
 
   /** Returns the warnings for the next result, once. */
@@ -74,13 +80,13 @@ export class SessionHealth {
     return health.pending.splice(0);
   }
 
-  #look(record: SessionRecord): void {
+  #check(record: SessionRecord): void {
     const health = this.#health.get(record);
     if (!health) return;
     const facts = this.#factsOf(record);
     if (!facts) {
-      health.looks += 1;
-      if (record.session.isIdle && health.looks < MAX_LOOKS) health.timer.refresh();
+      health.checkCount += 1;
+      if (record.session.isIdle && health.checkCount < MAX_CHECKS) health.timer.refresh();
       return;
     }
     forgetOldShell(health, record);

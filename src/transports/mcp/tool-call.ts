@@ -96,9 +96,9 @@ export async function continueWaiting(
 
 function outcomeOf(reply: Reply, facts: CallFacts, start: StartDirectory): ToolOutcome {
   const notes = start.takeNotes();
-  const told = { ...facts, note: notes.length > 0 ? notes.join('; ') : undefined };
-  if ('error' in reply) return { isError: true, answer: toolFailure(reply.error, told) };
-  return { isError: false, answer: toolAnswer(reply, told) };
+  const described = { ...facts, note: notes.length > 0 ? notes.join('; ') : undefined };
+  if ('error' in reply) return { isError: true, answer: toolFailure(reply.error, described) };
+  return { isError: false, answer: toolAnswer(reply, described) };
 }
 
 const isAbout = ({ code, details }: ToolError, directory: string): boolean =>
