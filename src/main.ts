@@ -52,7 +52,7 @@ function takeFault(error: unknown): void {
   process.exit(1);
 }
 
-/** How a person would call this program again from here. */
+/** The command by which a user can call this program again from the current directory. */
 function findProgramName(): string {
   const script = process.argv[1] ?? '';
   if (basename(script) === 'main.js') return `node ${relative(process.cwd(), script)}`;

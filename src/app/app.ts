@@ -16,12 +16,12 @@ import { reload } from './reload.js';
 import { buildAccess, buildServices } from './services.js';
 import { buildTransports } from './transports.js';
 
-/** What the daemon needs from its surroundings. */
+/** Dependencies of `startApp`. */
 export interface AppOptions {
   readonly configuration: Configuration;
   readonly version: string;
   readonly log: LogFactory;
-  /** Masks the secrets of the configuration; the log has it too. */
+  /** Masks the secrets of the configuration. The log uses the same mask. */
   readonly secrets: SecretMask;
 }
 
@@ -30,20 +30,20 @@ export interface App extends AsyncDisposable {
   /** `http://HOST:PORT`, or `https://` with TLS. */
   readonly url: string;
   /**
-   * Takes a new configuration, which applies from now on but for what a running daemon keeps.
-   * @returns the names of the settings that have changed and wait for the next start
+   * Applies a new configuration, except for the settings that a running daemon cannot change.
+   * @returns the names of the settings that have changed and take effect at the next start
    */
   reconfigure(configuration: Configuration): readonly string[];
-  /** Ends every process at once and removes the files, without waiting for anything. For a second signal. */
+  /** Kills every process at once and removes the files without waiting. Used on a second signal. */
   readonly killAll: () => void;
-  /** Ends everything: clients are told, processes ended, files removed. Safe to call twice. */
+  /** Notifies the clients, ends all processes and removes the files. Idempotent. */
   close(reason: string): Promise<void>;
 }
 
-/** How long clients get to read that the daemon is ending, in milliseconds. */
+/** Time between the shutdown notice to clients and the end, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 3000;
 
-/** Builds the daemon and starts it. Nothing else constructs services; what was built is closed in reverse order. */
+/** Builds and starts the daemon. Composition root: services are constructed here alone and closed in reverse order. */
 export async function startApp(options: AppOptions): Promise<App> {
   const closers: Disposables = [];
   const closeAll = async () => {
@@ -93,7 +93,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const close = (reason: string) => {
     closing ??= (async () => {
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
-      // What clients wait for ends first, while they are still connected and get the results.
+      // Work that clients wait for ends first, while they are still connected and can receive the results.
       await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
       audit.record({ event: 'daemon_stopped', details: { reason } });
       await closeAll();

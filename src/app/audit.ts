@@ -7,11 +7,11 @@ import { AuditFile } from '../engine/audit/audit-file.js';
 
 import type { Disposables } from './disposables.js';
 
-/** Daemons that share a state directory, each with an audit log of its own. */
+/** Most daemons that may share a state directory, each with its own audit log. */
 const MAX_DAEMONS = 64;
 
 /**
- * The audit log. It is closed last but for the engine, so that every end is in it.
+ * Opens the audit log. It is closed last except for the engine, so that it records every end.
  * @throws AdapterError RESOURCE_EXHAUSTED when another daemon writes the file that the configuration names
  */
 export async function buildAudit(
@@ -40,7 +40,9 @@ export async function buildAudit(
   return file;
 }
 
-/** Two daemons in one chain would break it: `audit.jsonl`, or the first of `audit-2.jsonl`, … that nobody has. */
+/**
+ * Two daemons in one hash chain would break it: opens `audit.jsonl`, or the first unlocked file of `audit-2.jsonl`, …
+ */
 async function openFirstFree(path: string, open: (path: string) => Promise<AuditFile>): Promise<AuditFile> {
   for (let number = 1; ; number += 1) {
     try {

@@ -53,7 +53,7 @@ export function buildConfirmations({
   });
 }
 
-/** A reviewer that is shown no secrets: it may be a service of somebody else. */
+/** Masks secrets in the questions to a reviewer, which may be a third-party service. */
 const withoutSecrets = (reviewer: Reviewer, secrets: Pick<SecretMask, 'value'>): Reviewer => ({
   name: reviewer.name,
   review: (question, signal) => reviewer.review(secrets.value(question), signal),
@@ -62,7 +62,7 @@ const withoutSecrets = (reviewer: Reviewer, secrets: Pick<SecretMask, 'value'>):
 /** Longest label of a checkpoint, in characters. */
 const MAX_LABEL = 100;
 
-/** A workspace that cannot be saved keeps no command from running: it was confirmed, and the result tells. */
+/** A workspace that cannot be saved does not block the command: it was confirmed, and the result carries a warning. */
 const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefore => {
   return async ({ kind, request, verdict, caller }) => {
     if (kind === 'input' || !isWanted() || !mayDestroy(verdict)) return { checkpointId: undefined, warnings: [] };
@@ -76,7 +76,7 @@ const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefo
   };
 };
 
-/** Logs, records and counts every step. What was decided is worth a line on a normal day; what was tried in vain is a warning. */
+/** Logs, audits and counts every confirmation event. Decisions are logged at `info`, failed attempts at `warn`. */
 function observe(log: Log, metrics: Metrics, audit: AuditTrail): ConfirmationObserver {
   return (record) => {
     const { event, mode, requester, by, confirmationId, commandSha256, commandId, sessionId } = record;

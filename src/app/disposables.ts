@@ -1,2 +1,2 @@
-/** What is to be closed, in the order in which it was built. */
+/** Functions to call at shutdown, in the order of construction. */
 export type Disposables = (() => void | Promise<void>)[];

@@ -43,8 +43,8 @@ export interface Engine {
 }
 
 /**
- * Builds what runs processes.
- * @param current the configuration as it is now: limits may come and go while the daemon runs
+ * Builds the engine, which runs the processes.
+ * @param current returns the current configuration: limits may change while the daemon runs
  */
 export async function buildEngine(
   current: () => Configuration,
@@ -100,7 +100,7 @@ export async function buildEngine(
 
 type RunnerParts = Pick<OneShotOptions, 'mechanism' | 'runtime' | 'starter' | 'launcher' | 'shell' | 'isLimited'>;
 
-/** Builds what sessions get their shells from, and what runs commands without a session. */
+/** Builds the shell pool for sessions and the runner for one-shots. */
 function buildRunners(
   { adapter, childEnvironment: env }: Configuration,
   parts: RunnerParts,
@@ -116,7 +116,7 @@ function buildRunners(
   return { pool, oneShots };
 }
 
-/** Ends every process at once and removes the files, without waiting for anything. */
+/** Kills every process at once and removes the files without waiting. */
 export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine): void {
   const groups = groupsOf(runtimePath);
   signalProcesses(findInstanceProcesses(instance, groups.members()), 'SIGKILL');
@@ -125,7 +125,7 @@ export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine)
   rmSync(spoolDirectory, { recursive: true, force: true });
 }
 
-/** Shows others that this daemon lives. Where that cannot be done, its process tells those that can see it. */
+/** Creates the liveness marker. Without it, only daemons that can see this process recognise that it is alive. */
 async function showLife(
   runtime: RuntimeDirectory,
   spoolRoot: string,
@@ -146,7 +146,7 @@ async function showLife(
   return signs;
 }
 
-/** Ends and removes what daemons have left that were killed. */
+/** Ends the processes and removes the files that killed daemons have left. */
 async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: LivenessMarker, log: Log): Promise<void> {
   for (const { instance, path } of findDeadInstances(runtime, lifeSigns)) {
     const groups = groupsOf(path);
@@ -155,14 +155,14 @@ async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: Li
     removeRuntimeDirectory(path);
     log.warn('what a killed daemon had left was removed', { instance, survivors: survivors.length });
   }
-  // A daemon with another state directory may have removed the rest of it.
+  // The runtime directory may have been removed by a daemon with another state directory, which leaves the spool.
   const spools = existsSync(spoolRoot) ? readdirSync(spoolRoot) : [];
   for (const instance of spools.filter((name) => !lifeSigns.isAlive(name))) {
     rmSync(join(spoolRoot, instance), { recursive: true, force: true });
   }
 }
 
-/** Chooses how limits are enforced, and notes what a successor has to remove. */
+/** Chooses how limits are enforced, and records the groups that a later daemon has to remove after a crash. */
 function prepareMechanism(configuration: Configuration, runtime: RuntimeDirectory): ChosenMechanism {
   const path = configuration.childEnvironment['PATH'] ?? '';
   const chosen = chooseMechanism(configuration.adapter.limitMechanism, { instance: runtime.instance, path });
@@ -174,7 +174,7 @@ function prepareMechanism(configuration: Configuration, runtime: RuntimeDirector
   return chosen;
 }
 
-/** Outputs are kept here; without the directory the beginning of each is kept in memory. */
+/** Creates the directory of the output spools. Without it, only the head of each output is kept, in memory. */
 function makeSpoolDirectory(spoolRoot: string, runtime: RuntimeDirectory): string {
   const directory = join(spoolRoot, runtime.instance);
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -19,7 +19,7 @@ import type { Engine } from './engine.js';
 import { ownPaths } from './gate-settings.js';
 import { commandLimits, sessionLimits, watchSettings } from './limits.js';
 
-/** What every command and session passes or is kept in. */
+/** Checks and registries that all commands and sessions share. */
 interface Guards {
   readonly gate: CommandGate;
   readonly confirmations: Confirmations;
@@ -28,7 +28,7 @@ interface Guards {
   readonly monitor: ResourceMonitor;
 }
 
-/** Sessions, and the commands in and outside of them. */
+/** Builds the services of sessions and commands. */
 export function buildExecution(
   { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
   { gate, confirmations, quotas, registry, monitor }: Guards,
@@ -77,7 +77,7 @@ export function buildExecution(
   return { sessions, usage, commands, inputs };
 }
 
-/** Keeps the limits of everything that runs. */
+/** Builds the monitor that enforces resource limits. */
 export function buildMonitor(
   { pool, mechanism }: Engine,
   log: Log,
@@ -96,7 +96,7 @@ export function buildMonitor(
   return monitor;
 }
 
-/** The gate that they pass. */
+/** Builds the gate that every command passes. */
 export function buildGate(
   { pool, oneShots }: Engine,
   log: Log,

@@ -8,8 +8,8 @@ import type { ConfirmationSettings } from '../services/confirmations/confirmatio
 import type { GateSettings } from '../services/gate/gate-options.js';
 
 /**
- * What the gate goes by.
- * @throws {ConfigurationError} when a rule cannot be used; configurations that were loaded have none of these.
+ * Settings of the gate.
+ * @throws {ConfigurationError} when a rule is invalid; a configuration from a file has only valid rules
  */
 export function gateSettings({ confirmation, childEnvironment, file }: Configuration): GateSettings {
   const rules = confirmation.rules.map((definition, index) => {
@@ -24,7 +24,7 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
   return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
 }
 
-/** Files that decide over the gate itself, or that the daemon needs, and those that would make whoever reads them an admin. */
+/** Files that control the gate or that the daemon needs, and files with tokens: reading one gives the role `admin`. */
 export const ownPaths = ({
   file,
   adapter: { stateDirectory },
@@ -35,7 +35,7 @@ export const ownPaths = ({
   secretPaths: ['token', 'tokens'].map((name) => join(stateDirectory, name)),
 });
 
-/** How commands are confirmed. With the gate off nobody is asked. */
+/** Settings of confirmations. With the gate off no confirmation is requested. */
 export const confirmationSettings = ({ confirmation }: Configuration): ConfirmationSettings => ({
   mode: confirmation.mode === 'off' ? 'operator' : confirmation.mode,
   modes: confirmation.modes,

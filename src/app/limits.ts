@@ -6,7 +6,7 @@ import type { CommandLimits } from '../services/registry/command-limits.js';
 import type { LimitMonitorSettings } from '../services/resources/limit-monitor.js';
 import { type SessionLimits } from '../services/sessions/sessions.js';
 
-/** Requests that a token may make at once, after a pause: those of so many seconds. */
+/** Burst of the token bucket: the number of requests that the rate allows in this many seconds. */
 const BURST_SECONDS = 2;
 
 export const quotaLimits = ({ auth }: Configuration): QuotaLimits => ({
@@ -27,7 +27,7 @@ export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   replayMaxBytes: adapter.replayMaxBytes,
 });
 
-/** Whether there is any limit on what each session, or command without one, may use. */
+/** Whether every session and every command without one has a resource limit. */
 export const limitsEverything = ({ adapter }: Configuration): boolean =>
   hasLimits(adapter.resourceLimits) || adapter.diskFreeMbFloor !== undefined;
 

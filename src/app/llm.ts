@@ -14,7 +14,7 @@ import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { commandLimits } from './limits.js';
 
-/** The command-line tools and services that answer as LLMs, and the models of the HTTP endpoint. */
+/** Builds the LLM providers (command-line tools and services) and the models of the HTTP endpoint. */
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
   monitor: ResourceMonitor,

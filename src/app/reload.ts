@@ -3,16 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Configuration } from '../config/model/configuration.js';
 
-/** What a daemon goes by once its configuration was read again. */
+/** Result of reading the configuration again. */
 export interface Reload {
   readonly configuration: Configuration;
-  /** Names of the settings whose change waits for the next start. */
+  /** Names of the changed settings that take effect at the next start. */
   readonly waiting: readonly string[];
 }
 
 /**
- * Takes over of another configuration what can change while the daemon runs: everything but what sockets, shells and files
- * were made with. That stays, so that nothing tells of a value, or goes by one, which does not hold.
+ * Merges a new configuration into the one at the start: everything may change except the values that sockets, shells
+ * and files were created with. These are kept, so that no part of the daemon reports or uses a value that is not in
+ * effect.
  */
 export function reload(started: Configuration, next: Configuration): Reload {
   const waiting = KEPT.filter(({ of }) => !isDeepStrictEqual(of(started), of(next))).map(({ name }) => name);
@@ -40,14 +41,17 @@ const keep = (started: Configuration, next: Configuration): Configuration => ({
   http: started.http,
 });
 
-/** The log file can change while the daemon runs, but not because its default follows a state directory that has yet to change. */
+/**
+ * The log file can change while the daemon runs, unless only its default changes, which follows the state directory:
+ * that takes effect at the next start.
+ */
 function logPath(started: Configuration, next: Configuration): string {
   const { filePath } = next.logging;
   const isDefault = dirname(filePath) === next.adapter.stateDirectory;
   return isDefault ? join(started.adapter.stateDirectory, basename(filePath)) : filePath;
 }
 
-/** The same, by the names of the file. */
+/** The settings that are kept, by their names in the configuration file. */
 const KEPT: readonly { readonly name: string; readonly of: (configuration: Configuration) => unknown }[] = [
   { name: 'adapter.shell', of: ({ adapter }) => adapter.shell },
   { name: 'adapter.workspace_directory', of: ({ adapter }) => adapter.workspaceDirectory },

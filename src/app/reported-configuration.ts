@@ -12,7 +12,7 @@ export const reportedConfiguration = (configuration: Configuration): ReportedCon
   confirmedBy: confirmersOf(configuration),
 });
 
-/** The ways in which some command may have to be confirmed; none if confirmation is off. */
+/** The confirmation modes that a command may require; none if confirmation is off. */
 function confirmersOf({ confirmation }: Configuration): ConfirmationMode[] {
   const { mode, actions, modes, rules } = confirmation;
   if (mode === 'off') return [];

@@ -5,7 +5,7 @@ import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
 
-/** What changes while the daemon runs, and where its figures go. */
+/** State that changes while the daemon runs, with its metrics and audit log. */
 export interface RuntimeContext {
   readonly metrics: Metrics;
   readonly audit: AuditTrail;

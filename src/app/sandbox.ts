@@ -9,10 +9,10 @@ import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import { Launcher } from '../engine/sandbox/launcher.js';
 
 /**
- * Tries what sandboxes this machine can make.
+ * Finds out which sandboxes work on this machine, and builds the launcher.
  * @param runtimePath the daemon's directory of FIFOs
- * @param mechanism may want programs that are in no sandbox to be started in a namespace
- * @throws AdapterError SANDBOX_UNAVAILABLE when the configuration requires one that cannot be made
+ * @param mechanism may require that programs outside a sandbox are started in a namespace
+ * @throws AdapterError SANDBOX_UNAVAILABLE when the configuration requires a sandbox that does not work
  */
 export async function buildLauncher(
   configuration: Configuration,
@@ -21,7 +21,7 @@ export async function buildLauncher(
   log: Log,
 ): Promise<Launcher> {
   const folder = socketFolder(configuration);
-  // What is not there cannot be hidden.
+  // A mount can hide only a directory that exists.
   if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const surroundings = sandboxSurroundings(configuration);
   const launcher = await Launcher.find({

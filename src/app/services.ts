@@ -120,7 +120,7 @@ function buildStatus(
   });
 }
 
-/** Who may connect; makes the first token at the first start. */
+/** Builds authentication and authorisation; creates the first token at the first start. */
 export function buildAccess(
   { auth, adapter }: Configuration,
   { launcher }: Engine,
@@ -159,7 +159,7 @@ function buildCheckpoints(
     directory,
     excluded: [
       ...[adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
-      // They must be there before and after a restore.
+      // These must survive a restore unchanged.
       ...ownFiles(configuration()),
     ],
     path: pool.env['PATH'] ?? '',

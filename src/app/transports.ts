@@ -10,7 +10,7 @@ import { SocketIoServer } from '../transports/socketio/server.js';
 
 import type { Disposables } from './disposables.js';
 
-/** The port, and what listens on it. Nothing listens yet. */
+/** Builds the HTTP server and the transports on it. Does not listen yet. */
 export function buildTransports(
   services: Services,
   { socketio, http: { mcp: hasMcp, openai: hasOpenAi } }: Configuration,

@@ -14,36 +14,36 @@ import { shellVersions } from '../services/machine/metadata.js';
 
 const run = promisify(execFile);
 
-/** What is found of one thing that the daemon needs or can use. */
+/** Result of one check of something that the daemon needs or can use. */
 export interface Finding {
   readonly name: string;
-  /** `missing` is what the daemon does not work without; what `warn` lacks costs speed or a feature. */
+  /** `missing`: the daemon does not work without it. `warn`: its lack costs speed or a feature. */
   readonly status: 'ok' | 'warn' | 'missing';
   readonly detail: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly fix?: string;
 }
 
-/** What the daemon would run with. */
+/** Environment in which the daemon would run. */
 export interface Surroundings {
-  /** Of the shells. */
+  /** Environment variables of the shells. */
   readonly env: Readonly<Record<string, string>>;
   readonly defaultShell: string;
-  /** Directories that the daemon writes to, by the names of their settings. */
+  /** Directories that the daemon writes to, by setting name. */
   readonly directories: Readonly<Record<string, string>>;
-  /** What sandboxes are to be; undefined where the configuration cannot be read. */
+  /** Sandbox options; undefined when the configuration cannot be read. */
   readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory'> | undefined;
-  /** Files that others should not read, by what they are; those that are not there count for nothing. */
+  /** Files that other users should not read, by description. Missing files are ignored. */
   readonly privateFiles: Readonly<Record<string, string>>;
 }
 
-/** Node.js versions from which on everything works. */
+/** Oldest supported major version of Node.js. */
 const MIN_NODE_MAJOR = 20;
-/** A session holds about seven descriptors: below this, fewer than a hundred sessions fit. */
+/** A session holds about seven file descriptors: with fewer than this, fewer than a hundred sessions fit. */
 const MIN_DESCRIPTORS = 1024;
 const APT = '(Debian, Ubuntu)';
 
-/** Looks at everything on this machine that the daemon needs or can use. Leaves nothing behind. */
+/** Checks everything on this machine that the daemon needs or can use. Leaves nothing behind. */
 export async function examineMachine(surroundings: Surroundings): Promise<readonly Finding[]> {
   const { directories, privateFiles } = surroundings;
   return [
@@ -147,7 +147,7 @@ function examineDirectory(name: string, path: string): Finding {
   return { name, status: 'missing', detail: `${path} cannot be written to`, fix: `set ${name} to another place` };
 }
 
-/** Others may read the file: that is said. */
+/** Warns when other users may read the file. */
 function examinePrivacy(name: string, path: string): Finding[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o077) === 0) return [];
@@ -155,7 +155,7 @@ function examinePrivacy(name: string, path: string): Finding[] {
   return [{ name, status: 'warn', detail, fix: `chmod ${(mode & 0o700).toString(8)} ${path}` }];
 }
 
-/** Tries what limits can be kept by, as the daemon does at its start. */
+/** Chooses the limit mechanism as the daemon does at its start. */
 function examineLimits({ env }: Surroundings): Finding {
   const { mechanism, rejected } = chooseMechanism('auto', {
     instance: `doctor-${process.pid}`,
@@ -173,7 +173,7 @@ function examineLimits({ env }: Surroundings): Finding {
   return { name: 'limits', status: 'warn', detail, fix };
 }
 
-/** Checkpoints alone need it. */
+/** Only checkpoints need git. */
 async function examineGit({ env }: Surroundings): Promise<Finding> {
   const program = findProgram('git', env['PATH'] ?? '');
   const fix = `apt-get install git ${APT}`;
@@ -189,7 +189,7 @@ async function examineGit({ env }: Surroundings): Promise<Finding> {
   }
 }
 
-/** What fails here fails in the daemon likewise; without a configured sandbox, nothing needs it. */
+/** A failure here occurs in the daemon too. The sandbox is optional unless one is configured. */
 async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]> {
   if (!sandbox) return [];
   const { available, configured, problems } = await tryOut(sandbox);
@@ -210,7 +210,7 @@ async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]
   return [{ name: 'sandbox', status: 'warn', detail: `not every profile works (${broken.join('; ')})`, fix }];
 }
 
-/** As a daemon would at its start. */
+/** Tests the sandboxes as the daemon does at its start. */
 async function tryOut(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStatus> {
   const runtime = makeRuntimeDirectory();
   try {

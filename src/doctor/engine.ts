@@ -6,18 +6,18 @@ import { makeFifos } from '../engine/system/fifo.js';
 import { readProcess } from '../engine/process/process-table.js';
 import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
 
-/** How long a terminal may take to come up before it counts as broken, in milliseconds. */
+/** How long a terminal may take to start before it counts as broken, in milliseconds. */
 const PTY_TIMEOUT_MS = 5000;
 /** `f_type` of a tmpfs, statfs(2). */
 const TMPFS_MAGIC = 0x01021994;
 
 /**
- * Opens a pseudo-terminal with a shell on it; gives its device. node-pty is loaded here and not before, so that a broken
- * installation of it is a finding and not a crash.
+ * Opens a pseudo-terminal with a shell on it; returns its device. node-pty is loaded here and not before, so that a
+ * broken installation of it is a finding and not a crash.
  */
 export async function openTerminal(): Promise<string> {
   const { spawn } = await import('node-pty');
-  // It waits for a line, because what a program prints just before its exit may be lost.
+  // The shell waits for a line, because output that a program prints just before its exit may be lost.
   const pty = spawn('/bin/sh', ['-c', 'tty; read _'], { env: { PATH: '/usr/bin:/bin' } });
   const exited = new Promise<void>((resolve) => {
     pty.onExit(() => {
@@ -44,7 +44,7 @@ export async function openTerminal(): Promise<string> {
   }
 }
 
-/** Where the daemon's FIFOs would be, and whether that is in memory. Makes one there. */
+/** Creates a FIFO where the daemon would; returns the directory, and whether it is in memory. */
 export async function tryFifos(): Promise<{ readonly directory: string; readonly isInMemory: boolean }> {
   const runtime = makeRuntimeDirectory();
   try {
@@ -55,29 +55,32 @@ export async function tryFifos(): Promise<{ readonly directory: string; readonly
   }
 }
 
-/** What of /proc is there: whether processes can be seen, and whether it can be seen that one waits for input. */
+/** Checks /proc: whether processes are visible, and whether it shows that a process waits for input. */
 export function inspectProc(): { readonly hasProcesses: boolean; readonly hasWaits: boolean } {
   const hasProcesses = readProcess(process.pid) !== undefined;
   const hasWaits = ['children', 'syscall', 'wchan'].map((file) => isReadable(`/proc/self/task/${process.pid}/${file}`));
   return { hasProcesses, hasWaits: hasWaits[0] === true && hasWaits.slice(1).includes(true) };
 }
 
-/** Descriptors that this process may have open. Node.js has raised it as far as it goes. Undefined when it is not told. */
+/**
+ * Number of file descriptors that this process may open. Node.js has raised it to the hard limit. Undefined when /proc
+ * does not show it.
+ */
 export function descriptorLimit(): number | undefined {
   const soft = /^Max open files\s+(\S+)/m.exec(readText('/proc/self/limits'))?.[1];
   return soft === undefined ? undefined : soft === 'unlimited' ? Infinity : Number(soft);
 }
 
-/** Whether files can be made in a directory, which may have to be made first. */
+/** Whether files can be created in a directory, which is created first if it does not exist. */
 export function canWriteBelow(directory: string): boolean {
   let existing = directory;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
-    // Asking access(2) is not enough: root may write everywhere, but nobody to /proc.
+    // access(2) is not enough: root may write everywhere, but no user can create files in /proc.
     rmdirSync(mkdtempSync(join(existing, '.shell-adapter-')));
     return true;
   } catch {
-    // EACCES, EROFS, ENOENT, ENOTDIR, ENOSPC: whatever it is, the daemon would meet it too.
+    // EACCES, EROFS, ENOENT, ENOTDIR or ENOSPC: the daemon would get the same error.
     return false;
   }
 }
@@ -89,7 +92,7 @@ function isAccessible(path: string, mode: number): boolean {
     accessSync(path, mode);
     return true;
   } catch {
-    // Not there, or not for us.
+    // Missing, or not accessible.
     return false;
   }
 }

@@ -8,25 +8,25 @@ import { ShellCatalogue } from '../llm/shell-catalogue.js';
 
 const run = promisify(execFile);
 
-/** Some take seconds to say their version; the whole examination must not wait for one that hangs. */
+/** Some tools take seconds to print their version; one that hangs must not delay the whole examination. */
 const VERSION_TIMEOUT_S = 8;
 
-/** What is found of the LLM providers of this machine. */
+/** Result of the check of one LLM provider. */
 export interface LlmFinding {
   readonly name: string;
   readonly status: 'ok' | 'warn';
   readonly detail: string;
 }
 
-/** What the tools run with. */
+/** Environment and settings of the tools. */
 export interface LlmSurroundings {
   readonly settings: LlmSettings;
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * Looks for the tools, asks those that are there for their versions, and lists the services that are configured. Nobody
- * needs an LLM provider, so none is missed.
+ * Finds the installed tools, queries their versions, and lists the services that are configured. LLM providers are
+ * optional, so that none is reported as missing.
  */
 export async function examineLlmProviders({ settings, env }: LlmSurroundings): Promise<readonly LlmFinding[]> {
   const shells = new ShellCatalogue(() => settings, env['PATH'] ?? '');
@@ -55,14 +55,14 @@ const NO_VERSION = 'does not tell its version';
 
 async function versionOf(file: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
   try {
-    // timeout(1) ends the whole process group: some tools are two processes, of which only the first would go.
+    // timeout(1) ends the whole process group: some tools are two processes, and a signal would reach only the first.
     const running = run('timeout', ['-s', 'KILL', String(VERSION_TIMEOUT_S), file, '--version'], { env });
-    // Several tools wait for ever at an open pipe.
+    // Several tools block on an open stdin pipe.
     running.child.stdin?.end();
     const { stdout } = await running;
     return stripAnsi(stdout).trim().split('\n', 1)[0] || undefined;
   } catch {
-    // It does not run, knows no --version, or takes too long.
+    // The tool does not run, has no --version, or takes too long.
     return undefined;
   }
 }

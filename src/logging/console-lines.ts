@@ -1,20 +1,23 @@
-/** How much may wait for a terminal or pipe that nobody reads before lines are dropped: bounds the daemon's memory. */
+/**
+ * Most bytes that may wait for a terminal or pipe without a reader; further lines are dropped. Bounds the daemon's
+ * memory.
+ */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Standard error, or what stands in for it. */
+/** Standard error, or a stand-in for it. */
 export interface ConsoleStream extends NodeJS.EventEmitter {
-  /** Bytes that have been written to it and are not out yet. */
+  /** Bytes that were written to the stream and are still buffered. */
   readonly writableLength: number;
   /** True for a terminal. */
   readonly isTTY?: boolean;
   write(text: string, done?: () => void): boolean;
-  /** Whether a terminal shows colours, and its user wants them (NO_COLOR). */
+  /** Whether the terminal supports colours and NO_COLOR is not set. */
   hasColors?(): boolean;
 }
 
 /**
- * Writes lines for people. A terminal that is gone or a pipe that is closed loses them, and nothing else happens: the one
- * listener that sees to it stays with the stream, since an error may come at any time after the last line.
+ * Writes lines for people. When the terminal has hung up or the pipe is closed, lines are lost and nothing else
+ * happens: the one error listener stays on the stream, since an error may occur at any time after the last line.
  */
 export class ConsoleLines {
   readonly isColoured: boolean;
@@ -26,12 +29,12 @@ export class ConsoleLines {
     if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   }
 
-  /** Takes a line, without its end. */
+  /** Writes a line, given without its newline. */
   write(line: string): void {
     if (this.#stream.writableLength <= MAX_WAITING_BYTES) this.#stream.write(`${line}\n`);
   }
 }
 
 function ignore(): void {
-  // A line that cannot be shown is lost.
+  // A line that cannot be written is dropped.
 }

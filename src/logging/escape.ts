@@ -1,7 +1,7 @@
 /**
- * What may not stand in a record as it is: control characters (C0, DEL, C1), line and paragraph separators, those that
- * change the direction of writing, and halves of surrogate pairs. Output of commands gets into records: it must neither
- * begin a record of its own nor speak to the terminal that shows the log.
+ * Characters that must be escaped in a record: control characters (C0, DEL, C1), line and paragraph separators,
+ * bidirectional controls, and lone surrogates. Records can contain output of commands: it must neither start a record
+ * of its own nor send control sequences to the terminal that shows the log.
  */
 const UNSAFE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu;
 

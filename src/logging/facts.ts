@@ -1,9 +1,9 @@
 import { escapeLine } from './escape.js';
 
-/** Longest value of a fact in a record, in characters: a record is not the place for a command's output. */
+/** Longest value of a fact in a record, in characters: a record is not meant for the output of a command. */
 const MAX_VALUE_LENGTH = 8192;
 
-/** What reads well without quotes. */
+/** Values that need no quotes. */
 const BARE = /^[\w./:@%+,~-]+$/;
 
 /** The facts of a record as ` key=value key="two words"`, in their order; empty when there are none. Never throws. */
@@ -15,7 +15,7 @@ export function formatFacts(facts: Readonly<Record<string, unknown>> | undefined
       .map(([key, value]) => ` ${quoteUnlessBare(key)}=${formatValue(value)}`)
       .join('');
   } catch (error) {
-    // A getter or a toJSON of somebody else's object.
+    // A getter or a toJSON of a foreign object may throw.
     return ` facts_error=${quoteUnlessBare(String(error))}`;
   }
 }
@@ -28,7 +28,7 @@ function formatValue(value: unknown): string {
   return quoteUnlessBare(String(value));
 }
 
-/** With the stack: it is what the log is read for. An error whose text is not in its stack has lost nothing either. */
+/** Includes the stack, which debugging needs. If the stack lacks the error's text, the text is put in front of it. */
 function describeError(error: Error): string {
   const text = `${error.name}: ${error.message}`;
   const stack = error.stack ?? text;
@@ -36,7 +36,7 @@ function describeError(error: Error): string {
   return error.cause instanceof Error ? `${described}\ncaused by ${describeError(error.cause)}` : described;
 }
 
-/** Undefined for an object whose toJSON gives that: the standard library's type does not say so. */
+/** Undefined for an object whose toJSON returns undefined; the type of the standard library omits that case. */
 function toJson(value: object): string | undefined {
   const above: object[] = [];
   return JSON.stringify(value, function (this: object, _key, inner: unknown) {

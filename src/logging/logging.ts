@@ -9,10 +9,10 @@ import { formatFacts } from './facts.js';
 import { formatClock, type LogRecord, renderRecord } from './record.js';
 import { RotatingFile } from './rotating-file.js';
 
-/** The name of the records of no component, and the beginning of all others. */
+/** Name of the records without a component, and prefix of all others. */
 const ROOT_NAME = 'shell_adapter';
 
-/** Smaller is graver, as winston has it. */
+/** Smaller is more severe, as in winston. */
 const LEVELS: Readonly<Record<LogLevel, number>> = { CRITICAL: 0, ERROR: 1, WARNING: 2, INFO: 3, DEBUG: 4 };
 
 const COLORS: Readonly<Record<LogLevel, string>> = {
@@ -23,31 +23,41 @@ const COLORS: Readonly<Record<LogLevel, string>> = {
   DEBUG: 'gray',
 };
 
-/** What logging needs beside its configuration. */
+/** Dependencies of `createLogging`. */
 export interface LoggingOptions {
-  /** Whether records also go to `stderr`, in a short form for people. */
+  /** Whether records are also written to `stderr`, in a short form for people. */
   readonly console: boolean;
-  /** Where those go, and what is said when the log file cannot be written. Default: the standard error of the process. */
+  /**
+   * Destination of those records, and of the notice that the log file cannot be written.
+   * @default standard error of the process
+   */
   readonly stderr?: ConsoleStream;
-  /** Masks secrets in a text. Default: there are none. */
+  /**
+   * Masks secrets in a text.
+   * @default no masking
+   */
   readonly mask?: (text: string) => string;
-  /** The time of a record. Default: the clock. */
+  /**
+   * Returns the time of a record.
+   * @default the system clock
+   */
   readonly now?: () => Date;
 }
 
 /** The log of the daemon. */
 export interface Logging extends AsyncDisposable {
-  /** The log of a component: `sessions` writes as `shell_adapter.sessions`. Without a name: `shell_adapter`. */
+  /** Logger of a component: `sessions` logs as `shell_adapter.sessions`. Without a name: `shell_adapter`. */
   component(name?: string): Log;
-  /** Goes on with another configuration: level and format at once, the file from the next record on. */
+  /** Applies another configuration: level and format at once, the file from the next record on. */
   reconfigure(configuration: LoggingConfiguration): void;
-  /** Resolves when all has been written. Never rejects; twice is harmless; what is logged afterwards is lost. */
+  /** Resolves when everything has been written. Never rejects. Idempotent. Later records are dropped. */
   close(): Promise<void>;
 }
 
 /**
- * Starts logging to a rotated file and, if asked to, to standard error. When the file cannot be written, that is said once
- * on standard error, records are dropped, and the file goes on, with the number of the lost ones, once it can be written.
+ * Starts logging to a rotated file and optionally to standard error. When the file cannot be written, one notice is
+ * printed on standard error, and records are dropped and counted. Once the file can be written again, it continues with
+ * the number of dropped records.
  */
 export function createLogging(configuration: LoggingConfiguration, options: LoggingOptions): Logging {
   return new WinstonLogging(configuration, options);
@@ -58,7 +68,7 @@ class WinstonLogging implements Logging {
   readonly #mask: (text: string) => string;
   readonly #console: ConsoleLines;
   readonly #logger: winston.Logger;
-  /** Files that a reconfiguration has replaced and that are still being written. */
+  /** Files that a reconfiguration has replaced and that still have lines to write. */
   readonly #closing = new Set<Promise<void>>();
   #configuration: LoggingConfiguration;
   #file: RotatingFile;
@@ -150,7 +160,7 @@ class WinstonLogging implements Logging {
   }
 }
 
-/** A stream in object mode gets the record itself, so that each destination renders it as it likes. */
+/** A stream in object mode receives the record itself, so that each destination can render it differently. */
 function createTransport(write: (record: LogRecord) => void) {
   const stream = new Writable({
     objectMode: true,
@@ -162,7 +172,7 @@ function createTransport(write: (record: LogRecord) => void) {
   return new winston.transports.Stream({ stream });
 }
 
-/** `21:43:23 WARNING sessions: message key=value` */
+/** Renders a record as `21:43:23 WARNING sessions: message key=value`. */
 function renderForPeople({ time, level, name, message }: LogRecord, isColoured: boolean): string {
   const shownLevel = isColoured ? winston.format.colorize({ colors: COLORS }).colorize(level, level) : level;
   const shownName = name === ROOT_NAME ? '' : `${name.slice(ROOT_NAME.length + 1)}: `;

@@ -1,35 +1,35 @@
 import type { LogLevel } from '../config/model/configuration.js';
 import type { LogField, LogFieldSpec, LogFormat } from '../config/sections/log-format.js';
 
-/** One record, before it is text. */
+/** A log record before rendering. */
 export interface LogRecord {
   readonly time: Date;
   readonly level: LogLevel;
   /** The component, such as `shell_adapter.sessions`. */
   readonly name: string;
   readonly processId: number;
-  /** On one line, with its facts. */
+  /** The message with its facts, on one line. */
   readonly message: string;
 }
 
-/** Python's numbers for its levels. Source: https://docs.python.org/3/library/logging.html#logging-levels */
+/** Numeric levels of Python. Source: https://docs.python.org/3/library/logging.html#logging-levels */
 const LEVEL_NUMBERS: Readonly<Record<LogLevel, number>> = { DEBUG: 10, INFO: 20, WARNING: 30, ERROR: 40, CRITICAL: 50 };
 
-/** What `%f` shows when it is not told. */
+/** Decimals of `%f` without a precision. */
 const DEFAULT_DECIMALS = 6;
 
-/** The line that a record makes in a format, without its end. */
+/** Renders a record in a format, without a newline. */
 export function renderRecord(format: LogFormat, record: LogRecord): string {
   return format.map((part) => (typeof part === 'string' ? part : renderField(part, record))).join('');
 }
 
-/** The local time as Python's logging writes it: `2026-11-21 21:43:23,123`. */
+/** Local time in the format of Python's logging: `2026-11-21 21:43:23,123`. */
 function formatTime(time: Date): string {
   const date = [time.getFullYear(), pad(time.getMonth() + 1, 2), pad(time.getDate(), 2)].join('-');
   return `${date} ${formatClock(time)},${pad(time.getMilliseconds(), 3)}`;
 }
 
-/** The local time of day: `21:43:23`. */
+/** Local time of day: `21:43:23`. */
 export function formatClock(time: Date): string {
   return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => pad(part, 2)).join(':');
 }

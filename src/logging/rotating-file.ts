@@ -3,28 +3,28 @@ import { type FileHandle, open, rename, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path';
 import { makeDirectory } from '../config/derive/make-directory.js';
 
-/** How much may wait for a slow disk before lines are dropped: bounds the daemon's memory. */
+/** Most bytes that may be queued for a slow disk; further lines are dropped. Bounds the daemon's memory. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 
-/** Records tell what was run: only their owner may read them. The default folder is the state directory. */
+/** Records contain commands: only the owner may read them. The default folder is the state directory. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** O_NONBLOCK: opening a named pipe that nobody reads must fail, not wait. It changes nothing for files. */
+/** O_NONBLOCK: opening a named pipe without a reader must fail and not block. It has no effect on regular files. */
 const OPEN_FLAGS =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOCTTY | constants.O_NONBLOCK;
 
-/** Which file, and what to do when it is full or cannot be written. */
+/** Path and rotation of a log file, and callbacks for failures. */
 export interface RotatingFileOptions {
-  /** Absolute; its folder is created. */
+  /** Absolute path; its folder is created. */
   readonly path: string;
-  /** A file that would grow beyond this is rotated. */
+  /** Size limit of the file, in bytes: a line that would exceed it causes a rotation first. */
   readonly maxBytes: number;
-  /** Rotated files that are kept: `path.1` is the newest. With 0, a full file is emptied. */
+  /** Number of rotated files that are kept: `path.1` is the newest. With 0, a full file is truncated. */
   readonly backupCount: number;
-  /** Called when writing begins to fail, once until it works again. */
+  /** Called when writing starts to fail; not called again until a write has succeeded. */
   onFailure(error: unknown): void;
-  /** The line that tells, once writing works again, how many lines were lost. */
+  /** Returns the line that reports the number of lost lines once writing works again. */
   describeLoss(lostLines: number): string;
 }
 
@@ -33,17 +33,17 @@ interface OpenFile {
   readonly identity: string;
   /** Regular files are rotated; devices and pipes are not. */
   readonly isRotated: boolean;
-  /** In bytes. */
+  /** Size in bytes. */
   size: number;
 }
 
 /**
- * A log file that is rotated as Python's RotatingFileHandler does it. Writing never throws and never waits: lines go to
- * the file one after another in the background, and those that cannot be written are dropped and counted. Every line in
- * the file is whole. A file that was removed or renamed by somebody else is begun again.
+ * A log file with the rotation of Python's RotatingFileHandler. Writing never throws and never blocks: lines are
+ * written one after another in the background, and lines that cannot be written are dropped and counted. Every line in
+ * the file is whole. A file that another process has removed or renamed is created again.
  *
- * winston's own file transport names the files otherwise (`shell_adapter1.log`), and once a write has failed it writes
- * nothing any more.
+ * winston's own file transport names the files differently (`shell_adapter1.log`), and writes nothing more after a
+ * failed write.
  */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
@@ -59,12 +59,12 @@ export class RotatingFile {
     this.#options = options;
   }
 
-  /** Takes a line, without its end. After `close` it is ignored. */
+  /** Queues a line, given without its newline. After `close` it is ignored. */
   write(line: string): void {
     if (!this.#isClosed) this.#enqueue(line);
   }
 
-  /** Resolves when all that was taken has been written or dropped, and the file is closed. Never rejects. */
+  /** Resolves when all queued lines have been written or dropped and the file is closed. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;
@@ -88,9 +88,9 @@ export class RotatingFile {
       try {
         await this.#writeNext();
       } catch (error) {
-        // Whatever the file system refuses with: the disk is full, the folder is gone or may not be written.
+        // Any error of the file system: the disk is full, the folder is missing or not writable.
         await this.#closeFile();
-        // What came in the meantime has a try of its own: there may be room by then.
+        // Lines queued in the meantime get their own attempt: the disk may have room by then.
         this.#drop(this.#queue.findIndex((line) => line === lastTried) + 1);
         this.#fail(error);
       }
@@ -107,7 +107,7 @@ export class RotatingFile {
       file = await this.#openFile();
     }
     const lines = this.#queue.slice(0, Math.max(1, this.#countFitting(file, notice)));
-    // The notice stays if the line after it does: a disk with room for no more is still full.
+    // The notice is kept only if the line after it is: a disk with room for no more is still full.
     const parts = [Buffer.concat([notice, ...lines.slice(0, 1)]), ...lines.slice(1)];
     await appendWhole(file, parts, (count) => {
       if (count > 0) this.#lostLines -= lostLines;
@@ -116,7 +116,10 @@ export class RotatingFile {
     this.#hasFailed = false;
   }
 
-  /** How many lines at the head of the queue still fit. One that is too long for any file fits into an empty one. */
+  /**
+   * Number of lines at the head of the queue that fit into the file. A line that is too long for any file fits into an
+   * empty one.
+   */
   #countFitting(file: OpenFile, notice: Buffer): number {
     if (!file.isRotated || this.#queue.length === 0) return Math.max(1, this.#queue.length);
     let size = file.size + notice.length;
@@ -128,7 +131,7 @@ export class RotatingFile {
     return firstOver === -1 ? this.#queue.length : firstOver;
   }
 
-  /** The file, opened again if it is no longer the one that the path names. */
+  /** Returns the file; opens it again if the path refers to another file now. */
   async #openFile(): Promise<OpenFile> {
     const { path } = this.#options;
     if (this.#file !== undefined) {
@@ -174,14 +177,14 @@ export class RotatingFile {
   async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    // Closing may report what an earlier write on a network file system met: nothing is left to be done about it.
+    // Closing may report the error of an earlier write on a network file system: nothing can be done about it.
     await file?.handle.close().catch(ignore);
   }
 }
 
 /**
- * Appends parts, and says how many of them are there. A full disk takes some of the bytes: the part that they end in is
- * taken back.
+ * Appends parts and reports how many are written. A full disk may accept some of the bytes: a partial line is
+ * truncated.
  */
 async function appendWhole(
   file: OpenFile,
@@ -203,7 +206,7 @@ async function appendWhole(
   }
 }
 
-/** What tells one file from another. */
+/** Identity of a file: device and inode. */
 function identify({ dev, ino }: Stats): string {
   return `${dev}:${ino}`;
 }
