@@ -25,14 +25,16 @@ import { ClientSession } from './session.js';
 import type { Endpoint } from './connection/unix-socket.js';
 
 /**
- * State of the connection: `lost` while the client tries to connect again, `closed` for good. `restarted` follows a
- * reconnection that leads to another run of the daemon: the sessions and commands of the earlier run are gone.
+ * State of the connection: `lost` while the client tries to reconnect, `closed` when it has given up or was closed.
+ * `restarted` follows a reconnection to another run of the daemon: the sessions and commands of the earlier run no
+ * longer exist.
  */
 export type ConnectionState = 'connected' | 'lost' | 'restarted' | 'closed';
 
 /**
- * A client of one daemon. When the connection breaks it comes back by itself, follows its sessions again and gets what
- * was missed: the results and outputs of commands are those of an unbroken connection. `connect` makes one.
+ * A client of one daemon. It reconnects automatically when the connection breaks, attaches its sessions again and
+ * fetches the missed events: results and outputs of commands are the same as over an unbroken connection. Created by
+ * `connect`.
  */
 export class AdapterClient implements AsyncDisposable {
   readonly #connection: Connection;
@@ -43,7 +45,7 @@ export class AdapterClient implements AsyncDisposable {
   #knownCommandId: string | undefined;
   readonly #runs = new DaemonRuns();
 
-  /** Starts nothing: `open` does. */
+  /** Does not connect; call `open`. */
   constructor(endpoint: Endpoint, settings: ConnectSettings) {
     this.#connection = new Connection(endpoint, settings, {
       onEvent: (name, payload) => {
@@ -84,18 +86,18 @@ export class AdapterClient implements AsyncDisposable {
     return this.#connection.url;
   }
 
-  /** The run of the daemon that the connection leads to; undefined before the daemon has identified itself. */
+  /** Id of the connected run of the daemon; undefined before the daemon has identified itself. */
   get instanceId(): string | undefined {
     return this.#runs.current;
   }
 
-  /** Whether the connection stands at this moment. */
+  /** Whether the client is connected at this moment. */
   get isConnected(): boolean {
     return this.#connection.isConnected;
   }
 
   /**
-   * Connects. `connect` has done it.
+   * Connects. Already called by `connect`.
    * @throws ClientError CONNECTION_FAILED, REFUSED
    */
   open(): Promise<void> {
@@ -103,9 +105,9 @@ export class AdapterClient implements AsyncDisposable {
   }
 
   /**
-   * Sends any request of the protocol; gives its answer. Without a connection it waits for the next one. Rejects with a
-   * ClientError: the daemon's `{ error }`, or CONNECTION_LOST when the connection broke under a request that cannot be
-   * made twice without harm.
+   * Sends any request of the protocol; returns its answer. Without a connection it waits for the next one. Rejects with
+   * a ClientError: the daemon's `{ error }`, or CONNECTION_LOST when the connection broke during a request that is not
+   * idempotent.
    */
   request<N extends RequestName>(
     name: N,
@@ -115,7 +117,7 @@ export class AdapterClient implements AsyncDisposable {
     return this.#link.request(name, payload, { signal, timeoutMs });
   }
 
-  /** Tells what machine and shell commands run on. */
+  /** Returns the machine, the shell and the limits that commands run with. */
   metadata(): Promise<Answer<'shell_metadata'>> {
     return this.request('shell_metadata', {});
   }
@@ -138,24 +140,26 @@ export class AdapterClient implements AsyncDisposable {
     );
   }
 
-  /** What the policy makes of a command; nothing is run. `enforced` tells whether `execute` would act on it. */
+  /**
+   * Evaluates the policy for a command without running it. `enforced` is whether `execute` would act on the verdict.
+   */
   check(command: string, { args, cwd, sessionId }: CheckOptions = {}): Promise<Answer<'check_command'>> {
     return this.request('check_command', { command, args: args && [...args], cwd, session_id: sessionId });
   }
 
-  /** Asks an LLM: an installed command-line tool, or a service that is configured. */
+  /** Calls an LLM: an installed command-line tool, or a configured service. */
   llmCall(messages: LlmMessages, options: LlmOptions = {}): Promise<Answer<'llm_call'>> {
     return askLlm(this.#link, messages, options);
   }
 
-  /** Asks an LLM and gives its answer as it comes. */
+  /** Calls an LLM and streams its answer. */
   llmStream(messages: LlmMessages, options: LlmOptions = {}): LlmStream {
     return new LlmStream(this.#link, messages, options);
   }
 
   /**
-   * Decides over a command that waits for its confirmation: gives its result, or one with `status: 'denied'`. Take the id and
-   * the hash of a ConfirmationRequiredError, of the event `confirmation_required`, or of `listConfirmations`.
+   * Decides a pending confirmation: returns the result of the command, or one with `status: 'denied'`. Id and hash are
+   * in the ConfirmationRequiredError, the event `confirmation_required`, and the entries of `listConfirmations`.
    */
   confirm(confirmationId: string, decision: Decision): Promise<CommandResult> {
     const { commandSha256, justification } = decision;
@@ -167,15 +171,15 @@ export class AdapterClient implements AsyncDisposable {
     });
   }
 
-  /** What waits for a confirmation: what this client has asked for, and what it may decide. */
+  /** Pending confirmations: those that this client has requested, and those that it may decide. */
   async listConfirmations(): Promise<ConfirmationInfo[]> {
     return (await this.request('list_confirmations', {})).confirmations;
   }
 
   /**
-   * Follows a session that is there already.
-   * @param options `fromSeq`: the first event wanted; those that are kept come before this resolves, an `output_gap` event
-   * tells what is not. By default only what comes from now on.
+   * Follows an existing session.
+   * @param options `fromSeq`: the first event wanted. The events that the daemon has kept arrive before this resolves;
+   * an `output_gap` event reports the missing ones. By default only new events arrive.
    */
   async attachSession(id: string, options: { readonly fromSeq?: number | undefined } = {}): Promise<ClientSession> {
     const info = await this.request('get_session', { session_id: id });
@@ -198,12 +202,18 @@ export class AdapterClient implements AsyncDisposable {
     return (await this.request('list_sessions', {})).sessions;
   }
 
-  /** Adds a listener for one of the daemon's events; gives what removes it. Events that are sent again come once. */
+  /**
+   * Adds a listener for one of the daemon's events; returns a function that removes it. Repeated events are delivered
+   * once.
+   */
   on<N extends EventName>(event: N, listener: EventListener<N>): () => void {
     return this.#router.listeners.add(event, listener);
   }
 
-  /** Adds a listener for the connection's ups and downs; gives what removes it. `error` says why it is closed. */
+  /**
+   * Adds a listener for changes of the connection state; returns a function that removes it. `error` is the reason for
+   * `closed`.
+   */
   onConnection(listener: (state: ConnectionState, error?: ClientError) => void): () => void {
     const entry = (state: ConnectionState, error?: ClientError) => {
       listener(state, error);
@@ -212,7 +222,9 @@ export class AdapterClient implements AsyncDisposable {
     return () => this.#watchers.delete(entry);
   }
 
-  /** Disconnects. Sessions stay open for the daemon's grace time; what has no answer is rejected with CLIENT_CLOSED. */
+  /**
+   * Disconnects. Sessions stay open for the daemon's grace period; pending requests are rejected with CLIENT_CLOSED.
+   */
   close(): Promise<void> {
     return this.#connection.close();
   }

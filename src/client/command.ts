@@ -11,14 +11,14 @@ import type { OutputChunk } from './output/output-queue.js';
 import { terminate } from '../core/termination.js';
 
 /**
- * A command under way. Awaiting it gives its result; run with `stream: true`, iterating it gives its output as it comes.
- * A failure is an exit code in the result, not a rejection: only what keeps the result from coming is. A command that has to be
+ * A running command. Awaiting it returns its result; with `stream: true`, iterating it yields its output as it arrives.
+ * A failed command resolves with its exit code; it rejects only when there is no result. A command that has to be
  * confirmed first rejects with a ConfirmationRequiredError.
  */
 export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable<OutputChunk> {
-  /** Chosen by the client: a request that is sent twice runs once. */
+  /** Chosen by the client, which makes the request idempotent: a repeated request runs the command once. */
   readonly id: string;
-  /** The result; of a background command, how it stood at its start. Rejects with a ClientError, or the abort reason. */
+  /** The result; for a background command, its state at the start. Rejects with a ClientError, or the abort reason. */
   readonly result: Promise<AdmittedResult>;
   readonly #link: ClientLink;
   readonly #request: CommandRequest;
@@ -33,9 +33,9 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
     const broken = input && new AbortController();
     const signal = broken && given ? AbortSignal.any([broken.signal, given]) : (broken?.signal ?? given);
     this.result = this.#run(signal);
-    // Who iterates gets the failure there: it is no unhandled one.
+    // The iterator reports the failure too: without a handler it would be an unhandled rejection.
     this.result.catch(() => undefined);
-    if (this.#output || signal) void this.#accompany(signal);
+    if (this.#output || signal) void this.#follow(signal);
     if (input) this.#feed(input, broken);
   }
 
@@ -48,8 +48,8 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
   }
 
   /**
-   * The output as it comes, both streams, in the order of arrival; of each stream every byte once. Ends when the command
-   * has ended and all its output has come. Leaving the loop early leaves the command alone.
+   * The output in the order of arrival: both streams, every byte once. Ends when the command has ended and all its
+   * output has arrived. Leaving the loop early does not affect the command.
    * @throws ClientError NOT_STREAMED
    */
   [Symbol.asyncIterator](): AsyncGenerator<OutputChunk, void, undefined> {
@@ -57,7 +57,7 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
     throw new ClientError('NOT_STREAMED', 'to iterate the output of a command, run it with `stream: true`');
   }
 
-  /** Waits for the end of a background command. With `forMs`, gives how it stands after that long at most. */
+  /** Waits for the end of a background command. With `forMs`, returns its state after that time at the latest. */
   wait(options: RequestOptions & { readonly forMs?: number | undefined } = {}): Promise<AdmittedResult> {
     const { forMs, ...requestOptions } = options;
     const answer = this.#link.request('wait_command', { command_id: this.id, timeout_ms: forMs }, requestOptions);
@@ -65,20 +65,20 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
   }
 
   /**
-   * Types into the command's terminal; `eof` then signals the end of input. A command without a session has none. Input that an
-   * operator or a model has to confirm is waited for.
+   * Types into the command's terminal; `eof` then signals the end of input. A command without a session has no
+   * terminal. Input that an operator or a model has to confirm waits for the decision.
    * @throws ConfirmationRequiredError when this client has to confirm it: nothing was typed
    */
   sendInput(data: string, options: InputOptions = {}): Promise<AcceptedInput> {
     return sendInput(this.#link, { command_id: this.id }, data, options);
   }
 
-  /** Sends a signal to what the command has in the foreground. */
+  /** Sends a signal to the foreground processes of the command. */
   signal(signal: SignalName): Promise<Answer<'signal_command'>> {
     return this.#link.request('signal_command', { command_id: this.id, signal });
   }
 
-  /** Ends the command: SIGINT, then SIGTERM, then SIGKILL, a second apart. Gives its result. */
+  /** Ends the command: SIGINT, then SIGTERM, then SIGKILL, a second apart. Returns its result. */
   async cancel(): Promise<AdmittedResult> {
     const ended = this.#whenEnded();
     await terminate(this.#trySignal, ended);
@@ -90,7 +90,7 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
     try {
       const result = await this.#link.request('execute_command', this.#request, options);
       this.#link.noteAnswered(this.id);
-      // An aborted command rejects once it has ended, whichever way it did.
+      // An aborted command rejects once it has ended, whatever its result.
       if (this.#request.background !== true) signal?.throwIfAborted();
       return admitted(result);
     } catch (error) {
@@ -98,7 +98,7 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
     }
   }
 
-  /** Feeds the command; a source that fails aborts it, for what it got must not pass for the whole. */
+  /** Feeds the command. A source that fails aborts it: a truncated input must not pass for a complete one. */
   #feed(source: InputSource, broken: AbortController | undefined): void {
     const feed = new InputFeed(this.#link, this.id, source);
     feed.run().catch((error: unknown) => {
@@ -108,13 +108,13 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
       feed.stop();
     };
     this.#whenEnded().then(stop, (error: unknown) => {
-      // Once it is confirmed it runs, and reads.
+      // After its confirmation the command runs and reads its input.
       if (!hasCode(error, 'CONFIRMATION_REQUIRED')) stop();
     });
   }
 
-  /** Stays with the command until its end: leads its output, ends it when that is asked for. */
-  async #accompany(signal: AbortSignal | undefined): Promise<void> {
+  /** Follows the command until its end: routes its output, and cancels it when the signal is aborted. */
+  async #follow(signal: AbortSignal | undefined): Promise<void> {
     const ended = this.#whenEnded();
     const onAbort = () => {
       void terminate(this.#trySignal, ended);
@@ -138,13 +138,13 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
     return this.#ended;
   }
 
-  /** Sends a signal; gives whether it reached the command. */
+  /** Sends a signal; returns whether it reached the command. */
   readonly #trySignal = async (signal: SignalName): Promise<boolean> => {
     try {
       await this.signal(signal);
       return true;
     } catch (error) {
-      // It has ended, has not started, or the connection has broken: its end tells.
+      // The command has ended or not started, or the connection is lost: `result` reports which.
       if (error instanceof ClientError) return false;
       throw error;
     }
@@ -159,5 +159,5 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
   }
 }
 
-/** The request for a command. */
+/** Request that runs a command; the id is required. */
 export type CommandRequest = RequestInput<'execute_command'> & { readonly command_id: string };

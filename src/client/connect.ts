@@ -5,9 +5,9 @@ import { type Endpoint, unixEndpoint } from './connection/unix-socket.js';
 
 /**
  * Connects to a daemon.
- * @param url its address, such as `http://127.0.0.1:8087`, or `unix:/PATH` for its socket
- * @throws ClientError CONNECTION_FAILED when there is no daemon, REFUSED when it does not let this client in; the message
- * says what to do
+ * @param url address of the daemon, such as `http://127.0.0.1:8087`, or `unix:/PATH` for its socket
+ * @throws ClientError CONNECTION_FAILED when there is no daemon, REFUSED when it does not accept this client; the
+ * message says how to fix it
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<AdapterClient> {
   const client = new AdapterClient(unixEndpoint(url) ?? networkEndpoint(url), connectSettings(options));
@@ -15,7 +15,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return client;
 }
 
-/** The address without a path, which Socket.IO would take for a namespace. */
+/** Removes the path of an address: Socket.IO would take it for a namespace. */
 function networkEndpoint(url: string): Endpoint {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed && /^(?:http|ws)s?:$/.test(parsed.protocol)) {

@@ -5,16 +5,16 @@ import type { ClientLink } from './link.js';
 
 /** Largest chunk, in bytes: larger ones are no faster. */
 const CHUNK_BYTES = 256 * 1024;
-/** What a request takes on the wire beside its data, in bytes, with room to spare. */
+/** Size of a request on the wire besides its data, in bytes, with a margin. */
 const ENVELOPE_BYTES = 512;
-/** Chunks without an answer at a time: enough that neither side waits for the other. */
+/** Number of chunks in flight: enough that neither side waits for the other. */
 const WINDOW = 4;
-/** Pause before a chunk is sent again that came too soon, in milliseconds, where the daemon does not say. */
+/** Pause before an early chunk is sent again, in milliseconds, when the daemon gives none. */
 const RETRY_MS = 100;
 
 const encoder = new TextEncoder();
 
-/** Sends a source to a command's streamed standard input, as fast as the command reads it. Keeps at most about 1 MiB. */
+/** Sends a source to the streamed standard input of a command, with backpressure: buffers at most about 1 MiB. */
 export class InputFeed {
   readonly #link: ClientLink;
   readonly #commandId: string;
@@ -23,7 +23,7 @@ export class InputFeed {
   readonly #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
   #offset = 0;
-  #underWay = 0;
+  #inFlight = 0;
   #chunkBytes = CHUNK_BYTES;
   #failure: { readonly error: unknown } | undefined;
   #isStopped = false;
@@ -35,8 +35,8 @@ export class InputFeed {
   }
 
   /**
-   * Feeds the command until the source ends, or the command reads no more. Rejects when the source fails, or the connection is lost
-   * for good.
+   * Feeds the command until the source ends or the command closes its input. Rejects when the source fails or the
+   * connection is closed permanently.
    */
   async run(): Promise<void> {
     const iterator = this.#source[Symbol.asyncIterator]();
@@ -49,7 +49,7 @@ export class InputFeed {
       }
       await this.#finish();
     } catch (error) {
-      // A source that was closed because the command has ended fails by that.
+      // A source that was closed because the command has ended may fail for that reason.
       if (!this.#isStopped) throw error;
     } finally {
       if (this.#isStopped) release(this.#source, iterator);
@@ -58,7 +58,7 @@ export class InputFeed {
     if (this.#failure) throw this.#failure.error;
   }
 
-  /** Sends nothing more: the command has ended. A stream of Node's is destroyed. */
+  /** Stops sending, because the command has ended. A Node.js stream is destroyed. */
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -71,8 +71,8 @@ export class InputFeed {
     this.#pieces.push(bytes);
     this.#pieceBytes += bytes.length;
     while (this.#pieceBytes >= this.#chunkBytes) await this.#sendNext();
-    // Otherwise the answer to what is under way has it sent.
-    if (this.#underWay === 0) await this.#sendNext();
+    // Otherwise the next answer triggers the sending.
+    if (this.#inFlight === 0) await this.#sendNext();
   }
 
   async #finish(): Promise<void> {
@@ -81,7 +81,7 @@ export class InputFeed {
     if (!this.#isStopped) await this.#send(new Uint8Array(0), true);
   }
 
-  /** Takes up to one chunk of what has come. */
+  /** Takes up to one chunk of the buffered data. */
   #takeChunk(): Uint8Array {
     const length = Math.min(this.#pieceBytes, this.#chunkBytes);
     const chunk = new Uint8Array(length);
@@ -103,29 +103,31 @@ export class InputFeed {
     else if (this.#pieceBytes > 0) void this.#send(this.#takeChunk(), false);
   }
 
-  /** Resolves when fewer than so many chunks are under way. */
+  /** Resolves when fewer than `count` chunks are in flight. */
   async #room(count: number): Promise<void> {
-    while (this.#underWay >= count && !this.#isStopped) await new Promise<void>((wake) => this.#waiters.push(wake));
+    while (this.#inFlight >= count && !this.#isStopped) await new Promise<void>((wake) => this.#waiters.push(wake));
   }
 
   async #send(data: Uint8Array, eof: boolean): Promise<void> {
     const offset = this.#offset;
     this.#offset += data.length;
-    this.#underWay += 1;
+    this.#inFlight += 1;
     try {
       const { stdin_closed: isClosed } = await this.#request({ command_id: this.#commandId, data, offset, eof });
       if (isClosed === true) this.#isStopped = true;
     } catch (error) {
-      // Without a command there is nothing to feed: its own answer says why.
+      // The command has ended, so the rest is not needed: its own answer reports the reason.
       if (!this.#isStopped && !hasCode(error, ...NO_COMMAND)) this.#failure = { error };
       this.#isStopped = true;
     }
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     for (const wake of this.#waiters.splice(0)) wake();
-    if (this.#underWay === 0 && this.#pieceBytes > 0) await this.#sendNext();
+    if (this.#inFlight === 0 && this.#pieceBytes > 0) await this.#sendNext();
   }
 
-  /** Sends a chunk, again if it came too soon: before the token may make another request, or before an earlier chunk that did. */
+  /**
+   * Sends a chunk; repeats it when it was early: the rate limit applies, or an earlier chunk has yet to be repeated.
+   */
   async #request(chunk: RequestInput<'send_input'>): Promise<Answer<'send_input'>> {
     for (;;) {
       try {
@@ -144,12 +146,12 @@ export class InputFeed {
 
 const NO_COMMAND = ['NO_RUNNING_COMMAND', 'COMMAND_NOT_FOUND', 'SESSION_NOT_FOUND'] as const;
 
-/** Closes a source that is not wanted to its end. Nothing is waited for: a generator may be waiting itself. */
+/** Closes a source before its end. Does not await it: a generator may be blocked. */
 function release(source: InputSource, iterator: AsyncIterator<Uint8Array | string>): void {
   if (!destroy(source)) void iterator.return?.().catch(() => undefined);
 }
 
-/** Destroys a stream of Node's; false for any other source. */
+/** Destroys a Node.js stream; returns false for any other source. */
 function destroy(source: InputSource): boolean {
   const { destroy: end } = source as { readonly destroy?: unknown };
   if (typeof end !== 'function') return false;

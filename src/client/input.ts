@@ -2,21 +2,24 @@ import type { RequestInput } from '../core/protocol/requests.js';
 import { accepted } from './contract/errors.js';
 import type { ClientLink } from './link.js';
 
-/** How input is typed. */
+/** Options of typed input. */
 export interface InputOptions {
-  /** Signal the end of input behind it. Default: false. */
+  /**
+   * Signal the end of input after the data.
+   * @default false
+   */
   readonly eof?: boolean | undefined;
 }
 
-/** What was typed. */
+/** Acknowledgement of typed input. */
 export interface AcceptedInput {
-  /** Bytes that the terminal has taken. */
+  /** Number of bytes that the terminal has accepted. */
   readonly accepted_bytes: number;
 }
 
 /**
- * Types into the terminal of a command, or of the one that runs in a session. The answer has no time limit: it may wait for a
- * person who confirms it.
+ * Types into the terminal of a command, or of the running command of a session. The answer has no time limit: a person
+ * may have to confirm the input first.
  * @throws ClientError, ConfirmationRequiredError
  */
 export async function sendInput(

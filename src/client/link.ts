@@ -2,15 +2,15 @@ import type { Answer, RequestInput, RequestName } from '../core/protocol/request
 import type { ConnectionRequestOptions } from './connection/pending-requests.js';
 import type { EventRouter } from './output/event-router.js';
 
-/** What sessions and commands need of their client. */
+/** Interface of the client for sessions and commands. */
 export interface ClientLink {
   readonly router: EventRouter;
-  /** Sends a request; gives its answer. */
+  /** Sends a request; returns its answer. */
   request<N extends RequestName>(
     name: N,
     payload: RequestInput<N>,
     options?: ConnectionRequestOptions,
   ): Promise<Answer<N>>;
-  /** Takes note of a command that the daemon has answered, by which it can be recognized later. */
+  /** Records a command that the daemon has answered. After a reconnection it shows whether the daemon is the same. */
   noteAnswered(commandId: string): void;
 }

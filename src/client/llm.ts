@@ -2,26 +2,26 @@ import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { ClientLink } from './link.js';
 import { randomCallId } from './runtime/random-id.js';
 
-/** A conversation: a question alone, or messages with their roles. */
+/** A conversation: a single question, or messages with roles. */
 export type LlmMessages = string | RequestInput<'llm_call'>['messages'];
 
-/** How an LLM is asked. */
+/** Options of an LLM call. */
 export interface LlmOptions {
-  /** Who answers. Default: as the daemon is configured. */
+  /** The provider. Default: that of the daemon's configuration. */
   readonly provider?: RequestInput<'llm_call'>['provider'];
-  /** Which command-line tool answers. Default: the first that can. */
+  /** The command-line tool. Default: the first one that works. */
   readonly shellProvider?: string | undefined;
-  /** Default: the provider's. */
+  /** The model. Default: that of the provider. */
   readonly model?: string | undefined;
-  /** Most time the answer may take, in milliseconds. Default: the provider's. */
+  /** Time limit of the answer, in milliseconds. Default: that of the provider. */
   readonly timeoutMs?: number | undefined;
-  /** Where a tool runs, within the workspace. Default: the workspace. */
+  /** Working directory of a tool, within the workspace. Default: the workspace. */
   readonly cwd?: string | undefined;
-  /** Aborting it ends the call, with all processes of a tool. */
+  /** Aborting it ends the call and all processes of a tool. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks an LLM; gives its answer. */
+/** Calls an LLM; returns its answer. */
 export function askLlm(link: ClientLink, messages: LlmMessages, options: LlmOptions): Promise<Answer<'llm_call'>> {
   const request = llmRequest(messages, options);
   return withCancellation(link, request.call_id, options.signal, () =>
@@ -29,7 +29,7 @@ export function askLlm(link: ClientLink, messages: LlmMessages, options: LlmOpti
   );
 }
 
-/** An answer under way. Iterating it gives its pieces as they come, awaiting it the whole. */
+/** A streamed answer. Iterating it yields its pieces as they arrive, awaiting it returns the whole. */
 export class LlmStream implements PromiseLike<Answer<'llm_stream'>>, AsyncIterable<string> {
   /** The answer. Rejects with a ClientError, or the abort reason. */
   readonly result: Promise<Answer<'llm_stream'>>;
@@ -51,7 +51,7 @@ export class LlmStream implements PromiseLike<Answer<'llm_stream'>>, AsyncIterab
       this.#hasEnded = true;
       this.#wake();
     });
-    // Who iterates gets the failure there: it is no unhandled one.
+    // The iterator reports the failure too: without a handler it would be an unhandled rejection.
     this.result.catch(() => undefined);
   }
 
@@ -63,7 +63,7 @@ export class LlmStream implements PromiseLike<Answer<'llm_stream'>>, AsyncIterab
     return this.result.then(onFulfilled, onRejected);
   }
 
-  /** The pieces that have not been taken yet, until the answer is there. Throws what `result` rejects with. */
+  /** Yields the pieces that have not been read yet, until the answer is complete. Throws what `result` rejects with. */
   async *[Symbol.asyncIterator](): AsyncGenerator<string, void, undefined> {
     for (;;) {
       const chunk = this.#chunks.shift();
@@ -90,7 +90,7 @@ function llmRequest(messages: LlmMessages, options: LlmOptions): LlmRequest {
   };
 }
 
-/** Tells the daemon when the signal is aborted: the request itself rejects at once. */
+/** Cancels the call in the daemon when the signal is aborted: the request itself rejects at once. */
 async function withCancellation<T>(
   link: ClientLink,
   callId: string,
@@ -98,7 +98,7 @@ async function withCancellation<T>(
   ask: () => Promise<T>,
 ): Promise<T> {
   const cancel = () => {
-    // Without a connection there is nobody to tell, and the daemon has noticed by itself.
+    // Without a connection the request cannot be sent; the daemon cancels the call when it notices the disconnection.
     link.request('cancel_llm', { call_id: callId }, { isBound: true }).catch(() => undefined);
   };
   signal?.addEventListener('abort', cancel, { once: true });

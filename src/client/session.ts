@@ -11,15 +11,15 @@ import { type CheckOptions, type ExecuteOptions, executeRequest } from './contra
 import { randomCommandId } from './runtime/random-id.js';
 import { SequenceTracker } from './output/sequence-tracker.js';
 
-/** Why a session has ended. */
+/** Reason for the end of a session. */
 export type SessionEnd = Omit<EventPayload<'session_closed'>, 'session_id'>;
 
-/** The events that belong to a session. */
+/** Names of the events that belong to a session. */
 export type SessionEventName = {
   [N in EventName]: EventPayload<N> extends { readonly session_id: string | null } ? N : never;
 }[EventName];
 
-/** What is known of a session when a client begins to follow it. */
+/** State of a session when a client starts to follow it. */
 interface SessionStart {
   readonly id: string;
   readonly shell: string;
@@ -55,12 +55,12 @@ export class ClientSession implements AsyncDisposable {
     return this.#workingDirectory;
   }
 
-  /** Why it has ended; undefined while it is there. */
+  /** Reason for the end of the session; undefined while it is open. */
   get end(): SessionEnd | undefined {
     return this.#end;
   }
 
-  /** Runs a command; those of one session run one after another. */
+  /** Runs a command; commands of one session run one after another. */
   execute(command: string, options: ExecuteOptions = {}): ClientCommand {
     const ids = { commandId: options.commandId ?? randomCommandId(), sessionId: this.id };
     const running = new ClientCommand(
@@ -78,26 +78,26 @@ export class ClientSession implements AsyncDisposable {
     return running;
   }
 
-  /** What the policy makes of a command in this session; nothing is run. */
+  /** Evaluates the policy for a command in this session without running it. */
   check(command: string, { args, cwd }: Omit<CheckOptions, 'sessionId'> = {}): Promise<Answer<'check_command'>> {
     return this.#link.request('check_command', { command, args: args && [...args], cwd, session_id: this.id });
   }
 
-  /** Has `resource_usage` events come while something runs, at least so many milliseconds apart; 0 ends that. */
+  /** Subscribes to `resource_usage` events while something runs, at most one per `intervalMs`; 0 unsubscribes. */
   watchResources(intervalMs: number): Promise<Answer<'watch_resources'>> {
     return this.#link.request('watch_resources', { session_id: this.id, interval_ms: intervalMs });
   }
 
   /**
-   * Types into the terminal of the running command; `eof` then signals the end of input. Input that an operator or a model has to
-   * confirm is waited for.
+   * Types into the terminal of the running command; `eof` then signals the end of input. Input that an operator or a
+   * model has to confirm waits for the decision.
    * @throws ConfirmationRequiredError when this client has to confirm it: nothing was typed
    */
   sendInput(data: string, options: InputOptions = {}): Promise<AcceptedInput> {
     return sendInput(this.#link, { session_id: this.id }, data, options);
   }
 
-  /** Sends a signal to what the running command has in the foreground. */
+  /** Sends a signal to the foreground processes of the running command. */
   signal(signal: SignalName): Promise<Answer<'signal_command'>> {
     return this.#link.request('signal_command', { session_id: this.id, signal });
   }
@@ -107,19 +107,19 @@ export class ClientSession implements AsyncDisposable {
     return this.#link.request('resize_terminal', { session_id: this.id, cols, rows });
   }
 
-  /** Ends everything in the session and gives it a fresh shell, by default as it was opened. */
+  /** Ends all processes of the session and replaces its shell, by default with the options it was opened with. */
   async reset(options: Omit<RequestInput<'reset_session'>, 'session_id'> = {}): Promise<Answer<'reset_session'>> {
     const answer = await this.#link.request('reset_session', { session_id: this.id, ...options });
     this.#workingDirectory = answer.working_directory;
     return answer;
   }
 
-  /** How it stands. */
+  /** Current state of the session. */
   info(): Promise<SessionInfo> {
     return this.#link.request('get_session', { session_id: this.id });
   }
 
-  /** Adds a listener for the session's own events; gives what removes it. */
+  /** Adds a listener for the session's own events; returns a function that removes it. */
   on<N extends SessionEventName>(event: N, listener: EventListener<N>): () => void {
     return this.#link.router.listeners.add(event, (payload) => {
       if (payload.session_id === this.id) listener(payload);
@@ -127,8 +127,8 @@ export class ClientSession implements AsyncDisposable {
   }
 
   /**
-   * Stops following the session and leaves it open: after the next reconnection its events no longer come, and disposing
-   * of it does nothing.
+   * Stops following the session and leaves it open: after the next reconnection its events no longer arrive, and
+   * disposing of it has no effect.
    */
   detach(): Promise<void> {
     this.#isDetached = true;
@@ -136,7 +136,7 @@ export class ClientSession implements AsyncDisposable {
     return Promise.resolve();
   }
 
-  /** Ends the session and every process in it. Closing it twice is harmless. */
+  /** Ends the session and all its processes. Idempotent. */
   async close(): Promise<void> {
     if (this.#end) return;
     try {
@@ -152,7 +152,7 @@ export class ClientSession implements AsyncDisposable {
     try {
       await this.close();
     } catch (error) {
-      // Without a connection nothing can be done: the daemon closes what nobody comes back to.
+      // Without a connection nothing can be done: the daemon closes a session that no client attaches again.
       if (!hasCode(error, 'CLIENT_CLOSED', 'CONNECTION_LOST', 'SHUTTING_DOWN')) throw error;
     }
   }

@@ -3,12 +3,13 @@ import { ClientError } from '../contract/errors.js';
 import { startTimer, type Timer } from '../runtime/timer.js';
 import { type Endpoint, getOverSocket } from './unix-socket.js';
 
-/** How long the daemon has to say why it did not let the client in, in milliseconds. */
+/** Time-out of the request that asks the daemon why it refused the client, in milliseconds. */
 const PROBE_TIMEOUT_MS = 2000;
 
 /**
- * Finds out why no connection came about, and says what to do. A WebSocket does not tell; a plain request does.
- * @param isRefused whether the daemon itself has turned the client away
+ * Finds the reason of a failed connection, and a remedy. A WebSocket does not report the reason; a plain HTTP request
+ * does.
+ * @param isRefused whether the daemon itself has rejected the client
  */
 export async function explainFailure(endpoint: Endpoint, error: Error, isRefused: boolean): Promise<ClientError> {
   const { url } = endpoint;
@@ -20,7 +21,7 @@ export async function explainFailure(endpoint: Endpoint, error: Error, isRefused
   try {
     answer = await ask(endpoint);
   } catch (cause) {
-    // Nothing listens, the name is unknown, or there is no way to it.
+    // The port does not listen, the name is unknown, or the host is unreachable.
     return failed(
       `no daemon answers at ${url}${whyOf(cause)}: start one with "shell-adapter serve", or give the address of one that runs`,
       cause,
@@ -41,7 +42,7 @@ async function ask({ origin, socketPath }: Endpoint): Promise<{ readonly status:
   if (socketPath !== undefined) return getOverSocket(socketPath, path, PROBE_TIMEOUT_MS);
   const abort = new AbortController();
   let timer: Timer | undefined;
-  // A timer of its own: that of `AbortSignal.timeout` does not keep Node.js alive, and fetch may never settle.
+  // A separate timer: that of `AbortSignal.timeout` does not keep Node.js alive, and fetch may never settle.
   const late = new Promise<never>((_resolve, reject) => {
     timer = startTimer(PROBE_TIMEOUT_MS, () => {
       abort.abort();
@@ -65,26 +66,26 @@ const failed = (message: string, cause: unknown): ClientError =>
 const refused = (url: string, reason: string, cause: unknown): ClientError =>
   new ClientError('REFUSED', `the daemon at ${url} refuses this client: ${reason}`, { cause });
 
-/** What the daemon has said to a client that it does not let in; `details.code` says it for programs. */
+/** Error for a client that the daemon does not accept; `details.code` is the reason in machine-readable form. */
 export function refusalOf(url: string, error: Error): ClientError {
   const { code } = (error as { readonly data?: ErrorBody }).data ?? {};
   const message = `the daemon at ${url} refuses this client: ${error.message}`;
   return new ClientError('REFUSED', message, { ...(code !== undefined && { details: { code } }), cause: error });
 }
 
-/** The system's name of what went wrong, where there is one: browsers tell nothing. */
+/** The system's error code, if available: browsers do not expose it. */
 function whyOf(error: unknown): string {
   const { code } = ((error as Error).cause ?? error) as { readonly code?: unknown };
   return typeof code === 'string' ? ` (${code})` : '';
 }
 
-/** Engine.IO refuses with a JSON object. */
+/** Reason in a refusal of Engine.IO, which is a JSON object. */
 function reasonOf(answer: string): string | undefined {
   try {
     const { message } = JSON.parse(answer) as { readonly message?: unknown };
     return typeof message === 'string' ? message : undefined;
   } catch {
-    // Not JSON: not the daemon.
+    // Not JSON: the answer is not from the daemon.
     return undefined;
   }
 }

@@ -12,10 +12,13 @@ import { startTimer, type Timer } from '../runtime/timer.js';
 import { agentFor, type Endpoint } from './unix-socket.js';
 import { endTransport, reportEarlyEnd } from './transport-end.js';
 
-/** Longest pause between two attempts to connect again, in milliseconds. */
+/** Longest pause between two attempts to reconnect, in milliseconds. */
 const MAX_RECONNECT_DELAY_MS = 2000;
 
-/** Requests that last as long as a command or an LLM does, or as the files of the workspace take. The daemon bounds them. */
+/**
+ * Requests that take as long as a command, an LLM call, or reading the files of the workspace. The daemon limits their
+ * time.
+ */
 const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'execute_command',
   'wait_command',
@@ -28,19 +31,21 @@ const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'llm_stream',
 ]);
 
-/** What a connection tells its owner. */
+/** Callbacks of a `Connection`. */
 export interface ConnectionListener {
-  /** An event of the daemon has come. */
+  /** The daemon has sent an event. */
   onEvent(name: string, payload: unknown): void;
-  /** The connection has broken; it is tried again unless `onClosed` follows. */
+  /** The connection is lost; the client tries to reconnect unless `onClosed` follows. */
   onLost(): void;
-  /** It stands again; requests go out once this has resolved. Only bound requests can be made meanwhile. */
+  /**
+   * The connection is restored; requests are sent once this has resolved. Until then only bound requests are possible.
+   */
   onRestored(): Promise<void>;
-  /** It has ended for good; every request has been rejected with the error. */
+  /** The connection is closed permanently; every request has been rejected with the error. */
   onClosed(error: ClientError): void;
 }
 
-/** One Socket.IO connection that comes back when it breaks, and the requests that are under way over it. */
+/** One Socket.IO connection that reconnects when it breaks, and the pending requests over it. */
 export class Connection {
   readonly #endpoint: Endpoint;
   readonly #settings: ConnectSettings;
@@ -49,13 +54,13 @@ export class Connection {
   readonly #pending = new PendingRequests();
   #maxPacketBytes = Infinity;
   #isReady = false;
-  /** Counts the connections, to tell the work for an earlier one. */
+  /** Counts the connections, so that work for an earlier connection can be recognised. */
   #epoch = 0;
   #giveUpTimer: Timer | undefined;
   #retryTimer: Timer | undefined;
   #closedBy: ClientError | undefined;
   #ended: Promise<void> | undefined;
-  /** What the daemon said before it ended. */
+  /** Reason that the daemon has given for its shutdown. */
   #farewell: string | undefined;
 
   constructor(endpoint: Endpoint, settings: ConnectSettings, listener: ConnectionListener) {
@@ -66,9 +71,9 @@ export class Connection {
     this.#socket = io(origin, {
       transports: [...settings.transports],
       autoConnect: false,
-      // A manager of its own: clients in one process have nothing to do with each other.
+      // Each client gets its own manager: clients in one process share nothing.
       forceNew: true,
-      // The types of Engine.IO have it as a text.
+      // Engine.IO's types declare it as a string.
       ...(socketPath !== undefined && { agent: agentFor(socketPath) as unknown as string }),
       reconnection: settings.reconnect,
       reconnectionDelay: settings.reconnectDelayMs,
@@ -77,19 +82,19 @@ export class Connection {
       ...(settings.token !== undefined && { auth: { token: settings.token } }),
     });
     this.#socket.io.on('reconnect_attempt', () => {
-      // The attempt itself begins after this event.
+      // The attempt itself starts after this event.
       queueMicrotask(() => {
         reportEarlyEnd(this.#socket);
       });
     });
   }
 
-  /** Where the daemon is, as it was given. */
+  /** Address of the daemon, as given by the caller. */
   get url(): string {
     return this.#endpoint.url;
   }
 
-  /** Whether the connection stands. */
+  /** Whether the connection is established. */
   get isConnected(): boolean {
     return this.#socket.connected && this.#closedBy === undefined;
   }
@@ -111,7 +116,7 @@ export class Connection {
     this.#socket.on('disconnect', this.#onLost);
   }
 
-  /** Sends a request; gives its answer. Rejects with a ClientError, or the signal's reason. */
+  /** Sends a request; returns its answer. Rejects with a ClientError, or the signal's reason. */
   request<N extends RequestName>(
     name: N,
     payload: RequestInput<N>,
@@ -134,19 +139,19 @@ export class Connection {
     });
   }
 
-  /** The commands without a session that an earlier connection may have brought to the daemon. */
+  /** The commands without a session that the daemon may have received over an earlier connection. */
   doubtfulOneShots(): PendingRequest[] {
     return this.#pending.unsent().filter(({ name, payload, mayHaveArrived }) => {
       return mayHaveArrived && name === 'execute_command' && typeof payload['session_id'] !== 'string';
     });
   }
 
-  /** Notes that the daemon is ending: what it has not answered when it goes was lost. */
+  /** Records the daemon's shutdown notice: requests that it does not answer before it ends are lost. */
   noteFarewell(reason: string): void {
     this.#farewell = reason;
   }
 
-  /** Ends the connection; what has no answer is rejected with CLIENT_CLOSED. */
+  /** Closes the connection; pending requests are rejected with CLIENT_CLOSED. */
   close(): Promise<void> {
     return this.#end(new ClientError('CLIENT_CLOSED', 'the client was closed'));
   }
@@ -155,14 +160,14 @@ export class Connection {
 
   #send(request: PendingRequest): void {
     request.isSent = true;
-    // Socket.IO forgets the callback when the connection breaks: an answer is always that of the last sending.
+    // Socket.IO drops the callback when the connection breaks: an answer always belongs to the last attempt.
     this.#socket.emit(request.name, request.payload, (reply: { readonly error?: ErrorBody }) => {
       if (reply.error) request.reject(ClientError.from(reply.error));
       else request.resolve(withPlainBytes(reply));
     });
   }
 
-  // --- the connection's life ----------------------------------------------------------------------------------------
+  // --- lifecycle of the connection ----------------------------------------------------------------------------------
 
   async #openSocket(): Promise<void> {
     const socket = this.#socket;
@@ -198,7 +203,7 @@ export class Connection {
 
   readonly #onLost = (reason: string): void => {
     this.#isReady = false;
-    // Socket.IO would send these by itself, beside the requests that are repeated here.
+    // Socket.IO would send these automatically, in addition to the requests that are repeated here.
     this.#socket.sendBuffer = [];
     const { reconnect, reconnectTimeoutMs, reconnectDelayMs } = this.#settings;
     const error = lost(this.url, this.#farewell ?? reason);
@@ -213,7 +218,7 @@ export class Connection {
       const message = `the connection to ${this.url} was lost and did not come back within ${reconnectTimeoutMs / 1000} s`;
       void this.#end(new ClientError('CONNECTION_LOST', message));
     });
-    // A daemon that closes the connection itself is not tried again by Socket.IO.
+    // Socket.IO does not reconnect when the daemon has closed the connection.
     if (!this.#socket.active) this.#retryTimer = setTimeout(() => this.#socket.connect(), reconnectDelayMs);
   };
 
@@ -229,7 +234,7 @@ export class Connection {
     this.#listener.onRestored().then(resume, resume);
   };
 
-  /** An attempt to connect again has failed; one that the daemon refused by name is the last. */
+  /** Handles a failed attempt to reconnect. A refusal by the daemon is final. */
   readonly #onConnectError = (error: Error): void => {
     if (this.#socket.active) return;
     void this.#end(refusalOf(this.url, error));

@@ -1,9 +1,9 @@
 import { ClientError, hasCode } from '../contract/errors.js';
 
-/** Appended to the message of an error, and the reason given for sessions that ended with an earlier run. */
+/** Appended to error messages, and the reason of sessions that ended with an earlier run. */
 export const RESTARTED = 'the daemon was restarted, and everything of its earlier run has ended';
 
-/** Tracks the runs of the daemon that the connections of one client have led to, by `instance_id`. */
+/** Tracks the runs of the daemon that one client has been connected to, by `instance_id`. */
 export class DaemonRuns {
   #current: string | undefined;
   #hasRestarted = false;
@@ -13,12 +13,12 @@ export class DaemonRuns {
     return this.#current;
   }
 
-  /** Whether the daemon was restarted since this client connected first. */
+  /** Whether the daemon was restarted since this client first connected. */
   get hasRestarted(): boolean {
     return this.#hasRestarted;
   }
 
-  /** Notes which run a new connection leads to; gives whether it is another one than before. */
+  /** Records the run behind a new connection; returns whether it differs from the previous one. */
   note(instanceId: string): boolean {
     const isOther = this.#current !== undefined && this.#current !== instanceId;
     this.#current = instanceId;
@@ -26,7 +26,7 @@ export class DaemonRuns {
     return isOther;
   }
 
-  /** Says in errors about unknown ids that the daemon was restarted, if it was. */
+  /** Adds to errors about unknown ids that the daemon was restarted, if it was. */
   async explain<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;

@@ -3,7 +3,7 @@ import { ClientError } from '../contract/errors.js';
 import type { RequestOptions } from '../contract/options.js';
 import { startTimer } from '../runtime/timer.js';
 
-/** Requests that can be made again when nobody knows whether they arrived: they change nothing, or the same again. */
+/** Idempotent requests, which can be repeated when their delivery is unknown. */
 const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'shell_metadata',
   'daemon_status',
@@ -20,33 +20,35 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'list_llm_providers',
 ]);
 
-/** How a request is made, with what only the client itself asks for. */
+/** Options of a request, with those that only the client itself uses. */
 export interface ConnectionRequestOptions extends RequestOptions {
-  /** The request belongs to the connection that stands now: it goes out at once, or is rejected. */
+  /** Binds the request to the current connection: it is sent at once, or rejected. */
   readonly isBound?: boolean;
-  /** Aborting rejects the request only if it cannot have arrived. */
+  /** Aborting rejects the request only if the daemon cannot have received it. */
   readonly abortsUnsentOnly?: boolean;
 }
 
-/** What a request leads to. */
+/** Callbacks that settle a request. */
 interface Settle {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A request without an answer. */
+/** A request that is not answered yet. */
 export interface PendingRequest extends Settle {
   readonly name: RequestName;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** Whether it belongs to the connection that stands now, and is never made again over another. */
+  /** Whether it is bound to the current connection, and never repeated over another. */
   readonly isBound: boolean;
-  /** Whether it was sent over the connection that stands now. */
+  /** Whether it was sent over the current connection. */
   isSent: boolean;
-  /** Whether it was sent over an earlier connection, so that the daemon may have it. */
+  /** Whether it was sent over an earlier connection, so that the daemon may have received it. */
   mayHaveArrived: boolean;
 }
 
-/** Whether a request may be sent a second time: a command only under an id of its own, by which the daemon knows it. */
+/**
+ * Whether a request may be sent a second time. A command needs its own id, by which the daemon detects the repetition.
+ */
 export function isRepeatable({
   name,
   payload,
@@ -54,16 +56,16 @@ export function isRepeatable({
 }: Pick<PendingRequest, 'name' | 'payload' | 'isBound'>): boolean {
   if (isBound) return false;
   if (name === 'execute_command') return payload['command_id'] !== undefined;
-  // A chunk of an input that says where it belongs counts once.
+  // A chunk of input with an offset is counted once.
   if (name === 'send_input') return payload['offset'] !== undefined;
   return REPEATABLE.has(name);
 }
 
-/** The requests of a client that have no answer yet, in the order they were made. */
+/** The unanswered requests of a client, in the order of their creation. */
 export class PendingRequests {
   readonly #requests = new Set<PendingRequest>();
 
-  /** Adds a request, with its timer and its abort signal: once it is settled, both are gone and it is no longer here. */
+  /** Adds a request with its timer and its abort signal. Settling it removes all three. */
   add(
     name: RequestName,
     payload: Readonly<Record<string, unknown>>,
@@ -100,15 +102,15 @@ export class PendingRequests {
     return request;
   }
 
-  /** Those that have yet to be sent. */
+  /** Requests that have not been sent yet. */
   unsent(): PendingRequest[] {
     return [...this.#requests].filter(({ isSent }) => !isSent);
   }
 
   /**
-   * Takes note that the connection has broken: what may be repeated waits for the next one, the rest of what was sent is
+   * Handles a lost connection: repeatable requests wait for the next connection, other requests that were sent are
    * rejected.
-   * @param isRepeatWanted whether anything is to be repeated at all
+   * @param isRepeatWanted whether requests are repeated at all
    */
   connectionLost(error: ClientError, isRepeatWanted: boolean): void {
     for (const request of [...this.#requests].filter(({ isSent, isBound }) => isSent || isBound)) {

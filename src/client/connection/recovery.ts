@@ -4,19 +4,19 @@ import { type DaemonRuns, RESTARTED } from './daemon-runs.js';
 import { ClientError, hasCode } from '../contract/errors.js';
 import type { EventRouter, FollowedSession } from '../output/event-router.js';
 
-/** What the client knows from before the connection broke. */
+/** State from before the connection broke. */
 export interface Earlier {
   /** A command that the daemon has answered. */
   readonly knownCommandId: string | undefined;
   readonly runs: DaemonRuns;
 }
 
-/** As long as this connection stands, and no longer. */
+/** Options of requests that are valid only on the current connection. */
 const BOUND = { isBound: true, timeoutMs: Infinity };
 
 /**
- * Brings everything back after the connection has: attaches the sessions from the event on that is wanted next, turns
- * outputs without events to reading, and settles the commands that may or may not have arrived.
+ * Restores the state after a reconnection: attaches the sessions from the next event on, switches outputs without
+ * events to polling, and resolves whether doubtful commands have arrived.
  */
 export async function recover(
   connection: Connection,
@@ -29,13 +29,14 @@ export async function recover(
   const doubtful = connection.doubtfulOneShots();
   if (doubtful.length === 0 || attached.includes(true)) return;
   if (knownCommandId !== undefined && (await knows(connection, knownCommandId))) return;
-  // The daemon cannot be told from one that has been started since: what it does not know may have run under the other.
+  // The daemon may have been restarted since, which cannot be detected here: a command that it does not know may have
+  // run in the earlier run.
   for (const request of doubtful) {
     if (!(await knows(connection, String(request.payload['command_id'])))) request.reject(doubt(runs));
   }
 }
 
-/** Attaches a session; false when that cannot be done. */
+/** Attaches a session; returns false on failure. */
 async function attachAgain(
   connection: Connection,
   router: EventRouter,
@@ -55,7 +56,9 @@ async function attachAgain(
   }
 }
 
-/** Why a session has ended, as the daemon answers. A restarted daemon does not know the sessions of its earlier run. */
+/**
+ * End of a session according to the daemon's error. A restarted daemon does not know the sessions of its earlier run.
+ */
 function endOf({ message, details }: ClientError, runs: DaemonRuns): { reason: SessionEndReason; detail: string } {
   if (runs.hasRestarted) return { reason: 'restarted', detail: RESTARTED };
   const { reason = 'shutdown', detail = message } = (details ?? {}) as { reason?: SessionEndReason; detail?: string };

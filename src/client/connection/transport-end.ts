@@ -2,10 +2,10 @@ import type { Socket } from 'socket.io-client';
 
 import type { Timer } from '../runtime/timer.js';
 
-/** How long a daemon has to take leave, in milliseconds: one that is stopped never does. */
+/** How long a daemon may take to close the connection, in milliseconds: a stopped (SIGSTOP) daemon never does. */
 const LEAVE_TIMEOUT_MS = 1000;
 
-/** The WebSocket inside a transport: a browser's, or that of the `ws` package, which alone can be cut off. */
+/** The WebSocket of a transport: a browser's, or that of the `ws` package. Only the latter can be terminated. */
 interface WebSocketLike {
   readonly readyState: number;
   addEventListener(event: 'close', listener: () => void, options: { readonly once: true }): void;
@@ -15,7 +15,7 @@ interface WebSocketLike {
 /** `WebSocket.CLOSED`. */
 const CLOSED = 3;
 
-/** Disconnects, and resolves when the connection has gone from the machine. */
+/** Disconnects; resolves when the connection is closed on this machine. */
 export async function endTransport(socket: Socket): Promise<void> {
   const webSocket = webSocketOf(socket);
   socket.disconnect();
@@ -32,8 +32,8 @@ export async function endTransport(socket: Socket): Promise<void> {
 }
 
 /**
- * Makes an attempt to connect fail when the connection ends before the handshake is through. Socket.IO's manager listens
- * for errors alone until then (`Manager.open`), and would wait for its time-out.
+ * Makes an attempt to connect fail when the connection ends during the handshake. Until the handshake is complete,
+ * Socket.IO's manager listens only for errors (`Manager.open`) and would wait for its time-out.
  */
 export function reportEarlyEnd(socket: Socket): void {
   const { engine } = socket.io;
@@ -46,13 +46,13 @@ export function reportEarlyEnd(socket: Socket): void {
   });
 }
 
-/** The engine's emitter without its types, which leave its own events to itself. */
+/** The engine's emitter without its types, which keep its own events private. */
 interface FailingEngine {
   emit(event: 'error', error: Error): void;
 }
 
 function webSocketOf(socket: Socket): WebSocketLike | undefined {
-  // Before the first connection there is no engine, whatever its type says.
+  // The engine is undefined before the first connection, although its type says otherwise.
   const engine = socket.io.engine as Socket['io']['engine'] | undefined;
   const transport = engine?.transport as unknown as { readonly ws?: WebSocketLike | null } | undefined;
   return transport?.ws ?? undefined;

@@ -1,15 +1,15 @@
 import { ClientError } from '../contract/errors.js';
 
-/** What an address begins with that is a path. */
+/** Prefix of an address that is a path. */
 const SCHEME = 'unix:';
-/** The name under which a daemon is called over its socket: it looks at `Host` whatever the way is. */
+/** Host name for requests over the socket: the daemon checks `Host` on every transport. */
 const ORIGIN = 'http://localhost';
 
-/** Where a daemon is, and how to get there. */
+/** Address of a daemon and how to connect to it. */
 export interface Endpoint {
-  /** As it was given, for messages. */
+  /** The address as given by the caller, for messages. */
   readonly url: string;
-  /** What HTTP takes for the address. */
+  /** The origin that HTTP uses. */
   readonly origin: string;
   /** Path of a Unix socket; undefined for the network. */
   readonly socketPath: string | undefined;
@@ -22,16 +22,16 @@ export function unixEndpoint(url: string): Endpoint | undefined {
 }
 
 /**
- * What has requests travel over a socket: an http.Agent.
+ * Returns an http.Agent that sends requests over a socket.
  * @throws ClientError CONNECTION_FAILED in a browser, or before Node.js 20.16
  */
 export function agentFor(socketPath: string): object {
-  // Its options are those of net.connect, which its type leaves out.
+  // The options are those of net.connect, which the type omits.
   const options: object = { socketPath };
   return new (http().Agent)(options);
 }
 
-/** Asks over a socket; gives status and body. Rejects with the system's error. */
+/** Sends a GET request over a socket; returns status and body. Rejects with the system's error. */
 export function getOverSocket(
   socketPath: string,
   path: string,
@@ -53,7 +53,7 @@ export function getOverSocket(
   });
 }
 
-/** Node's module, without an import that a browser's bundle would have to resolve. */
+/** Node's `http` module, without an import that a browser bundle would have to resolve. */
 function http() {
   const { process } = globalThis as { readonly process?: Partial<Pick<NodeJS.Process, 'getBuiltinModule'>> };
   const found = process?.getBuiltinModule?.('node:http');

@@ -3,7 +3,7 @@ import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 
-/** What can go wrong on the client's side of the wire; the daemon's own codes are in the protocol's catalogue. */
+/** Error codes of the client; the daemon's codes are in the protocol's catalogue. */
 export const CLIENT_ERROR_CODES = {
   CONNECTION_FAILED: 'No daemon answers at the address.',
   REFUSED: 'The daemon does not let this client in.',
@@ -18,7 +18,7 @@ export const CLIENT_ERROR_CODES = {
 /** Code of a `ClientError`: the client's own, or one of the daemon's. */
 export type ClientErrorCode = keyof typeof CLIENT_ERROR_CODES | ErrorCode;
 
-/** What every promise of the client rejects with: a failure of the connection, or the daemon's `{ error }`. */
+/** Rejection reason of every promise of the client: a failure of the connection, or the daemon's `{ error }`. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError';
   readonly code: ClientErrorCode;
@@ -30,23 +30,26 @@ export class ClientError extends Error {
     this.details = options.details;
   }
 
-  /** The error of an answer. */
+  /** Converts the error of an answer. */
   static from({ code, message, details }: ErrorBody): ClientError {
     return new ClientError(code, message, details && { details });
   }
 }
 
-/** What has to be confirmed, and how. `requires: 'self'` means that this client can do it, by `AdapterClient.confirm`. */
+/**
+ * A command or input that has to be confirmed, and how. `requires: 'self'` means that this client can do it with
+ * `AdapterClient.confirm`.
+ */
 export type PendingConfirmation = Pick<
   ConfirmationInfo,
   'confirmation_id' | 'command_sha256' | 'class' | 'reasons' | 'commands' | 'expires_at' | 'requires'
 >;
 
-/** The daemon has run or typed nothing, because it has to be confirmed first. `AdapterClient.confirm` has it done. */
+/** The daemon has run or typed nothing, because it has to be confirmed first with `AdapterClient.confirm`. */
 export class ConfirmationRequiredError extends ClientError {
   override readonly name = 'ConfirmationRequiredError';
   readonly confirmation: PendingConfirmation;
-  /** The daemon's answer as it came; undefined for typed input. */
+  /** The daemon's answer, unchanged; undefined for typed input. */
   readonly result: CommandResult | undefined;
 
   constructor(confirmation: PendingConfirmation, result?: CommandResult) {
@@ -65,7 +68,7 @@ export type AdmittedResult = CommandResult & {
   readonly status: Exclude<CommandResult['status'], 'confirmation_required'>;
 };
 
-/** What an answer that has to be confirmed first has beside its status. */
+/** Fields besides the status of an answer that has to be confirmed first. */
 type Unconfirmed = { readonly [Name in keyof PendingConfirmation]?: PendingConfirmation[Name] | undefined };
 
 function termsOf(answer: Unconfirmed): PendingConfirmation {
@@ -82,7 +85,7 @@ function termsOf(answer: Unconfirmed): PendingConfirmation {
 }
 
 /**
- * Gives a result on, unless the command has to be confirmed first.
+ * Returns the result, unless the command has to be confirmed first.
  * @throws ConfirmationRequiredError
  */
 export function admitted(result: CommandResult): AdmittedResult {
@@ -92,7 +95,7 @@ export function admitted(result: CommandResult): AdmittedResult {
 }
 
 /**
- * Gives the answer about typed input on, unless the input has to be confirmed first.
+ * Returns the answer about typed input, unless the input has to be confirmed first.
  * @throws ConfirmationRequiredError
  */
 export function accepted(answer: Answer<'send_input'>): { readonly accepted_bytes: number } {

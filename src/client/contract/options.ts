@@ -3,32 +3,51 @@ import type { RequestInput } from '../../core/protocol/requests.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { InputSource } from './input-source.js';
 
-/** How to connect. */
+/** Options of `connect`. */
 export interface ConnectOptions {
-  /** Ways to the daemon, in the order they are tried. Default: `['websocket']`. */
+  /**
+   * Transports, in the order of the attempts.
+   * @default ['websocket']
+   */
   readonly transports?: readonly ('websocket' | 'polling')[];
-  /** Whether a lost connection is made again, with all sessions and commands. Default: true. */
+  /**
+   * Whether a lost connection is restored, with all sessions and commands.
+   * @default true
+   */
   readonly reconnect?: boolean;
-  /** How long a connection may take to come about, in milliseconds. Default: 5000. */
+  /**
+   * Time-out of connecting, in milliseconds.
+   * @default 5000
+   */
   readonly connectTimeoutMs?: number;
   /**
-   * How long an answer may take, in milliseconds; `Infinity` for no limit. Default: 30 000. `execute_command`,
-   * `wait_command`, `llm_call`, `llm_stream` and the requests that look through the workspace have no limit by default: the daemon answers them
-   * when the work is done, or its own time-out ends it.
+   * Time-out of an answer, in milliseconds; `Infinity` for no limit. `execute_command`, `wait_command`, `llm_call`,
+   * `llm_stream` and the requests that read the workspace have no limit by default: the daemon answers when the work is
+   * done, or its own time-out ends it.
+   * @default 30000
    */
   readonly requestTimeoutMs?: number;
-  /** How long a lost connection is tried again, in milliseconds; `Infinity` for ever. Default: 30 000. */
+  /**
+   * How long to try to restore a lost connection, in milliseconds; `Infinity` for no limit.
+   * @default 30000
+   */
   readonly reconnectTimeoutMs?: number;
-  /** Pause before the first attempt, in milliseconds; it doubles up to 2 s. Default: 100. */
+  /**
+   * Pause before the first attempt to reconnect, in milliseconds; it doubles up to 2 s.
+   * @default 100
+   */
   readonly reconnectDelayMs?: number;
-  /** The token to show, see `shell-adapter token`. Default: none, which is enough for programs of the daemon's own user. */
+  /**
+   * Token for authentication, see `shell-adapter token`. Not required for programs of the daemon's own user.
+   * @default none
+   */
   readonly token?: string | undefined;
 }
 
-/** The options with their defaults. */
+/** The options with their defaults applied. */
 export type ConnectSettings = Required<Omit<ConnectOptions, 'token'>> & Pick<ConnectOptions, 'token'>;
 
-/** Fills in the defaults. */
+/** Applies the defaults. */
 export const connectSettings = ({
   transports = ['websocket'],
   reconnect = true,
@@ -47,18 +66,21 @@ export const connectSettings = ({
   token,
 });
 
-/** How a single request is made. */
+/** Options of a single request. */
 export interface RequestOptions {
-  /** Aborting it rejects the request at once with the signal's reason; what the daemon does with it is open. */
+  /** Aborting it rejects the request at once with the signal's reason; the daemon may or may not have processed it. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the answer may take, in milliseconds; `Infinity` for no limit. Default: as the client was connected. */
+  /**
+   * Time-out of the answer, in milliseconds; `Infinity` for no limit.
+   * @default that of the client
+   */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What a session is opened with. */
+/** Options of a new session. */
 export type OpenSessionOptions = RequestInput<'open_session'>;
 
-/** How output is returned in a result. Sizes in characters; the defaults are the daemon's configuration. */
+/** How output is returned in a result. Sizes are in characters; the defaults are in the daemon's configuration. */
 export interface OutputOptions {
   readonly maxSize?: number | undefined;
   readonly beginSize?: number | undefined;
@@ -68,50 +90,60 @@ export interface OutputOptions {
   readonly collapseCr?: boolean | undefined;
 }
 
-/** How a command is run. Times in milliseconds. */
+/** Options of a command. Times are in milliseconds. */
 export interface ExecuteOptions {
   /** Run the command as a program with exactly these arguments, without shell parsing. */
   readonly args?: readonly string[] | undefined;
-  /** Directory for this command alone. */
+  /** Directory of this command only. */
   readonly cwd?: string | undefined;
-  /** Variables for this command alone. */
+  /** Variables of this command only. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /**
-   * Standard input: text, or anything that gives bytes or text while the command runs, such as a stream of Node's; of any size. A
-   * source that fails ends the command. Default: the session's terminal; nothing for a command without a session.
+   * Standard input of any size: text, or an iterable of bytes or text that is read while the command runs, such as a
+   * Node.js stream. A source that fails ends the command. Default: the session's terminal; no input for a command
+   * without a session.
    */
   readonly stdin?: string | Uint8Array | InputSource | undefined;
-  /** Most time the command may take. Default: the daemon's `command_max_lifetime`. */
+  /** Time limit of the command. Default: the daemon's `command_max_lifetime`. */
   readonly timeoutMs?: number | undefined;
-  /** Most time it may take without printing anything. Default: no limit. */
+  /** Time limit without output. Default: no limit. */
   readonly noOutputTimeoutMs?: number | undefined;
-  /** Put stdout and stderr on a terminal; both come back as stdout. Default: false. */
+  /**
+   * Connect stdout and stderr to a terminal; both are returned as stdout.
+   * @default false
+   */
   readonly tty?: boolean | undefined;
   /** A stricter sandbox than the configured one, for a command without a session. */
   readonly sandbox?: SandboxProfile | undefined;
-  /** Answer at once with `status: 'running'`; `wait()` gives the end. Default: false. */
+  /**
+   * Return at once with `status: 'running'`; `wait()` returns the end.
+   * @default false
+   */
   readonly background?: boolean | undefined;
   readonly output?: OutputOptions | undefined;
-  /** Limits on what it may use, under their names in the protocol, lower than those that hold anyway. */
+  /** Resource limits under their protocol names. They can only be lower than the configured ones. */
   readonly limits?: RequestInput<'execute_command'>['limits'];
-  /** Id of the command. Default: 128 random bits. Never use one twice. */
+  /** Id of the command; must be unique. Default: 128 random bits. */
   readonly commandId?: string | undefined;
-  /** Let the output be iterated while it comes. Default: false. */
+  /**
+   * Allow iterating the output while the command runs.
+   * @default false
+   */
   readonly stream?: boolean | undefined;
   /** Aborting it ends the command: SIGINT, then SIGTERM, then SIGKILL, a second apart. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where a command is thought to run. */
+/** Context in which a command is checked. */
 export interface CheckOptions {
   /** See `ExecuteOptions`. */
   readonly args?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
-  /** The session whose directory, aliases and functions count. Default: none. */
+  /** The session whose directory, aliases and functions apply. Default: none. */
   readonly sessionId?: string | undefined;
 }
 
-/** The request for a command, as it goes over the wire. */
+/** Builds the wire format of a request for a command. */
 export function executeRequest(
   command: string,
   options: ExecuteOptions,
@@ -146,11 +178,11 @@ const outputRequest = (output: OutputOptions): RequestInput<'execute_command'>['
   collapse_cr: output.collapseCr,
 });
 
-/** A decision over something that waits for its confirmation. */
+/** A decision on a pending confirmation. */
 export interface Decision {
   readonly decision: 'approve' | 'reject';
-  /** `command_sha256` of what is meant. Needed to approve what this client has asked for itself. */
+  /** `command_sha256` of the command or input. Required to approve a request of this client itself. */
   readonly commandSha256?: string | undefined;
-  /** Why. Likewise. */
+  /** Reason of the decision. Required in the same case. */
   readonly justification?: string | undefined;
 }

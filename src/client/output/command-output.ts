@@ -6,17 +6,17 @@ import { ClientError, hasCode } from '../contract/errors.js';
 import { type Hole, type OutputChunk, OutputQueue } from './output-queue.js';
 import type { Timer } from '../runtime/timer.js';
 
-/** Output that waits for its reader, in bytes; what comes beyond it is fetched when the reader gets there. */
+/** Most bytes of output that wait for the reader; data beyond that is fetched when the reader reaches it. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
-/** How often the output of a command is asked for whose events no longer come, in milliseconds. */
+/** Poll interval of a command without events, in milliseconds. */
 const POLL_MS = 200;
 
-/** Bytes that are fetched at a time; the daemon gives 1 MiB at most. */
+/** Bytes per fetch; the daemon returns at most 1 MiB. */
 const READ_BYTES = 512 * 1024;
 
 const STREAMS = ['stdout', 'stderr'] as const;
 
-/** Asks the daemon for bytes of the command's output. */
+/** Reads bytes of the command's output from the daemon. */
 export type OutputReader = (
   stream: OutputStreamName,
   offset: number,
@@ -24,15 +24,15 @@ export type OutputReader = (
 ) => Promise<Pick<Answer<'read_output'>, 'data'>>;
 
 /**
- * The output of one command as it comes: every byte of both streams once and in order, whatever happens to the
- * connection. Events are taken as far as they come; what they leave out is read from the daemon.
+ * The output of one command: every byte of both streams once and in order, even across reconnections. Data arrives in
+ * events; gaps between them are read from the daemon.
  */
 export class CommandOutput {
   readonly #read: OutputReader;
   readonly #queue = new OutputQueue(MAX_BUFFERED_BYTES);
-  /** Whether some output may be there of which nothing tells: looked up once. */
+  /** Whether output may exist that no event has announced; it is looked up once. */
   #mayHaveMissed = false;
-  /** Whether no events come any more. */
+  /** Whether events have stopped, so that the output is polled. */
   #isPolled = false;
   #failure: { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
@@ -42,39 +42,39 @@ export class CommandOutput {
     this.#read = read;
   }
 
-  /** Takes an event. */
+  /** Adds the data of an event. */
   push(chunk: OutputChunk): void {
     this.#queue.push(chunk);
     this.#wake();
   }
 
-  /** Events have been left out. */
+  /** Notes that events were dropped. */
   noteGap(): void {
     this.#mayHaveMissed = true;
     this.#wake();
   }
 
-  /** No events will come any more, though the command may go on. */
+  /** Notes that no more events will arrive, although the command may still run. */
   noteUnfollowed(): void {
     this.#isPolled = true;
     this.#wake();
   }
 
-  /** The command has ended. */
+  /** Notes the end of the command. */
   finish(result: Pick<CommandResult, 'stdout_bytes' | 'stderr_bytes'>): void {
     this.#queue.finish({ stdout: result.stdout_bytes, stderr: result.stderr_bytes });
     this.#wake();
   }
 
-  /** Nothing more can be learnt of the command: the reader gets what is there, and the error. */
+  /** Notes that the state of the command is no longer known: the reader gets the available data, then the error. */
   fail(error: unknown): void {
     this.#failure = { error };
     this.#wake();
   }
 
   /**
-   * The chunks, until the command has ended and all of its output has come.
-   * @throws ClientError NOT_STREAMED the second time, OUTPUT_EXPIRED when the daemon no longer has what is missing
+   * Yields the chunks, until the command has ended and all of its output has arrived.
+   * @throws ClientError NOT_STREAMED the second time, OUTPUT_EXPIRED when the daemon no longer has the missing data
    */
   async *chunks(): AsyncGenerator<OutputChunk, void, undefined> {
     if (this.#isTaken) throw new ClientError('NOT_STREAMED', 'the output of a command can be iterated once');
@@ -98,7 +98,7 @@ export class CommandOutput {
     }
   }
 
-  /** Gives a part of the hole at the front of the queue, or all of it. */
+  /** Yields at least a part of the hole at the front of the queue. */
   async *#fetch(hole: Hole): AsyncGenerator<OutputChunk, void, undefined> {
     const { stream, offset, end } = hole;
     const { data } = await this.#read(stream, offset, Math.min(end - offset, READ_BYTES));
@@ -113,7 +113,7 @@ export class CommandOutput {
     yield { stream, offset, data: textOrBytes(bytes) };
   }
 
-  /** Waits until something may be there to read. */
+  /** Waits until data may be available. */
   async #wait(): Promise<void> {
     if (this.#mayHaveMissed || this.#isPolled) {
       this.#mayHaveMissed = false;
@@ -133,7 +133,7 @@ export class CommandOutput {
     return this.#queue.first !== undefined || this.#queue.isDone || this.#failure !== undefined || this.#mayHaveMissed;
   }
 
-  /** Takes what the daemon has of a stream beyond what has come. */
+  /** Reads the data of a stream after the last known position. */
   async #lookUp(stream: OutputStreamName): Promise<void> {
     const offset = this.#queue.endOf(stream);
     try {
@@ -141,7 +141,8 @@ export class CommandOutput {
       const bytes = wholeCharacters(data);
       if (bytes.length > 0) this.#queue.push({ stream, offset, data: textOrBytes(bytes) });
     } catch (error) {
-      // Where events come, they may bring what the daemon has not kept. An unknown command has its result coming.
+      // While events arrive, they may bring data that the daemon has not kept. For an unknown command the result
+      // follows.
       const isHopeless = this.#isPolled && hasCode(error, 'OUTPUT_EXPIRED');
       if (isHopeless || !(error instanceof ClientError)) throw error;
     }

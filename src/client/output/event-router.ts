@@ -9,7 +9,7 @@ export interface FollowedSession {
   readonly sequence: SequenceTracker;
 }
 
-/** Leads the daemon's events to the commands, sessions and listeners they concern, each event once. */
+/** Routes the daemon's events to commands, sessions and listeners, each event once. */
 export class EventRouter {
   readonly listeners = new Listeners();
   readonly #sessions = new Map<string, FollowedSession>();
@@ -18,8 +18,8 @@ export class EventRouter {
   readonly #onDaemon: (info: EventPayload<'daemon_info'>) => void;
 
   /**
-   * @param onShutdown called when the daemon announces its end
-   * @param onDaemon called when a connection identifies the run of the daemon it leads to
+   * @param onShutdown called when the daemon announces its shutdown
+   * @param onDaemon called when a connection identifies the run of the daemon
    */
   constructor(
     onShutdown: (reason: string) => void,
@@ -45,7 +45,7 @@ export class EventRouter {
     this.#sessions.delete(id);
   }
 
-  /** Leads the output of a command to its reader, until `leaveCommand`. */
+  /** Routes the output of a command to its reader, until `leaveCommand`. */
   followCommand(commandId: string, sessionId: string | null, output: CommandOutput): void {
     this.#outputs.set(commandId, { output, sessionId });
   }
@@ -54,7 +54,7 @@ export class EventRouter {
     this.#outputs.delete(commandId);
   }
 
-  /** Takes an event as it came. The daemon's payloads are trusted to be what the protocol says. */
+  /** Routes an incoming event. The daemon's payloads are trusted to match the protocol. */
   route(name: string, payload: unknown): void {
     if (name === 'command_output') this.#onOutput(payload as EventPayload<'command_output'>);
     else if (name === 'output_gap') this.#onGap(payload as EventPayload<'output_gap'>);
@@ -66,13 +66,13 @@ export class EventRouter {
     }
   }
 
-  /** Events of a session up to a number will not come. Says so once, however often it is told. */
+  /** Reports that events of a session up to a number are missing. Idempotent: each gap is reported once. */
   noteGap(sessionId: string, toSeq: number): void {
     const gap = this.#sessions.get(sessionId)?.sequence.skip(toSeq);
     if (gap) this.#announceGap({ session_id: sessionId, from_seq: gap.fromSeq, to_seq: gap.toSeq });
   }
 
-  /** The outputs that get no events any more: all but those of these sessions. */
+  /** Switches the outputs to polling whose sessions are not followed. */
   noteUnfollowed(followedSessions: ReadonlySet<string | null>): void {
     for (const { output, sessionId } of this.#outputs.values()) {
       if (!followedSessions.has(sessionId)) output.noteUnfollowed();

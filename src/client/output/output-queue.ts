@@ -4,44 +4,44 @@ import { byteLength } from '../runtime/bytes.js';
 /** A piece of a command's output. */
 export interface OutputChunk {
   readonly stream: OutputStreamName;
-  /** Text, never cut inside a character; bytes where they are not UTF-8. */
+  /** Text, never cut inside a character; bytes if they are not UTF-8. */
   readonly data: string | Uint8Array;
   /** Position of its first byte in the stream. */
   readonly offset: number;
 }
 
-/** Bytes that exist and have to be fetched, from `offset` up to `end`. */
+/** Bytes that exist and have to be fetched, from `offset` up to `end`, exclusive. */
 export interface Hole {
   readonly stream: OutputStreamName;
   offset: number;
   end: number;
 }
 
-/** What comes next for the reader. */
+/** The next item for the reader. */
 export type QueueEntry =
   | { readonly kind: 'chunk'; readonly chunk: OutputChunk; readonly cost: number }
   | { readonly kind: 'hole'; readonly hole: Hole };
 
-/** What a chunk costs beside its data, in bytes: a program that writes single bytes must not fill the memory either. */
+/** Accounted size of a chunk besides its data, in bytes: limits the memory of a program that writes single bytes. */
 const CHUNK_OVERHEAD_BYTES = 100;
 /** Entries that were read are dropped from the front of the array in batches of at least this many. */
 const COMPACT_ENTRIES = 512;
 
 interface StreamState {
-  /** Everything before this has been delivered, is queued, or lies in a queued hole. */
+  /** Everything before this position has been delivered, is queued, or is part of a queued hole. */
   end: number;
   /** Size of the whole stream, once the command has ended. */
   size: number | undefined;
-  /** The hole behind which nothing of this stream is queued: it can grow. */
+  /** A hole that can still grow, because nothing of this stream is queued behind it. */
   lastHole: Hole | undefined;
 }
 
 const emptyStream = (): StreamState => ({ end: 0, size: undefined, lastHole: undefined });
 
 /**
- * Puts the pieces of a command's two outputs in order. They come with their offsets, some twice, some never; what comes
- * out are chunks and holes that together are each stream exactly once, in the order of arrival. It holds on to a bounded
- * number of bytes: beyond that, data is let go of and becomes a hole, to be fetched when the reader gets there.
+ * Puts the pieces of a command's two outputs in order. Pieces have offsets; some arrive twice, some never. The queue
+ * yields chunks and holes that together cover each stream exactly once, in the order of arrival. It buffers a bounded
+ * number of bytes: data beyond that is dropped and becomes a hole, which is fetched when the reader reaches it.
  */
 export class OutputQueue {
   readonly #maxBytes: number;
@@ -51,17 +51,17 @@ export class OutputQueue {
   #bufferedBytes = 0;
   #isClosed = false;
 
-  /** @param maxBytes what the queued chunks may cost together */
+  /** @param maxBytes accounted size of all queued chunks */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** What the queued chunks cost, in bytes. */
+  /** Accounted size of the queued chunks, in bytes. */
   get bufferedBytes(): number {
     return this.#bufferedBytes;
   }
 
-  /** The next entry; undefined when there is none, or none yet. */
+  /** The next entry; undefined while there is none. */
   get first(): QueueEntry | undefined {
     return this.#entries[this.#head];
   }
@@ -71,12 +71,12 @@ export class OutputQueue {
     return this.first === undefined && this.#streams.stdout.size !== undefined;
   }
 
-  /** Position in a stream up to which nothing is needed any more. */
+  /** Position in a stream up to which all data is known. */
   endOf(stream: OutputStreamName): number {
     return this.#streams[stream].end;
   }
 
-  /** Takes a piece, from wherever it comes. */
+  /** Adds a piece from an event or a fetch. */
   push({ stream, offset, data }: OutputChunk): void {
     const state = this.#streams[stream];
     const size = byteLength(data);
@@ -85,7 +85,7 @@ export class OutputQueue {
     if (size === 0 || end <= state.end || isPastEnd || this.#isClosed) return;
     const cost = size + CHUNK_OVERHEAD_BYTES;
     const isWanted = offset >= state.end && this.#bufferedBytes + cost <= this.#maxBytes;
-    // A piece of which a part is there already is fetched from that part on, instead of cutting it.
+    // If a part of the piece is known already, the rest becomes a hole and is fetched, instead of cutting the piece.
     this.#reach(stream, isWanted ? offset : end);
     if (!isWanted) return;
     state.end = end;
@@ -94,7 +94,7 @@ export class OutputQueue {
     this.#entries.push({ kind: 'chunk', chunk: { stream, offset, data }, cost });
   }
 
-  /** Takes the final sizes of the streams: what has not come by now is fetched. */
+  /** Sets the final sizes of the streams: data that is missing now is fetched. */
   finish(sizes: Readonly<Record<OutputStreamName, number>>): void {
     for (const stream of ['stdout', 'stderr'] as const) {
       this.#streams[stream].size = sizes[stream];
@@ -102,7 +102,7 @@ export class OutputQueue {
     }
   }
 
-  /** Takes out the chunk at the front. */
+  /** Removes the chunk at the front. */
   takeChunk(): void {
     const entry = this.first;
     if (entry?.kind !== 'chunk') return;
@@ -110,7 +110,7 @@ export class OutputQueue {
     this.#shift();
   }
 
-  /** Takes note that the hole at the front has been filled up to a position. */
+  /** Records that the hole at the front has been filled up to a position. */
   fillHole(end: number): void {
     const entry = this.first;
     if (entry?.kind !== 'hole') return;
@@ -122,7 +122,7 @@ export class OutputQueue {
     this.#shift();
   }
 
-  /** Nobody reads any more: lets go of everything and takes nothing. */
+  /** Drops all data and ignores further pieces, because the reader has stopped. */
   close(): void {
     this.#isClosed = true;
     this.#entries = [];
@@ -130,7 +130,7 @@ export class OutputQueue {
     this.#bufferedBytes = 0;
   }
 
-  /** Makes what lies between the end of a stream and a position a hole. */
+  /** Covers the range from the end of a stream to a position with a hole. */
   #reach(stream: OutputStreamName, position: number): void {
     const state = this.#streams[stream];
     if (position <= state.end || this.#isClosed) return;

@@ -1,24 +1,24 @@
-/** Numbers of a session's events that did not come, both ends included. */
+/** Range of missing event numbers of a session, both ends included. */
 export interface SequenceGap {
   readonly fromSeq: number;
   readonly toSeq: number;
 }
 
-/** Follows the numbers of one session's events: which were seen already, which were left out, which comes next. */
+/** Tracks the event numbers of one session: duplicates, gaps, and the next number. */
 export class SequenceTracker {
   #next: number | undefined;
 
-  /** @param next the number that the next event has; without it, whatever comes first is taken */
+  /** @param next number of the next event; without it, the first event of any number is accepted */
   constructor(next?: number) {
     this.#next = next;
   }
 
-  /** Number that the next new event has; undefined as long as nothing is known. */
+  /** Number of the next new event; undefined before the first event. */
   get next(): number | undefined {
     return this.#next;
   }
 
-  /** Takes the number of an event: whether it was seen before, and what is missing in front of it. */
+  /** Records the number of an event; returns whether it is a duplicate, and the gap in front of it. */
   accept(seq: number): { readonly isDuplicate: boolean; readonly gap?: SequenceGap } {
     const expected = this.#next ?? seq;
     if (seq < expected) return { isDuplicate: true };
@@ -28,7 +28,7 @@ export class SequenceTracker {
       : { isDuplicate: false, gap: { fromSeq: expected, toSeq: seq - 1 } };
   }
 
-  /** Takes the announcement that events up to a number will not come; gives those that were not known to be missing. */
+  /** Records that events up to a number are dropped; returns the part of them that was not known to be missing. */
   skip(toSeq: number): SequenceGap | undefined {
     const expected = this.#next;
     if (expected !== undefined && toSeq < expected) return undefined;

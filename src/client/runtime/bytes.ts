@@ -3,26 +3,26 @@ import { completeLength } from '../../core/output/utf8.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Size of a piece of output in bytes: of text, as UTF-8. */
+/** Size of a piece of output in bytes; text is counted as UTF-8. */
 export const byteLength = (data: string | Uint8Array): number =>
   typeof data === 'string' ? encoder.encode(data).length : data.length;
 
-/** Text where the bytes are UTF-8, else the bytes. */
+/** Returns text if the bytes are UTF-8, else the bytes. */
 export function textOrBytes(bytes: Uint8Array): string | Uint8Array {
   try {
     return decoder.decode(bytes);
   } catch {
-    // The TypeError of a fatal decoder: the bytes are not UTF-8.
+    // A fatal decoder throws a TypeError: the bytes are not UTF-8.
     return bytes;
   }
 }
 
-/** The bytes without an unfinished character at their end. */
+/** Removes an incomplete character at the end of the bytes. */
 export const wholeCharacters = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, completeLength(bytes));
 
 /**
- * Gives the attachment of a message, its `data`, as a plain Uint8Array: Socket.IO gives browsers an ArrayBuffer and Node
- * a Buffer. Other messages come back as they are.
+ * Converts the attachment of a message, its `data`, to a plain Uint8Array: Socket.IO provides an ArrayBuffer in
+ * browsers and a Buffer in Node.js. Other messages are returned unchanged.
  */
 export function withPlainBytes(message: unknown): unknown {
   if (typeof message !== 'object' || message === null) return message;

@@ -1,15 +1,15 @@
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 
-/** Takes one kind of the daemon's events. */
+/** Listener for one kind of the daemon's events. */
 export type EventListener<N extends EventName> = (payload: EventPayload<N>) => void;
 
 /** The listeners of a client, by event. */
 export class Listeners {
   readonly #listeners = new Map<EventName, Set<(payload: never) => void>>();
 
-  /** Adds a listener; gives what removes it. */
+  /** Adds a listener; returns a function that removes it. */
   add<N extends EventName>(event: N, listener: EventListener<N>): () => void {
-    // A function of its own, so that the same listener added twice is called twice and removed one by one.
+    // A separate function per call, so that a listener that is added twice is called twice and removed one by one.
     const entry = (payload: EventPayload<N>) => {
       listener(payload);
     };
@@ -19,13 +19,13 @@ export class Listeners {
     return () => entries.delete(entry);
   }
 
-  /** Calls the listeners of an event. One that throws does not keep the others, or the client, from going on. */
+  /** Calls the listeners of an event. An exception in one does not affect the others or the client. */
   emit<N extends EventName>(event: N, payload: EventPayload<N>): void {
     for (const listener of [...(this.#listeners.get(event) ?? [])] as EventListener<N>[]) {
       try {
         listener(payload);
       } catch (error) {
-        // It is the program's fault, and comes up as one.
+        // The error is a bug of the calling program, and is reported there as an uncaught exception.
         queueMicrotask(() => {
           throw error;
         });
