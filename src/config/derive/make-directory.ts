@@ -2,9 +2,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Creates a directory and those above it, if they are missing. Not `mkdir({ recursive })`: where a file system answers
- * ENOENT although the parent is there (/proc, automounted /home), that goes round without end in Node.js 20.
- * @throws the file system's error, also when something else than a directory is there.
+ * Creates a directory and its missing parents. Not `mkdir({ recursive })`: where a file system returns ENOENT although
+ * the parent exists (/proc, automounted /home), that loops without end in Node.js 20.
+ * @throws the file system's error, also when the path exists and is not a directory
  */
 export async function makeDirectory(directory: string, mode: number): Promise<void> {
   if (await isDirectory(directory)) return;
@@ -13,7 +13,7 @@ export async function makeDirectory(directory: string, mode: number): Promise<vo
   try {
     await mkdir(directory, { mode });
   } catch (error) {
-    // Somebody else may have created it meanwhile.
+    // Another process may have created it in the meantime.
     if (!(await isDirectory(directory))) throw error;
   }
 }
@@ -22,7 +22,7 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch {
-    // Missing, or not to be looked at: creating it says which.
+    // Missing or not accessible: creating it raises the precise error.
     return false;
   }
 }

@@ -1,6 +1,9 @@
 import type { Configuration } from '../model/configuration.js';
 
-/** Files that the daemon writes by itself, wherever they are configured to be: its log, the audit log, and their backups. */
+/**
+ * Files that the daemon writes on its own initiative, wherever they are configured to be: the log, the audit log, and
+ * their rotated files.
+ */
 export const ownFiles = ({ logging, audit }: Pick<Configuration, 'logging' | 'audit'>): readonly string[] => [
   ...withBackups(logging.filePath, logging.backupCount),
   ...withBackups(audit.filePath, audit.backups),

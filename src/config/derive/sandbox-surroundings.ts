@@ -4,21 +4,21 @@ import { dirname } from 'node:path';
 import type { Configuration, SandboxConfiguration } from '../model/configuration.js';
 import { ownFiles } from './own-files.js';
 
-/** What a configuration says of sandboxes, in one place. */
+/** All settings that a sandbox needs. */
 export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'isRequired'> {
-  /** Where bubblewrap is looked for. */
+  /** PATH that is searched for bubblewrap. */
   readonly path: string;
   readonly workspace: string;
   /** Home directories whose secrets are hidden. */
   readonly homes: readonly string[];
   /**
-   * The daemon's state, configuration, key, logs and the folder of its Unix socket, which nobody in a sandbox may see. The
-   * folder, because a socket that does not listen yet cannot be hidden.
+   * The daemon's state, configuration, key, logs and the folder of its Unix socket, which are hidden in every sandbox.
+   * The folder, because a socket that does not exist yet cannot be hidden.
    */
   readonly hidden: readonly string[];
 }
 
-/** Gathers it. */
+/** Collects the settings of a configuration that a sandbox needs. */
 export function sandboxSurroundings(configuration: Configuration): SandboxSurroundings {
   const { adapter, sandbox, socketio, file, childEnvironment } = configuration;
   const { profile, network, protectedPaths } = sandbox;
@@ -40,6 +40,6 @@ export function sandboxSurroundings(configuration: Configuration): SandboxSurrou
   };
 }
 
-/** The folder of the Unix socket. */
+/** Folder of the Unix socket; undefined without a socket. */
 export const socketFolder = ({ socketio: { unixSocket } }: Configuration): string | undefined =>
   unixSocket === undefined ? undefined : dirname(unixSocket);

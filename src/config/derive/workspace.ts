@@ -5,12 +5,12 @@ import { makeDirectory } from './make-directory.js';
 import { ConfigurationError } from '../model/problems.js';
 import { quote } from '../read/values.js';
 
-/** Readable and enterable for all, writable for its owner. */
+/** Readable and searchable for all, writable for the owner. */
 const WORKSPACE_MODE = 0o755;
 
 /**
- * Creates the workspace directory, with those above it, if it is missing. To be called when the daemon starts.
- * @throws {ConfigurationError} when it cannot be created, is not a directory, or may not be entered.
+ * Creates the workspace directory and its missing parents. Call it when the daemon starts.
+ * @throws {ConfigurationError} when it cannot be created, is not a directory, or is not accessible
  */
 export async function ensureWorkspace(configuration: Configuration): Promise<void> {
   const directory = configuration.adapter.workspaceDirectory;
@@ -18,7 +18,7 @@ export async function ensureWorkspace(configuration: Configuration): Promise<voi
     await makeDirectory(directory, WORKSPACE_MODE);
     await access(`${directory}/.`, constants.R_OK | constants.X_OK);
   } catch (cause) {
-    // What the file system refuses: the system's message has the code and the path.
+    // Any error of the file system: its message contains the code and the path.
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `the workspace directory ${quote(directory)} cannot be used: ${reason}`;
     const file = configuration.file ?? 'configuration';

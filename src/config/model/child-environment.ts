@@ -1,15 +1,15 @@
 import { isNamedBy } from '../../core/variables.js';
 
-/** What shells get of the daemon's environment without being asked; `*` at the end stands for anything. */
+/** Variables of the daemon's environment that shells inherit by default; a trailing `*` matches any suffix. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_*', 'TZ', 'SHELL', 'TMPDIR', 'XDG_RUNTIME_DIR'] as const;
 
-/** Where programs are when the daemon was started without a PATH. */
+/** PATH of the shells when the daemon was started without one. */
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The locale that every glibc has since 2.35, and Debian before: UTF-8 without a language. */
+/** UTF-8 locale without a language. glibc provides it since 2.35; Debian provided it before. */
 const UTF8_LOCALE = 'C.UTF-8';
 
-/** Nobody sits at these shells: no pager may wait for a key, no program for an answer that cannot come. */
+/** The shells have no interactive user: a pager must not wait for a key, nor a program for an answer. */
 const AGENT_VARIABLES = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',
@@ -19,17 +19,17 @@ const AGENT_VARIABLES = {
   TERM: 'dumb',
 } as const;
 
-/** The keys `adapter.environment` of the configuration. */
+/** The keys of `adapter.environment` in the configuration. */
 export interface EnvironmentRules {
-  /** Further names to pass on; one may end in `*`. */
+  /** Additional names to inherit; a name may end in `*`. */
   readonly pass: readonly string[];
-  /** Variables with their values, which win over all others. */
+  /** Variables with their values, which override all others. */
   readonly set: Readonly<Record<string, string>>;
 }
 
 /**
- * The environment that every shell starts with. Of the daemon's own it has a short list and what `pass` names, so that
- * the daemon's secrets stay its own. It always has a PATH and a UTF-8 locale.
+ * Builds the environment of every shell. It inherits a short list of the daemon's variables and the names in `pass`, so
+ * that the daemon's secrets are not exposed. It always contains a PATH and a UTF-8 locale.
  */
 export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: EnvironmentRules): Record<string, string> {
   const patterns = [...PASSED, ...rules.pass];
@@ -42,10 +42,10 @@ export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: Environment
   return { ...withUtf8Locale(passed), ...AGENT_VARIABLES, ...rules.set };
 }
 
-/** The daemon's own settings and its clients' tokens, which no pattern is meant to pass on. */
+/** The daemon's own settings and its clients' tokens, which are never inherited through a pattern. */
 const isOwn = (name: string): boolean => name.startsWith('SHELL_ADAPTER_');
 
-/** LC_ALL and LC_CTYPE win over LANG: those that are not UTF-8 have to go. */
+/** LC_ALL and LC_CTYPE override LANG: values that are not UTF-8 are removed. */
 function withUtf8Locale(env: Readonly<Record<string, string>>): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => {
     return (name !== 'LC_ALL' && name !== 'LC_CTYPE') || isUtf8(value);

@@ -11,13 +11,13 @@ import type { LIMIT_MECHANISMS } from '../sections/adapter.js';
 import type { AUTH_MODES } from '../sections/auth.js';
 import type { LOG_LEVELS } from '../sections/logging.js';
 
-/** One of Python's level names. */
+/** A level name of Python's logging. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Shells, commands and what is kept of their output. Sizes of output are in characters (code points). */
+/** Settings of shells, commands, and the output that is kept. Sizes of output are in characters (code points). */
 export interface AdapterConfiguration {
   readonly adapterType: 'shell';
-  /** Absolute. Not created yet: see `ensureWorkspace`. */
+  /** Absolute path. Not created yet: see `ensureWorkspace`. */
   readonly workspaceDirectory: string;
   /** `bash`, `zsh`, `sh`, or an absolute path. */
   readonly shell: string;
@@ -25,72 +25,72 @@ export interface AdapterConfiguration {
   readonly sessionMaxLifetimeMs: number;
   readonly sessionIdleTimeoutMs: number;
   readonly reconnectGraceMs: number;
-  /** The longest a command may run, and its default time-out. */
+  /** Longest run time of a command, and its default time-out. */
   readonly commandMaxLifetimeMs: number;
   readonly killGraceMs: number;
   readonly wedgeTimeoutMs: number;
-  /** `beginOutputSize + endOutputSize <= maxOutputSize` holds. */
+  /** Invariant: `beginOutputSize + endOutputSize <= maxOutputSize`. */
   readonly maxOutputSize: number;
   readonly beginOutputSize: number;
   readonly endOutputSize: number;
-  /** Output on disk, per session. */
+  /** Size of the spool on disk, per session. */
   readonly spoolMaxBytes: number;
-  /** Latest output in memory, per session. */
+  /** Size of the replay ring in memory, per session. */
   readonly replayMaxBytes: number;
-  /** Of all that a session or a one-shot runs, together. */
+  /** Limits on the sum of everything that a session or a one-shot runs. */
   readonly resourceLimits: Limits;
-  /** What `cpu_percent` is averaged over. */
+  /** Window over which `cpu_percent` is averaged. */
   readonly cpuWindowMs: number;
-  /** Free space below which commands that write are ended, in MB; undefined for no such floor. */
+  /** Free disk space below which commands that write are ended, in MB; undefined for no floor. */
   readonly diskFreeMbFloor: number | undefined;
   readonly limitMechanism: (typeof LIMIT_MECHANISMS)[number];
   readonly maxSessions: number;
-  /** Commands that may wait in a session. */
+  /** Most commands that may wait in a session. */
   readonly queueLimit: number;
-  /** Shells kept started; 0 for none. */
+  /** Number of shells that are started ahead of need; 0 for none. */
   readonly prewarm: { readonly sessions: number; readonly oneShots: number };
-  /** Absolute. Not created yet. */
+  /** Absolute path. Not created yet. */
   readonly stateDirectory: string;
 }
 
-/** What a checkpoint of the workspace may have, and how much of them is kept. */
+/** Limits on a checkpoint of the workspace, and on the checkpoints that are kept. */
 export interface CheckpointsConfiguration {
-  /** Files and directories. */
+  /** Most files and directories. */
   readonly maxFiles: number;
   readonly maxFileBytes: number;
-  /** Of all files together. */
+  /** Total size of all files. */
   readonly maxWorkspaceBytes: number;
   readonly maxCount: number;
-  /** Of all checkpoints together, on the disk. */
+  /** Total size of all checkpoints on disk. */
   readonly maxStoreBytes: number;
 }
 
-/** What is logged, and where. */
+/** Settings of the log. */
 export interface LoggingConfiguration {
-  /** The least grave level that is written. */
+  /** The least severe level that is written. */
   readonly level: LogLevel;
-  /** Absolute. */
+  /** Absolute path. */
   readonly filePath: string;
   readonly format: LogFormat;
-  /** A log file that would grow beyond this is rotated. */
+  /** Size limit of the log file: a line that would exceed it causes a rotation first. */
   readonly maxFileBytes: number;
-  /** Rotated files that are kept; with 0 a full file is begun anew. */
+  /** Number of rotated files that are kept; with 0 a full file is truncated. */
   readonly backupCount: number;
 }
 
-/** Where the daemon listens, and to whom. */
+/** Settings of the port and the Unix socket, and the clients that may connect. */
 export interface SocketioConfiguration {
   /** An IP address, or `localhost`. */
   readonly host: string;
-  /** Whether only this machine reaches that. */
+  /** Whether the host is reachable from this machine only. */
   readonly isLoopback: boolean;
   /** 0 for any free port. */
   readonly port: number;
-  /** Absolute path of a socket to listen on beside the port; undefined for none. */
+  /** Absolute path of an additional Unix socket; undefined for none. */
   readonly unixSocket: string | undefined;
   /** `*` for any origin. */
   readonly corsAllowedOrigins: '*' | readonly string[];
-  /** Names by which clients may call the daemon, beside those of the loopback; lower case. */
+  /** Host names that clients may use besides those of the loopback; lower case. */
   readonly allowedHosts: readonly string[];
   /** Absolute paths; undefined for plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
@@ -100,10 +100,10 @@ export interface SocketioConfiguration {
   readonly pingTimeoutMs: number;
 }
 
-/** How much of the machine commands may reach. */
+/** Isolation of commands from the machine. */
 export interface SandboxConfiguration {
   readonly profile: SandboxProfile;
-  /** Whether the daemon refuses to start when that does not work. */
+  /** Whether the daemon refuses to start when the sandbox does not work. */
   readonly isRequired: boolean;
   /** Whether the profile `workspace` shares the machine's network. */
   readonly network: boolean;
@@ -111,70 +111,70 @@ export interface SandboxConfiguration {
   readonly protectedPaths: readonly string[];
 }
 
-/** What the port answers beside Socket.IO. */
+/** HTTP endpoints besides Socket.IO. */
 interface HttpConfiguration {
-  /** Whether figures are kept, and shown at `/metrics`. */
+  /** Whether metrics are collected and served at `/metrics`. */
   readonly metrics: boolean;
-  /** Whether command-line tools answer at `/v1/chat/completions`. */
+  /** Whether the OpenAI-compatible endpoint is served at `/v1/chat/completions`. */
   readonly openai: boolean;
-  /** Whether the tools for models are at `/mcp`. */
+  /** Whether the MCP endpoint is served at `/mcp`. */
   readonly mcp: boolean;
 }
 
-/** The record of who has done what. */
+/** Settings of the audit log. */
 interface AuditConfiguration {
   readonly enabled: boolean;
-  /** Absolute. */
+  /** Absolute path. */
   readonly filePath: string;
-  /** Whether the configuration names the file: no other will do then. */
+  /** Whether the configuration names the file: no other file is used then. */
   readonly isFileChosen: boolean;
-  /** A file that would grow beyond this is rotated. */
+  /** Size limit of the file: a record that would exceed it causes a rotation first. */
   readonly maxFileBytes: number;
-  /** Rotated files that are kept. */
+  /** Number of rotated files that are kept. */
   readonly backups: number;
 }
 
-/** Who may connect. */
+/** Settings of authentication. */
 interface AuthConfiguration {
   readonly mode: (typeof AUTH_MODES)[number];
-  /** Of each token. */
+  /** Rate limit per token. */
   readonly requestsPerSecond: number;
-  /** Open at a time. */
+  /** Most open sessions per token. */
   readonly maxSessionsPerToken: number;
 }
 
 /** The model that reviews commands. */
 interface ReviewerConfiguration {
-  /** `openai` is asked at `baseUrl`; the others are those of `llm`. */
+  /** `openai` is the model at `baseUrl`; the others are the providers of `llm`. */
   readonly provider: LlmProviderName;
-  /** The tool that is asked with the provider `shell`; undefined for the first that answers. */
+  /** The tool to use with the provider `shell`; undefined for the first one that works. */
   readonly shellProvider: string | undefined;
   readonly baseUrl: string;
-  /** There wherever a model behind `baseUrl` confirms commands. */
+  /** Defined whenever a model at `baseUrl` confirms commands. */
   readonly model: string | undefined;
   readonly apiKey: Secret | undefined;
   readonly timeoutMs: number;
 }
 
-/** Which commands may run, and who is asked first. */
+/** Settings of the policy and of confirmations. */
 export interface ConfirmationConfiguration {
-  /** `off`: every command runs, and `check_command` alone says what the policy would. */
+  /** `off`: every command runs; only `check_command` reports the policy's verdict. */
   readonly mode: ConfirmationMode | 'off';
   readonly preset: PresetName;
-  /** What becomes of each class: of the preset, and what the file says of single classes. */
+  /** Action for each class: from the preset, with the overrides of the file. */
   readonly actions: ClassActions;
-  /** Who confirms the commands of a class, where that is not `mode`. */
+  /** Modes of the classes that override `mode`. */
   readonly modes: Readonly<Partial<Record<CommandClass, ConfirmationMode>>>;
   readonly rules: readonly TestedRule[];
   readonly expiresMs: number;
-  /** Whether the workspace is saved before a confirmed command that may destroy. */
+  /** Whether a checkpoint is made before a confirmed command that may destroy data. */
   readonly checkpoint: boolean;
   readonly reviewer: ReviewerConfiguration;
 }
 
-/** All that can be configured: checked, with defaults, in the units that the names say, with absolute paths. */
+/** The whole configuration: validated, with defaults, in the units that the names say, with absolute paths. */
 export interface Configuration {
-  /** The file it came from; undefined when there was none. */
+  /** Path of the configuration file; undefined without one. */
   readonly file: string | undefined;
   readonly adapter: AdapterConfiguration;
   readonly checkpoints: CheckpointsConfiguration;
@@ -183,12 +183,12 @@ export interface Configuration {
   readonly auth: AuthConfiguration;
   readonly confirmation: ConfirmationConfiguration;
   readonly sandbox: SandboxConfiguration;
-  /** Who answers calls of LLMs. */
+  /** Settings of the LLM providers. */
   readonly llm: LlmSettings;
   readonly audit: AuditConfiguration;
-  /** What is masked wherever it would show. Not to be printed. */
+  /** Texts that are masked in all output and records. Never print them. */
   readonly secrets: readonly string[];
   readonly http: HttpConfiguration;
-  /** What every shell starts with, and nothing else of the daemon's environment. */
+  /** Environment of every shell; nothing else of the daemon's environment is inherited. */
   readonly childEnvironment: Readonly<Record<string, string>>;
 }

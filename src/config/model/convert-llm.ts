@@ -12,7 +12,7 @@ import type { CheckedConfiguration } from './schema.js';
 type LlmSection = CheckedConfiguration['llm'];
 type WrittenShellProvider = LlmSection['shell_providers'][string];
 
-/** What may be written of a service; not all of them take all of it. */
+/** Keys of a service in the file; not every service has all of them. */
 interface WrittenService {
   readonly base_url?: string | undefined;
   readonly api_key?: string | undefined;
@@ -21,7 +21,7 @@ interface WrittenService {
   readonly max_retries: number;
 }
 
-/** Variables that stand in for keys that the file leaves out; the names are those of the services' own tools. */
+/** Variables that provide the values of missing keys; the names are those of the services' own tools. */
 const VARIABLES: Readonly<Record<HttpProviderName, Readonly<Record<'url' | 'key' | 'model' | 'version', string>>>> = {
   openai: { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', model: 'OPENAI_MODEL', version: '' },
   azure: {
@@ -34,10 +34,10 @@ const VARIABLES: Readonly<Record<HttpProviderName, Readonly<Record<'url' | 'key'
   litellm: { url: 'LITELLM_API_BASE', key: 'LITELLM_API_KEY', model: 'LITELLM_MODEL', version: '' },
 };
 
-/** What depends on more than the section: its paths, absolute, and its limits. */
+/** Values that depend on more than the section: absolute paths, and limits. */
 type Derived = Pick<LlmSettings, 'modelsFile' | 'worktreeDirectory' | 'limits'>;
 
-/** The section `llm` as the code knows it; the models are read later. */
+/** Converts the section `llm`; the models are read later. */
 export function toLlm(llm: LlmSection, env: NodeJS.ProcessEnv, derived: Derived): LlmSettings {
   const { provider, fallback } = llm;
   return {
@@ -99,5 +99,5 @@ function toService(name: HttpProviderName, written: WrittenService, env: NodeJS.
   };
 }
 
-/** Whole milliseconds, and at least one. */
+/** Converts to whole milliseconds, at least one. */
 const toMs = (seconds: number): number => Math.max(1, Math.round(seconds * UNIT_MS.seconds));

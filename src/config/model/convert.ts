@@ -25,17 +25,17 @@ import { modeOf } from '../sections/confirmation.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** What the values of the file depend on. */
+/** Inputs of the conversion besides the file. */
 export interface ConversionContext {
   readonly file: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** The daemon's current directory. */
   readonly cwd: string;
-  /** The directory that a relative path of this key is relative to. */
+  /** Base directory of a relative path in this key. */
   baseOf(path: readonly string[]): string;
 }
 
-/** The one place where sections, units and paths of the file become those of the code. */
+/** Converts the sections, units and paths of the file to those of the code. No other module does. */
 export function toConfiguration(checked: CheckedConfiguration, context: ConversionContext): Configuration {
   const adapter = toAdapter(checked.adapter, context);
   return {
@@ -215,7 +215,7 @@ function toConfirmation(confirmation: CheckedConfiguration['confirmation']): Con
   };
 }
 
-/** Whole milliseconds, and at least one: a time that was asked for is never none at all. */
+/** Converts to whole milliseconds, at least one: a time that is configured must not become zero. */
 function toMs(value: number, unit: keyof typeof UNIT_MS): number {
   return Math.max(1, Math.round(value * UNIT_MS[unit]));
 }
@@ -229,7 +229,7 @@ function homeOf(env: NodeJS.ProcessEnv): string {
   return env['HOME'] || homedir();
 }
 
-/** Source: https://specifications.freedesktop.org/basedir-spec/latest/ (a relative path there is to be ignored). */
+/** Source: https://specifications.freedesktop.org/basedir-spec/latest/ (relative paths must be ignored). */
 function defaultStateDirectory(env: NodeJS.ProcessEnv): string {
   const stateHome = env['XDG_STATE_HOME'] ?? '';
   return join(isAbsolute(stateHome) ? stateHome : join(homeOf(env), '.local/state'), 'shell-adapter');

@@ -1,18 +1,18 @@
-/** One thing that is wrong with the configuration, and where. */
+/** One problem of the configuration, with its place. */
 export interface ConfigurationProblem {
-  /** The file; or, for a value from elsewhere, `environment variable NAME` or `command line`. */
+  /** The file; for a value from another source, `environment variable NAME` or `command line`. */
   readonly file: string;
   /** From 1; undefined when the value is in no file. */
   readonly line: number | undefined;
   /** From 1, in UTF-16 units; undefined when the value is in no file. */
   readonly column: number | undefined;
-  /** The key, such as `adapter.prewarm.sessions`; empty when the file as a whole is meant. */
+  /** The key, such as `adapter.prewarm.sessions`; empty for a problem of the whole file. */
   readonly path: string;
-  /** What is wrong, and what would be right. */
+  /** The problem and the accepted values. */
   readonly message: string;
 }
 
-/** The configuration cannot be used. `problems` has everything that is wrong with it, `message` prints it for a person. */
+/** The configuration is invalid. `problems` lists all problems, `message` describes them for people. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   readonly problems: readonly ConfigurationProblem[];
@@ -23,7 +23,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** A key's path as it is written in messages: `adapter.environment.pass[2]`. */
+/** Formats the path of a key for messages: `adapter.environment.pass[2]`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
@@ -31,7 +31,7 @@ export function formatPath(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** `FILE:LINE:COLUMN: adapter.key: message`, with the parts that are known. */
+/** Formats `FILE:LINE:COLUMN: adapter.key: message`, without the unknown parts. */
 function formatProblem({ file, line, column, path, message }: ConfigurationProblem): string {
   const place = line === undefined || column === undefined ? file : `${file}:${line}:${column}`;
   return [place, path, message].filter((part) => part !== '').join(': ');

@@ -11,7 +11,7 @@ import { sandboxSection } from '../sections/sandbox.js';
 import { secretsSection } from '../sections/secrets.js';
 import { isLoopback, socketioSection } from '../sections/socketio.js';
 
-/** What the configuration file may hold: the sections, every key with a default. */
+/** Schema of the configuration file: its sections; every key has a default. */
 export const configurationSchema = z
   .strictObject({
     adapter: adapterSection.prefault({}),
@@ -42,8 +42,8 @@ export const configurationSchema = z
     refuse(['socketio', 'host'], message);
   });
 
-/** The configuration as it stands in a file: snake_case, every key optional. */
+/** The configuration as written in a file: snake_case, every key optional. */
 export type ConfigurationInput = z.input<typeof configurationSchema>;
 
-/** The configuration as the schema leaves it: snake_case, units of the file, defaults filled in. */
+/** The configuration after validation: snake_case, units of the file, defaults filled in. */
 export type CheckedConfiguration = z.output<typeof configurationSchema>;

@@ -5,9 +5,10 @@ import type { CheckedConfiguration } from './schema.js';
 import { isMaskable } from '../sections/secrets.js';
 
 /**
- * The secrets of a configuration.
- * @param resolve gives the absolute path of a file
- * @throws ConfigurationError when one cannot be read, or is too short to be told from other words; it is not shown
+ * Reads the secrets of a configuration.
+ * @param resolve returns the absolute path of a file
+ * @throws ConfigurationError when a secret cannot be read, or is too short to be distinguished from other words; the
+ * message does not contain the secret
  */
 export function readSecrets(
   { values, environment, files }: CheckedConfiguration['secrets'],

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { configurationSchema } from './schema.js';
 
-/** One key of the configuration that holds a value. */
+/** A key of the configuration that holds a value. */
 export interface Setting {
-  /** `['adapter', 'prewarm', 'sessions']` */
+  /** Path of the key, such as `['adapter', 'prewarm', 'sessions']`. */
   readonly path: readonly string[];
-  /** What it takes is text and nothing else: what looks like a number is still text. */
+  /** Whether it accepts text only: a text that looks like a number is still text. */
   readonly isText: boolean;
-  /** It takes several texts. */
+  /** Whether it accepts a list of texts. */
   readonly isList: boolean;
-  /** Keys of its entries, when it takes a list or a mapping of mappings. */
+  /** Keys of its entries, for a list or a mapping of mappings. */
   readonly entryKeys: readonly string[];
-  /** What it does, with unit and default. */
+  /** Description, with unit and default. */
   readonly description: string;
 }
 
-/** The part of a JSON Schema that tells what a key takes. */
+/** The part of a JSON Schema that describes the type of a key. */
 interface SchemaNode {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -25,28 +25,28 @@ interface SchemaNode {
   readonly description?: string;
 }
 
-/** Every key that the schema knows, in its order. */
+/** Lists the keys of the schema in its order. */
 export function listSettings(): readonly Setting[] {
   return collect(z.toJSONSchema(configurationSchema, { io: 'input' }) as SchemaNode, []);
 }
 
 /**
- * True when the value at this path is text by the schema: a text setting, or an entry of one that takes a list or mapping
- * (all of which hold texts).
+ * True when the schema expects text at this path: a text setting, or an entry of a setting that accepts a list or
+ * mapping (all of which contain texts).
  */
 export function takesText(settings: readonly Setting[], path: readonly PropertyKey[]): boolean {
   const setting = settings.find((candidate) => candidate.path.every((step, index) => path[index] === step));
   return setting !== undefined && (setting.isText || path.length > setting.path.length);
 }
 
-/** True when the path is that of the whole configuration, of a section, or of a group within one. */
+/** True when the path refers to the whole configuration, a section, or a group within one. */
 export function isSection(settings: readonly Setting[], path: readonly PropertyKey[]): boolean {
   return settings.some(
     (setting) => setting.path.length > path.length && path.every((step, index) => setting.path[index] === step),
   );
 }
 
-/** The keys that may stand under a section, or in an entry of a list. */
+/** Lists the keys that are allowed in a section, or in an entry of a list. */
 export function listKeys(settings: readonly Setting[], section: readonly PropertyKey[]): readonly string[] {
   const list = settings.find(
     ({ path }) => path.length + 1 === section.length && path.every((step, index) => section[index] === step),

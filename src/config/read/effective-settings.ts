@@ -7,17 +7,17 @@ import type { CheckedConfiguration } from '../model/schema.js';
 import type { Setting } from '../model/settings.js';
 import { isMapping } from './values.js';
 
-/** A key of the configuration as it is in force. */
+/** A key of the configuration with its effective value. */
 export interface EffectiveSetting {
-  /** As in the file. */
+  /** Path as in the file. */
   readonly path: readonly string[];
-  /** In the units of the file; undefined for none. Secrets are masked. */
+  /** Value in the units of the file; undefined for none. Secrets are masked. */
   readonly value: unknown;
-  /** `default`, `line 3`, the name of a variable of the environment, or `command line`. */
+  /** `default`, `line 3`, the name of an environment variable, or `command line`. */
   readonly source: string;
 }
 
-/** Every key in the order of the sections, with its value and who has said so. */
+/** Lists all keys in the order of the sections, with values and sources. */
 export function effectiveSettings(
   checked: CheckedConfiguration,
   configuration: Configuration,
@@ -66,7 +66,10 @@ function deriveValues({ adapter, logging, audit, confirmation, llm, socketio }: 
 const valueAt = (tree: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, key) => (isMapping(inner) ? inner[key] : undefined), tree);
 
-/** Keys of services are secrets whatever is listed as such, and tools are given theirs in variables. */
+/**
+ * Masks keys of services, whether or not they are listed as secrets, and the variables of tools, which may contain
+ * keys.
+ */
 function withoutSecrets(key: string, value: unknown): unknown {
   if (key === 'llm.shell_providers') return maskVariables(value);
   const isSecret = key.endsWith('.api_key') || key === 'secrets.values';

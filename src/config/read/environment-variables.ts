@@ -4,23 +4,23 @@ import { readValue } from './values.js';
 
 const PREFIX = 'SHELL_ADAPTER_';
 
-/** One value that the environment overrides. */
+/** A value that an environment variable overrides. */
 export interface EnvironmentOverride {
   readonly name: string;
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** What the daemon's environment says about the configuration. */
+/** Overrides of the configuration in the environment. */
 export interface EnvironmentOverrides {
   readonly overrides: readonly EnvironmentOverride[];
-  /** Variables that look like overrides and are none. */
+  /** Variables with the name of an override that match no key. */
   readonly problems: readonly { readonly name: string; readonly message: string }[];
 }
 
 /**
  * Reads the `SHELL_ADAPTER_<SECTION>_<KEY>` variables. Numbers, lists (`[a, b]`, or `a,b`) and mappings (`{A: b}`) are
- * written as in YAML. Variables of the prefix that name no section, such as SHELL_ADAPTER_URL, are not ours.
+ * written as in YAML. Variables with the prefix that name no section, such as SHELL_ADAPTER_URL, are ignored.
  */
 export function readEnvironmentVariables(env: NodeJS.ProcessEnv, settings: readonly Setting[]): EnvironmentOverrides {
   const byName = new Map(settings.map((setting) => [variableName(setting.path), setting]));

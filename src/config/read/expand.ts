@@ -1,16 +1,16 @@
-/** A text with its variables filled in, or why that cannot be done. */
+/** A text with its variables expanded, or the problem that prevents it. */
 export type Expansion = { readonly text: string } | { readonly problem: string };
 
 const REFERENCE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
-/** True when the text has a `${` at all, escaped or not: {@link expandVariables} would change it or refuse it. */
+/** True when the text contains `${`, escaped or not: {@link expandVariables} would change or reject it. */
 export function hasVariables(text: string): boolean {
   return text.includes('${');
 }
 
 /**
- * Fills in `${NAME}` and `${NAME:-default}` from `env`. As in a shell, the default stands in for an unset and for an empty
- * variable and may have variables itself. `$${` is a literal `${`. An unset variable without a default is a problem.
+ * Expands `${NAME}` and `${NAME:-default}` from `env`. As in a shell, the default replaces an unset or empty variable
+ * and may contain variables. `$${` is a literal `${`. An unset variable without a default is a problem.
  */
 export function expandVariables(text: string, env: NodeJS.ProcessEnv): Expansion {
   let expanded = '';
@@ -49,7 +49,7 @@ function resolveReference(reference: string, env: NodeJS.ProcessEnv): Expansion 
   return { text: value };
 }
 
-/** The index of the `}` that ends the reference which `from` is inside of. */
+/** Index of the `}` that closes the reference around position `from`. */
 function findClosingBrace(text: string, from: number): number | undefined {
   let depth = 1;
   for (let index = from; index < text.length; index += 1) {

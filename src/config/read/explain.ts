@@ -4,15 +4,15 @@ import { formatPath } from '../model/problems.js';
 import { isSection, listKeys, type Setting } from '../model/settings.js';
 import { describeValue, isMapping, quote, readValue } from './values.js';
 
-/** A fault that the schema found. */
+/** A problem that the schema has found. */
 export interface SchemaProblem {
   readonly path: readonly PropertyKey[];
-  /** What of the path is at fault. */
+  /** The part of the path with the problem. */
   readonly part: 'key' | 'value';
   readonly message: string;
 }
 
-/** Says for a person what the schema found in `tree`: what is there, and what would be right. */
+/** Describes a problem in `tree` for people: the value found, and the accepted ones. */
 export function explainIssue(
   issue: z.core.$ZodIssue,
   tree: unknown,
@@ -60,7 +60,7 @@ function explainUnknownKey(
   return `unknown key. ${place} ${keys.join(', ')}`;
 }
 
-/** The keys of a value that are sections of the configuration. */
+/** Names of the keys of a value that are sections of the configuration. */
 function sectionsIn(value: unknown, settings: readonly Setting[]): string[] {
   const sections = listKeys(settings, []);
   return isMapping(value) ? Object.keys(value).filter((key) => sections.includes(key)) : [];

@@ -3,18 +3,21 @@ import { isSection, type Setting } from '../model/settings.js';
 import { isMapping, type Mapping } from './values.js';
 import type { YamlFile } from './yaml-file.js';
 
-/** The sources of a configuration; the later ones win. */
+/** Sources of a configuration; later ones override earlier ones. */
 export interface ConfigurationLayers {
   readonly yaml: YamlFile;
   readonly environment: readonly EnvironmentOverride[];
   readonly flags: Mapping;
 }
 
-/** Where a value comes from. */
+/** Source of a value. */
 export type Layer =
   { readonly kind: 'file' } | { readonly kind: 'environment'; readonly name: string } | { readonly kind: 'flags' };
 
-/** One tree of all layers. Sections are merged key by key; a list or mapping that is a value is replaced as a whole. */
+/**
+ * Merges all layers into one tree. Sections are merged key by key; a list or mapping that is a value is replaced as a
+ * whole.
+ */
 export function mergeLayers(layers: ConfigurationLayers, settings: readonly Setting[]): unknown {
   const environment = layers.environment.map(({ path, value }) =>
     path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value),
@@ -25,14 +28,14 @@ export function mergeLayers(layers: ConfigurationLayers, settings: readonly Sett
   );
 }
 
-/** The layer that decides the value at this path. */
+/** The layer that provides the value at this path. */
 export function layerOf(layers: ConfigurationLayers, path: readonly PropertyKey[]): Layer {
   if (hasPath(layers.flags, path)) return { kind: 'flags' };
   const override = layers.environment.find((candidate) => candidate.path.every((step, index) => path[index] === step));
   return override ? { kind: 'environment', name: override.name } : { kind: 'file' };
 }
 
-/** A section that holds nothing (all its keys are commented out) is an empty one, not a wrong value. */
+/** A section without keys (all of them are commented out) is an empty section, not an invalid value. */
 function merge(lower: unknown, upper: unknown, path: readonly string[], settings: readonly Setting[]): unknown {
   if (upper === undefined) return lower;
   if (!isSection(settings, path)) return upper;

@@ -4,9 +4,9 @@ import { withModels } from './models-file.js';
 import { type ConfigurationRequest, readConfiguration } from './read.js';
 
 /**
- * Loads and checks a configuration, and puts the rules of the policy to their own tests. Reads the files, changes nothing:
- * it may be called again at any time, to reload.
- * @throws {ConfigurationError} with everything that is wrong.
+ * Loads and validates a configuration, and runs the tests that the rules of the policy contain. It only reads files, so
+ * it can be called again at any time to reload.
+ * @throws {ConfigurationError} with all problems
  */
 export function loadConfiguration(request: ConfigurationRequest): Configuration {
   return withModels(readConfiguration(request, findRuleFaults), request.env);

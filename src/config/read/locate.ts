@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A configuration file, as `loadConfiguration` takes it. */
+/** A configuration file, in the form that `loadConfiguration` accepts. */
 export interface ConfigurationSource {
   readonly file: string;
-  /** Set where it is not the file's own place that relative paths are relative to. */
+  /** Base of relative paths; set when it is not derived from the file's location. */
   readonly baseDirectory?: string;
 }
 
-/** Where to look for the configuration file. */
+/** Inputs of the search for the configuration file. */
 export interface ConfigurationSearch {
-  /** What `--config` says. */
+  /** Value of `--config`. */
   readonly flag?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -19,13 +19,13 @@ export interface ConfigurationSearch {
 
 const FILE_NAME = 'config/shell_adapter.yaml';
 
-/** From `src/config/` and from `dist/config/` alike. */
+/** The relative path is the same from `src/config/` and `dist/config/`. */
 const PACKAGE_FILE = new URL(`../../../${FILE_NAME}`, import.meta.url);
 
 /**
- * The configuration file to use: what the flag says, what SHELL_ADAPTER_CONFIG says, `config/shell_adapter.yaml` below the
- * current directory, or the one that comes with the package. The first two need not exist: loading says so. Relative paths
- * in the package's file are relative to the current directory, so that nothing is written where the package is installed.
+ * Finds the configuration file: the flag, SHELL_ADAPTER_CONFIG, `config/shell_adapter.yaml` below the current
+ * directory, or the file in the package. The first two need not exist: loading reports that. Relative paths in the
+ * package's file are relative to the current directory, so that nothing is written into the package's installation.
  */
 export function findConfigurationFile({ flag, env, cwd }: ConfigurationSearch): ConfigurationSource | undefined {
   const chosen = flag ?? (env['SHELL_ADAPTER_CONFIG'] || undefined);

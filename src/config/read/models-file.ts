@@ -23,7 +23,7 @@ const timeError = 'must be a number of seconds above 0';
 
 type ShellProviders = LlmSettings['shellProviders'];
 
-/** One model, in the words of the file. */
+/** One model, with the keys of the file. */
 const writtenModel = z.strictObject(
   {
     driver: text('the name of a shell provider'),
@@ -42,8 +42,8 @@ const writtenModel = z.strictObject(
 const modelsSchema = z.record(z.string().min(1), writtenModel, { error: 'must be an object of models by their names' });
 
 /**
- * The configuration with its models, if it names a file of them.
- * @throws {ConfigurationError} with everything that is wrong with the file
+ * Returns the configuration with the models of its models file, if any.
+ * @throws {ConfigurationError} with all problems of the file
  */
 export function withModels(configuration: Configuration, env: NodeJS.ProcessEnv): Configuration {
   const { llm } = configuration;
@@ -51,7 +51,7 @@ export function withModels(configuration: Configuration, env: NodeJS.ProcessEnv)
   return { ...configuration, llm: { ...llm, models: readModels(llm.modelsFile, llm.shellProviders, env) } };
 }
 
-/** JSON is YAML, so faults have their lines here too. */
+/** JSON is a subset of YAML, so that problems have line numbers here too. */
 function readModels(file: string, providers: ShellProviders, env: NodeJS.ProcessEnv): ModelRegistry {
   const yaml = parseYamlFile(readText(file), (value) =>
     hasVariables(value) ? expandVariablesOf(value, env) : { value },
@@ -87,7 +87,7 @@ function readModels(file: string, providers: ShellProviders, env: NodeJS.Process
   );
 }
 
-/** What is wrong between a model and its shell provider. */
+/** Reports a mismatch between a model and its shell provider. */
 function driverProblem(
   { driver, access }: z.output<typeof writtenModel>,
   providers: ShellProviders,
@@ -111,7 +111,7 @@ function readText(file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (cause) {
-    // The file is missing, unreadable, a directory, or not UTF-8; the system's message says which.
+    // The file is missing, unreadable, a directory, or not UTF-8; the system's message contains the reason.
     const message = `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new ConfigurationError([{ ...placeOf(file, undefined), path: 'llm.models_file', message }], { cause });
   }

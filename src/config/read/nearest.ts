@@ -1,12 +1,13 @@
-/** How many letters a suggestion may be away from what was written: more than a third of it is another word. */
+/** Longest edit distance of a suggestion, relative to the written text: a larger one indicates another word. */
 const MAX_RELATIVE_DISTANCE = 1 / 3;
 
-/** Letters that an abbreviation has at least. */
+/** Shortest abbreviation, in letters. */
 const MIN_PREFIX_LETTERS = 3;
 
 /**
- * The candidate that was most likely meant by `written`, or undefined when none is close: the only one that begins with it, or
- * else the one with the least edit distance. Letter case and the choice of `-`, `_` or nothing between words do not count.
+ * Returns the candidate that `written` most likely means, or undefined when none is close: the only one with that
+ * prefix, else the one with the smallest edit distance. Letter case and the choice of `-`, `_` or nothing between words
+ * are ignored.
  */
 export function findNearest(written: string, candidates: Iterable<string>): string | undefined {
   const wanted = simplify(written);
@@ -30,7 +31,7 @@ function simplify(name: string): string {
 }
 
 /**
- * Edit distance with swaps (optimal string alignment): how many letters must be inserted, removed, replaced, or swapped with
+ * Edit distance with swaps (optimal string alignment): the number of letters to insert, remove, replace, or swap with
  * their neighbour to get from `a` to `b`.
  */
 export function editDistance(a: string, b: string): number {
@@ -50,7 +51,7 @@ export function editDistance(a: string, b: string): number {
   return at(previous, b.length);
 }
 
-/** The rows above are complete: the fallback is there for the type alone. */
+/** The rows above are complete: only the type requires the fallback. */
 function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }

@@ -14,40 +14,41 @@ import { listSettings, type Setting, takesText } from '../model/settings.js';
 import { readValue } from './values.js';
 import { EMPTY_YAML_FILE, parseYamlFile, type YamlFile } from './yaml-file.js';
 
-/** Where a configuration comes from. Flags win over the environment, the environment over the file. */
+/** Sources of a configuration. Flags override the environment, and the environment overrides the file. */
 export interface ConfigurationRequest {
-  /** Undefined for none: everything has a default. */
+  /** Path of the file; undefined for none: everything has a default. */
   readonly file?: string | undefined;
   /**
-   * What relative paths in the file are relative to. Default: the folder of the file; if that is named `config`, the one
-   * above it. Relative paths from elsewhere are relative to `cwd`.
+   * Base of relative paths in the file. Default: the folder of the file; if that is named `config`, its parent.
+   * Relative paths from other sources are relative to `cwd`.
    */
   readonly baseDirectory?: string | undefined;
-  /** The environment: overrides, `${VAR}`, and what shells get of it. */
+  /** The environment: overrides, values of `${VAR}`, and variables that shells inherit. */
   readonly env: NodeJS.ProcessEnv;
   /** The current directory, absolute. */
   readonly cwd: string;
-  /** What flags say, in the file's names and units. */
+  /** Values of flags, with the file's names and units. */
   readonly overrides?: ConfigurationInput | undefined;
 }
 
-/** Finds what is wrong with a rule of the policy. */
+/** Returns the problems of a policy rule. */
 export type RuleValidator = (rule: TestedRule) => readonly RuleFault[];
 
-/** For those who want an address or a path of the configuration, and decide over no command: no rule is looked at. */
+/** Skips the rules, for callers that need only an address or a path of the configuration and check no command. */
 export const skipRuleTests: RuleValidator = () => [];
 
 /**
- * Reads and checks a configuration.
- * @param proveRule looks at each rule; see `loadConfiguration`, which knows how. Parsing commands is much code to load.
- * @throws {ConfigurationError} with everything that is wrong.
+ * Reads and validates a configuration.
+ * @param proveRule validates each rule. It is a parameter because the command parser is slow to load:
+ * `loadConfiguration` passes it.
+ * @throws {ConfigurationError} with all problems
  */
 export const readConfiguration = (request: ConfigurationRequest, proveRule: RuleValidator): Configuration =>
   readSettings(request, proveRule).configuration;
 
 /**
- * The same, with where each value comes from.
- * @throws {ConfigurationError} with everything that is wrong.
+ * Reads and validates a configuration; also lists the source of each value.
+ * @throws {ConfigurationError} with all problems
  */
 export function readSettings(
   request: ConfigurationRequest,
@@ -101,7 +102,7 @@ function readText(file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (cause) {
-    // The file is missing, unreadable, a directory, or not UTF-8; the system's message says which.
+    // The file is missing, unreadable, a directory, or not UTF-8; the system's message contains the reason.
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigurationError([elsewhere(file, '', `cannot be read: ${reason}`)], { cause });
   }
@@ -129,7 +130,7 @@ function placeProblem(
   return inFile(file, formatPath(path), message, layers.yaml.locate(path, part));
 }
 
-/** In the order of the file; what is in no file comes after it. */
+/** Sorts by position in the file; problems of other sources come last. */
 function comparePlaces(a: ConfigurationProblem, b: ConfigurationProblem): number {
   if (a.line === undefined || b.line === undefined) return Number(a.line === undefined) - Number(b.line === undefined);
   return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);

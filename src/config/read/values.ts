@@ -1,9 +1,9 @@
 import { type Document, isNode, parseDocument, visit } from 'yaml';
 
-/** A mapping as YAML and JSON give it. */
+/** A mapping in parsed YAML or JSON. */
 export type Mapping = Readonly<Record<string, unknown>>;
 
-/** How YAML is read everywhere: YAML 1.2's core schema, in which nothing but plain data can be written. */
+/** Options for parsing YAML: YAML 1.2's core schema, which can express nothing but plain data. */
 export const YAML_OPTIONS = {
   schema: 'core',
   strict: true,
@@ -13,14 +13,14 @@ export const YAML_OPTIONS = {
   logLevel: 'error',
 } as const;
 
-/** True for a mapping, false for lists and all else. */
+/** True for a mapping, false for lists and all other values. */
 export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * The value that a text from a variable means when it stands where no text belongs: what YAML would read there, so that
- * `8087` is a number and `[a, b]` a list. What is no YAML stays text.
+ * Converts the text of a variable to a value where no text is expected: parsed as YAML, so that `8087` is a number and
+ * `[a, b]` a list. Invalid YAML stays text.
  */
 export function readValue(text: string): unknown {
   const document = parseDocument(text, YAML_OPTIONS);
@@ -34,7 +34,7 @@ function hasAlias(document: Document): boolean {
   return aliases.length > 0;
 }
 
-/** What a message says was found: `the text "abc"`, `the number 5`, `a list`. */
+/** Describes a value for messages: `the text "abc"`, `the number 5`, `a list`. */
 export function describeValue(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'string') return `the text ${quote(value)}`;
@@ -46,7 +46,7 @@ export function describeValue(value: unknown): string {
 /** Longest quotation in a message, in characters. */
 const MAX_QUOTED = 80;
 
-/** A text as it is shown in a message: on one line, without control characters, not too long. */
+/** Quotes a text for a message: on one line, without control characters, truncated if it is too long. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
 }

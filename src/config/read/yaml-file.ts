@@ -2,32 +2,35 @@ import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocu
 import type { Document, Node, Pair, Scalar, YAMLError } from 'yaml';
 import { isMapping, type Mapping, YAML_OPTIONS } from './values.js';
 
-/** A place in a file, from 1. */
+/** A position in a file; line and column start at 1. */
 interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A fault found while reading, before any key is checked. */
+/** A problem found while parsing, before any key is checked. */
 interface YamlProblem {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** Undefined when the file as a whole is meant. */
+  /** Undefined for a problem of the whole file. */
   readonly position: Position | undefined;
 }
 
-/** What a configuration file holds. */
+/** Content of a parsed configuration file. */
 export interface YamlFile {
   readonly tree: Mapping;
   readonly problems: readonly YamlProblem[];
-  /** Where a path stands: its key, or its value. What is not in the file is where the nearest part of its path is. */
+  /**
+   * Position of a path: of its key, or of its value. For a path that is not in the file, the position of its nearest
+   * ancestor.
+   */
   locate(path: readonly PropertyKey[], part: 'key' | 'value'): Position | undefined;
 }
 
-/** What a text of the file stands for, or why it stands for nothing. */
+/** Converts a text of the file to its value, or reports a problem. */
 export type ReadText = (text: string, path: readonly PropertyKey[]) => { value: unknown } | { problem: string };
 
-/** Parses the text of a file. Every text value goes through `readText`. */
+/** Parses the text of a file. Every text value is passed through `readText`. */
 export function parseYamlFile(text: string, readText: ReadText): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines });
@@ -47,12 +50,12 @@ export function parseYamlFile(text: string, readText: ReadText): YamlFile {
   };
 }
 
-/** The value of a document with nothing in it. */
+/** The result for an empty document. */
 export const EMPTY_YAML_FILE: YamlFile = { tree: {}, problems: [], locate: () => undefined };
 
 type ToPosition = (offset: number) => Position;
 
-/** What makes the text no YAML, or more than plain data. */
+/** Finds the parts that are not valid YAML, or more than plain data. */
 function findFaults(document: Document, toPosition: ToPosition): YamlProblem[] {
   const faults = [...document.errors, ...document.warnings].map((error): YamlProblem => {
     return { path: [], message: explainYamlError(error), position: toPosition(error.pos[0]) };
@@ -110,7 +113,7 @@ function toTree(document: Document, problems: YamlProblem[]): Mapping {
   try {
     tree = document.toJS();
   } catch (error) {
-    // Aliases of aliases that would make more nodes than yaml's limit: a file nobody has written by hand.
+    // Nested aliases would expand to more nodes than yaml's limit allows: such a file is not written by hand.
     problems.push({ path: [], message: error instanceof Error ? error.message : String(error), position: undefined });
     return {};
   }
@@ -136,7 +139,7 @@ function findOffset(document: Document, path: readonly PropertyKey[], part: 'key
   return offset;
 }
 
-/** An empty value has no text of its own: its key is the place to point at. */
+/** An empty value has no text: its key is the position to report. */
 function isPresent(node: Node): boolean {
   return node.range !== undefined && node.range !== null && node.range[0] < node.range[1];
 }

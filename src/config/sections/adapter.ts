@@ -6,10 +6,10 @@ import { chooseOutputSizes } from './output-sizes.js';
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
 
-/** By what limits can be kept: the best that works, or this one or nothing. */
+/** Limit mechanisms: `auto` selects the best that works; any other value is required. */
 export const LIMIT_MECHANISMS = ['auto', ...LIMIT_MECHANISM_NAMES] as const;
 
-/** Bounds both ends of a result, which is held in memory. */
+/** Upper bound of head and tail of a result, which are held in memory. */
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
 const OUTPUT_RANGE = { unit: 'characters', min: 0, max: MAX_OUTPUT_CHARACTERS };
 
@@ -46,7 +46,7 @@ const environment = z.strictObject({
 
 const shellError = `must be ${SHELL_NAMES.join(', ')}, or the path of one of them`;
 
-/** `adapter`: what runs, for how long, and how much of it is kept. */
+/** `adapter`: shells, commands, time limits, and the output that is kept. */
 export const adapterSection = z
   .strictObject({
     adapter_type: z
@@ -140,7 +140,7 @@ interface WrittenSizes {
 
 const isSize = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
 
-/** Other keys of the section may be wrong while these can be compared: then both are said. */
+/** Other keys of the section may be invalid while the sizes can be compared: then both problems are reported. */
 function hasSizes(section: unknown): section is WrittenSizes {
   if (typeof section !== 'object' || section === null) return false;
   const { max_output_size: max, begin_output_size: begin, end_output_size: end } = section as Record<string, unknown>;

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { count, flag, path } from './fields.js';
 
 const MIB = 1024 * 1024;
-/** A TB: beyond any use, so that only a slip is refused. */
+/** One TB: larger than any sensible value, so that only a mistake is rejected. */
 const MAX_FILE_BYTES = 1024 ** 4;
 
-/** `audit`: the record of who has done what. */
+/** `audit`: the audit log. */
 export const auditSection = z.strictObject({
   enabled: flag(true, 'Whether requests that change something, verdicts, decisions and results are recorded.'),
   file: path(

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { count } from './fields.js';
 
-/** Who needs a token. */
+/** Which clients need a token. */
 export const AUTH_MODES = ['auto', 'token', 'none'] as const;
 
-/** `auth`: who may connect. */
+/** `auth`: authentication of clients. */
 export const authSection = z.strictObject({
   mode: z
     .enum(AUTH_MODES, { error: `must be one of ${AUTH_MODES.join(', ')}` })

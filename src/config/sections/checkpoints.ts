@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { count } from './fields.js';
 
-/** A PB, in MB: beyond any machine, so that only a slip is refused. */
+/** One PB, in MB: larger than any machine has, so that only a mistake is rejected. */
 const MAX_MB = 1024 ** 3;
 
-/** `checkpoints`: what a checkpoint of the workspace may have, and how much of them is kept. */
+/** `checkpoints`: limits on a checkpoint of the workspace, and on the checkpoints that are kept. */
 export const checkpointsSection = z
   .strictObject({
     max_files: count(
@@ -21,7 +21,7 @@ export const checkpointsSection = z
     max_count: count(
       { unit: 'checkpoints', min: 1, max: 10_000 },
       100,
-      'With more of them the oldest go, those first that nobody asked for.',
+      'With more of them the oldest go, unrequested ones first.',
     ),
     max_store_mb: count(
       { unit: 'MB', min: 1, max: MAX_MB },

@@ -5,7 +5,7 @@ import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/p
 import { PRESET_NAMES } from '../../core/policy/decision/presets.js';
 import { duration, flag } from './fields.js';
 
-/** The modes as the file names them: in the order of the documentation. */
+/** The modes by their names in the file, in the order of the documentation. */
 const MODES = ['self', 'operator', 'llm'] as const satisfies readonly ConfirmationMode[];
 
 const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
@@ -33,7 +33,7 @@ const rule = z.strictObject(
   { error: 'must be a mapping with an action, and program, args, path or regex' },
 );
 
-/** What commands of each class do, for the documentation of its key. */
+/** Descriptions of the command classes, for the documentation of their keys. */
 const CLASS_TEXTS: Readonly<Record<CommandClass, string>> = {
   read: 'Commands that only look at things',
   write: 'Commands that change files in the workspace or in /tmp',
@@ -44,7 +44,7 @@ const CLASS_TEXTS: Readonly<Record<CommandClass, string>> = {
   privilege: 'Commands that act as another user, or on the machine as a whole',
   persistence: 'Commands that change what runs later, or the system’s files',
   exfiltration: 'Commands that read credentials, or send local data away',
-  obfuscated: 'Commands of which nobody can tell what they will do',
+  obfuscated: 'Commands whose effect cannot be determined',
 };
 
 const classAction = choice([...POLICY_ACTIONS, ...MODES]);
@@ -57,7 +57,7 @@ const classes = Object.fromEntries(
   ]),
 ) as Record<CommandClass, z.ZodOptional<typeof classAction>>;
 
-/** `confirmation`: which commands may run, and who is asked first. */
+/** `confirmation`: which commands may run, and how they are confirmed. */
 export const confirmationSection = z.strictObject({
   mode: choice([...MODES, 'off'])
     .optional()
@@ -101,13 +101,13 @@ export const confirmationSection = z.strictObject({
 
 type ConfirmationSection = z.output<typeof confirmationSection>;
 
-/** The mode that holds: who says what is to be confirmed, and not by whom, wants it to be confirmed. */
+/** The effective mode. Without `mode`, settings about what to confirm imply the mode `self`. */
 export function modeOf({ mode, preset, classes, rules }: ConfirmationSection): ConfirmationMode | 'off' {
   const isConfigured = preset !== undefined || Object.keys(classes).length > 0 || rules.length > 0;
   return mode ?? (isConfigured ? 'self' : 'off');
 }
 
-/** @returns what is missing for a model to confirm commands, where one has to */
+/** @returns the setting that is missing for a model to confirm commands, where the mode requires one */
 export function reviewerFault(section: ConfirmationSection): string | undefined {
   const { classes, reviewer } = section;
   const mode = modeOf(section);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** The longest that a timer can wait (2^31 - 1 ms, 24.8 days): beyond it, Node.js fires at once. */
+/** Longest timer (2^31 - 1 ms, 24.8 days): beyond it, Node.js fires at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Milliseconds in each unit that the file uses. */
+/** Milliseconds per unit of the file. */
 export const UNIT_MS = { seconds: 1000, minutes: 60_000 } as const;
 
-/** A time, fractions allowed. `text` documents the key; unit and default are added to it. */
+/** A time; fractions are allowed. `text` documents the key; unit and default are appended to it. */
 export function duration(unit: keyof typeof UNIT_MS, fallback: number, text: string) {
   const max = Math.floor(MAX_TIMER_MS / UNIT_MS[unit]);
   const error = `must be a number of ${unit} above 0 and at most ${max}`;
@@ -14,7 +14,7 @@ export function duration(unit: keyof typeof UNIT_MS, fallback: number, text: str
   return schema.default(fallback).describe(`${text} Unit: ${unit}. Default: ${fallback}.`);
 }
 
-/** What a number counts, and between which bounds (both included) it lies. */
+/** Unit and bounds of a number, both included. */
 interface Range {
   readonly unit: string;
   readonly min: number;
@@ -26,7 +26,7 @@ export function count({ unit, min, max }: Range, fallback: number, text: string)
   return wholeNumber({ unit, min, max }).default(fallback).describe(`${text} Unit: ${unit}. Default: ${fallback}.`);
 }
 
-/** A whole number whose default is not a fixed one, but what `fallback` says. */
+/** A whole number whose default is computed; `fallback` describes it. */
 export function derivedCount(range: Range, fallback: string, text: string) {
   return wholeNumber(range).optional().describe(`${text} Unit: ${range.unit}. Default: ${fallback}.`);
 }
@@ -36,10 +36,10 @@ function wholeNumber({ unit, min, max }: Range) {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** A PB, in MB: beyond any machine, so that only a slip is refused. */
+/** One PB, in MB: larger than any machine has, so that only a mistake is rejected. */
 const MAX_MB = 1024 ** 3;
 
-/** What there can be limits on, by their keys: the unit, and the highest value that is no slip. */
+/** Resources that can be limited, by key: the unit, and the highest plausible value. */
 const LIMITED = {
   cpu_percent_limit: { unit: '% of one core', max: 1_000_000 },
   cpu_seconds_limit: { unit: 'seconds', max: 1_000_000_000 },
@@ -49,11 +49,14 @@ const LIMITED = {
   disk_free_mb_floor: { unit: 'MB', max: MAX_MB },
 } as const;
 
-/** An upper bound, fractions allowed. Left out, there is none. */
+/**
+ * An upper bound; fractions are allowed.
+ * @default no limit
+ */
 export const limit = (key: keyof typeof LIMITED, text: string) =>
   bound(key).describe(`${text} Unit: ${LIMITED[key].unit}. Default: no limit.`);
 
-/** An upper bound for something of its own; left out, the one that `adapter` has under the same key. */
+/** An upper bound of another section; the default is the value of the same key in `adapter`. */
 export const ownLimit = (key: keyof typeof LIMITED, text: string) =>
   bound(key).describe(`${text} Unit: ${LIMITED[key].unit}. Default: that of adapter.`);
 
@@ -63,12 +66,12 @@ function bound(key: keyof typeof LIMITED) {
   return z.number({ error }).gt(0, { error }).lte(max, { error }).optional();
 }
 
-/** A choice between true and false. */
+/** A boolean. */
 export function flag(fallback: boolean, text: string) {
   return z.boolean({ error: 'must be true or false' }).default(fallback).describe(`${text} Default: ${fallback}.`);
 }
 
-/** The path of a file or directory. `fallback` documents the default, which is found when the file is loaded. */
+/** The path of a file or directory. `fallback` describes the default, which is computed when the file is loaded. */
 export function path(fallback: string, text: string) {
   const error = 'must be a path';
   return z

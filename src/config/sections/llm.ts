@@ -4,7 +4,7 @@ import { ACCESS_MODES } from '../../core/llm/access-mode.js';
 import { DRIVER_NAMES, LLM_PROVIDERS, OUTPUT_MODES, PROMPT_STYLES } from '../../core/llm/settings.js';
 import { count, duration, ownLimit, path, UNIT_MS } from './fields.js';
 
-/** In words, for the documentation. */
+/** The default as text, for the documentation. */
 const DEFAULT_FALLBACK = DRIVER_NAMES.join(', ');
 
 const MAX_SECONDS = Math.floor(2_147_483_647 / UNIT_MS.seconds);
@@ -123,7 +123,7 @@ const litellm = z.strictObject({
   max_retries: retries,
 });
 
-/** As a variable of the environment says it, too. */
+/** Accepts the forms of environment variables too. */
 const SWITCHED_ON: ReadonlySet<unknown> = new Set([true, 1, 'true', 'yes', 'on', '1']);
 const SWITCHED_OFF: ReadonlySet<unknown> = new Set([false, 0, 'false', 'no', 'off', '0']);
 const switchError = 'must be true or false';
@@ -133,13 +133,13 @@ const skipCli = z
   .refine((value) => SWITCHED_ON.has(value) || SWITCHED_OFF.has(value), { error: switchError })
   .transform((value) => SWITCHED_ON.has(value));
 
-/** `llm`: who answers `llm_call` and `llm_stream`. */
+/** `llm`: the providers for `llm_call` and `llm_stream`. */
 export const llmSection = z
   .strictObject({
     provider: choice(LLM_PROVIDERS)
       .default('auto')
       .describe(
-        'Who answers requests that name nobody: shell, openai, azure, ollama, litellm, or auto, which takes a configured service, or else an installed tool. Default: auto.',
+        'The provider of requests that name none: shell, openai, azure, ollama, litellm, or auto, which takes a configured service, or else an installed tool. Default: auto.',
       ),
     fallback: z
       .array(text, { error: 'must be a list of names of shell providers' })

@@ -1,4 +1,4 @@
-/** The fields a log format may name: what Python calls them, and what they hold. */
+/** Fields of a log format: names of Python's logging, and their types. */
 const LOG_FIELDS = {
   asctime: 'text',
   created: 'number',
@@ -18,9 +18,9 @@ export interface LogFieldSpec {
   readonly field: LogField;
   /** `s` text, `d` a whole number, `f` a number with `precision` decimals. */
   readonly conversion: 's' | 'd' | 'f';
-  /** At least so many characters, filled up with `fill`. */
+  /** Minimum number of characters; shorter values are padded with `fill`. */
   readonly width: number;
-  /** For `s` at most so many characters, for `f` decimals (default 6). */
+  /** For `s` the maximum number of characters, for `f` the number of decimals (default 6). */
   readonly precision: number | undefined;
   readonly align: 'left' | 'right';
   readonly fill: ' ' | '0';
@@ -32,8 +32,8 @@ export type LogFormat = readonly (string | LogFieldSpec)[];
 const DIRECTIVE = /%(?:%|\(([^)]*)\)([-0]*)(\d{0,3})(?:\.(\d{1,2}))?(.?))/g;
 
 /**
- * Reads a format in Python's `%` style: `%(levelname)-8s`, `%(process)d`, `%%`. The problem says what is wrong and which
- * fields there are. Source: https://docs.python.org/3/library/logging.html#logrecord-attributes
+ * Parses a format in Python's `%` style: `%(levelname)-8s`, `%(process)d`, `%%`. The problem describes the error and
+ * lists the available fields. Source: https://docs.python.org/3/library/logging.html#logrecord-attributes
  */
 export function parseLogFormat(text: string): LogFormat | { readonly problem: string } {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -87,7 +87,7 @@ function describeFields(): string {
     .join(', ')}, each with s, d or f after it`;
 }
 
-/** A log format as it stands in the file. */
+/** Formats a log format as written in the file. */
 export const formatLogFormat = (format: LogFormat): string =>
   format
     .map((part) => {

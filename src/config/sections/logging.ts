@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { count, path } from './fields.js';
 import { type LogFormat, parseLogFormat } from './log-format.js';
 
-/** Python's level names, from the least to the most grave. */
+/** Level names of Python's logging, from the least to the most severe. */
 export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;
 
-/** 5 MiB, as in the adapter's first sample configuration. */
+/** 5 MiB, the value in the adapter's first sample configuration. */
 const DEFAULT_LOG_BYTES = 5 * 1024 * 1024;
 
-/** A TB: beyond any use, so that only a slip is refused. */
+/** One TB: larger than any sensible value, so that only a mistake is rejected. */
 const MAX_LOG_BYTES = 1024 ** 4;
 
 const levelError = `must be one of ${LOG_LEVELS.join(', ')}`;
 
-/** `logging`: what is written to the log, where, and how much of it is kept. */
+/** `logging`: destination, level, format and rotation of the log. */
 export const loggingSection = z.strictObject({
   logging_level: z
     .string({ error: levelError })

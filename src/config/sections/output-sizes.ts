@@ -1,19 +1,19 @@
-/** How much of a command's output is kept, in characters (code points). */
+/** The window on a command's output, in characters (code points). */
 export interface OutputSizes {
-  /** An output of at most so many characters is returned whole. */
+  /** Outputs up to this size are returned whole. */
   readonly max: number;
-  /** Of a longer one, so many characters from its beginning… */
+  /** Size of the head of a longer output. */
   readonly begin: number;
-  /** …and so many from its end. */
+  /** Size of its tail. */
   readonly end: number;
 }
 
-/** An output over its limit shows a third of it from the beginning: what went wrong mostly stands at the end. */
+/** The head gets a third of a truncated output, the tail the rest: error messages are mostly at the end. */
 const BEGIN_SHARE = 3;
 
 /**
- * The window for the sizes as configured. What is left out follows from the rest, so that setting the maximum alone is
- * enough: the beginning gets a third of it and the end what remains.
+ * The window for the configured sizes. Missing sizes are derived from the others, so that the maximum alone is
+ * sufficient: the head gets a third of it and the tail the rest.
  */
 export function chooseOutputSizes(max: number, begin: number | undefined, end: number | undefined): OutputSizes {
   const chosenBegin = begin ?? (end === undefined ? Math.floor(max / BEGIN_SHARE) : Math.max(0, max - end));

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { SANDBOX_PROFILES } from '../../core/sandbox/profiles.js';
 import { flag } from './fields.js';
 
-/** Where git finds what it runs by itself, later and outside of every sandbox. */
+/** Files that make git run programs on its own initiative, later and outside of every sandbox. */
 const DEFAULT_PROTECTED = ['.git/hooks/', '.git/config'];
 
 const PROTECTED_ERROR = 'must be a path within the workspace: relative, and without ".."';
 
-/** `sandbox`: how much of the machine commands may reach. */
+/** `sandbox`: isolation of commands from the machine. */
 export const sandboxSection = z.strictObject({
   profile: z
     .enum(SANDBOX_PROFILES, { error: `must be one of ${SANDBOX_PROFILES.join(', ')}` })

@@ -4,7 +4,7 @@ import { count, duration, path } from './fields.js';
 
 const MIB = 1024 * 1024;
 
-/** `scheme://host[:port]`, as browsers send it: no path, no trailing slash. */
+/** `scheme://host[:port]`, as sent by browsers: no path, no trailing slash. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/*]+$/i;
 
 /** A name or address, without a port. */
@@ -14,7 +14,7 @@ const hostsError = 'must be a list of host names, without ports';
 const originsError = 'must be "*" or origins such as "https://example.org:8443", without a path';
 const origin = z.string({ error: originsError }).regex(ORIGIN, { error: originsError });
 
-/** `socketio`: where the daemon listens, and to whom. */
+/** `socketio`: port and Unix socket, and the clients that may connect. */
 export const socketioSection = z.strictObject({
   host: z
     .string({ error: 'must be an address' })
@@ -73,7 +73,7 @@ export const socketioSection = z.strictObject({
   ping_timeout: duration('seconds', 10, 'How long the answer may take before the client counts as gone.'),
 });
 
-/** Whether only this machine reaches an address that is listened on. */
+/** Whether a listening address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   const loopback = new BlockList();
   loopback.addSubnet('127.0.0.0', 8, 'ipv4');
