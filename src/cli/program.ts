@@ -32,7 +32,7 @@ import { createGroup, examples, type Subcommand } from './options/subcommand.js'
 import { tokenSubcommand } from './access/token.js';
 import { toolsSubcommand } from './models/tools.js';
 
-/** Every subcommand. A new one is a file beside this one, and a line here. */
+/** All subcommands. Each is in a file of its own. */
 const SUBCOMMANDS: readonly Subcommand[] = [
   serveSubcommand,
   statusSubcommand,
@@ -61,7 +61,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   versionSubcommand,
 ];
 
-/** Runs the command line. Never rejects: what goes wrong is said on standard error and in the exit code. */
+/** Runs the command line. Never rejects: errors are reported on standard error and in the exit code. */
 export async function runCommandLine(args: readonly string[], context: Context): Promise<void> {
   const isExec = args.find((arg) => !arg.startsWith('-')) === 'exec';
   let commandLine = commandLineFor(context, {});
@@ -69,12 +69,13 @@ export async function runCommandLine(args: readonly string[], context: Context):
     const program = createProgram(context).hook('preAction', (_program, subcommand) => {
       commandLine = commandLineFor(context, subcommand.opts<DaemonOptions>());
     });
-    // Many programs have their version under this flag.
+    // Many programs print their version for this flag.
     const known = args[0] === '-V' ? ['--version'] : args;
     await program.parseAsync(known, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has said it. Asking for help is no error; a bare `shell-adapter` prints the help and is one.
+      // Commander has printed the message. Requesting help is not an error; a bare `shell-adapter` prints the help and
+      // fails.
       if (error.exitCode !== 0) context.exitWith(isExec ? EXIT.execFailed : EXIT.usage);
       return;
     }
@@ -83,7 +84,7 @@ export async function runCommandLine(args: readonly string[], context: Context):
   }
 }
 
-/** A command that must not run could not be run, as shells say it. */
+/** Exit code of `exec` for errors: 126 for a denied command, as shells report a command that cannot be executed. */
 const execExitCode = (error: unknown): number => (hasCode(error, 'COMMAND_DENIED') ? EXIT.execDenied : EXIT.execFailed);
 
 function createProgram(context: Context): Command {

@@ -4,32 +4,32 @@ import { open } from 'node:fs/promises';
 import { type AuditRecord, readRecord } from '../../core/audit/chain.js';
 import { type ListedFile, listStanding, readLines, sha256 } from '../../engine/audit/files.js';
 
-/** Reads the records of an audit log, and those that come later, without reading again what has been read. */
+/** Reads the records of an audit log incrementally: each call returns only records that it has not returned before. */
 export class AuditReader {
   readonly #path: string;
   /** Number of the last record that was read. */
   #seq = 0;
-  /** Which file was read last, and how far. */
+  /** Inode of the file that was read last, and the position in it. */
   #position = { ino: 0, bytes: 0 };
   #unreadable = 0;
 
-  /** @param path of the newest file */
+  /** @param path path of the newest file */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Lines so far that are no records, or not as they were written: what is wrong with them `verify` says. */
+  /** Number of invalid lines so far: unparsable, or changed after they were written. `verify` reports the details. */
   get unreadable(): number {
     return this.#unreadable;
   }
 
-  /** All that can be read as records and has not been yet, the oldest first. */
+  /** Yields all new valid records, the oldest first. */
   async *next(): AsyncGenerator<AuditRecord> {
     let isDone = false;
     while (!isDone) isDone = yield* this.#walk();
   }
 
-  /** Gives whether all files were read: those that get other names meanwhile, because the log is rotated, are looked for anew. */
+  /** Returns whether all files were read. A file that a rotation renames in the meantime is located again. */
   async *#walk(): AsyncGenerator<AuditRecord, boolean> {
     const files = listStanding(this.#path);
     const known = files.findIndex(({ ino }) => ino === this.#position.ino);
@@ -46,7 +46,7 @@ export class AuditReader {
   async *#read(handle: FileHandle): AsyncGenerator<AuditRecord> {
     const after = this.#seq;
     for await (const { text, isWhole, bytes } of readLines(handle, this.#position.bytes)) {
-      // It is just being written, or torn.
+      // The line is incomplete: it is still being written, or was torn.
       if (!isWhole) return;
       this.#position.bytes += bytes + 1;
       const record = readRecord(text, sha256);
@@ -59,7 +59,7 @@ export class AuditReader {
   }
 }
 
-/** The file, if it still has the name. */
+/** Opens the file unless it was renamed. */
 async function openAs({ path, ino }: ListedFile): Promise<FileHandle | undefined> {
   const handle = await open(path).catch(ifMissing);
   if (!handle || (await handle.stat()).ino === ino) return handle;

@@ -7,7 +7,7 @@ import { createCommand, createGroup, examples, readNumber, type Subcommand } fro
 /** Lines that `tail` shows by default. */
 const TAIL_LINES = 20;
 
-/** `audit`: reads the audit log of a daemon. Works without a daemon, and beside one. */
+/** `audit`: reads the audit log of a daemon, whether or not the daemon runs. */
 export const auditSubcommand: Subcommand = (context) =>
   createGroup(context, 'audit')
     .summary('verify and read the audit log')
@@ -78,7 +78,7 @@ const SPAN_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600
 
 function readTime(text: string): number {
   const [, digits, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  // Date.parse takes much that is none: "10" is a month to it.
+  // Date.parse accepts texts that are not dates: it parses "10" as a month.
   const date = /^\d{4}-\d\d/.test(text) ? Date.parse(text) : NaN;
   const time = digits === undefined ? date : Date.now() - Number(digits) * (SPAN_MS[unit] ?? NaN);
   if (!Number.isNaN(time)) return time;
@@ -87,7 +87,7 @@ function readTime(text: string): number {
 
 const VERIFY_HELP = `
 A gap that a full disk has made is counted and no fault. One that tells of a hand is: records that were cut off, a file that
-was replaced. Whoever can write both the log and the file beside it (.head) can forge both: keep copies elsewhere.
+was replaced. A program that can write both the log and the file beside it (.head) can forge both: keep copies elsewhere.
 ${examples('shell-adapter audit verify', 'shell-adapter audit verify --json | jq .fault')}
 
 Exit codes: 0 in order, 1 not in order, 2 wrong usage.`;

@@ -9,20 +9,23 @@ import { commandLineFor } from '../console/command-line.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
 import { alignColumns, formatSpan } from '../console/style.js';
 
-/** What each of the commands takes. */
+/** Options of all token commands. */
 export interface TokenOptions {
   readonly config?: string;
   readonly json?: boolean;
 }
 
-/** What `token create` takes beside that. */
+/** Options of `token create`. */
 export interface CreateTokenOptions extends TokenOptions {
   readonly role: Role;
   readonly name: string;
   readonly expires?: string;
 }
 
-/** @throws UsageError, CommandLineError, ConfigurationError */
+/**
+ * Creates a token and prints it.
+ * @throws UsageError, CommandLineError, ConfigurationError
+ */
 export async function createToken(context: Context, options: CreateTokenOptions): Promise<void> {
   const { role, name, expires } = options;
   if (!isTokenName(name)) {
@@ -40,7 +43,10 @@ export async function createToken(context: Context, options: CreateTokenOptions)
   );
 }
 
-/** @throws ConfigurationError */
+/**
+ * Prints the tokens.
+ * @throws ConfigurationError
+ */
 export async function listTokens(context: Context, options: TokenOptions): Promise<void> {
   const { tokens, problems } = filesOf(context, options).read();
   for (const problem of problems) await context.stderr.write(`shell-adapter: ${problem}\n`);
@@ -50,14 +56,20 @@ export async function listTokens(context: Context, options: TokenOptions): Promi
   await context.stdout.write(`${text}\n`);
 }
 
-/** @throws CommandLineError, ConfigurationError */
+/**
+ * Revokes a token.
+ * @throws CommandLineError, ConfigurationError
+ */
 export async function revokeToken(context: Context, name: string, options: TokenOptions): Promise<void> {
   const token = change(context, options, () => filesOf(context, options).revoke(name));
   const text = options.json ? JSON.stringify({ revoked: publicFacts(token) }, null, 2) : `revoked ${token.name}`;
   await context.stdout.write(`${text}\n`);
 }
 
-/** @throws CommandLineError, ConfigurationError */
+/**
+ * Replaces the secret of a token.
+ * @throws CommandLineError, ConfigurationError
+ */
 export async function rotateToken(context: Context, name: string, options: TokenOptions): Promise<void> {
   await printIssued(
     context,

@@ -13,23 +13,23 @@ import { commandLineFor, quoteWord } from '../console/command-line.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
 import { alignColumns, onOneLine } from '../console/style.js';
 
-/** What all of the commands take. */
+/** Options of all audit commands. */
 export interface AuditOptions {
   readonly config?: string;
   readonly file?: string;
   readonly json?: boolean;
 }
 
-/** What `audit tail` takes beside that. */
+/** Options of `audit tail`. */
 export interface TailOptions extends AuditOptions {
   readonly lines: number;
   readonly follow?: boolean;
 }
 
-/** What `audit search` takes beside that. */
+/** Options of `audit search`. */
 export type SearchOptions = AuditOptions & AuditQuery;
 
-/** Says whether the chain is in order; the exit code says it too. */
+/** Verifies the hash chain and reports the result, also in the exit code. */
 export async function verifyAuditLog(context: Context, options: AuditOptions): Promise<void> {
   const findings = await verifyAudit(pathOf(context, options));
   const text = options.json ? JSON.stringify(findings, null, 2) : renderFindings(findings);
@@ -37,7 +37,7 @@ export async function verifyAuditLog(context: Context, options: AuditOptions): P
   if (!findings.ok) context.exitWith(EXIT.failed);
 }
 
-/** Shows the latest records, and those to come. */
+/** Prints the latest records, and optionally new ones as they are written. */
 export async function tailAuditLog(context: Context, options: TailOptions): Promise<void> {
   const path = pathOf(context, options);
   const reader = new AuditReader(path);
@@ -48,11 +48,11 @@ export async function tailAuditLog(context: Context, options: TailOptions): Prom
     if (latest.length >= lines + BATCH) latest = latest.slice(latest.length - lines);
   }
   await show(context, latest.slice(Math.max(0, latest.length - lines)), options);
-  await tellUnreadable(context, options, reader);
+  await reportUnreadable(context, options, reader);
   if (options.follow) await follow(context, path, reader, options);
 }
 
-/** Shows the records that fit. */
+/** Prints the matching records. */
 export async function searchAuditLog(context: Context, options: SearchOptions): Promise<void> {
   const reader = new AuditReader(pathOf(context, options));
   let found: AuditRecord[] = [];
@@ -64,13 +64,13 @@ export async function searchAuditLog(context: Context, options: SearchOptions): 
     found = [];
   }
   await show(context, found, options);
-  await tellUnreadable(context, options, reader);
+  await reportUnreadable(context, options, reader);
 }
 
-/** Records that are kept before they are shown: columns are aligned among these. */
+/** Number of records that are printed together, with aligned columns. */
 const BATCH = 5000;
 
-async function tellUnreadable(
+async function reportUnreadable(
   context: Context,
   { config, file }: AuditOptions,
   { unreadable }: AuditReader,
@@ -101,7 +101,7 @@ function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
   });
 }
 
-/** Shows records as they come, until it is interrupted or nobody reads any more. */
+/** Prints new records until a signal arrives or the reader closes standard output. */
 async function follow(context: Context, path: string, reader: AuditReader, options: AuditOptions): Promise<void> {
   const showNew = async () => {
     for await (const record of reader.next()) await show(context, [record], options);
@@ -112,7 +112,7 @@ async function follow(context: Context, path: string, reader: AuditReader, optio
   ]).then(() => 'ended' as const);
   const changes = new Changes(dirname(path));
   try {
-    // Some may have come before the folder was watched.
+    // Records may have been written before the watch started.
     do await showNew();
     while ((await Promise.race([changes.next(), ended])) !== 'ended');
   } finally {
@@ -120,24 +120,24 @@ async function follow(context: Context, path: string, reader: AuditReader, optio
   }
 }
 
-/** Tells that something in a folder has changed: once for all that changes while nobody asks. */
+/** Watches a folder for changes. Changes between two calls of `next` are reported once. */
 class Changes implements Disposable {
   readonly #watcher: FSWatcher;
   #hasChanged = false;
-  #tell: () => void = () => undefined;
+  #notify: () => void = () => undefined;
 
   constructor(folder: string) {
     this.#watcher = watch(folder, () => {
       this.#hasChanged = true;
-      this.#tell();
+      this.#notify();
     });
   }
 
-  /** Resolves as soon as something has changed since it did last. */
+  /** Resolves on the first change since the last call. */
   async next(): Promise<void> {
     if (!this.#hasChanged) {
       await new Promise<void>((resolve) => {
-        this.#tell = resolve;
+        this.#notify = resolve;
       });
     }
     this.#hasChanged = false;

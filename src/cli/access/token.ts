@@ -5,7 +5,10 @@ import type { Context } from '../console/context.js';
 import { createCommand, createGroup, examples, type Subcommand } from '../options/subcommand.js';
 import type { CreateTokenOptions, TokenOptions } from './manage-tokens.js';
 
-/** `token`: makes, lists and takes away the tokens of a daemon. Works without a daemon; one that runs notices. */
+/**
+ * `token`: creates, lists, rotates and revokes the tokens of a daemon. Works without a daemon; a running one applies
+ * the change.
+ */
 export const tokenSubcommand: Subcommand = (context) =>
   createGroup(context, 'token')
     .summary('make, list, revoke and replace tokens')
@@ -18,7 +21,7 @@ export const tokenSubcommand: Subcommand = (context) =>
     .addCommand(revokeCommand(context))
     .addCommand(rotateCommand(context));
 
-/** The flags that all of them have. */
+/** Adds the options that all token commands share. */
 const withTokenOptions = (command: Command): Command =>
   command.option('-c, --config <file>', 'the configuration file of the daemon').option('--json', 'print JSON');
 

@@ -39,7 +39,7 @@ export const checkpointSubcommand: Subcommand = (context) =>
 
 async function saveWorkspace(context: Context, label: string | undefined, options: CheckpointOptions): Promise<void> {
   const saved = await withDaemon(options, context, (client) => client.request('checkpoint_workspace', { label }));
-  // That .git stays out is no news.
+  // .git is always skipped, so it is not worth a line.
   const skipped = saved.skipped.filter(({ reason }) => reason !== 'git_directory');
   if (options.json !== true && skipped.length > 0) {
     await context.stderr.write(`shell-adapter: not saved:\n${describeSkipped(skipped)}\n`);

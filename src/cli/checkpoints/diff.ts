@@ -14,7 +14,7 @@ interface DiffOptions extends DaemonOptions {
   readonly json?: boolean;
 }
 
-/** `diff`: what has changed in the workspace of the daemon. */
+/** `diff`: prints the changes in the workspace of the daemon. */
 export const diffSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'diff'))
     .summary('tell what has changed in the workspace since a checkpoint')
@@ -42,7 +42,7 @@ async function showDiff(
       checkpoint_id: id,
       paths: paths.length === 0 ? undefined : [...paths],
       format: patch === true ? 'patch' : stat === true ? 'stat' : 'names',
-      // As bytes and whole, so that the patch can be applied.
+      // Binary and not truncated, so that the patch can be applied.
       ...(patch === true && json !== true && { output: { max_size: MAX_RESULT_CHARACTERS, encoding: 'base64' } }),
     }),
   );

@@ -9,7 +9,7 @@ interface RestoreOptions extends DaemonOptions {
   readonly json?: boolean;
 }
 
-/** `restore`: brings the workspace of the daemon back. */
+/** `restore`: restores the workspace of the daemon from a checkpoint. */
 export const restoreSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'restore'))
     .summary('bring the workspace back to a checkpoint')

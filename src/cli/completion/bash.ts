@@ -1,7 +1,7 @@
 import { nameOf, OTHER_PROGRAM, quote, valueCases, walkCases } from './cases.js';
 import type { Level, Values } from './levels.js';
 
-/** The completion script for bash. It needs no bash-completion. */
+/** Renders the completion script for bash. It does not need bash-completion. */
 export function renderBash(levels: readonly Level[]): string {
   const complete = (values: Values): string => {
     if (values === 'file') return 'mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null';

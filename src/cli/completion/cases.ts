@@ -1,15 +1,18 @@
 import type { Level, Values } from './levels.js';
 
-/** A text in single quotes: the same in all three shells, as long as it has no quote and no backslash. */
+/** Quotes a text with single quotes, in the same way for all three shells; quotes and backslashes are removed. */
 export const quote = (text: string): string => `'${text.replaceAll(/['\\]/g, '')}'`;
 
-/** A path as it is compared in scripts. */
+/** Converts a path to the form that the scripts compare. */
 export const nameOf = (path: string): string => path.replaceAll(' ', '_');
 
-/** Stands for the words of a command line that belong to another program: the operands of `exec` and `check`. */
+/** Path of the words that belong to another program: the operands of `exec` and `check`. */
 export const OTHER_PROGRAM = '-';
 
-/** `case` lines that follow the words of the command line down to the innermost command; `next` is what to do with a value. */
+/**
+ * Renders `case` lines that follow the words of the command line to the innermost command; `skip` marks an option whose
+ * value is the next word.
+ */
 export function walkCases(levels: readonly Level[]): string[] {
   return levels.flatMap(({ path, subcommands, flags, operands }) => {
     const prefix = nameOf(path);
@@ -26,7 +29,7 @@ export function walkCases(levels: readonly Level[]): string[] {
   });
 }
 
-/** `case` lines for the value of the option before the cursor. */
+/** Renders `case` lines for the value of the option before the cursor. */
 export const valueCases = (levels: readonly Level[], complete: (values: Values) => string): string[] =>
   levels.flatMap(({ path, flags }) =>
     flags.flatMap(({ names, values }) =>

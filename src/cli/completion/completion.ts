@@ -3,7 +3,7 @@ import { Argument, type Command } from 'commander';
 import { COMPLETION_SHELLS, type CompletionShell, renderCompletion } from './script.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
-/** `completion`: the script by which a shell completes the command lines of this program. */
+/** `completion`: prints the completion script of a shell for this program. */
 export const completionSubcommand: Subcommand = (context) =>
   createCommand(context, 'completion')
     .summary('print the completion script for a shell')

@@ -1,7 +1,7 @@
 import { nameOf, OTHER_PROGRAM, quote } from './cases.js';
 import type { Level, Values } from './levels.js';
 
-/** The completion script for fish. */
+/** Renders the completion script for fish. */
 export function renderFish(levels: readonly Level[]): string {
   const values = (of: Values): string => {
     if (of === 'file') return '-r -F';
@@ -32,7 +32,7 @@ export function renderFish(levels: readonly Level[]): string {
   ].join('\n');
 }
 
-/** The condition that the words before the cursor lead to a command. */
+/** Renders the function that checks whether the words before the cursor lead to a command. */
 function renderCondition(levels: readonly Level[]): string[] {
   const others = levels
     .filter(({ operands }) => operands === 'command')

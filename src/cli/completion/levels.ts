@@ -1,6 +1,9 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What may follow a command or an option: one of these words, a file, a command line of the shell, or nothing known. */
+/**
+ * Values after a command or an option: one of these words, a file, a directory, a command line of the shell, or
+ * unknown.
+ */
 export type Values = { readonly words: readonly string[] } | 'file' | 'directory' | 'command' | 'none';
 
 /** A flag of a command. */
@@ -11,7 +14,7 @@ interface Flag {
   readonly values: Values | undefined;
 }
 
-/** One command, by its words: '' for the program, `token create` for a nested one. */
+/** A command by its words: '' for the program, `token create` for a nested one. */
 export interface Level {
   readonly path: string;
   readonly flags: readonly Flag[];
@@ -20,7 +23,7 @@ export interface Level {
 }
 
 /**
- * The commands of a program, itself first, each with its flags and what may follow.
+ * Lists the commands of a program, starting with itself, with their flags and values.
  * @param path the words of the command, without the name of the program
  */
 export function listLevels(command: Command, path = ''): Level[] {

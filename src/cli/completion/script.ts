@@ -10,10 +10,10 @@ const RENDERERS = { bash: renderBash, zsh: renderZsh, fish: renderFish } as cons
   (levels: readonly Level[]) => string
 >;
 
-/** Shells that a completion script can be made for. */
+/** Shells with a completion script. */
 export type CompletionShell = keyof typeof RENDERERS;
 export const COMPLETION_SHELLS = Object.keys(RENDERERS) as CompletionShell[];
 
-/** Renders the script for a shell, from the commands and options that the program itself parses by. */
+/** Renders the script for a shell, from the same command definitions that the program parses with. */
 export const renderCompletion = (program: Command, shell: CompletionShell): string =>
   RENDERERS[shell](listLevels(program));

@@ -1,7 +1,7 @@
 import { nameOf, OTHER_PROGRAM, quote, valueCases, walkCases } from './cases.js';
 import type { Level, Values } from './levels.js';
 
-/** The completion script for zsh, to be loaded after compinit. */
+/** Renders the completion script for zsh, which must be loaded after compinit. */
 export function renderZsh(levels: readonly Level[]): string {
   const complete = (values: Values): string => {
     if (values === 'file') return '_files';
@@ -9,7 +9,7 @@ export function renderZsh(levels: readonly Level[]): string {
     if (values === 'command') return '_command_names';
     return values === 'none' ? ':' : `compadd -- ${values.words.map(quote).join(' ')}`;
   };
-  /** `_describe` takes `name:description`. */
+  /** `_describe` expects `name:description`. */
   const described = (entries: readonly { readonly name: string; readonly description: string }[]) =>
     entries.map(({ name, description }) => quote(`${name}:${description.replaceAll(':', ';')}`)).join(' ');
   const operands = levels.map(({ path, flags, subcommands, operands: values }) => {

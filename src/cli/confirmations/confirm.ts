@@ -9,7 +9,7 @@ interface ConfirmOptions extends ListOptions, DecideOptions {
   readonly watch?: boolean;
 }
 
-/** `confirm`: what waits for a confirmation, and the decision. */
+/** `confirm`: lists, watches and decides pending confirmations. */
 export const confirmSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'confirm'))
     .summary('list and decide what waits for a confirmation')
@@ -44,7 +44,7 @@ export const confirmSubcommand: Subcommand = (context) =>
 
 const HELP = `${examples(
   'shell-adapter confirm',
-  "shell-adapter confirm confirmation_ID --approve -j 'the build makes it anew'",
+  "shell-adapter confirm confirmation_ID --approve -j 'the build creates it again'",
   'SHELL_ADAPTER_TOKEN=… shell-adapter confirm --watch',
 )}
 

@@ -1,12 +1,15 @@
 import type { ConfirmationInfo } from '../../client/index.js';
 import { formatSpan, onOneLine } from '../console/style.js';
 
-/** All that a person has to see who decides, line by line: nothing is cut, and nothing can move the cursor. */
+/**
+ * Describes a pending confirmation for the person who decides, line by line: nothing is truncated, and control
+ * characters are escaped.
+ */
 export function describeQuestion(asked: ConfirmationInfo, now: number): string[] {
   const { command, args = [], stdin, env = {}, session_label: label, requires } = asked;
   const left = formatSpan(Date.parse(asked.expires_at) - now);
   const session = label ?? asked.session_id;
-  // What stands there as it is needs no second line.
+  // A part that is equal to the whole command needs no second line.
   const stopped = asked.commands.filter(({ action, command: text }) => action !== 'allow' && text !== command.trim());
   return [
     `Confirm ${asked.kind === 'input' ? 'this typed input' : 'this command'} (${asked.class}), requested by ${show(asked.requested_by)}; ${left} left`,
@@ -22,15 +25,15 @@ export function describeQuestion(asked: ConfirmationInfo, now: number): string[]
   ];
 }
 
-/** A text of a stranger, on one line. */
+/** Escapes an untrusted text for one line. */
 const show = (text: string): string => onOneLine(text, Infinity);
 
 const linesOf = (text: string): string[] => text.split('\n').map(show);
 
-/** What is said for a person who gives no reason. */
+/** Justification of a decision without a reason. */
 const NO_REASON = 'decided at a terminal';
 
-/** What a person has answered: `y` or `yes` approves, anything else does not; a reason may follow. */
+/** Parses a reply: `y` or `yes` approves, anything else rejects; a reason may follow. */
 export function readReply(line: string): {
   readonly decision: 'approve' | 'reject';
   readonly justification: string;

@@ -6,12 +6,12 @@ import { CommandLineError } from '../console/failure.js';
 import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** What the list takes. */
+/** Options of the list. */
 export interface ListOptions extends DaemonOptions {
   readonly json?: boolean;
 }
 
-/** What a decision takes. */
+/** Options of a decision. */
 export interface DecideOptions extends DaemonOptions {
   readonly justification?: string;
   readonly json?: boolean;
@@ -20,7 +20,7 @@ export interface DecideOptions extends DaemonOptions {
 /** Longest cell of the table, in characters. */
 const MAX_CELL = 40;
 
-/** Prints what waits. */
+/** Prints the pending confirmations. */
 export async function listConfirmations(context: Context, { json, ...options }: ListOptions): Promise<void> {
   const confirmations = await withDaemon(options, context, (client) => client.listConfirmations());
   const text = json === true ? JSON.stringify({ confirmations }, null, 2) : renderTable(confirmations, Date.now());
@@ -28,7 +28,7 @@ export async function listConfirmations(context: Context, { json, ...options }: 
 }
 
 /**
- * Decides over something that waits, as it is listed at this moment.
+ * Decides a confirmation that is pending at this moment.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function decideConfirmation(
@@ -53,7 +53,7 @@ export async function decideConfirmation(
   });
 }
 
-/** Prints all of a command's output: its result has as much of it as was asked for with the command. */
+/** Prints the complete output of a command: its result may contain only the window that the request asked for. */
 async function printOutput(
   { stdout, stderr }: Context,
   client: AdapterClient,
@@ -64,7 +64,7 @@ async function printOutput(
       const part = await client.request('read_output', { command_id, stream, offset });
       await (stream === 'stdout' ? stdout : stderr).write(part.data);
       offset += part.data.length;
-      // What a command leaves running may print for ever: this is what there was.
+      // Background jobs may print without end: stop at the current end of the output.
       eof = part.eof || part.data.length === 0;
     }
   }

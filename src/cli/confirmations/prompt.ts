@@ -6,23 +6,23 @@ import type { Context } from '../console/context.js';
 import { EXIT } from '../console/failure.js';
 import { paint } from '../console/style.js';
 
-/** The result of a command, or the exit code when there is none. */
+/** The result of a command, or the exit code when there is no result. */
 export type Outcome = CommandResult | number;
 
-/** What has become of a question: what the person says, or how it has ended without that. */
+/** The reply of the person, or the outcome of a confirmation that ended without one. */
 type Reply = ReturnType<typeof readReply> | EventPayload<'confirmation_resolved'>['outcome'];
 
-/** What is said of questions that nobody can answer any more. */
+/** Messages for confirmations that have ended without a reply. */
 const ENDED: Partial<Record<string, string>> = {
-  rejected: 'somebody else has refused it',
+  rejected: 'another client has refused it',
   expired: 'it has expired',
   void: 'it is void: answers did not fit it',
 };
 
 /**
- * Runs a command; at a terminal asks the person there, when it is for this client to confirm it, and runs it then.
- * @param start sends the command, each time under the same id: the daemon knows it by that
- * @param withdrawnCode exit code when the person leaves the question, by Ctrl-C for instance
+ * Runs a command. If this client has to confirm it and has a terminal, asks the person there, then runs it.
+ * @param start sends the command, each time with the same id, which makes the request idempotent
+ * @param withdrawnCode exit code when the person cancels the question, for example with Ctrl-C
  * @throws ClientError
  */
 export async function runOrAsk(
@@ -43,12 +43,12 @@ export async function runOrAsk(
     await decided;
     return refuse(context, 'you have refused it');
   }
-  // Under the same id this is the approved command: its output comes here.
+  // With the same id this request joins the approved command, and receives its output.
   const [result] = await Promise.all([start(), decided]);
   return result;
 }
 
-/** Whether a command waits for a word of who has asked for it, and somebody is there to give it. */
+/** Whether this client has to confirm the command and has a terminal to ask at. */
 const isForPerson = ({ stdin, stderr }: Context, { status, requires }: CommandResult): boolean =>
   status === 'confirmation_required' && requires === 'self' && stdin.isTTY && stderr.isTerminal;
 
@@ -57,10 +57,10 @@ async function refuse({ stderr }: Context, why: string): Promise<number> {
   return EXIT.execDenied;
 }
 
-/** Shows what waits, and reads one line. */
+/** Shows the pending confirmation and reads one line. */
 async function askPerson({ stdin, stderr }: Context, client: AdapterClient, id: string): Promise<Reply> {
-  // Without a prompt of its own, Ctrl-C stays a signal. It reads before the question stands there: what was typed until
-  // then answers nothing.
+  // Not a terminal interface of readline, so that Ctrl-C stays a signal. It starts reading before the question is
+  // shown: earlier typed text is not an answer.
   const lines = createInterface({ input: stdin, terminal: false });
   let forget: () => void = () => undefined;
   try {

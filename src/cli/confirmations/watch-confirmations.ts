@@ -11,8 +11,8 @@ import { paint } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
 /**
- * Shows what waits for a confirmation, as it comes, until a signal ends it; at a terminal, asks about each, until its input
- * ends.
+ * Shows pending confirmations as they arrive, until a signal ends it. On a terminal, asks about each, until EOF on
+ * standard input.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function watchConfirmations(context: Context, { json, ...options }: ListOptions): Promise<void> {
@@ -32,7 +32,7 @@ export async function watchConfirmations(context: Context, { json, ...options }:
   });
 }
 
-/** Says what is watched, and what this client cannot see or decide without a token. */
+/** Prints what is watched, and what this client cannot see or decide without a token. */
 async function introduce(context: Context, client: AdapterClient, options: DaemonOptions): Promise<void> {
   const { caller, confirmed_by: confirmedBy } = await client.request('daemon_status', {});
   const say = (text: string) => context.stderr.write(`shell-adapter: ${text}\n`);
@@ -47,7 +47,10 @@ async function introduce(context: Context, client: AdapterClient, options: Daemo
   );
 }
 
-/** Tells a watch what comes and goes, also while the connection is away. Rejects when that does not come back. */
+/**
+ * Reports new and resolved confirmations to a watch, across reconnections. Rejects when the connection is closed
+ * permanently.
+ */
 async function follow(client: AdapterClient, watch: Watch): Promise<never> {
   const known = new Set<string>();
   const take = (asked: ConfirmationInfo) => {
@@ -73,7 +76,7 @@ async function follow(client: AdapterClient, watch: Watch): Promise<never> {
     client.onConnection((state, error) => {
       if (state === 'lost') return;
       if (state === 'closed') reject(error ?? new Error('the connection has ended'));
-      // What fails here is the connection, of which `closed` tells.
+      // This fails only when the connection does, which `closed` reports.
       else catchUp().catch(() => undefined);
     });
   });
@@ -82,13 +85,13 @@ async function follow(client: AdapterClient, watch: Watch): Promise<never> {
   return lost;
 }
 
-/** Who is told. */
+/** Receiver of the reports. */
 interface Watch {
-  /** Resolves when whoever watches has gone. */
+  /** Resolves when the input of the watch has ended. */
   readonly closed: Promise<void>;
   required(asked: ConfirmationInfo): void;
   resolved(event: EventPayload<'confirmation_resolved'>): void;
-  /** It waits no longer: what has become of it is not known. */
+  /** The confirmation is no longer pending; its outcome is unknown. */
   forgotten(id: string): void;
   end(): void;
 }
@@ -110,11 +113,11 @@ class JsonWatch implements Watch {
   }
 
   forgotten(): void {
-    // Only what the daemon has said is passed on.
+    // Only events of the daemon are printed.
   }
 
   end(): void {
-    // Nothing is open.
+    // No resource is held.
   }
 
   #write(event: string, payload: object): void {
@@ -122,27 +125,27 @@ class JsonWatch implements Watch {
   }
 }
 
-/** Pause before the next question, in milliseconds: a line that comes before it was not an answer to it. */
+/** Pause before the next question, in milliseconds: a line within it was typed before the question was shown. */
 const NEXT_MS = 200;
 
-/** Shows one question after another, and asks when somebody is there to answer. */
+/** Shows one question at a time; asks for an answer if standard input is a terminal. */
 class InteractiveWatch implements Watch {
   readonly closed: Promise<void>;
   readonly #context: Context;
   readonly #client: AdapterClient;
   readonly #lines: Interface | undefined;
-  /** Those that have not been answered; the first one is on the screen. */
+  /** The unanswered questions; the first one is on the screen. */
   readonly #waiting: ConfirmationInfo[] = [];
   /**
-   * What a line that comes now is: the answer to what is on the screen; nothing, because it came together with the last
-   * answer; or perhaps begun for another question, which has gone meanwhile.
+   * Meaning of the next line: the answer to the question on the screen; nothing, because it arrived together with the
+   * last answer; or possibly an answer to an earlier question that has been resolved since.
    */
   #line: 'answer' | 'early' | 'begun' = 'answer';
 
   constructor(context: Context, client: AdapterClient) {
     this.#context = context;
     this.#client = client;
-    // Without a prompt of its own: Ctrl-C stays a signal, and what was typed before a question answers nothing.
+    // Not a terminal interface of readline: Ctrl-C stays a signal, and text typed before a question is not an answer.
     const lines = context.stdin.isTTY ? createInterface({ input: context.stdin, terminal: false }) : undefined;
     this.#lines = lines;
     this.closed = new Promise((resolve) => {
@@ -175,7 +178,7 @@ class InteractiveWatch implements Watch {
     this.#say(what);
     if (place < 0) return;
     const [asked] = this.#waiting.splice(place, 1);
-    // Another one is on the screen, or none.
+    // The screen shows another question, or none.
     if (place > 0 || this.#line === 'early') return;
     if (asked?.may_decide) this.#line = 'begun';
     this.#showNext();
@@ -193,7 +196,7 @@ class InteractiveWatch implements Watch {
     const asked = this.#waiting[0];
     if (!asked?.may_decide) return;
     this.#waiting.shift();
-    // What becomes of it is told by the event; the output is for whoever asked.
+    // The event reports the outcome; the output goes to the client that sent the request.
     this.#client
       .confirm(asked.confirmation_id, { ...readReply(line), commandSha256: asked.command_sha256 })
       .catch((error: unknown) => reportFailure(error, this.#context.stderr));
@@ -214,7 +217,7 @@ class InteractiveWatch implements Watch {
     const [head = '', ...rest] = describeQuestion(asked, Date.now());
     this.#say(['', paint(stdout, 'bold', head), ...rest, ''].join('\n'));
     if (!this.#lines) return;
-    if (!asked.may_decide) this.#say('Somebody else has to decide.\n');
+    if (!asked.may_decide) this.#say('This client cannot decide it.\n');
     else this.#say(this.#line === 'begun' ? ASK_FOR_EMPTY_LINE : ASK);
   }
 

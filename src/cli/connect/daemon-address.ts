@@ -4,42 +4,42 @@ import type { Configuration, SocketioConfiguration } from '../../config/model/co
 import type { Context } from '../console/context.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
 
-/** How a subcommand that talks to a daemon is told where it is. */
+/** Options by which a subcommand finds the daemon. */
 export interface DaemonOptions {
   readonly url?: string;
   readonly config?: string;
   readonly token?: string;
 }
 
-/** Where a daemon is, and how that was found out. */
+/** Address of a daemon, with its source. */
 export interface DaemonAddress {
   readonly url: string;
-  /** For messages: `--url`, `SHELL_ADAPTER_URL`, or the configuration file. */
+  /** Source for messages: `--url`, `SHELL_ADAPTER_URL`, or the configuration file. */
   readonly source: string;
-  /** The token to show; undefined for none. */
+  /** Token for authentication; undefined for none. */
   readonly token: string | undefined;
 }
 
 type Found = Pick<DaemonAddress, 'url' | 'source'>;
 
-/** Adds the flags that tell where the daemon is. */
+/** Adds the options that specify the daemon. */
 export const withDaemonOptions = (command: Command): Command =>
   command
     .option('--url <url>', 'where the daemon listens: http://HOST:PORT, or unix:/PATH')
     .option('-c, --config <file>', 'the configuration file that tells it')
     .option('--token <token>', 'the token to show; SHELL_ADAPTER_TOKEN is safer: other users can see arguments');
 
-/** The address that a daemon with this configuration listens on; undefined when it takes any free port. */
+/** Returns the address that a daemon with this configuration listens on; undefined if it uses any free port. */
 export function urlOf({ host, port, tls }: Pick<SocketioConfiguration, 'host' | 'port' | 'tls'>): string | undefined {
-  // A daemon that listens on all addresses is reached over the loopback too.
+  // A daemon that listens on all addresses is reachable over the loopback too.
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const scheme = tls ? 'https' : 'http';
   return port === 0 ? undefined : `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 /**
- * The address that was given as such: `--url`, or SHELL_ADAPTER_URL unless `--config` was given; undefined for none.
- * @throws UsageError when it is no address
+ * Returns the explicit address: `--url`, or SHELL_ADAPTER_URL unless `--config` is given; undefined for none.
+ * @throws UsageError when it is not a valid address
  */
 export function givenUrl({ url, config }: DaemonOptions, { env }: Pick<Context, 'env'>): Found | undefined {
   const fromEnvironment = env['SHELL_ADAPTER_URL'] || undefined;
@@ -49,8 +49,9 @@ export function givenUrl({ url, config }: DaemonOptions, { env }: Pick<Context, 
 }
 
 /**
- * Finds the daemon: `--url`, then `--config`, then SHELL_ADAPTER_URL, then the configuration. The token is that of `--token`, then that of
- * SHELL_ADAPTER_TOKEN; where the configuration says that everybody needs one, then the first one of the daemon.
+ * Finds the daemon: `--url`, then `--config`, then SHELL_ADAPTER_URL, then the configuration. The token is that of
+ * `--token`, then that of SHELL_ADAPTER_TOKEN, then, if the configuration requires tokens of all clients, the first
+ * token of the daemon.
  * @throws ConfigurationError, UsageError, CommandLineError
  */
 export async function findDaemon(options: DaemonOptions, context: Context): Promise<DaemonAddress> {
@@ -58,7 +59,7 @@ export async function findDaemon(options: DaemonOptions, context: Context): Prom
   const token = options.token ?? (env['SHELL_ADAPTER_TOKEN'] || undefined);
   const given = givenUrl(options, context);
   if (given) return { ...given, token };
-  // The schemas take their time to load, and a URL needs none of them.
+  // Loading the schemas is slow, and a URL does not need them.
   const [{ readConfiguration, skipRuleTests }, { findConfigurationFile }] = await Promise.all([
     import('../../config/read/read.js'),
     import('../../config/read/locate.js'),
@@ -75,7 +76,10 @@ export async function findDaemon(options: DaemonOptions, context: Context): Prom
   });
 }
 
-/** With `auth.mode: token` this user's own programs need one too, and may read the one that the daemon has made. */
+/**
+ * With `auth.mode: token` programs of the daemon's own user need a token too; they can read the one that the daemon has
+ * created.
+ */
 async function firstTokenFor({ auth, adapter }: Configuration): Promise<string | undefined> {
   if (auth.mode !== 'token') return undefined;
   const { TokenFiles } = await import('../../services/access/token-files.js');

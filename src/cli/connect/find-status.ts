@@ -5,7 +5,7 @@ import type { DaemonOptions } from './daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
 import { withDaemon } from './with-daemon.js';
 
-/** What is found at the address of the daemon. */
+/** Result of querying the address of the daemon. */
 export type FoundDaemon =
   /** A daemon that answers. */
   | { readonly state: 'running'; readonly url: string; readonly status: Answer<'daemon_status'> }
@@ -15,8 +15,8 @@ export type FoundDaemon =
   | { readonly state: 'stopped'; readonly why: string };
 
 /**
- * Asks the daemon that the options lead to for its status.
- * @throws CommandLineError, ConfigurationError when there is no address to ask
+ * Queries the status of the daemon that the options specify.
+ * @throws CommandLineError, ConfigurationError when there is no address to query
  */
 export async function findStatus(options: DaemonOptions, context: Context): Promise<FoundDaemon> {
   try {

@@ -3,12 +3,14 @@ import { getOverSocket, unixEndpoint } from '../../client/connection/unix-socket
 /** How long a daemon may take to answer a probe, in milliseconds. */
 const PROBE_MS = 1000;
 
-/** Whether a daemon of this kind answers at an address, `unix:/PATH` included. Always settles within about a second. */
+/**
+ * Whether a shell-adapter daemon answers at an address; `unix:/PATH` is allowed. Always settles within about a second.
+ */
 export async function probeDaemon(url: string): Promise<boolean> {
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  // A timer of its own: `AbortSignal.timeout` does not keep the process alive, and there are connections for which fetch never
-  // settles. The process would then end without a word (exit code 13).
+  // A separate timer: `AbortSignal.timeout` does not keep the process alive, and on some connections fetch never
+  // settles. The process would then end silently (exit code 13).
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => {
       abort.abort();
@@ -19,7 +21,7 @@ export async function probeDaemon(url: string): Promise<boolean> {
     const text = await Promise.race([ask(url, abort.signal), late]);
     return text.includes('"shell-adapter"');
   } catch {
-    // Nothing listens there, or it does not speak HTTP.
+    // The port does not listen, or does not speak HTTP.
     return false;
   } finally {
     clearTimeout(timer);
@@ -29,7 +31,7 @@ export async function probeDaemon(url: string): Promise<boolean> {
 async function ask(url: string, signal: AbortSignal): Promise<string> {
   const socketPath = unixEndpoint(url)?.socketPath;
   if (socketPath !== undefined) return (await getOverSocket(socketPath, '/healthz', PROBE_MS)).text;
-  // WebSocket addresses are accepted by clients too: the same port answers HTTP.
+  // Clients accept WebSocket addresses too: the same port answers HTTP.
   const page = new URL('/healthz', url.replace(/^ws/, 'http'));
   return (await fetch(page, { signal, redirect: 'manual' })).text();
 }

@@ -4,14 +4,14 @@ import { commandLineFor } from '../console/command-line.js';
 import { type DaemonOptions, findDaemon } from './daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
 
-/** How long a daemon may take to accept a connection, in milliseconds. A daemon on this machine takes some milliseconds. */
+/** Time-out of connecting, in milliseconds. A daemon on this machine needs some milliseconds. */
 const CONNECT_TIMEOUT_MS = 3000;
-/** How long a lost connection is tried again, in milliseconds. */
+/** How long to try to restore a lost connection, in milliseconds. */
 const RECONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Connects to the daemon for the time that `use` takes. Reports on standard error when the connection is lost, when it is
- * back, and when the daemon was restarted.
+ * Connects to the daemon while `use` runs. Reports on standard error when the connection is lost or restored, and when
+ * the daemon was restarted.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function withDaemon<T>(
@@ -43,7 +43,7 @@ export async function withDaemon<T>(
 
 function reportConnection({ stdin, stderr }: Context, client: AdapterClient): void {
   const say = (text: string) => {
-    // In raw mode a line feed alone leaves the cursor in its column.
+    // In raw mode a line feed alone does not return the cursor to the first column.
     void stderr.write(`shell-adapter: ${text}${stdin.isRaw ? '\r\n' : '\n'}`);
   };
   let isLost = false;
@@ -68,5 +68,5 @@ const tokenHint = (context: Context, { config }: DaemonOptions): string => {
   return `Give a token by SHELL_ADAPTER_TOKEN or --token. \`${create}\`, run as the user of the daemon, makes one.`;
 };
 
-/** Whether the daemon refuses this program because it has shown no valid token. */
+/** Whether the daemon refuses this program for lack of a valid token. */
 const isUnauthorized = ({ details }: ClientError): boolean => details?.['code'] === 'UNAUTHORIZED';

@@ -1,18 +1,18 @@
 import type { Context } from './context.js';
 
-/** Writes a command line of this program, for messages. */
+/** Formats a command line of this program, for messages. */
 export type CommandLine = (words: string) => string;
 
-/** Characters that no shell treats specially. */
+/** Characters without a special meaning in any shell. */
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
-/** A word as it is written in a command line of a shell. */
+/** Quotes a word for a shell command line. */
 export const quoteWord = (word: string): string =>
   PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /**
- * Writes command lines of this program that reach the same daemon when they are pasted: with the `--url` or `--config` that was
- * given. A token is never repeated.
+ * Formats command lines of this program that reach the same daemon when they are pasted: they include the given `--url`
+ * or `--config`, but never a token.
  */
 export const commandLineFor =
   (

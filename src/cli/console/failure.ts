@@ -4,13 +4,16 @@ import type { CommandLine } from './command-line.js';
 import { paint } from './style.js';
 import type { Output } from './context.js';
 
-/** Exit codes of the command line. `exec` gives the command's own, and those of docker for what is not the command's. */
+/**
+ * Exit codes of the command line. `exec` returns the command's own exit code, and the codes of docker for other
+ * failures.
+ */
 export const EXIT = { ok: 0, failed: 1, usage: 2, execTimedOut: 124, execFailed: 125, execDenied: 126 } as const;
 
-/** A failure that a person can do something about. */
+/** A failure with a remedy. */
 export class CommandLineError extends Error {
   override readonly name = 'CommandLineError';
-  /** What to do about it. */
+  /** The remedy; undefined if none is known. */
   readonly hint: string | undefined;
 
   constructor(message: string, options: { readonly hint?: string | undefined; readonly cause?: unknown } = {}) {
@@ -19,17 +22,17 @@ export class CommandLineError extends Error {
   }
 }
 
-/** The arguments make no sense: nothing was tried. */
+/** Invalid arguments: nothing was executed. */
 export class UsageError extends CommandLineError {}
 
 const defaultCommandLine: CommandLine = (words) => `shell-adapter ${words}`;
 
-/** What went wrong, for a person, without what to do about it. */
+/** Describes an error for people, without the remedy. */
 export const messageFor = (error: unknown): string => describeFailure(error, defaultCommandLine).message;
 
 /**
- * Says on standard error what went wrong: for a person, without a stack.
- * @param commandLine writes the command lines of hints. Default: without the flags that find the daemon
+ * Prints an error for people on standard error, without a stack.
+ * @param commandLine formats the command lines of hints. Default: without the options that specify the daemon
  */
 export async function reportFailure(
   error: unknown,
@@ -68,7 +71,9 @@ function describeFailure(
   return { message: error instanceof Error ? messageOf(error) : String(error) };
 }
 
-/** What a system error says; Node.js tells of a directory on a read-only file system that it is not there, which is no news. */
+/**
+ * Message of a system error. For mkdir on a read-only file system Node.js reports ENOENT, which would be misleading.
+ */
 export function messageOf({ code, syscall, path = '', message }: NodeJS.ErrnoException): string {
   if (code !== 'ENOENT' || syscall !== 'mkdir') return message;
   return `the directory ${path} cannot be made: its file system is read-only, or something above it is missing`;

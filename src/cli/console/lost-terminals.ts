@@ -1,17 +1,17 @@
 import { closeSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
-/** Those of the standard descriptors that were terminals when the program began. */
+/** Standard file descriptors that were terminals at the start of the program. */
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));
 
 /**
- * Lets go of terminals that have been closed meanwhile, as they are when a person leaves and the daemon goes on: Node.js
- * puts terminals right when it exits, and crashes when it cannot. To be called last.
+ * Replaces terminals that have hung up since, for example because the user has logged out while the daemon runs:
+ * Node.js restores terminal settings at exit, and crashes when that fails. Call it last.
  */
 export function releaseLostTerminals(): void {
   for (const fd of terminals.filter((terminal) => !isatty(terminal))) {
     closeSync(fd);
-    // Takes the number that has just become free.
+    // Reuses the file descriptor that was just closed.
     openSync('/dev/null', 'r+');
   }
 }

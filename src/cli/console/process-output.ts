@@ -2,7 +2,10 @@ import type { WriteStream } from 'node:tty';
 
 import type { Output } from './context.js';
 
-/** An output of this process. Errors of writing are the reader's end, of whatever kind: nobody is left to be told. */
+/**
+ * An output of this process. Any write error is treated as a closed pipe: an error message could not be delivered
+ * either.
+ */
 export class ProcessOutput implements Output {
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
@@ -13,7 +16,7 @@ export class ProcessOutput implements Output {
   constructor(stream: WriteStream, env: NodeJS.ProcessEnv) {
     this.#stream = stream;
     this.isTerminal = stream.isTTY;
-    // https://no-color.org: any value but an empty one.
+    // https://no-color.org: any non-empty value.
     this.isColoured = this.isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
     this.broken = new Promise((resolve) => {
       stream.on('error', () => {

@@ -1,20 +1,20 @@
 import type { Context } from './context.js';
 import { CommandLineError } from './failure.js';
 
-/** No message may be larger, whatever the configuration says: more need not be read to refuse it. */
+/** Upper bound of a message in every configuration: a larger input is rejected without reading more. */
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
-/** After so long without input or its end, in milliseconds, a person should know what is being waited for. */
+/** Time without input or EOF after which a note for people is printed, in milliseconds. */
 const SILENCE_MS = 3000;
 
-/** What helps when standard input cannot be passed on. */
+/** Hints for input that cannot be passed on. */
 export interface StdinHints {
   readonly tooLarge: string;
   readonly notText: string;
 }
 
 /**
- * Reads standard input to its end.
- * @throws CommandLineError when it is too large for any message, or not text
+ * Reads standard input until EOF.
+ * @throws CommandLineError when it exceeds every message size, or is not text
  */
 export async function readStandardInput(
   { stdin, stderr }: Pick<Context, 'stdin' | 'stderr'>,
@@ -44,7 +44,7 @@ function decode(bytes: Buffer, hint: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    // The TypeError of a fatal decoder: the bytes are not UTF-8.
+    // A fatal decoder throws a TypeError: the bytes are not UTF-8.
     throw new CommandLineError('standard input is not UTF-8 text, and nothing else can be passed on', { hint, cause });
   }
 }

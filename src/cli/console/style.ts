@@ -4,10 +4,10 @@ import stringWidth from 'string-width';
 
 import type { Output } from './context.js';
 
-/** Node has it since 20.12: before that there are no colours. */
+/** Available since Node.js 20.12: older versions print no colours. */
 const styleText = util.styleText as typeof util.styleText | undefined;
 
-/** A text in a colour, where colours are wanted. */
+/** Colours a text if the output supports it. */
 export function paint(output: Output, style: Parameters<typeof util.styleText>[0], text: string): string {
   return output.isColoured && styleText ? styleText(style, text) : text;
 }
@@ -15,7 +15,10 @@ export function paint(output: Output, style: Parameters<typeof util.styleText>[0
 /** Space between two columns. */
 const GAP = '  ';
 
-/** Rows as lines with aligned columns; the last column is not padded. Cells are measured in terminal columns: wide characters take two. */
+/**
+ * Formats rows as lines with aligned columns; the last column is not padded. Width is measured in terminal columns:
+ * wide characters occupy two.
+ */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -28,17 +31,17 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\x1b': '\\e' };
 
-/** Controls and formats: what turns the direction of writing around, and what takes no place, cannot be seen as it is. */
+/** Control and format characters: bidirectional controls and zero-width characters would be invisible. */
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** A text of a stranger as it can be shown on one line: it cannot move the cursor, colour the rest, or look like another. */
+/** Escapes an untrusted text for one line: it cannot move the cursor, colour the rest, or imitate another text. */
 export function onOneLine(text: string, maxCharacters: number): string {
   const visible = text.replaceAll(UNSEEN, (control) => ESCAPES[control] ?? '\u{fffd}');
   const characters = Array.from(visible);
   return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : visible;
 }
 
-/** A time span for people: `42s`, `7m`, `3h`, `2d`. */
+/** Formats a time span for people: `42s`, `7m`, `3h`, `2d`. */
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 100) return `${seconds}s`;

@@ -4,7 +4,7 @@ import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { createCommand, createGroup, examples, type Subcommand } from '../options/subcommand.js';
 
-/** `config`: looks at configurations, changes none. */
+/** `config`: checks and prints configurations; never modifies them. */
 export const configSubcommand: Subcommand = (context) =>
   createGroup(context, 'config')
     .summary('check a configuration file, or show what is in force')

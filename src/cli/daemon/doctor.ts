@@ -9,7 +9,7 @@ interface DoctorOptions extends DaemonOptions {
   readonly json?: boolean;
 }
 
-/** `doctor`: what this machine can do. Works without a daemon. */
+/** `doctor`: examines this machine. Works without a daemon. */
 export const doctorSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'doctor'))
     .summary('see what this machine can do')

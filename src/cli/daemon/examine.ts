@@ -13,8 +13,8 @@ import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.j
 import { findStatus } from '../connect/find-status.js';
 
 /**
- * Everything that `doctor` looks at: the machine, the configuration, and whether a daemon answers.
- * @throws UsageError when the address that was given for the daemon is none
+ * Runs all checks of `doctor`: the machine, the configuration, and a running daemon.
+ * @throws UsageError when the given address of the daemon is invalid
  */
 export async function examine(context: Context, options: DaemonOptions): Promise<readonly Finding[]> {
   const { configuration, finding } = examineConfiguration(context, options);
@@ -37,7 +37,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
   return [installed, ...machine, ...(await llm), finding, ...(await examineDaemon(context, options, configuration))];
 }
 
-/** A configuration is a secret only where it holds some. */
+/** A configuration file is private only if it contains secrets. */
 const privateFilesOf = ({ adapter, audit, secrets, file }: Configuration): Record<string, string> => ({
   state: adapter.stateDirectory,
   'first token': new TokenFiles(adapter.stateDirectory).firstSecretFile,
@@ -67,7 +67,7 @@ function examineConfiguration(
   }
 }
 
-/** The daemon that the options lead to, and how it differs from the one that `serve` would start here. */
+/** Checks the daemon that the options specify, and its differences from one that `serve` would start here. */
 async function examineDaemon(
   context: Context,
   options: DaemonOptions,
@@ -105,7 +105,7 @@ async function examineDaemon(
   ];
 }
 
-/** The names of what the running daemon has otherwise than `serve` would have it here. */
+/** Names of the settings in which the running daemon differs from one that `serve` would start here. */
 function differencesOf(status: Answer<'daemon_status'>, configuration: Configuration | undefined): string[] {
   const pairs = [
     ['configuration file', status.configuration_file, configuration?.file ?? null],

@@ -10,7 +10,7 @@ import { EXIT } from '../console/failure.js';
 import { findStatus } from '../connect/find-status.js';
 import { alignColumns } from '../console/style.js';
 
-/** Says `ok`, or everything that is wrong with a file; the exit code says it too. */
+/** Prints `ok`, or all problems of a file; the exit code reports the result too. */
 export async function checkConfiguration(context: Context, file: string | undefined, asJson: boolean): Promise<void> {
   const { stdout, stderr } = context;
   try {
@@ -27,13 +27,13 @@ export async function checkConfiguration(context: Context, file: string | undefi
 }
 
 /**
- * Prints the settings that `serve` would use here, by the names and in the units of the file, and where each comes from; and
- * what a running daemon uses instead.
+ * Prints the settings that `serve` would use here, with the names and units of the file and their sources; also the
+ * differing settings of a running daemon.
  */
 export async function showConfiguration(context: Context, options: DaemonOptions, asJson: boolean): Promise<void> {
   const { env, cwd, stdout } = context;
   const { config: file } = options;
-  // Reports everything that is wrong.
+  // Reports all problems.
   const configuration = load(context, file);
   const { file: found } = configuration;
   const daemon = await findRunning(context, options, configuration);
@@ -50,7 +50,7 @@ export async function showConfiguration(context: Context, options: DaemonOptions
   await stdout.write([...describeDaemon(daemon, configuration), head, ...body, ''].join('\n'));
 }
 
-/** The running daemon, as `config show` reports it. */
+/** A running daemon in the output of `config show`. */
 interface RunningDaemon {
   readonly url: string;
   readonly version: string;
@@ -58,7 +58,7 @@ interface RunningDaemon {
   readonly workspace_directory: string;
 }
 
-/** The daemon that answers; undefined when none does, or it does not accept this client. */
+/** Finds a running daemon; undefined when none answers, or it does not accept this client. */
 async function findRunning(
   context: Context,
   options: DaemonOptions,
@@ -71,7 +71,7 @@ async function findRunning(
   return { url, version, configuration_file, workspace_directory };
 }
 
-/** Lines about a running daemon, and whether the settings below are its own. */
+/** Describes a running daemon, and whether it uses the settings below. */
 function describeDaemon(daemon: RunningDaemon | undefined, { file, adapter }: Configuration): string[] {
   if (!daemon) return [];
   const { url, version, configuration_file: theirs, workspace_directory: workspace } = daemon;
@@ -88,7 +88,7 @@ function load({ env, cwd }: Context, file: string | undefined): Configuration {
 
 const textOf = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
 
-/** The tree that a file would be; null is none. */
+/** Builds the tree of a configuration file; null for a key without a value. */
 function treeOf(settings: readonly EffectiveSetting[]): object {
   const tree: Record<string, unknown> = {};
   for (const { path, value } of settings) {

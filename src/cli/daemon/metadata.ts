@@ -4,7 +4,7 @@ import { alignColumns, formatSpan } from '../console/style.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** `metadata`: the machine that commands run on. */
+/** `metadata`: prints facts about the machine that runs the commands. */
 export const metadataSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'metadata'))
     .summary('tell what machine and shell commands run on')

@@ -13,14 +13,14 @@ import { EXIT } from '../console/failure.js';
 import { explainStartFailure } from './start-failure.js';
 import { StopSignals } from './stop-signals.js';
 
-/** What `serve` takes. */
+/** Options of `serve`. */
 export interface ServeOptions {
   readonly config?: string;
-  /** Wins over `adapter.workspace_directory`; relative to the current directory. */
+  /** Overrides `adapter.workspace_directory`; relative to the current directory. */
   readonly workspace?: string;
   readonly host?: string;
   readonly port?: number;
-  /** Whether to print a line to try; by default to a terminal alone. */
+  /** Whether to print an example command. Default: only on a terminal. */
   readonly example?: boolean;
 }
 
@@ -28,12 +28,12 @@ const FIRST_PROCESS =
   'the daemon is the first process of its container: what commands leave behind stays as zombies. Start it by ' +
   'scripts/start or scripts/init, or give the container an init (docker run --init)';
 
-/** How long the log may take to be written when all else has ended, in milliseconds. */
+/** Time-out for flushing the log at the end, in milliseconds. */
 const LOG_FLUSH_MS = 300;
 
 /**
  * Runs the daemon until a signal ends it.
- * @throws what a person can act on, when it cannot be started.
+ * @throws an error with a remedy when it cannot be started
  */
 export async function runDaemon(context: Context, options: ServeOptions): Promise<void> {
   const stop = new StopSignals(context);
@@ -43,7 +43,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   const logging = createLogging(configuration.logging, { console: true, mask: secrets.text });
   const log = logging.component();
   let app: App | undefined;
-  // From the beginning: without a listener the signal would end the process.
+  // Installed early: without a listener the signal would end the process.
   context.onSignal(['SIGHUP'], () => {
     if (app) reload(app, logging, load);
   });
@@ -54,7 +54,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
     throw await explainStartFailure(error, configuration);
   }
   context.onFault((error) => {
-    log.error('an error that nobody caught; the daemon goes on', { error: textOf(error) });
+    log.error('an uncaught error; the daemon goes on', { error: textOf(error) });
   });
   if (app) {
     const { killAll } = app;
@@ -74,14 +74,14 @@ function loadFor({ env, cwd }: Context, { config, workspace, host, port }: Serve
   return loadConfiguration({ ...source, env, cwd, overrides: { adapter, socketio: { host, port } } });
 }
 
-/** Starts the daemon; undefined when it was told to stop and did not come up in time. */
+/** Starts the daemon; returns undefined when a stop signal arrived and the start has not completed in time. */
 async function start(
   context: Context,
   stop: StopSignals,
   options: Omit<AppOptions, 'version'>,
 ): Promise<App | undefined> {
   const { promise: fault, reject } = withRejection();
-  // Until the daemon is up, an error that nobody caught is a reason to give up.
+  // While the daemon starts, an uncaught error aborts the start.
   const faults = context.onFault(reject);
   try {
     const started = startApp({ ...options, version: context.version });
@@ -98,7 +98,7 @@ async function announce(
   { file }: Configuration,
   log: Log,
 ): Promise<void> {
-  // Node.js waits for its own children only.
+  // As PID 1 it inherits orphans, but Node.js waits only for its own children.
   if (process.pid === 1) log.warn(FIRST_PROCESS);
   log.info('the daemon listens', { url: app.url, configuration: file ?? 'none', directory: cwd });
   await stdout.write(`listening on ${app.url}\n`);
@@ -119,7 +119,7 @@ function reload(app: App, logging: Logging, load: () => Configuration): void {
   }
 }
 
-/** Ends the daemon; false when it could not be done in time. */
+/** Stops the daemon; returns false when that did not complete in time. */
 async function end(app: App, signal: NodeJS.Signals, stop: StopSignals, log: Log): Promise<boolean> {
   try {
     const closed = app.close(signal).then(() => true);
@@ -147,7 +147,7 @@ function withRejection(): { readonly promise: Promise<never>; readonly reject: (
   const promise = new Promise<never>((_resolve, rejectPromise) => {
     reject = rejectPromise;
   });
-  // It may be rejected after the race that it takes part in.
+  // A rejection after the race has settled must not be an unhandled rejection.
   promise.catch(() => undefined);
   return { promise, reject };
 }

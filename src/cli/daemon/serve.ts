@@ -1,7 +1,7 @@
 import type { ServeOptions } from './run-daemon.js';
 import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
 
-/** `serve`: the daemon, in the foreground. */
+/** `serve`: runs the daemon in the foreground. */
 export const serveSubcommand: Subcommand = (context) =>
   createCommand(context, 'serve')
     .summary('start the daemon, in the foreground')

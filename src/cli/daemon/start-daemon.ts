@@ -5,23 +5,23 @@ import type { Context } from '../console/context.js';
 import { CommandLineError } from '../console/failure.js';
 import { probeDaemon } from '../connect/probe.js';
 
-/** How long a daemon may take to start, in milliseconds: more than a busy machine needs. */
+/** Time-out of starting a daemon, in milliseconds: a busy machine needs less. */
 const START_MS = 30_000;
 
-/** Time between two looks whether a daemon answers that something else is starting, in milliseconds. */
+/** Interval of probes for a daemon that another process is starting, in milliseconds. */
 const PROBE_PAUSE_MS = 200;
 
-/** The program that this file belongs to. */
+/** Path of this program's main module. */
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 
 /** Longest output of a daemon that is kept for an error message, in characters. */
 const MAX_OUTPUT = 4000;
 
 /**
- * Starts a daemon that goes on when this process ends, unless one answers already. It logs to its log file alone. When several
- * processes do this at the same time, one daemon gets the port, and all of them use it.
- * @param config the value of `--config`, if it was given
- * @throws CommandLineError when no daemon comes up, with what it said
+ * Starts a daemon that outlives this process, unless one already answers. It logs to its log file only. When several
+ * processes do this at the same time, one daemon gets the port, and all processes use it.
+ * @param config value of `--config`, if given
+ * @throws CommandLineError when no daemon starts, with its output
  */
 export async function startDaemon(url: string, config: string | undefined, { env, cwd }: Context): Promise<void> {
   if (await probeDaemon(url)) return;
@@ -50,14 +50,14 @@ export async function startDaemon(url: string, config: string | undefined, { env
     });
     if (answers !== true) throw failed(url, output);
   } finally {
-    // From now on nothing reads what it prints, which it does not mind.
+    // Its output is not read from here on, which the daemon tolerates.
     child.stdout.destroy();
     child.stderr.destroy();
     child.unref();
   }
 }
 
-/** Looks again and again; gives what was found, or undefined when the time is over. */
+/** Polls until there is a result; returns undefined on time-out. */
 async function until<T>(ms: number, look: () => Promise<T | undefined>): Promise<T | undefined> {
   for (const end = performance.now() + ms; performance.now() < end;) {
     const found = await look();

@@ -5,7 +5,7 @@ import { urlOf } from '../connect/daemon-address.js';
 import { CommandLineError, messageOf } from '../console/failure.js';
 import { probeDaemon } from '../connect/probe.js';
 
-/** Says why the daemon could not start, and what to do. */
+/** Explains why the daemon could not start, with a remedy. */
 export async function explainStartFailure(error: unknown, { socketio, file }: Configuration): Promise<unknown> {
   if (error instanceof ConfigurationError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -34,7 +34,7 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
     case 'EADDRNOTAVAIL':
       return fail(`${socketio.host} is not an address of this machine`, 'Set socketio.host, or --host, to 127.0.0.1.');
     case 'RESOURCE_EXHAUSTED':
-      // It may be a daemon of the same configuration that has the audit log.
+      // The audit log may be locked by a daemon with the same configuration.
       return (await findDaemon()) ?? fail(`${message} (${code})`, '`shell-adapter doctor` looks for the cause.');
     case 'SHELL_NOT_FOUND':
       return fail(

@@ -5,10 +5,10 @@ import type { FoundDaemon } from '../connect/find-status.js';
 import { alignColumns, formatSpan, paint } from '../console/style.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
-/** Exit codes, as those of `systemctl status`. */
+/** Exit codes in the style of `systemctl status`. */
 const EXIT_CODES: Readonly<Record<FoundDaemon['state'], number>> = { running: 0, stopped: 3, unknown: 4 };
 
-/** `status`: whether a daemon runs, and which one. */
+/** `status`: prints whether a daemon runs, and its state. */
 export const statusSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'status'))
     .summary('say whether the daemon runs, and which one it is')

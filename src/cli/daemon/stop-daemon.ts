@@ -7,14 +7,17 @@ import type { DaemonOptions } from '../connect/daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
 import { findStatus } from '../connect/find-status.js';
 
-/** A daemon ends within 5 seconds, and exits by itself when that fails. The rest is for a slow machine. */
+/**
+ * Time-out in milliseconds. A daemon shuts down within 5 seconds, and exits on its own when that fails; the rest is a
+ * margin for slow machines.
+ */
 const STOP_TIMEOUT_MS = 15_000;
-/** How often the process is looked up while it ends, in milliseconds. */
+/** Interval at which the process is checked while it ends, in milliseconds. */
 const POLL_MS = 50;
 
 /**
- * Ends the daemon at the address with SIGTERM and waits until its process is gone.
- * @throws CommandLineError when it is no process of this user on this machine, or does not end in time
+ * Ends the daemon at the address with SIGTERM and waits until its process has exited.
+ * @throws CommandLineError when it is not a process of this user on this machine, or does not end in time
  */
 export async function stopDaemon(context: Context, options: DaemonOptions): Promise<void> {
   const found = await findStatus(options, context);
@@ -46,7 +49,7 @@ export async function stopDaemon(context: Context, options: DaemonOptions): Prom
   await context.stdout.write(`stopped the daemon at ${url} (process ${pid})\n`);
 }
 
-/** The pid means something only if this process sees the very process that answered. */
+/** The pid is valid only if this process sees the very process that answered, and not another PID namespace. */
 function assertHere(status: Answer<'daemon_status'>, url: string): void {
   const { pid, process_identity: identity } = status;
   if (identity !== null && processIdentity(pid) === identity) return;

@@ -2,17 +2,17 @@ import { constants } from 'node:os';
 
 import type { Context } from '../console/context.js';
 
-/** How long the end may take. Half a second is left of what a supervisor gets told: 5 s. */
+/** Time limit of the shutdown: half a second less than the 5 s that supervisors are documented to wait. */
 const DEADLINE_MS = 4500;
-/** npm hands on the Ctrl-C that the terminal has sent already: one key press comes as two signals. */
+/** npm forwards the Ctrl-C that the terminal has already sent: one key press arrives as two signals. */
 const SAME_KEY_PRESS_MS = 250;
 const SIGNAL_EXIT_BASE = 128;
 
-/** The signals that end the daemon: the first one asks, the second one ends the process at once. */
+/** Signals that end the daemon: the first starts a shutdown, the second ends the process at once. */
 export class StopSignals {
   /** Resolves with the first signal. */
   readonly requested: Promise<NodeJS.Signals>;
-  /** Resolves when the time after the first signal is over. */
+  /** Resolves when the time limit after the first signal has passed. */
   readonly deadline: Promise<undefined>;
   #abandon: () => void = () => undefined;
 
@@ -40,7 +40,7 @@ export class StopSignals {
     );
   }
 
-  /** What the second signal does before the process ends; it must not wait for anything. */
+  /** Callback of the second signal, before the process exits; it must not wait for anything. */
   set onAbandon(abandon: () => void) {
     this.#abandon = abandon;
   }

@@ -1,7 +1,7 @@
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
-/** `stop`: ends the daemon. */
+/** `stop`: stops the daemon. */
 export const stopSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'stop'))
     .summary('stop the daemon, and wait until it has ended')

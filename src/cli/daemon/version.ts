@@ -1,6 +1,6 @@
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
-/** `version`: the version of this program; that of the daemon is in `status`. */
+/** `version`: prints the version of this program; `status` prints that of the daemon. */
 export const versionSubcommand: Subcommand = (context) =>
   createCommand(context, 'version')
     .summary('print the version')

@@ -10,14 +10,14 @@ import { LLM_PROVIDERS } from '../../core/llm/settings.js';
 import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** What `llm` takes beside the prompt. */
+/** Options of `llm`. */
 interface LlmCommandOptions extends DaemonOptions {
   readonly list?: boolean;
   readonly provider?: NonNullable<RequestInput<'llm_call'>['provider']>;
   readonly shellProvider?: string;
   readonly model?: string;
   readonly system?: string;
-  /** In seconds. */
+  /** Time-out in seconds. */
   readonly timeout?: number;
   readonly stream?: boolean;
   readonly stdin: boolean;
@@ -34,7 +34,7 @@ const MAX_TIMEOUT_S = 2_147_483;
 /** Longest reason in the list, in characters. */
 const MAX_REASON = 100;
 
-/** `llm`: asks an LLM that is installed or configured where the daemon runs. */
+/** `llm`: calls an LLM that is installed or configured on the daemon's machine. */
 export const llmSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'llm'))
     .summary('ask an LLM: a command-line tool that is installed, or a service')

@@ -5,62 +5,67 @@ import type { Reply, ToolBackend } from '../../transports/mcp/tool-backend.js';
 
 /**
  * Connects to the daemon.
- * @param onAddress told where the daemon should be when the connection is about to be made
+ * @param onAddress called with the address of the daemon before connecting
  */
 export type ConnectDaemon = (onAddress: (url: string) => void) => Promise<AdapterClient>;
 
 /**
- * How long a call waits for a daemon that is away, in milliseconds: an agent is told within two seconds, and a short break
- * goes unnoticed.
+ * How long a call waits for a lost connection, in milliseconds: an agent gets an error within two seconds, and short
+ * interruptions are not visible.
  */
 const PATIENCE_MS = 1500;
 
-/** Requests that are waited for at the end: commands that were told to end, and the signals that tell them. */
+/** Requests that are awaited at shutdown: commands that were cancelled, and the signals that cancel them. */
 const ENDING: ReadonlySet<RequestName> = new Set(['execute_command', 'signal_command']);
 
-/** How long commands may take to end with this process, in milliseconds: SIGINT, SIGTERM and SIGKILL come a second apart. */
+/**
+ * How long commands may take to end with this process, in milliseconds: SIGINT, SIGTERM and SIGKILL are sent a second
+ * apart.
+ */
 const ENDING_MS = 2500;
 
-/** An answer that does not come because the daemon is away. */
+/** Stands for an answer that is missing because the connection is lost. */
 const AWAY = Symbol('away');
 
 /**
- * The way to a daemon that may come and go. A request while there is none is answered with an error within two seconds, and
- * the next one tries again. Nothing that was answered with an error is sent later.
+ * Connection to a daemon that may start and stop at any time. A request without a daemon returns an error within two
+ * seconds, and the next one tries again. A request that returned an error is never sent later.
  */
 export class McpDaemon implements ToolBackend, AsyncDisposable {
   readonly #connect: ConnectDaemon;
   readonly #patienceMs: number;
   #url = 'its address';
-  /** Resolves when the connection is about to be made: what this process loads before is not the daemon's delay. */
+  /**
+   * Resolves when the connection attempt starts: the time to load this program does not count as the daemon's delay.
+   */
   readonly #isReady = new Deferred();
   #client: Promise<AdapterClient> | undefined;
   #connected: AdapterClient | undefined;
-  /** Why the last attempt has failed. */
+  /** Error of the last attempt. */
   #failure: ToolError | undefined;
   #isDisposed = false;
-  /** Commands, and the signals that end them when this process ends. */
+  /** Requests that are awaited at shutdown: commands, and the signals that end them. */
   readonly #ending = new Set<Promise<Reply>>();
 
-  /** @param patienceMs how long a call waits for a first connection, in milliseconds */
+  /** @param patienceMs how long a call waits for the first connection, in milliseconds */
   constructor(connect: ConnectDaemon, patienceMs: number = PATIENCE_MS) {
     this.#connect = connect;
     this.#patienceMs = patienceMs;
   }
 
-  /** Begins to connect; gives why that failed, or undefined when it is done. */
+  /** Starts connecting; returns the error, or undefined on success. */
   async open(): Promise<ToolError | undefined> {
     try {
       await this.#open();
       return undefined;
     } catch {
-      // It is kept in `#failure`.
+      // The error is in `#failure`.
       return this.#failure;
     }
   }
 
   async request(name: RequestName, payload: unknown): Promise<Reply> {
-    // Without a wait where there is a connection: what ends commands when this process ends must get out at once.
+    // An existing connection is used without waiting: at shutdown, signals must be sent at once.
     const client = this.#connected?.isConnected === true ? this.#connected : await this.#wait();
     if ('error' in client) return client;
     const asked = this.#ask(client, name, payload);
@@ -82,7 +87,7 @@ export class McpDaemon implements ToolBackend, AsyncDisposable {
     const stop = new AbortController();
     const away = watchAbsence(client, PATIENCE_MS, stop.signal);
     try {
-      // Its schema has parsed it.
+      // The tool's schema has validated it.
       const asked = client.request(name, payload as RequestInput<RequestName>, { signal: stop.signal });
       const reply = await Promise.race([asked, away]);
       if (reply !== AWAY) return reply;
@@ -91,7 +96,7 @@ export class McpDaemon implements ToolBackend, AsyncDisposable {
     } catch (error) {
       return { error: toolErrorOf(error) };
     } finally {
-      // What has no answer yet must not be sent when the daemon is back: the agent was told that it was not.
+      // An unanswered request must not be sent after a reconnection: the agent has received an error for it.
       stop.abort();
     }
   }
@@ -102,7 +107,7 @@ export class McpDaemon implements ToolBackend, AsyncDisposable {
     await this.#connected?.close();
   }
 
-  /** The next request connects again, and starts what has to be started. */
+  /** Makes the next request connect again, which starts a daemon if configured. */
   #drop(client: AdapterClient): void {
     if (this.#connected !== client) return;
     this.#client = undefined;
@@ -151,7 +156,7 @@ class Deferred {
   });
 }
 
-/** Resolves when a client has been without its connection for so long. */
+/** Resolves when a client has been without a connection for `ms` milliseconds. */
 function watchAbsence(client: AdapterClient, ms: number, stop: AbortSignal): Promise<typeof AWAY> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
@@ -198,7 +203,7 @@ const absent = (url: string, wasConnected: boolean): ToolError =>
       }
     : { code: 'CONNECTION_FAILED', message: `no daemon answers at ${url}` };
 
-/** An error of the client library, or of finding the daemon, as a model reads it. */
+/** Converts an error of the client library, or of finding the daemon, for a model. */
 function toolErrorOf(error: unknown): ToolError {
   const { code, message, details } = error as { code?: unknown; message: string; details?: ToolError['details'] };
   return {

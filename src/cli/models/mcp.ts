@@ -4,10 +4,12 @@ import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { McpOptions } from './serve-mcp.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
-/** The selections of tools; spelled out here because loading the tools takes time that agents do not wait. */
+/**
+ * The selections of tools; a literal list, because loading the tools would delay the start, and agents have time-outs.
+ */
 const TOOL_SETS = ['core', 'run', 'all'] as const satisfies readonly McpOptions['tools'][];
 
-/** `mcp`: the tools for models, over standard input and output. */
+/** `mcp`: serves the tools for models over standard input and output. */
 export const mcpSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'mcp'))
     .summary('offer the daemon to a model, by the Model Context Protocol')

@@ -9,7 +9,7 @@ interface ProtocolOptions {
   readonly check?: string;
 }
 
-/** `protocol`: the page of the wire protocol, made from the tables that the daemon itself works by. */
+/** `protocol`: prints the page of the wire protocol, generated from the tables that the daemon uses. */
 export const protocolSubcommand: Subcommand = (context) =>
   createCommand(context, 'protocol')
     .summary('print the wire protocol, as Markdown')
@@ -31,7 +31,7 @@ async function checkPage(path: string, shownPath: string, page: string): Promise
   try {
     found = await readFile(path, 'utf8');
   } catch (cause) {
-    // Not there, or not to be read: the system's message says which.
+    // Missing or not readable: the system's message contains the reason.
     throw new CommandLineError(`${shownPath} cannot be read: ${(cause as Error).message}`, { hint, cause });
   }
   if (found === page) return;

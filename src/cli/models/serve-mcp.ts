@@ -13,7 +13,7 @@ import { type DaemonOptions, findDaemon, givenUrl } from '../connect/daemon-addr
 import { UsageError } from '../console/failure.js';
 import { McpDaemon } from './mcp-daemon.js';
 
-/** What `mcp` takes. */
+/** Options of `mcp`. */
 export interface McpOptions extends DaemonOptions {
   readonly cwd?: string;
   readonly tools: ToolSet;
@@ -21,13 +21,13 @@ export interface McpOptions extends DaemonOptions {
   readonly start?: boolean;
 }
 
-/** How long the daemon may take to accept the connection, in milliseconds; one on this machine takes some milliseconds. */
+/** Time-out of connecting to the daemon, in milliseconds; one on this machine needs some milliseconds. */
 const CONNECT_MS = 1400;
 
-/** How long a call waits for a daemon that is being started, in milliseconds. */
+/** How long a call waits for a daemon that is starting, in milliseconds. */
 const START_PATIENCE_MS = 30_000;
 
-/** Serves MCP until standard input ends, or a signal comes. It answers what needs no daemon before, and without, one. */
+/** Serves MCP until EOF on standard input or a signal. Requests that need no daemon are answered without one. */
 export async function serveMcp(options: McpOptions, context: Context): Promise<void> {
   const { stderr, env } = context;
   if (options.start === true && givenUrl(options, context) !== undefined) {
@@ -39,7 +39,7 @@ export async function serveMcp(options: McpOptions, context: Context): Promise<v
     options.start === true ? START_PATIENCE_MS : undefined,
   );
   const operatorToken = env['SHELL_ADAPTER_OPERATOR_TOKEN'] || undefined;
-  // A connection of its own, which is made when there is something to decide: the daemon takes it for another client.
+  // A separate connection, opened when there is something to decide: the daemon treats it as another client.
   await using operator = new McpDaemon((onAddress) => connectDaemon(options, context, operatorToken, onAddress));
   const serving = serve(context, {
     backend: daemon,
@@ -82,7 +82,7 @@ async function serve(context: Context, options: Parameters<typeof createMcpServe
   stdin.destroy();
 }
 
-/** Finds the daemon, starts it where that is wanted, and connects to it for as long as this process lasts. */
+/** Finds the daemon, starts it if configured, and connects to it for the lifetime of this process. */
 async function connectDaemon(
   options: McpOptions,
   context: Context,

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
-/** From `src/cli/` and from `dist/cli/` alike. */
+/** The relative path is the same from `src/cli/` and `dist/cli/`. */
 const SKILL_FILE = new URL('../../../skills/shell-adapter/SKILL.md', import.meta.url);
 
-/** `skill`: the page that tells an agent when to use which tool. */
+/** `skill`: prints the page that describes to an agent when to use which tool. */
 export const skillSubcommand: Subcommand = (context) =>
   createCommand(context, 'skill')
     .summary('print the skill file for agents')

@@ -4,11 +4,11 @@ import type { ToolFormat } from '../../core/tools/definitions.js';
 import type { ToolSet } from '../../core/tools/tools.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
-// Spelled out here because every call of the command line loads this file, and the tools take time to load.
+// A literal list, because every call of the command line loads this file, and loading the tools is slow.
 const FORMATS = ['openai', 'anthropic'] as const satisfies readonly ToolFormat[];
 const SETS = ['core', 'run', 'all'] as const satisfies readonly ToolSet[];
 
-/** `tools`: the definitions of the tools for models. */
+/** `tools`: prints the definitions of the tools for models. */
 export const toolsSubcommand: Subcommand = (context) =>
   createCommand(context, 'tools')
     .summary('print the tools for models, as JSON')

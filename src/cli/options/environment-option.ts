@@ -4,7 +4,7 @@ import type { Context } from '../console/context.js';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Reads `--env NAME=VALUE`, repeated, for commander; `NAME` alone takes the value of this environment. */
+/** Parses a repeatable `--env NAME=VALUE` for commander; `NAME` alone uses the value of the current environment. */
 export const readVariable =
   ({ env }: Context) =>
   (text: string, previous: Variables = {}): Variables => {

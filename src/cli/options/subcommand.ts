@@ -3,12 +3,12 @@ import { Command, InvalidArgumentError } from 'commander';
 import { findNearest } from '../../config/read/nearest.js';
 import type { Context } from '../console/context.js';
 
-/** Makes one subcommand. What it needs beyond commander it loads when it is run: most calls need little of it. */
+/** Creates a subcommand. Modules other than commander are loaded when it runs: most calls need few of them. */
 export type Subcommand = (context: Context) => Command;
 
 /**
- * A command that prints through the context and leaves exiting to `main.ts`.
- * @param words how it is called: `exec`, `token create`
+ * Creates a command that prints through the context and leaves exiting to `main.ts`.
+ * @param words the name on the command line: `exec`, `token create`
  */
 export function createCommand(context: Context, words: string): Command {
   const command = new Command(words.split(' ').at(-1));
@@ -28,7 +28,7 @@ export function createCommand(context: Context, words: string): Command {
     .helpOption('-h, --help', 'explain this command');
 }
 
-/** The line that suggests what was meant by an unknown option or command; empty if nothing is close. */
+/** Returns a line that suggests the intended option or command; empty if none is close. */
 function suggestionFor(message: string, command: Command): string {
   const [, kind, written = ''] = /^error: unknown (option|command) '([^']+)'/.exec(message) ?? [];
   if (kind === undefined) return '';
@@ -48,18 +48,18 @@ const commandNames = (command: Command): string[] =>
     .visibleCommands(command)
     .map((subcommand) => subcommand.name());
 
-/** A command that has only subcommands of its own. */
+/** Creates a command that has only subcommands. */
 export const createGroup = (context: Context, name: string): Command =>
   createCommand(context, name).helpCommand('help [command]', 'explain a command');
 
-/** Width of help texts that go to no terminal, in characters. */
+/** Width of help texts without a terminal, in characters. */
 const HELP_COLUMNS = 110;
 
-/** The end of a help text: lines to try. */
+/** Formats the examples at the end of a help text. */
 export const examples = (...lines: readonly string[]): string =>
   ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
 
-/** Reads a number of a flag, for commander. */
+/** Parses a numeric option, for commander. */
 export function readNumber(range: { readonly min: number; readonly max: number; readonly isWhole: boolean }) {
   return (text: string): number => {
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;

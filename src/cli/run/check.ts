@@ -7,7 +7,7 @@ import { alignColumns, onOneLine, paint } from '../console/style.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** What `check` takes beside the command. */
+/** Options of `check`. */
 interface CheckOptions extends DaemonOptions {
   readonly session?: string;
   readonly cwd?: string;
@@ -16,7 +16,7 @@ interface CheckOptions extends DaemonOptions {
 
 type Verdict = Answer<'check_command'>;
 
-/** Exit codes, by what would become of the command. */
+/** Exit codes by verdict. */
 const EXIT_CODES: Readonly<Record<Verdict['action'], number>> = { allow: 0, confirm: 3, deny: 4 };
 const COLOURS = { allow: 'green', confirm: 'yellow', deny: 'red' } as const;
 
@@ -24,7 +24,7 @@ const COLOURS = { allow: 'green', confirm: 'yellow', deny: 'red' } as const;
 const MAX_COMMAND = 50;
 const MAX_REASON = 120;
 
-/** `check`: what the policy makes of a command. */
+/** `check`: evaluates the policy for a command without running it. */
 export const checkSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'check'))
     .summary('say what the policy makes of a command, without running it')

@@ -4,12 +4,12 @@ import type { ClientCommand } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 
 const SIGNAL_EXIT_BASE = 128;
-/** Signals that a command gets before the third of a kind ends this program, whatever the command does. */
+/** Number of signals that are forwarded to the command. The next one ends this program, whatever the command does. */
 const MAX_FORWARDED = 2;
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Hands the signals that this program gets on to the command. As long as there is none, they end the program. */
+/** Forwards the signals of this program to the command. Before a command is set, they end the program. */
 export class CommandSignals {
   #command: ClientCommand | undefined;
   #forwarded = 0;
@@ -21,12 +21,12 @@ export class CommandSignals {
         context.exitNow(SIGNAL_EXIT_BASE + constants.signals[signal]);
       }
       this.#forwarded += 1;
-      // It may have ended meanwhile, or the connection be gone: what follows says so.
+      // The command may have ended, or the connection may be lost: that is reported elsewhere.
       this.#command.signal(name).catch(() => undefined);
     });
   }
 
-  /** From now on the command gets them. */
+  /** Forwards signals to this command from now on. */
   sendTo(command: ClientCommand): void {
     this.#command = command;
   }

@@ -3,20 +3,20 @@ import type { Context } from '../console/context.js';
 import { paint } from '../console/style.js';
 import { showWaits } from '../terminal/waiting-notes.js';
 
-/** The command that hints are given about. */
+/** A command for which hints are printed. */
 interface HintedCommand {
   /** Shell text, or a program and its arguments. */
   readonly words: readonly [string, ...string[]];
   readonly commandId: string;
   readonly session?: string | undefined;
   readonly tty?: boolean | undefined;
-  /** False when standard input is not to be read. */
+  /** False when standard input is not read. */
   readonly stdin: boolean;
 }
 
 /**
- * Tells a person at the terminal, on standard error, what the command waits for: a confirmation by others, or input that cannot come
- * without --tty.
+ * Prints hints on standard error, if it is a terminal: that the command waits for a confirmation by others, or for
+ * input that requires --tty.
  */
 export async function showHints(
   { stdin, stderr }: Context,
@@ -31,7 +31,7 @@ export async function showHints(
     if (!hasHinted) note(text);
     hasHinted = true;
   };
-  // No event comes when it reads: it has no terminal, and its input is empty.
+  // Without a terminal and with empty input, no event reports that the command reads.
   if (stdin.isTTY && command.stdin && tty !== true && session === undefined) {
     const program = await readsTyping(command.words);
     if (program !== undefined) hint(`${program} reads from the terminal: run it with --tty to type into it`);
@@ -48,7 +48,7 @@ export async function showHints(
   };
 }
 
-/** The first program of a command that would read what is typed; undefined when there is none. */
+/** Finds the first program of a command that reads typed input; undefined when there is none. */
 async function readsTyping([command, ...args]: HintedCommand['words']): Promise<string | undefined> {
   const [{ inspect }, { factsOfFreshShell }] = await Promise.all([
     import('../../core/policy/analysis/inspect.js'),

@@ -7,7 +7,7 @@ import { createCommand, examples, readNumber, type Subcommand } from '../options
 /** The longest time-out of the protocol: 2^31 - 1 ms. */
 const MAX_TIMEOUT_S = 2_147_483;
 
-/** `exec`: a command through the daemon, as if it ran here. */
+/** `exec`: runs a command through the daemon as if it ran here. */
 export const execSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'exec'))
     .summary('run a command through the daemon')

@@ -24,30 +24,30 @@ import { type CommandInput, readInput } from './streamed-input.js';
 import { onOneLine, paint } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** What `exec` takes beside the command. */
+/** Options of `exec`. */
 export interface ExecOptions extends DaemonOptions {
   readonly session?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** In seconds. */
+  /** Time-out in seconds. */
   readonly timeout?: number;
   readonly tty?: boolean;
   readonly sandbox?: SandboxProfile;
-  /** False when standard input is not to be read. */
+  /** False when standard input is not read. */
   readonly stdin: boolean;
   readonly json?: boolean;
 }
 
-/** What a program gets whose reader has gone: 128 + SIGPIPE. */
+/** Exit code when the reader of the output has closed the pipe: 128 + SIGPIPE. */
 const BROKEN_PIPE_EXIT_CODE = 128 + constants.signals.SIGPIPE;
-/** What a command gets that a person has left, or left unconfirmed: 128 + SIGINT, as if by Ctrl-C. */
+/** Exit code when a person leaves the command or its confirmation: 128 + SIGINT, as for Ctrl-C. */
 const LEFT_EXIT_CODE = 128 + constants.signals.SIGINT;
 
-/** Where a command runs. */
+/** Runs commands: the client, or a session. */
 type Runner = Pick<AdapterClient | ClientSession, 'execute'>;
 
 /**
- * Runs a command and passes everything through: input, output, signals, exit code.
+ * Runs a command and forwards everything: input, output, signals, exit code.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function runCommand(
@@ -99,18 +99,18 @@ function requestOf(
       tty,
       sandbox,
       stream: json !== true,
-      // The output is passed on as it comes: the result need not bring it again.
+      // The output is streamed: the result need not contain it again.
       output: json === true ? undefined : { maxSize: 0 },
       signal: gone.signal,
     },
   ];
 }
 
-/** Nobody reads standard output any more: reason enough to end the command, and none to complain. */
+/** Standard output has no reader: the command is ended, without an error message. */
 class BrokenOutput extends Error {}
 
 /**
- * Passes the output on while the command runs.
+ * Forwards the output while the command runs.
  * @param whenFree resolves when output may be written
  */
 async function follow(
@@ -136,14 +136,14 @@ async function follow(
   }
 }
 
-/** The exit code of a command that was not run because its request for a confirmation was taken back. Other errors go on. */
+/** Returns the exit code of a command whose confirmation was withdrawn. Throws other errors again. */
 async function reportCancelled({ stderr }: Context, error: unknown): Promise<number> {
   if (!hasCode(error, 'COMMAND_DENIED') || error.details?.['outcome'] !== 'withdrawn') throw error;
   await stderr.write('shell-adapter: cancelled: the command was not run\n');
   return LEFT_EXIT_CODE;
 }
 
-/** Runs the command on a terminal that is this one: in a session of its own, unless one is named. */
+/** Runs the command with this terminal: in a new session, unless one is named. */
 async function runOnTerminal(
   context: Context,
   client: AdapterClient,
@@ -167,7 +167,7 @@ async function runOnTerminal(
   }
 }
 
-/** Says what the client that asked is to do, to have its command run. */
+/** Describes how this client can confirm the command. */
 function howToConfirm(
   context: Context,
   options: DaemonOptions,

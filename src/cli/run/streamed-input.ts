@@ -3,28 +3,31 @@ import { resolve } from 'node:path';
 import type { AdapterClient, InputSource } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 
-/** Larger inputs are streamed, in bytes; smaller ones go with the request if the daemon takes requests of that size. */
+/**
+ * Larger inputs are streamed, in bytes; smaller ones are part of the request if the daemon accepts requests of that
+ * size.
+ */
 const MAX_TEXT_BYTES = 1024 * 1024;
-/** What else a request may have in it, in bytes. */
+/** Size reserved for the rest of a request, in bytes. */
 const REQUEST_ROOM_BYTES = 4096;
-/** How long an input may take to be complete before the command starts without waiting for more, in milliseconds. */
+/** How long to wait for a complete input before the command starts, in milliseconds. */
 const QUICK_MS = 50;
-/** After so long without input or its end, in milliseconds, a person should know what is being waited for. */
+/** Time without input or EOF after which a note for people is printed, in milliseconds. */
 const SILENCE_MS = 3000;
 
-/** What a command reads: text that was complete before it starts, or what comes while it runs. */
+/** Input of a command: a text that was complete before the start, or a source that is streamed. */
 export type CommandInput = string | InputSource;
 
-/** Where a command would run, for the policy. */
+/** Context of the command, for the policy. */
 interface Place {
   readonly session?: string;
   readonly cwd?: string;
 }
 
 /**
- * Reads standard input for a command. One that is short, complete at once and UTF-8 text is given as text, which the policy can judge.
- * Anything else is streamed: the command starts while it comes. If the policy would not let the command run with an input that it
- * cannot see, the input is read to its end first, as far as one request can hold it.
+ * Reads standard input for a command. A short input that is complete at once and UTF-8 is returned as text, which the
+ * policy can evaluate. Any other input is streamed while the command runs. If the policy would not allow the command
+ * with an input that it cannot see, the input is first read to EOF, up to the size of a request.
  */
 export async function readInput(
   context: Context,
@@ -51,7 +54,7 @@ export async function readInput(
   return (ahead.isComplete ? ahead.text(maxBytes) : undefined) ?? ahead;
 }
 
-/** Reads on, with a note for a person when nothing comes. */
+/** Continues reading; prints a note for people when no data arrives. */
 async function readToEnd({ stderr }: Context, ahead: InputAhead, maxBytes: number): Promise<void> {
   const note = setTimeout(() => {
     void stderr.write(
@@ -62,12 +65,12 @@ async function readToEnd({ stderr }: Context, ahead: InputAhead, maxBytes: numbe
   clearTimeout(note);
 }
 
-/** An input of which the beginning was read ahead. Iterating it gives all of it. */
+/** An input whose first part was read ahead. Iterating it yields the whole input. */
 class InputAhead implements AsyncIterable<Uint8Array> {
   readonly #stdin: NodeJS.ReadStream;
   readonly #iterator: AsyncIterator<Buffer>;
   readonly #chunks: Buffer[] = [];
-  /** What has been asked for and has not come yet. */
+  /** The pending read. */
   #next: Promise<IteratorResult<Buffer, unknown>> | undefined;
   #bytes = 0;
   #isComplete = false;
@@ -77,17 +80,17 @@ class InputAhead implements AsyncIterable<Uint8Array> {
     this.#iterator = (stdin as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   }
 
-  /** Bytes that were read ahead. */
+  /** Number of bytes that were read ahead. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether that is all. */
+  /** Whether the input was read to EOF. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** Reads until the end, or until there are more bytes than that, or so many milliseconds have passed. */
+  /** Reads until EOF, until there are more than `maxBytes` bytes, or until `ms` milliseconds have passed. */
   async read(maxBytes: number, ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolveLate) => {
@@ -107,14 +110,14 @@ class InputAhead implements AsyncIterable<Uint8Array> {
     clearTimeout(timer);
   }
 
-  /** What was read as text; undefined when it is longer than that in a request, or not UTF-8. */
+  /** The input as text; undefined when it exceeds `maxBytes` in a request, or is not UTF-8. */
   text(maxBytes: number): string | undefined {
     if (this.#bytes > maxBytes) return undefined;
     try {
       const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(this.#chunks));
       return Buffer.byteLength(JSON.stringify(text)) > maxBytes ? undefined : text;
     } catch {
-      // The TypeError of a fatal decoder: the bytes are not UTF-8.
+      // A fatal decoder throws a TypeError: the bytes are not UTF-8.
       return undefined;
     }
   }
@@ -130,7 +133,7 @@ class InputAhead implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Reads no more of it. */
+  /** Stops reading. */
   destroy(): void {
     this.#stdin.destroy();
   }

@@ -2,7 +2,7 @@ import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { AttachOptions } from './follow-session.js';
 import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
 
-/** `attach`: a session as it goes on. */
+/** `attach`: follows a session. */
 export const attachSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'attach'))
     .summary('follow a session')

@@ -5,7 +5,7 @@ import { EXIT, reportFailure, UsageError } from '../console/failure.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** The sessions that this client may close: its own, and for an admin all. */
+/** The sessions that this client may close: its own; for an admin, all. */
 async function ownSessions(client: AdapterClient): Promise<string[]> {
   const { caller } = await client.request('daemon_status', {});
   const sessions = await client.listSessions();
@@ -19,7 +19,7 @@ interface CloseOptions extends DaemonOptions {
   readonly all?: boolean;
 }
 
-/** `close`: ends sessions. */
+/** `close`: closes sessions. */
 export const closeSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'close'))
     .summary('end sessions and everything in them')

@@ -16,7 +16,7 @@ import { CommandLineError, reportFailure } from '../console/failure.js';
 import { paint } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** What `attach` takes beside the session. */
+/** Options of `attach`. */
 export interface AttachOptions extends DaemonOptions {
   readonly fromSeq?: number;
   readonly input?: boolean;
@@ -24,7 +24,7 @@ export interface AttachOptions extends DaemonOptions {
 }
 
 /**
- * Shows a session until it ends or a signal comes.
+ * Shows a session until it ends or a signal arrives.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function followSession(context: Context, id: string, options: AttachOptions): Promise<void> {
@@ -39,7 +39,7 @@ export async function followSession(context: Context, id: string, options: Attac
     let whenFree: () => Promise<void> | undefined = () => undefined;
     const show = options.json ? showAsJson(context) : showAsText(context, { terminals, whenFree: () => whenFree() });
     const ended = listen(client, id, show);
-    // Events that are sent again come before the answer: the listeners have to be there.
+    // Replayed events arrive before the answer, so the listeners must be installed first.
     const session = await client.attachSession(id, { fromSeq: options.fromSeq });
     const terminal = isInteractive ? openTerminal(context, { client, session }) : undefined;
     if (options.input && !terminal) sendLines(context, options, session);
@@ -56,10 +56,10 @@ export async function followSession(context: Context, id: string, options: Attac
   });
 }
 
-/** Shows events, one after another. */
+/** Shows events in order. */
 interface Display {
   event<N extends ShownEvent>(name: N, payload: EventPayload<N>): void;
-  /** Resolves when all of them have been written. */
+  /** Resolves when all events have been written. */
   settled(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ const SHOWN_EVENTS = [
 
 type ShownEvent = (typeof SHOWN_EVENTS)[number];
 
-/** Resolves when the session has ended; rejects when the connection is gone for good. */
+/** Resolves when the session has ended; rejects when the connection is closed permanently. */
 function listen(client: AdapterClient, id: string, show: Display): Promise<void> {
   const ended = new Promise<void>((resolve, reject) => {
     for (const name of SHOWN_EVENTS) {
@@ -106,17 +106,17 @@ function showAsJson({ stdout }: Context): Display {
   };
 }
 
-/** How events are shown as text. */
+/** Options of the text display. */
 interface TextOptions {
-  /** Given when this terminal is in raw mode: then every line end needs a carriage return. */
+  /** Defined when this terminal is in raw mode, where every line end needs a carriage return. */
   readonly terminals: CommandTerminals | undefined;
-  /** Resolves when output may be written; undefined when it may be at once. */
+  /** Resolves when output may be written; undefined when it may be written at once. */
   readonly whenFree: () => Promise<void> | undefined;
 }
 
 function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOptions): Display {
   let last: Promise<void> = Promise.resolve();
-  /** The running command, when some of its output has come as events. */
+  /** Ids of running commands that have sent output events. */
   const streamed = new Set<string>();
   const show = (write: () => Promise<void>) => {
     last = last.then(write);
@@ -141,7 +141,7 @@ function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOp
       show(() => stderr.write(`shell-adapter: events ${from_seq} to ${to_seq} are missing${end}`));
     },
     command_finished: (result) => {
-      // A command that was not run with `stream` tells its output at its end alone.
+      // A command without `stream` reports its output only at its end.
       if (!streamed.delete(result.command_id)) {
         show(async () => {
           for (const stream of ['stdout', 'stderr'] as const) {
@@ -155,7 +155,7 @@ function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOp
     },
     awaiting_input: ({ command_id }) => {
       show(async () => {
-        // A program on a terminal shows its own prompt, and this would stand behind it.
+        // A program on a terminal prints its own prompt, and this line would appear after it.
         if (!(await terminals?.isOnTerminal(command_id))) await write('the command waits for input');
       });
     },
@@ -177,7 +177,7 @@ function showAsText({ stdout, stderr }: Context, { terminals, whenFree }: TextOp
   };
 }
 
-/** Sends each line to what runs in the session; the end of the input is its end of input. */
+/** Sends each line to the running command of the session, and EOF at the end of the input. */
 function sendLines(context: Context, options: AttachOptions, session: ClientSession): void {
   const commandLine = commandLineFor(context, options);
   const report = (error: unknown) => {

@@ -15,12 +15,12 @@ interface OpenOptions extends DaemonOptions {
   readonly json?: boolean;
 }
 
-/** `open`: a session, for `exec --session`. */
+/** `open`: opens a session, for `exec --session`. */
 export const openSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'open'))
     .summary('open a session and print its id')
     .description(
-      'Opens a session and prints its id. It stays open until it is closed, or until nobody has used it for as long as ' +
+      'Opens a session and prints its id. It stays open until it is closed, or until it has been unused for as long as ' +
         'the configuration allows (reconnect_grace, session_idle_timeout, session_max_lifetime).',
     )
     .option('--cwd <directory>', 'where it starts; by default in the workspace of the daemon')

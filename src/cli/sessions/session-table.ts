@@ -4,7 +4,7 @@ import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
 /** Longest label, directory or command line in the table, in characters. */
 const MAX_CELL = 40;
 
-/** The table of sessions, line by line. */
+/** Renders the table of sessions, line by line. */
 export function renderSessions(sessions: readonly SessionInfo[], now: number): string[] {
   if (sessions.length === 0) return ['No session is open.'];
   const rows = sessions.map((session) => {

@@ -8,7 +8,7 @@ interface SessionsOptions extends DaemonOptions {
   readonly watch?: boolean;
 }
 
-/** `sessions`: the open sessions. */
+/** `sessions`: lists the open sessions. */
 export const sessionsSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'sessions'))
     .summary('list the open sessions')

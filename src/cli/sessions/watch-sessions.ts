@@ -7,17 +7,17 @@ import { renderSessions } from './session-table.js';
 import { onOneLine } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
-/** How often the sessions are listed, in milliseconds: no event tells of a session that another client has opened. */
+/** Interval at which the sessions are listed, in milliseconds: no event reports a session that another client opens. */
 const REFRESH_MS = 1000;
 
-/** Moves the cursor to the top left corner and erases the rest: unlike a cleared screen, this does not flicker. */
+/** Moves the cursor to the top left corner and erases the rest: unlike clearing the screen, this does not flicker. */
 const HOME = '\x1b[H';
 const ERASE_LINE_END = '\x1b[K';
 const ERASE_BELOW = '\x1b[J';
 
 /**
- * Shows the sessions until a signal comes or the reader has gone: a table that is redrawn on a terminal, and a line for each
- * change elsewhere.
+ * Shows the sessions until a signal arrives or the reader closes the pipe: a table that is redrawn on a terminal, else
+ * a line for each change.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function watchSessions(context: Context, options: DaemonOptions, asJson: boolean): Promise<void> {
@@ -56,7 +56,7 @@ function displayFor(context: Context, asJson: boolean): Display {
   });
 }
 
-/** Longest command of a line, in characters. */
+/** Longest command on a line, in characters. */
 const MAX_COMMAND = 200;
 
 function redraw({ stdout }: Context): Display {
@@ -72,7 +72,7 @@ function redraw({ stdout }: Context): Display {
 
 type Change = 'open' | 'changed' | 'closed';
 
-/** Prints a line for each session that is there first, that comes, changes what it does, or goes. */
+/** Prints a line for each session at the start, and for each one that opens, changes its activity, or closes. */
 function showChanges({ stdout }: Context, render: (change: Change, session: SessionInfo) => string): Display {
   let known = new Map<string, SessionInfo>();
   const activityOf = ({ state, running_command: running }: SessionInfo) => `${state} ${running?.command_id ?? ''}`;

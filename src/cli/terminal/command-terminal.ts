@@ -15,17 +15,17 @@ import { showWaits, type Wait } from './waiting-notes.js';
 /** Pause before keys are sent again to a command that has not started yet, in milliseconds. */
 const RETRY_MS = 50;
 
-/** What a terminal is connected to. */
+/** The two ends of a terminal connection. */
 interface Connection {
   readonly client: AdapterClient;
   readonly session: ClientSession;
-  /** By default whatever runs in the session. */
+  /** The command; by default the running command of the session. */
   readonly command?: ClientCommand;
 }
 
 /**
- * Connects the terminal of this program to a command: keys, size, and everything that has to be confirmed. Dispose of it to have the
- * terminal as it was.
+ * Connects the terminal of this program to a command: keys, size, and confirmations. Disposing of it restores the
+ * terminal.
  */
 export function openTerminal(
   context: Context,
@@ -68,16 +68,16 @@ export function openTerminal(
   };
 }
 
-/** Whether a command is not there yet: the daemon may still look at it, or wait for its confirmation. */
+/** Whether the command has not started yet: the daemon may still check it, or it waits for its confirmation. */
 const isTooEarly = (error: unknown): boolean =>
   error instanceof ClientError && (error.code === 'COMMAND_NOT_FOUND' || error.code === 'NO_RUNNING_COMMAND');
 
-/** Takes back what waits for its confirmation. */
+/** Withdraws a pending confirmation. */
 async function cancel(client: AdapterClient, { confirmation_id: id }: Wait): Promise<void> {
   try {
     await client.confirm(id, { decision: 'reject', justification: 'cancelled at the terminal' });
   } catch (error) {
-    // It has been decided meanwhile, or the connection is gone: what follows from that is shown.
+    // It was decided in the meantime, or the connection is lost: the consequence is shown elsewhere.
     if (!(error instanceof ClientError)) throw error;
   }
 }

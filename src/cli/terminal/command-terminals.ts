@@ -4,7 +4,7 @@ import type { AdapterClient } from '../../client/index.js';
 export class CommandTerminals {
   readonly #client: AdapterClient;
   readonly #sessionId: string;
-  /** Whether each command runs on a terminal, which has added them already or was told not to. */
+  /** Whether each command runs on a terminal of its own, which has already processed the line ends. */
   readonly #known = new Map<string, boolean>();
 
   constructor(client: AdapterClient, sessionId: string) {
@@ -12,7 +12,7 @@ export class CommandTerminals {
     this.#sessionId = sessionId;
   }
 
-  /** Output of a command as this terminal has to get it. */
+  /** Converts the output of a command for this terminal. */
   async adapt(commandId: string, data: string | Uint8Array): Promise<string | Uint8Array> {
     if (await this.isOnTerminal(commandId)) return data;
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
@@ -20,7 +20,7 @@ export class CommandTerminals {
     return typeof data === 'string' ? adapted : Buffer.from(adapted, 'latin1');
   }
 
-  /** Whether a command runs on a terminal of its own, or did when it was first asked for. */
+  /** Whether a command runs on a terminal of its own; the first answer is cached. */
   async isOnTerminal(commandId: string): Promise<boolean> {
     const known = this.#known.get(commandId);
     if (known !== undefined) return known;
@@ -32,10 +32,10 @@ export class CommandTerminals {
   async #ask(commandId: string): Promise<boolean> {
     try {
       const { running_command: running } = await this.#client.request('get_session', { session_id: this.#sessionId });
-      // One that has ended already was no full-screen program: nobody could have used it.
+      // A command that has ended already was not a full-screen program, so the answer does not matter.
       return running?.command_id === commandId && running.tty;
     } catch {
-      // The session or the connection has ended, which is shown elsewhere.
+      // The session or the connection has ended, which is reported elsewhere.
       return false;
     }
   }

@@ -3,7 +3,7 @@ import { readReply } from '../confirmations/confirmation-text.js';
 import type { ConnectedTerminal } from './interactive-terminal.js';
 import { onOneLine } from '../console/style.js';
 
-/** Longest reason that is shown, in characters. */
+/** Longest reason that is printed, in characters. */
 const MAX_REASON = 200;
 
 /** Typed input was not delivered because it was not confirmed. */
@@ -18,8 +18,8 @@ const ENDED: Record<EventPayload<'confirmation_resolved'>['outcome'], string> = 
 };
 
 /**
- * Asks the person at a terminal about typed input that this client has to confirm, and has it typed if the answer is yes.
- * Rejects when it was not typed.
+ * Asks the person at a terminal to confirm typed input, and types it if the answer is yes. Rejects when it was not
+ * typed.
  */
 export async function confirmInput(
   client: AdapterClient,

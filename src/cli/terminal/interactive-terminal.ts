@@ -6,36 +6,36 @@ import { RawLine } from './raw-line.js';
 import { messageFor } from '../console/failure.js';
 import { onOneLine, paint } from '../console/style.js';
 
-/** Ctrl-], as telnet has it: no program of today uses it, and a command that hangs must not hold its terminal. */
+/** Ctrl-], as in telnet: no common program uses it today, and it leaves a command that hangs. */
 const LEAVE_KEY = '\x1d';
 const INTERRUPT_KEY = '\x03';
 
-/** Longest note about input that was not delivered, in characters. */
+/** Longest note about undelivered input, in characters. */
 const MAX_NOTE = 300;
 
-/** What is at the other end of a terminal. */
+/** The other end of a terminal connection. */
 export interface TerminalPeer {
-  /** Types into it. Rejects when the keys could not be delivered. */
+  /** Types keys. Rejects when they could not be delivered. */
   send(keys: string): Promise<void>;
-  /** Sets the size of its terminal. */
+  /** Sets the terminal size. */
   resize(columns: number, rows: number): Promise<unknown>;
 }
 
 /**
- * Node's raw mode still makes `\r\n` of every `\n`, which the command's own terminal has done already, or has been told
- * not to do. Leaving raw mode takes this back too.
+ * Node's raw mode still converts `\n` to `\r\n`, which the command's own terminal has already done or was configured
+ * not to do. Leaving raw mode reverts this setting too.
  */
 function passOutputAsItIs(): void {
-  // Without stty(1) there is a superfluous carriage return at the end of each line.
+  // Without stty(1) each line ends with a superfluous carriage return.
   spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
 }
 
 /**
- * The terminal of this program in raw mode, connected to a command: every key goes to the command, and the size of the terminal
- * to its session, until it is disposed. Keys that cannot be delivered are reported on the terminal.
+ * The terminal of this program in raw mode, connected to a command: every key is sent to the command, and the terminal
+ * size to its session, until it is disposed. Undeliverable keys are reported on the terminal.
  */
 export class ConnectedTerminal implements AsyncDisposable {
-  /** Resolves when the person at the terminal has left by Ctrl-]. */
+  /** Resolves when the person at the terminal has pressed Ctrl-]. */
   readonly closed: Promise<void>;
   readonly #context: Pick<Context, 'stdin' | 'stdout' | 'stderr'>;
   readonly #peer: TerminalPeer;
@@ -43,10 +43,10 @@ export class ConnectedTerminal implements AsyncDisposable {
   readonly #resizing: Disposable;
   #leave!: () => void;
   #question: RawLine | undefined;
-  /** Resolves when the person has answered; undefined while no question is shown. */
+  /** Resolves when the shown question is answered; undefined while no question is shown. */
   #answered: Promise<unknown> | undefined;
   #onInterrupt: (() => void) | undefined;
-  /** The last note about a failure: the same is not shown for every key. */
+  /** The last note about a failure: it is not repeated for every key. */
   #lastFailure: string | undefined;
 
   constructor(context: Pick<Context, 'stdin' | 'stdout' | 'stderr'>, peer: TerminalPeer) {
@@ -60,7 +60,7 @@ export class ConnectedTerminal implements AsyncDisposable {
       },
       onFailure: (error) => {
         const message = messageFor(error);
-        // The cursor may be anywhere in a line.
+        // The cursor may be in the middle of a line.
         if (message !== this.#lastFailure) this.note(`not sent: ${message}`, '\r\n');
         this.#lastFailure = message;
       },
@@ -75,25 +75,26 @@ export class ConnectedTerminal implements AsyncDisposable {
     this.#resize();
   }
 
-  /** Whether keys are under way whose delivery is not certain yet. */
+  /** Whether sent keys are not yet acknowledged. */
   get isSending(): boolean {
     return this.#sender.isSending;
   }
 
-  /** Resolves when no question is shown: output of the command would draw over it. */
+  /** Resolves when no question is shown: output of the command would overwrite it. */
   async whenFree(): Promise<void> {
     while (this.#answered) await this.#answered;
   }
 
-  /** Shows a line of this program's own between the output of the command. */
+  /** Prints a line of this program between the output of the command. */
   note(text: string, before = ''): void {
     const { stderr } = this.#context;
     void stderr.write(`${before}${paint(stderr, 'dim', `shell-adapter: ${onOneLine(text, MAX_NOTE)}`)}\r\n`);
   }
 
   /**
-   * Asks the person at the terminal; what was typed before is no answer. Gives the line; empty for Ctrl-C.
-   * @param ended resolves when the question needs no answer any more; gives undefined then
+   * Asks the person at the terminal; keys typed before the question are not an answer. Returns the line; empty for
+   * Ctrl-C.
+   * @param ended resolves when the question is obsolete; the result is then undefined
    */
   async ask(lines: readonly string[], ended: Promise<unknown>): Promise<string | undefined> {
     const answer = this.#ask(lines, ended);
@@ -152,11 +153,11 @@ export class ConnectedTerminal implements AsyncDisposable {
 
   readonly #resize = (): void => {
     const { columns, rows } = this.#context.stdout.size ?? {};
-    // The command may have ended: then its size is of no interest.
+    // The command may have ended: then its size does not matter.
     if (columns !== undefined && rows !== undefined) this.#peer.resize(columns, rows).catch(() => undefined);
   };
 
-  /** Full-screen programs draw their screen again when its size changes. */
+  /** Full-screen programs redraw their screen when its size changes. */
   #redraw(): void {
     const { columns, rows = 0 } = this.#context.stdout.size ?? {};
     if (columns === undefined || rows < 2) return;

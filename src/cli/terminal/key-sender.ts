@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long the delivery of the last keys is waited for, in milliseconds. */
+/** Time-out for the delivery of the last keys, in milliseconds. */
 const LAST_KEYS_MS = 500;
 
-/** Most that is sent at once, in characters: well below any limit on messages, also as UTF-8. */
+/** Most characters per request: well below any message limit, also as UTF-8. */
 const MAX_KEYS = 16_384;
 
-/** How keys are delivered. */
+/** Delivery of keys to a command. */
 export interface KeyDelivery {
   /** Delivers keys. Rejects when they could not be delivered. */
   readonly send: (keys: string) => Promise<void>;
@@ -14,7 +14,9 @@ export interface KeyDelivery {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Delivers keys in the order in which they were typed. Those that are typed meanwhile wait, and go out together. */
+/**
+ * Delivers keys in the order of typing, one request at a time. Keys typed in the meantime are queued and sent together.
+ */
 export class KeySender {
   readonly #delivery: KeyDelivery;
   #waiting = '';
@@ -27,7 +29,7 @@ export class KeySender {
     this.#delivery = delivery;
   }
 
-  /** Whether keys are under way whose delivery is not certain yet. */
+  /** Whether sent keys are not yet acknowledged. */
   get isSending(): boolean {
     return this.#sending !== undefined;
   }
@@ -37,16 +39,16 @@ export class KeySender {
     this.#pump();
   }
 
-  /** Holds keys back, or lets them go on. */
+  /** Pauses or resumes the delivery. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     this.#pump();
   }
 
-  /** Sends nothing more. Gives the number of characters that were typed and not sent. */
+  /** Stops sending. Returns the number of characters that were typed and not sent. */
   async end(): Promise<number> {
     this.#hasEnded = true;
-    // Input that waits for a confirmation may have no answer for a minute.
+    // Input that waits for a confirmation may stay unanswered for a minute.
     if (this.#sending) await Promise.race([this.#sending, sleep(LAST_KEYS_MS, undefined, { ref: false })]);
     this.#isClosed = true;
     return this.#waiting.length;
@@ -71,7 +73,7 @@ export class KeySender {
   }
 }
 
-/** As much of a text as is sent at once, whole characters only. */
+/** The part of a text that fits into one request, without splitting a character. */
 function firstOf(text: string): string {
   if (text.length <= MAX_KEYS) return text;
   const last = text.charCodeAt(MAX_KEYS - 1);

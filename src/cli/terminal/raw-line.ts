@@ -4,7 +4,7 @@ const DECLINES = /[\x03\x04\x1b]/;
 const ENTER = /[\r\n]/;
 const ERASES = new Set(['\x7f', '\b']);
 
-/** Reads one line from a terminal in raw mode, which does not edit or echo. */
+/** Reads one line from a terminal in raw mode, which neither edits nor echoes. */
 export class RawLine {
   /** Resolves with the line; empty when it was declined. */
   readonly done: Promise<string>;

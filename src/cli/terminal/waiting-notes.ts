@@ -1,31 +1,34 @@
 import type { AdapterClient, EventPayload } from '../../client/index.js';
 import { onOneLine } from '../console/style.js';
 
-/** Longest reason that is shown, in characters. */
+/** Longest reason that is printed, in characters. */
 const MAX_REASON = 200;
 
-/** Who decides instead of this client. */
+/** Names of the deciders other than this client, for messages. */
 const DECIDERS = {
   operator: 'an operator',
   llm: 'the reviewing model',
 } as const;
 
-/** A wait for a confirmation that this client cannot give. */
+/** A pending confirmation that this client cannot decide. */
 export type Wait = Pick<EventPayload<'confirmation_required'>, 'confirmation_id' | 'kind' | 'command_id'>;
 
-/** What is shown of waits. */
+/** Display of pending confirmations. */
 export interface WaitingDisplay {
-  /** Whether the wait is one of this program. */
+  /** Whether the confirmation belongs to this program. */
   readonly isOwn: (asked: EventPayload<'confirmation_required'>) => boolean;
-  /** Shows one line. */
+  /** Prints one line. */
   readonly note: (text: string) => void;
-  /** Begins a new line; typed text may stand in the present one. */
+  /** Starts a new line; the current one may contain typed text. */
   readonly beginLine?: () => void;
-  /** Called when a wait begins. What it gives is disposed when the wait is over. */
+  /** Called when a wait starts. The returned object is disposed when the wait ends. */
   readonly onWait?: (wait: Wait) => Disposable;
 }
 
-/** Shows that a command or typed input waits for an operator or a model, and that it was confirmed. A refusal is an error elsewhere. */
+/**
+ * Shows that a command or typed input waits for an operator or a model, and that it was confirmed. A rejection is
+ * reported as an error elsewhere.
+ */
 export function showWaits(client: AdapterClient, { isOwn, note, beginLine, onWait }: WaitingDisplay): Disposable {
   const waits = new Map<string, Disposable | undefined>();
   const forget = [
@@ -44,7 +47,7 @@ export function showWaits(client: AdapterClient, { isOwn, note, beginLine, onWai
       if (!waits.has(id)) return;
       const wait = waits.get(id);
       waits.delete(id);
-      if (outcome === 'approved') note(`confirmed by ${onOneLine(by ?? 'somebody else', MAX_REASON)}`);
+      if (outcome === 'approved') note(`confirmed by ${onOneLine(by ?? 'another client', MAX_REASON)}`);
       wait?.[Symbol.dispose]();
     }),
   ];

@@ -189,7 +189,7 @@ describe('serve, while it runs', () => {
     await using client = await WireClient.connect(url);
     const id = await client.openSession();
     serve.child.kill('SIGUSR2');
-    await serve.until('stderr', /ERROR an error that nobody caught; the daemon goes on error=.*injected/);
+    await serve.until('stderr', /ERROR an uncaught error; the daemon goes on error=.*injected/);
     expect((await client.run('echo alive', id)).stdout).toBe('alive\n');
     serve.child.kill('SIGTERM');
     expect((await serve.ended).code).toBe(0);
