@@ -63,11 +63,11 @@ export async function buildEngine(
   closers.push(() => {
     rmSync(spoolDirectory, { recursive: true, force: true });
   });
-  const lifeSigns = await showLife(runtime, spoolRoot, closers, log('recovery'));
-  await sweep(runtime, spoolRoot, lifeSigns, log('recovery'));
-  const scratch = new Scratch(runtime.instance, lifeSigns);
+  const livenessMarker = await createLivenessMarker(runtime, spoolRoot, closers, log('recovery'));
+  await sweep(runtime, spoolRoot, livenessMarker, log('recovery'));
+  const scratch = new Scratch(runtime.instance, livenessMarker);
   closers.push(() => scratch[Symbol.asyncDispose]());
-  const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, lifeSigns, env['PATH'] ?? '');
+  const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, livenessMarker, env['PATH'] ?? '');
   closers.push(() => worktrees[Symbol.asyncDispose]());
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
@@ -126,29 +126,34 @@ export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine)
 }
 
 /** Creates the liveness marker. Without it, only daemons that can see this process recognise that it is alive. */
-async function showLife(
+async function createLivenessMarker(
   runtime: RuntimeDirectory,
   spoolRoot: string,
   closers: Disposables,
   log: Log,
 ): Promise<LivenessMarker> {
   const runtimeParent = dirname(runtime.path);
-  const signs = new LivenessMarker([runtimeParent, spoolRoot]);
+  const marker = new LivenessMarker([runtimeParent, spoolRoot]);
   closers.push(() => {
-    signs[Symbol.dispose]();
+    marker[Symbol.dispose]();
   });
   const show = (parents: readonly string[]) =>
-    signs.create(runtime.instance, parents).catch((error: unknown) => {
+    marker.create(runtime.instance, parents).catch((error: unknown) => {
       log.warn('daemons in other containers cannot tell that this one lives', { error: String(error) });
     });
   await show([runtimeParent, spoolRoot]);
   runtime.onRestored(() => void show([runtimeParent]));
-  return signs;
+  return marker;
 }
 
 /** Ends the processes and removes the files that killed daemons have left. */
-async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: LivenessMarker, log: Log): Promise<void> {
-  for (const { instance, path } of findDeadInstances(runtime, lifeSigns)) {
+async function sweep(
+  runtime: RuntimeDirectory,
+  spoolRoot: string,
+  livenessMarker: LivenessMarker,
+  log: Log,
+): Promise<void> {
+  for (const { instance, path } of findDeadInstances(runtime, livenessMarker)) {
     const groups = groupsOf(path);
     const survivors = await endProcesses(() => findInstanceProcesses(instance, groups.members()), 0);
     groups.remove();
@@ -157,7 +162,7 @@ async function sweep(runtime: RuntimeDirectory, spoolRoot: string, lifeSigns: Li
   }
   // The runtime directory may have been removed by a daemon with another state directory, which leaves the spool.
   const spools = existsSync(spoolRoot) ? readdirSync(spoolRoot) : [];
-  for (const instance of spools.filter((name) => !lifeSigns.isAlive(name))) {
+  for (const instance of spools.filter((name) => !livenessMarker.isAlive(name))) {
     rmSync(join(spoolRoot, instance), { recursive: true, force: true });
   }
 }

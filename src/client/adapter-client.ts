@@ -52,14 +52,14 @@ export class AdapterClient implements AsyncDisposable {
         this.#router.route(name, payload);
       },
       onLost: () => {
-        this.#tell('lost');
+        this.#notifyState('lost');
       },
       onRestored: async () => {
         await recover(this.#connection, this.#router, { knownCommandId: this.#knownCommandId, runs: this.#runs });
-        this.#tell('connected');
+        this.#notifyState('connected');
       },
       onClosed: (error) => {
-        this.#tell('closed', error);
+        this.#notifyState('closed', error);
         this.#watchers.clear();
         this.#router.listeners.clear();
       },
@@ -69,7 +69,7 @@ export class AdapterClient implements AsyncDisposable {
         this.#connection.noteFarewell(reason);
       },
       ({ instance_id: instanceId }) => {
-        if (this.#runs.note(instanceId)) this.#tell('restarted');
+        if (this.#runs.note(instanceId)) this.#notifyState('restarted');
       },
     );
     this.#link = {
@@ -233,7 +233,7 @@ export class AdapterClient implements AsyncDisposable {
     return this.close();
   }
 
-  #tell(state: ConnectionState, error?: ClientError): void {
+  #notifyState(state: ConnectionState, error?: ClientError): void {
     for (const watcher of [...this.#watchers]) watcher(state, error);
   }
 }

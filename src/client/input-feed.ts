@@ -44,7 +44,7 @@ export class InputFeed {
       const { limits } = await this.#link.request('shell_metadata', {});
       this.#chunkBytes = Math.min(CHUNK_BYTES, Math.max(1, limits.max_message_bytes - ENVELOPE_BYTES));
       for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-        await this.#take(next.value);
+        await this.#enqueue(next.value);
         if (this.#isStopped) break;
       }
       await this.#finish();
@@ -66,7 +66,7 @@ export class InputFeed {
     destroy(this.#source);
   }
 
-  async #take(piece: Uint8Array | string): Promise<void> {
+  async #enqueue(piece: Uint8Array | string): Promise<void> {
     const bytes = typeof piece === 'string' ? encoder.encode(piece) : piece;
     this.#pieces.push(bytes);
     this.#pieceBytes += bytes.length;

@@ -39,7 +39,7 @@ export class LlmStream implements PromiseLike<Answer<'llm_stream'>>, AsyncIterab
 
   constructor(link: ClientLink, messages: LlmMessages, options: LlmOptions) {
     const request = llmRequest(messages, options);
-    const forget = link.router.listeners.add('llm_chunk', ({ call_id: id, content }) => {
+    const unsubscribe = link.router.listeners.add('llm_chunk', ({ call_id: id, content }) => {
       if (id !== request.call_id) return;
       this.#chunks.push(content);
       this.#wake();
@@ -47,7 +47,7 @@ export class LlmStream implements PromiseLike<Answer<'llm_stream'>>, AsyncIterab
     this.result = withCancellation(link, request.call_id, options.signal, () =>
       link.request('llm_stream', request, { signal: options.signal }),
     ).finally(() => {
-      forget();
+      unsubscribe();
       this.#hasEnded = true;
       this.#wake();
     });

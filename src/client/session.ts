@@ -132,7 +132,7 @@ export class ClientSession implements AsyncDisposable {
    */
   detach(): Promise<void> {
     this.#isDetached = true;
-    this.#leave();
+    this.#unfollow();
     return Promise.resolve();
   }
 
@@ -159,10 +159,10 @@ export class ClientSession implements AsyncDisposable {
 
   #noteEnd(end: SessionEnd): void {
     this.#end ??= end;
-    this.#leave();
+    this.#unfollow();
   }
 
-  #leave(): void {
+  #unfollow(): void {
     this.#ignoreEnd();
     this.#link.router.leaveSession(this.id);
   }

@@ -192,7 +192,7 @@ async function examineGit({ env }: Surroundings): Promise<Finding> {
 /** A failure here occurs in the daemon too. The sandbox is optional unless one is configured. */
 async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]> {
   if (!sandbox) return [];
-  const { available, configured, problems } = await tryOut(sandbox);
+  const { available, configured, problems } = await testSandboxes(sandbox);
   const working = available.filter((profile) => profile !== 'none');
   const version = await run('bwrap', ['--version'], { env }).then(
     ({ stdout }) => stdout.trim(),
@@ -211,7 +211,7 @@ async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]
 }
 
 /** Tests the sandboxes as the daemon does at its start. */
-async function tryOut(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStatus> {
+async function testSandboxes(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStatus> {
   const runtime = makeRuntimeDirectory();
   try {
     const options = { ...sandbox, runtimeParent: dirname(runtime.path), directory: runtime.path };

@@ -62,10 +62,10 @@ async function askPerson({ stdin, stderr }: Context, client: AdapterClient, id: 
   // Not a terminal interface of readline, so that Ctrl-C stays a signal. It starts reading before the question is
   // shown: earlier typed text is not an answer.
   const lines = createInterface({ input: stdin, terminal: false });
-  let forget: () => void = () => undefined;
+  let unsubscribe: () => void = () => undefined;
   try {
     const ended = new Promise<Reply>((resolve) => {
-      forget = client.on('confirmation_resolved', ({ confirmation_id, outcome }) => {
+      unsubscribe = client.on('confirmation_resolved', ({ confirmation_id, outcome }) => {
         if (confirmation_id === id) resolve(outcome);
       });
     });
@@ -85,7 +85,7 @@ async function askPerson({ stdin, stderr }: Context, client: AdapterClient, id: 
     if (typeof reply === 'string') await stderr.write('\n');
     return reply;
   } finally {
-    forget();
+    unsubscribe();
     lines.close();
   }
 }

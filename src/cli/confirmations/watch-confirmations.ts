@@ -152,7 +152,7 @@ class InteractiveWatch implements Watch {
       lines?.once('close', resolve);
     });
     lines?.on('line', (line) => {
-      this.#take(line);
+      this.#onLine(line);
     });
   }
 
@@ -162,20 +162,20 @@ class InteractiveWatch implements Watch {
   }
 
   resolved({ confirmation_id: id, outcome, decided_by: by }: EventPayload<'confirmation_resolved'>): void {
-    this.#leave(id, `${outcome}${by === null ? '' : ` by ${by}`}: ${id}\n`);
+    this.#remove(id, `${outcome}${by === null ? '' : ` by ${by}`}: ${id}\n`);
   }
 
   forgotten(id: string): void {
-    this.#leave(id, `no longer there: ${id}\n`);
+    this.#remove(id, `no longer there: ${id}\n`);
   }
 
   end(): void {
     this.#lines?.close();
   }
 
-  #leave(id: string, what: string): void {
+  #remove(id: string, what: string): void {
     const place = this.#waiting.findIndex((asked) => asked.confirmation_id === id);
-    this.#say(what);
+    this.#print(what);
     if (place < 0) return;
     const [asked] = this.#waiting.splice(place, 1);
     // The screen shows another question, or none.
@@ -184,11 +184,11 @@ class InteractiveWatch implements Watch {
     this.#showNext();
   }
 
-  #take(line: string): void {
+  #onLine(line: string): void {
     if (this.#line === 'answer') this.#answer(line);
     else if (this.#line === 'begun') {
       this.#line = 'answer';
-      if (this.#waiting[0]?.may_decide) this.#say(ASK);
+      if (this.#waiting[0]?.may_decide) this.#print(ASK);
     }
   }
 
@@ -215,13 +215,13 @@ class InteractiveWatch implements Watch {
   #show(asked: ConfirmationInfo): void {
     const { stdout } = this.#context;
     const [head = '', ...rest] = describeQuestion(asked, Date.now());
-    this.#say(['', paint(stdout, 'bold', head), ...rest, ''].join('\n'));
+    this.#print(['', paint(stdout, 'bold', head), ...rest, ''].join('\n'));
     if (!this.#lines) return;
-    if (!asked.may_decide) this.#say('This client cannot decide it.\n');
-    else this.#say(this.#line === 'begun' ? ASK_FOR_EMPTY_LINE : ASK);
+    if (!asked.may_decide) this.#print('This client cannot decide it.\n');
+    else this.#print(this.#line === 'begun' ? ASK_FOR_EMPTY_LINE : ASK);
   }
 
-  #say(text: string): void {
+  #print(text: string): void {
     void this.#context.stdout.write(text);
   }
 }

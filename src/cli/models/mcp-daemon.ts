@@ -78,8 +78,8 @@ export class McpDaemon implements ToolBackend, AsyncDisposable {
     const opened = this.#open().catch(() => undefined);
     await Promise.race([opened, this.#isReady.promise]);
     const client = await within(this.#patienceMs, opened);
-    if (client === AWAY) return { error: this.#silent() };
-    return client ?? { error: this.#failure ?? this.#silent() };
+    if (client === AWAY) return { error: this.#timeoutError() };
+    return client ?? { error: this.#failure ?? this.#timeoutError() };
   }
 
   async #ask(client: AdapterClient, name: RequestName, payload: unknown): Promise<Reply> {
@@ -115,7 +115,7 @@ export class McpDaemon implements ToolBackend, AsyncDisposable {
     void client.close();
   }
 
-  #silent(): ToolError {
+  #timeoutError(): ToolError {
     return {
       code: 'CONNECTION_FAILED',
       message: `no daemon answers at ${this.#url} within ${this.#patienceMs} ms`,

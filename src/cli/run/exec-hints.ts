@@ -37,13 +37,13 @@ export async function showHints(
     if (program !== undefined) hint(`${program} reads from the terminal: run it with --tty to type into it`);
   }
   const waits = showWaits(client, { isOwn: ({ command_id: id }) => id === commandId, note });
-  const forget = client.on('awaiting_input', ({ command_id: id }) => {
+  const unsubscribe = client.on('awaiting_input', ({ command_id: id }) => {
     if (id === commandId) hint('the command waits for input: run it with --tty to type into it');
   });
   return {
     [Symbol.dispose]: () => {
       waits[Symbol.dispose]();
-      forget();
+      unsubscribe();
     },
   };
 }

@@ -28,9 +28,9 @@ export async function confirmInput(
 ): Promise<void> {
   const { confirmation_id: id, command_sha256: commandSha256 } = confirmation;
   let outcome: keyof typeof ENDED | undefined;
-  let forget: () => void = () => undefined;
+  let unsubscribe: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
-    forget = client.on('confirmation_resolved', (event) => {
+    unsubscribe = client.on('confirmation_resolved', (event) => {
       if (event.confirmation_id !== id) return;
       outcome = event.outcome;
       resolve();
@@ -44,7 +44,7 @@ export async function confirmInput(
     await client.confirm(id, { ...reply, commandSha256 });
     if (reply.decision === 'reject') throw new NotConfirmed('you have refused it');
   } finally {
-    forget();
+    unsubscribe();
   }
 }
 

@@ -41,7 +41,7 @@ export class ConnectedTerminal implements AsyncDisposable {
   readonly #peer: TerminalPeer;
   readonly #sender: KeySender;
   readonly #resizing: Disposable;
-  #leave!: () => void;
+  #resolveClosed!: () => void;
   #question: RawLine | undefined;
   /** Resolves when the shown question is answered; undefined while no question is shown. */
   #answered: Promise<unknown> | undefined;
@@ -52,7 +52,7 @@ export class ConnectedTerminal implements AsyncDisposable {
   constructor(context: Pick<Context, 'stdin' | 'stdout' | 'stderr'>, peer: TerminalPeer) {
     this.#context = context;
     this.#peer = peer;
-    this.closed = new Promise((resolve) => (this.#leave = resolve));
+    this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     this.#sender = new KeySender({
       send: async (keys) => {
         await peer.send(keys);
@@ -148,7 +148,7 @@ export class ConnectedTerminal implements AsyncDisposable {
     else if (typed !== '') this.#sender.push(typed);
     if (leaving === -1) return;
     this.#question?.take(INTERRUPT_KEY);
-    this.#leave();
+    this.#resolveClosed();
   };
 
   readonly #resize = (): void => {

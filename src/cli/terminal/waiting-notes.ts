@@ -31,7 +31,7 @@ export interface WaitingDisplay {
  */
 export function showWaits(client: AdapterClient, { isOwn, note, beginLine, onWait }: WaitingDisplay): Disposable {
   const waits = new Map<string, Disposable | undefined>();
-  const forget = [
+  const subscriptions = [
     client.on('confirmation_required', (asked) => {
       const { confirmation_id: id, kind, requires, reasons, class: name } = asked;
       if (requires === 'self' || waits.has(id) || !isOwn(asked)) return;
@@ -53,7 +53,7 @@ export function showWaits(client: AdapterClient, { isOwn, note, beginLine, onWai
   ];
   return {
     [Symbol.dispose]: () => {
-      for (const stop of forget) stop();
+      for (const unsubscribe of subscriptions) unsubscribe();
       for (const wait of waits.values()) wait?.[Symbol.dispose]();
       waits.clear();
     },

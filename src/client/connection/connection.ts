@@ -61,7 +61,7 @@ export class Connection {
   #closedBy: ClientError | undefined;
   #ended: Promise<void> | undefined;
   /** Reason that the daemon has given for its shutdown. */
-  #farewell: string | undefined;
+  #shutdownReason: string | undefined;
 
   constructor(endpoint: Endpoint, settings: ConnectSettings, listener: ConnectionListener) {
     this.#endpoint = endpoint;
@@ -148,7 +148,7 @@ export class Connection {
 
   /** Records the daemon's shutdown notice: requests that it does not answer before it ends are lost. */
   noteFarewell(reason: string): void {
-    this.#farewell = reason;
+    this.#shutdownReason = reason;
   }
 
   /** Closes the connection; pending requests are rejected with CLIENT_CLOSED. */
@@ -206,9 +206,9 @@ export class Connection {
     // Socket.IO would send these automatically, in addition to the requests that are repeated here.
     this.#socket.sendBuffer = [];
     const { reconnect, reconnectTimeoutMs, reconnectDelayMs } = this.#settings;
-    const error = lost(this.url, this.#farewell ?? reason);
-    this.#pending.connectionLost(error, this.#farewell === undefined);
-    this.#farewell = undefined;
+    const error = lost(this.url, this.#shutdownReason ?? reason);
+    this.#pending.connectionLost(error, this.#shutdownReason === undefined);
+    this.#shutdownReason = undefined;
     this.#listener.onLost();
     if (!reconnect) {
       void this.#end(error);

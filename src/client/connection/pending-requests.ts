@@ -73,7 +73,7 @@ export class PendingRequests {
     settle: Settle,
   ): PendingRequest {
     const { signal, isBound = false, abortsUnsentOnly = false, timeoutMs } = options;
-    const leave = () => {
+    const remove = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
       return this.#requests.delete(request);
@@ -85,10 +85,10 @@ export class PendingRequests {
       isSent: false,
       mayHaveArrived: false,
       resolve: (answer) => {
-        if (leave()) settle.resolve(answer);
+        if (remove()) settle.resolve(answer);
       },
       reject: (error) => {
-        if (leave()) settle.reject(error);
+        if (remove()) settle.reject(error);
       },
     };
     const onAbort = () => {

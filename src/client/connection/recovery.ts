@@ -32,7 +32,7 @@ export async function recover(
   // The daemon may have been restarted since, which cannot be detected here: a command that it does not know may have
   // run in the earlier run.
   for (const request of doubtful) {
-    if (!(await knows(connection, String(request.payload['command_id'])))) request.reject(doubt(runs));
+    if (!(await knows(connection, String(request.payload['command_id'])))) request.reject(unknownOutcome(runs));
   }
 }
 
@@ -75,7 +75,7 @@ async function knows(connection: Connection, commandId: string): Promise<boolean
   }
 }
 
-const doubt = ({ hasRestarted }: DaemonRuns): ClientError =>
+const unknownOutcome = ({ hasRestarted }: DaemonRuns): ClientError =>
   hasRestarted
     ? new ClientError(
         'CONNECTION_LOST',
