@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 
 import type { Context } from '../console/context.js';
 
-/** Time limit of the shutdown: half a second less than the 5 s that supervisors are documented to wait. */
+/** Time limit of the shutdown: half a second less than the 5 s that the documentation gives for supervisors. */
 const DEADLINE_MS = 4500;
 /** npm forwards the Ctrl-C that the terminal has already sent: one key press arrives as two signals. */
 const SAME_KEY_PRESS_MS = 250;

@@ -6,7 +6,7 @@ import { RawLine } from './raw-line.js';
 import { messageFor } from '../console/failure.js';
 import { onOneLine, paint } from '../console/style.js';
 
-/** Ctrl-], as in telnet: no common program uses it today, and it leaves a command that hangs. */
+/** Ctrl-], as in telnet: no common program uses it today. It detaches from a command that hangs. */
 const LEAVE_KEY = '\x1d';
 const INTERRUPT_KEY = '\x03';
 
