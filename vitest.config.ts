@@ -20,7 +20,8 @@ export default defineConfig({
       ...(process.env['REAL_AGENTS'] === 'record' ? ['./test/real-agents/results-reporter.ts'] : []),
     ],
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // Pure functions: the files share their modules, which are loaded once for each worker.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         test: {
           name: 'integration',

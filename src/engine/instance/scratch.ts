@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { readdirSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { LivenessMarker } from './liveness-marker.js';
 import { ownUid } from '../system/own-user.js';
+import { removeTree, removeTreeSync } from '../system/remove-tree.js';
 import { makePrivate } from './runtime-directory.js';
 
 /** A directory that is removed with its contents. */
@@ -27,7 +28,7 @@ export class Scratch implements AsyncDisposable {
     const parent = join(tmpdir(), `shell-adapter-scratch-${ownUid()}`);
     makePrivate(parent);
     for (const name of readdirSync(parent)) {
-      if (!liveness.isAlive(name)) rmSync(join(parent, name), { recursive: true, force: true });
+      if (!liveness.isAlive(name)) removeTreeSync(join(parent, name));
     }
     this.#path = join(parent, instance);
   }
@@ -36,14 +37,10 @@ export class Scratch implements AsyncDisposable {
   async make(): Promise<ScratchDirectory> {
     await mkdir(this.#path, { mode: 0o700, recursive: true });
     const path = await mkdtemp(join(this.#path, 'run-'));
-    return { path, [Symbol.asyncDispose]: () => remove(path) };
+    return { path, [Symbol.asyncDispose]: () => removeTree(path) };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return remove(this.#path);
+    return removeTree(this.#path);
   }
 }
-
-/** Retries, because processes that are being ended may still write there. */
-const remove = (path: string): Promise<void> =>
-  rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });

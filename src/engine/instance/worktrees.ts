@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { execa } from 'execa';
 
 import { AdapterError } from '../../core/errors.js';
+import { removeTree, removeTreeSync } from '../system/remove-tree.js';
 import type { LivenessMarker } from './liveness-marker.js';
 
 /** A file that differs from the base commit of a worktree. */
@@ -99,7 +100,7 @@ export class Worktrees implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.#directory, { recursive: true, force: true });
+    await removeTree(this.#directory);
   }
 
   /** git itself reports "Needed a single revision" for a repository without a commit. */
@@ -131,7 +132,7 @@ export class Worktrees implements AsyncDisposable {
 
   /** Works for a tree that was locked, moved or emptied. */
   async #remove({ tree, records }: Place, repository: string): Promise<void> {
-    await rm(tree, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    await removeTree(tree);
     // git never prunes the records of a locked worktree.
     if (records !== '') await rm(records, { recursive: true, force: true });
     // The repository may have been removed, too.
@@ -192,7 +193,7 @@ function sweep(root: string, liveness: LivenessMarker): void {
   for (const instance of instances.filter((name) => !liveness.isAlive(name))) {
     const directory = join(root, instance);
     for (const name of readdirSync(directory)) forget(join(directory, name));
-    rmSync(directory, { recursive: true, force: true });
+    removeTreeSync(directory);
   }
 }
 

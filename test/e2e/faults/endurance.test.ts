@@ -36,7 +36,7 @@ describe('F27: 10,000 commands in one session', () => {
         client.events.length = 0;
         if (number === WARM_UP) [descriptors, memory] = [descriptorCount(daemon.pid), residentBytes(daemon.pid)];
       }
-      expect(descriptorCount(daemon.pid)).toBe(descriptors);
+      expect(descriptorCount(daemon.pid)).toBeLessThanOrEqual(descriptors);
       expect(residentBytes(daemon.pid)).toBeLessThan(memory * 1.1);
       const [first, last] = [times.slice(0, 1000), times.slice(-1000)].map((part) => percentile(part, 0.99));
       expect(last).toBeLessThan(Math.max(2 * first!, NOISE_MS));
