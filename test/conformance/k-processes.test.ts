@@ -38,8 +38,6 @@ const processes: Trap[] = [
         stdout: '3\n',
         stderr: /^/,
         takesMs: 500,
-        // The driver's own tidying of the terminal may show for a moment.
-        background: 'any',
       }),
       run('(exit 7) & wait -n -p id; echo $? $((id == $!))', { stdout: '7 1\n', stderr: /^/ }),
       run('wait -n', { exit_code: 127 }),
@@ -50,7 +48,7 @@ const processes: Trap[] = [
     title: 'storms of zombies and orphans',
     steps: [
       run(ZOMBIES, { takesMs: 4000 }),
-      run(ORPHANS, { takesMs: 4000, background: 'any' }),
+      run(ORPHANS, { takesMs: 4000 }),
       alone(ZOMBIES, { takesMs: 4000 }),
       run('for i in {1..200}; do (:) & done; wait', { takesMs: 5000, stderr: /^/ }),
     ],

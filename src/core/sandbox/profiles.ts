@@ -1,5 +1,5 @@
 /**
- * Sandbox profiles, the least strict first: the part of the machine that a shell may reach. docs/adr/0011 describes
+ * Sandbox profiles, the least strict first: the part of the machine that a shell may reach. docs/develop/adr/0011 describes
  * each.
  */
 export const SANDBOX_PROFILES = ['none', 'workspace', 'strict'] as const;
