@@ -64,8 +64,9 @@ export function lowerLimits(bounds: Limits, wanted: Limits | undefined, boundBy:
   return lowered;
 }
 
-/** The lower value of each limit in two sets. */
+/** The lower value of each limit in two sets. Most commands have no limits of their own: that costs nothing. */
 export function stricterLimits(some: Limits, others: Limits): Limits {
+  if (Object.keys(others).length === 0) return some;
   const entries = LIMIT_NAMES.flatMap((name) => {
     const values = [some[name], others[name]].filter((value) => value !== undefined);
     return values.length === 0 ? [] : [[name, Math.min(...values)]];

@@ -101,7 +101,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   async flush(): Promise<void> {
     await this.#writing;
     this.#cancelScheduled?.();
-    await this.#startDrain();
+    await this.#startDrain(1);
   }
 
   /** Writes the queued events, and closes the file. Idempotent. */
@@ -135,8 +135,9 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     }
   }
 
-  #startDrain(): Promise<void> {
-    this.#writing ??= this.#drain().finally(() => {
+  /** @param least events that must be left for another batch to follow at once; fewer wait for the next pause */
+  #startDrain(least = BATCH_EVENTS): Promise<void> {
+    this.#writing ??= this.#drain(least).finally(() => {
       this.#writing = undefined;
       this.#lastBatch = performance.now();
       if (!this.#isClosed && this.#queue.length > 0) this.#schedule();
@@ -144,7 +145,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     return this.#writing;
   }
 
-  async #drain(): Promise<void> {
+  async #drain(least: number): Promise<void> {
     while (this.#queue.length > 0) {
       try {
         await this.#writeBatch();
@@ -156,6 +157,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
         this.#hasFailed = true;
         return;
       }
+      if (this.#queue.length < least) return;
     }
   }
 

@@ -63,6 +63,8 @@ export class Worktrees implements AsyncDisposable {
   readonly #directory: string;
   readonly #path: string;
   #count = 0;
+  /** The last change of a repository's list of worktrees; never rejects. */
+  #lastChange: Promise<unknown> = Promise.resolve();
 
   /**
    * @param root parent directory
@@ -90,7 +92,7 @@ export class Worktrees implements AsyncDisposable {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     this.#count += 1;
     const tree = join(this.#directory, String(this.#count));
-    await this.#git(top, 'worktree', 'add', '--quiet', '--detach', tree, base);
+    await this.#changeList(() => this.#git(top, 'worktree', 'add', '--quiet', '--detach', tree, base));
     const [, records = ''] = LINK.exec(await readFile(join(tree, '.git'), 'utf8')) ?? [];
     return {
       path: join(tree, prefix),
@@ -101,6 +103,13 @@ export class Worktrees implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await removeTree(this.#directory);
+  }
+
+  /** One change after another: git fails when it reads the records of a worktree that is just being added. */
+  #changeList<T>(change: () => Promise<T>): Promise<T> {
+    const changed = this.#lastChange.then(change);
+    this.#lastChange = changed.catch(() => undefined);
+    return changed;
   }
 
   /** git itself reports "Needed a single revision" for a repository without a commit. */
@@ -136,7 +145,8 @@ export class Worktrees implements AsyncDisposable {
     // git never prunes the records of a locked worktree.
     if (records !== '') await rm(records, { recursive: true, force: true });
     // The repository may have been removed, too.
-    await this.#git(repository, 'worktree', 'prune', '--expire', 'now').catch(() => undefined);
+    const prune = () => this.#git(repository, 'worktree', 'prune', '--expire', 'now');
+    await this.#changeList(prune).catch(() => undefined);
   }
 
   async #git(cwd: string, ...args: readonly string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { type Peer, socketOfPeer } from '../../engine/peer/peer-credentials.js';
+import { type Peer, type PeerSocket, socketOfPeer } from '../../engine/peer/peer-credentials.js';
 import { isSocketInOwnPidNamespace } from '../../engine/peer/pid-namespace-sockets.js';
 import type { RequestAudit } from '../audit/request-audit.js';
 import type { TokenStore } from './token-store.js';
@@ -38,6 +38,11 @@ export class Access {
   readonly #audit: Pick<RequestAudit, 'connectionRefused'>;
   readonly #hasSandboxes: () => boolean;
   readonly #failures = new FailedAttempts();
+  /**
+   * The peers' sockets of open connections. A lookup reads all connections of the machine, and neither owner nor inode of
+   * a connection's socket changes. The process that holds it can change, so that is examined for each request.
+   */
+  readonly #sockets = new WeakMap<Peer, PeerSocket>();
   /** Connections over the Unix socket. */
   readonly #unixPeers = new WeakSet<Peer>();
 
@@ -73,7 +78,8 @@ export class Access {
   async whyForeign(peer: Peer): Promise<string | undefined> {
     if (this.#mode === 'none' || (this.#mode === 'auto' && this.#unixPeers.has(peer))) return undefined;
     if (this.#mode === 'token') return 'auth.mode is token';
-    const socket = await socketOfPeer(peer);
+    const socket = this.#sockets.get(peer) ?? (await socketOfPeer(peer));
+    if (socket) this.#sockets.set(peer, socket);
     if (socket === undefined || socket.owner !== process.getuid?.())
       return "the connection is not from a process of the daemon's own user on this machine";
     const isSandboxed = this.#hasSandboxes() && !(await isSocketInOwnPidNamespace(socket.inode));
