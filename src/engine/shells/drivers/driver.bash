@@ -89,10 +89,14 @@ __sa_take_back() {
   \enable builtin printf
 }
 
-# After a command: undo what was for it alone, and tell the daemon. Bash copies a function's body at every call, so what
-# is rarely needed has functions of its own; but not all of it, for a user's FUNCNEST may allow no call from here.
+# After a command, where the fast path of the loop does not suffice: undoes what was for the command alone, and reports.
+# Takes the exit status.
 __sa_end() {
-  [[ $-$__sa_set != *[ax]* ]] || __sa_hold_options 2>/dev/null
+  if [[ $-$__sa_set == *[ax]* ]]; then
+    __sa_hold_options 2>/dev/null
+    # `set -a` has exported what the loop assigned.
+    builtin export -n __sa_st __sa_k
+  fi
   __sa_st=${__sa_code:-$1} __sa_k=
   if [[ $__sa_mode == [tuTU] ]]; then
     __sa_close
@@ -127,18 +131,6 @@ __sa_end() {
 __sa_save() {
   __sa_state=$((1 - __sa_state))
   { builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-"; } >|"$__sa_dir/state.$__sa_state"
-}
-
-# Waits for the next command and reads it; ends the shell when the daemon is gone.
-__sa_next() {
-  [[ -z $__sa_nonce$__sa_aliases ]] || __sa_resume
-  # An interrupt may have come between the reading of a request and its taking.
-  [[ -n $__sa_in ]] || builtin read -r -N 33 -u 100 __sa_in || builtin exit 0
-  [[ $__sa_in == '>'[!sr]* ]] || __sa_serve
-  builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"
-  __sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_in:11:22} __sa_in= __sa_cmd=
-  builtin mapfile -d '' -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost
-  [[ $__sa_mode != [A-Z] ]] || __sa_surround
 }
 
 # Without its text there is no command: the daemon, when it is told, kills this shell and starts another.
@@ -197,13 +189,23 @@ __sa_hook() {
   fi
 }
 
-# Modes, in capitals when there is text around the command: o stdout and stderr apart, i the same with a given stdin,
-# t everything on the terminal, u the same with a given stdin, q end the shell. (s save the state, r tidy the
-# terminal too: see __sa_next.)
-# On one line, the second: the line numbers in messages count on from there. `&& true` keeps the status from before, and
-# `set -e` from ending the shell for it.
+# The loop: waits for a request, reads the command, evaluates it, and reports; ends the shell when the daemon is gone.
+# What every command needs stands here and not in functions, because bash copies a function's body at each call; what is
+# rarely needed is in functions. Modes, in capitals when there is text around the command: o stdout and stderr apart, i the
+# same with a given stdin, t everything on the terminal, u the same with a given stdin, q end the shell. (s saves the
+# state, r restores the terminal's modes too: see __sa_serve.)
+# All on one line, the second: the line numbers in messages count on from there. `&& true` keeps the status from before,
+# and `set -e` from ending the shell for it.
 __sa_loop='
-while ((1)); do while __sa_next; do case $__sa_mode in '\
+while ((1)); do while '\
+'[[ -z $__sa_nonce$__sa_aliases ]] || __sa_resume; '\
+'[[ -n $__sa_in ]] || \builtin read -r -N 33 -u 100 __sa_in || \builtin exit 0; '\
+'[[ $__sa_in == ">"[!sr]* ]] || __sa_serve; '\
+'\builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"; '\
+'__sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_in:11:22} __sa_in= __sa_cmd=; '\
+'\builtin mapfile -d "" -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost; '\
+'[[ $__sa_mode != [A-Z] ]] || __sa_surround; '\
+'do case $__sa_mode in '\
 '[oO]) __sa_rc "$__sa_st" && \builtin true; '\
 '\builtin eval "$__sa_set$__sa_cmd" >"$__sa_slot.out" 2>"$__sa_slot.err" 101>&- 100<&- ;; '\
 '[iI]) __sa_rc "$__sa_st" && \builtin true; '\
@@ -212,7 +214,13 @@ while ((1)); do while __sa_next; do case $__sa_mode in '\
 '\builtin eval "$__sa_set$__sa_cmd" 1>&2 2>&1 101>&- 100<&-; { __sa_end "$?"; } 2>/dev/null; \builtin continue ;; '\
 '[uU]) \builtin printf "\e]7711;a%s\a" "$__sa_nonce"; __sa_rc "$__sa_st" && \builtin true; '\
 '\builtin eval "$__sa_set$__sa_cmd" <"$__sa_slot.in" 1>&2 2>&1 101>&- 100<&-; { __sa_end "$?"; } 2>/dev/null; \builtin continue ;; '\
-'q) \builtin exit 0 101>&- 100<&- ;; esac; __sa_end "$?"; done; done; __sa_code=${__sa_code:-0}'
+'q) \builtin exit 0 101>&- 100<&- ;; esac; '\
+'__sa_st=$? __sa_k=; \builtin printf -v __sa_k k; '\
+'if [[ $__sa_k$__sa_set$__sa_code$__sa_int$__sa_post == k && $- != *[ax]* && $__sa_cmd != *enable* && '\
+'${PROMPT_COMMAND-}${PS1-}${PS2-} == "$__sa_prompt" ]]; then '\
+'\builtin printf "%s %d %s %s\\0" "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >&101; __sa_nonce=; \builtin jobs; '\
+'else __sa_end "$__sa_st"; fi; '\
+'done; done; __sa_code=${__sa_code:-0}'
 # A `break 9` leaves both loops: the daemon then types a newline, which brings the prompt, and this hook, back.
 __sa_prompt='\__sa_hook "$?"; \builtin eval "$__sa_loop"; \builtin printf "idle 0 0 /\0" >&101'
 PROMPT_COMMAND=$__sa_prompt
