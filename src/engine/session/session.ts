@@ -377,7 +377,7 @@ export class Session {
   #takeBack(): void {
     const run = this.#run;
     if (!run || run.command.endReason || run.command === this.#takenBack) return;
-    if (!this.#sessionShell.shell.takeBackRequest(run.nonce, run.slot)) return;
+    if (!this.#sessionShell.shell.takeBackRequest(run.nonce)) return;
     this.#takenBack = run.command;
     run.abandon();
     this.#watch?.stop();

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
@@ -32,21 +32,12 @@ const fifosOf = (directory: string, index: number): string[] =>
 export const firstFifos = (directory: string): string[] =>
   Array.from({ length: FIRST_SLOTS }, (_, index) => fifosOf(directory, index)).flat();
 
-/** Marks an unread file: an access time that no read leaves, in seconds since the epoch. */
-const UNREAD = 0;
-
 /** Replaces the text in a slot's file, which stays open. */
 export function writeText(slot: CommandPipes, text: string): void {
   const written = writeSync(slot.textFd, text, 0);
   if (written < slot.textLength) ftruncateSync(slot.textFd, written);
   slot.textLength = written;
-  futimesSync(slot.textFd, UNREAD, UNREAD);
 }
-
-/**
- * Whether the text was observably read since it was written. Never true where the file system records no access times.
- */
-export const wasRead = (slot: CommandPipes): boolean => fstatSync(slot.textFd).atimeMs !== UNREAD;
 
 /** The slots of one shell: a command takes a free one, which is reused once no process holds its pipes any more. */
 export class PipePool {
@@ -105,7 +96,6 @@ export class PipePool {
       closers.push(() => {
         closeSync(textFd);
       });
-      futimesSync(textFd, UNREAD, UNREAD);
       const out = new OutputPipe(`${path}.out`);
       closers.push(() => {
         out.close();

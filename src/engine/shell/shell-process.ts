@@ -12,13 +12,13 @@ import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../proces
 import { bytesWrittenIn, holdsDescriptorOf, pathInside, TAG_VARIABLE } from '../process/process-table.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { InstalledShell } from '../shells/list.js';
-import { DRIVER_FILES } from '../shells/shell.js';
+import { DRIVER_FILES, type DriverRequest } from '../shells/shell.js';
 import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
 import type { ShellRequest } from './shell-request.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
-import { firstFifos, wasRead, type CommandPipes, pipesName, PipePool, writeText } from './pipe-pool.js';
+import { firstFifos, type CommandPipes, pipesName, PipePool, writeText } from './pipe-pool.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 
 const NONCE_BYTES = 16;
@@ -80,11 +80,6 @@ export class ShellProcess {
   /** Terminal output as long as there is no listener: the reason why a shell fails to start. */
   #startOutput = '';
   #isClosed = false;
-  /**
-   * Whether reads by this shell update access times: not through a read-only mount, as in sandboxes, or with `noatime`.
-   * Undefined before the first read.
-   */
-  #recordsReads: boolean | undefined;
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
@@ -185,7 +180,6 @@ export class ShellProcess {
   /** Returns a slot to the pool once no process holds its pipes any more. */
   returnSlot(slot: CommandPipes): void {
     if (this.#isClosed) return;
-    this.#recordsReads ??= wasRead(slot);
     this.#slots.give(slot);
   }
 
@@ -201,10 +195,8 @@ export class ShellProcess {
       mode = mode.toUpperCase();
     }
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-    const { shell } = this.installed;
-    const driverRequest = { mode, slot: slot.name, number: commandNumber(request.number), nonce };
-    writeText(slot, shell.commandFile(request.text, driverRequest));
-    this.#write(shell.request(driverRequest));
+    const { text, number } = request;
+    this.#send({ mode, slot: slot.name, number: commandNumber(number), nonce, text }, slot);
     return nonce;
   }
 
@@ -236,17 +228,17 @@ export class ShellProcess {
 
   /**
    * Takes back a request of a shell that has ended.
-   * @returns whether its command has certainly not started, and can run elsewhere: the shell has not read the request;
-   * or it has read the request, but observably not the command file, for a process that is killed while it waits for
-   * input still consumes input that arrives at that moment.
+   * @returns whether its command has certainly not started, and can run elsewhere: its nonce is still in the pipe. A
+   * process that is killed while it waits for input still consumes input that arrives at that moment; but it waits for
+   * the start of a request, which is read apart from the nonce.
    */
-  takeBackRequest(nonce: string, slot: CommandPipes): boolean {
+  takeBackRequest(nonce: string): boolean {
     if (this.#isClosed || this.#requests === undefined) return false;
     let unread = '';
     drain(this.#requests, (chunk) => {
       unread += chunk.toString('latin1');
     });
-    return unread.includes(nonce) || (this.#recordsReads === true && !wasRead(slot));
+    return unread.includes(nonce);
   }
 
   #closeDescriptors(): void {
@@ -255,14 +247,16 @@ export class ShellProcess {
     this.#slots.close();
   }
 
-  #write(request: string): void {
-    if (this.#requests !== undefined && !this.terminal.hasExited) writeSync(this.#requests, request);
+  /** Sends a request; `slot` is that of its command. */
+  #send(request: DriverRequest, slot?: CommandPipes): void {
+    const { line, file } = this.installed.shell.request(request);
+    if (slot && file !== undefined) writeText(slot, file);
+    if (this.#requests !== undefined && !this.terminal.hasExited) writeSync(this.#requests, line);
   }
 
   #ask(mode: 's' | 'r' | 'q'): void {
     if (this.terminal.hasExited) return;
-    const request = { mode, slot: pipesName(0), number: commandNumber(0), nonce: NO_NONCE };
-    this.#write(this.installed.shell.request(request));
+    this.#send({ mode, slot: pipesName(0), number: commandNumber(0), nonce: NO_NONCE });
   }
 
   #startTerminal(options: ShellProcessOptions): Terminal {

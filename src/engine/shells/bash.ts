@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-import { fixedRequest, quote, type Shell, type SurroundingText } from './shell.js';
+import { framedRequest, quote, type Shell, type SurroundingText } from './shell.js';
 import { insteadOfCommand, surroundByDirectory } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.bash', import.meta.url));
@@ -44,8 +44,7 @@ export const bash: Shell = {
   }),
   oneShot: (requestFile) => ({ args: ['--noprofile', '--norc', '-c', ONE_SHOT, 'bash', requestFile], env: {} }),
   parseOnly: (text) => ['--noprofile', '--norc', '-O', 'extglob', '-n', '-c', text],
-  request: (request) => `>${fixedRequest(request)}`,
-  commandFile: (text) => text,
+  request: framedRequest,
   surround: ({ cwd, env = {} }) => {
     const directory = surroundByDirectory(cwd, 'builtin cd');
     const variables = Object.entries(env).map(([name, value], index) => surroundByVariable(name, value, index));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { type DriverRequest, quote, type Shell } from './shell.js';
+import { type DriverRequest, quote, type SentRequest, type Shell } from './shell.js';
 import { surroundByPrefix } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.sh', import.meta.url));
@@ -29,7 +29,8 @@ const EVALUATE = '\\eval "$__sa_set$__sa_cmd"';
 /** The variables for this command alone precede it: `command` makes them temporary. */
 const EVALUATE_WITH = `\\eval "$__sa_env"' \\command ${EVALUATE}'`;
 
-function commandFile(text: string, { mode, slot, number, nonce }: DriverRequest): string {
+/** Returns the line of a file that runs a command. */
+function commandFile({ mode, slot, number, nonce, text = '' }: DriverRequest): string {
   const channel = mode.toLowerCase();
   const isOnTerminal = channel === 't' || channel === 'u';
   return [
@@ -45,7 +46,8 @@ function commandFile(text: string, { mode, slot, number, nonce }: DriverRequest)
 }
 
 /**
- * Returns a line for the shell's own command loop. It contains the nonce, which identifies a line that was never read.
+ * Returns a line for the shell's own command loop, which sources the command's file. It ends with the nonce, which is
+ * in the pipe until the whole line is read: the shell reads single characters.
  */
 function requestLine({ mode, slot, nonce }: DriverRequest): string {
   const steps: Readonly<Record<string, string>> = {
@@ -81,8 +83,10 @@ export const sh: Shell = {
   }),
   oneShot: (requestFile) => ({ args: ['-c', ONE_SHOT, 'sh', requestFile], env: {} }),
   parseOnly: (text) => ['-n', '-c', text],
-  request: requestLine,
-  commandFile,
+  request: (request): SentRequest => ({
+    line: requestLine(request),
+    file: request.text === undefined ? undefined : commandFile(request),
+  }),
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'command cd' }),
   restore: (stateFile) => `\\. ${quote(stateFile)}`,
   recall: '',

@@ -24,6 +24,16 @@ export interface DriverRequest {
   readonly number: string;
   /** Identifies the report, 22 characters. */
   readonly nonce: string;
+  /** Text of the command; undefined for requests that run none. */
+  readonly text?: string;
+}
+
+/** A request as a driver receives it. */
+export interface SentRequest {
+  /** Characters for the driver's pipe. Of these the driver reads the nonce only when it takes the request. */
+  readonly line: string;
+  /** Content of the slot's file, which the driver reads after the line; undefined when it does not. */
+  readonly file: string | undefined;
 }
 
 /** Files that drivers write, in the directory of their FIFOs. */
@@ -69,10 +79,8 @@ export interface Shell {
    * refers to the request pipe, the command has not started, or the shell has left it.
    */
   readonly requestFd: number;
-  /** Returns a request in the format that the driver reads from its FIFO. */
-  request(request: DriverRequest): string;
-  /** Returns a command's text in the format that the driver reads from the slot's file. */
-  commandFile(text: string, request: DriverRequest): string;
+  /** Returns a request in the format that the driver reads. */
+  request(request: DriverRequest): SentRequest;
   /** Returns text around one command of a session. */
   surround(surroundings: CommandSurroundings): SurroundingText;
   /** Returns the command that restores a saved state. */
@@ -81,8 +89,23 @@ export interface Shell {
   readonly recall: string;
 }
 
-/** Returns a request of 32 characters, for drivers that can read a fixed number of them. */
-export const fixedRequest = ({ mode, slot, number, nonce }: DriverRequest): string => mode + slot + number + nonce;
+/** Longest text in a request, in characters: a request must fit into PIPE_BUF (4096 bytes), to be written at once. */
+const MAX_INLINE_TEXT = 3000;
+/** Texts in which characters are bytes, in every locale. Drivers read a number of characters. */
+// eslint-disable-next-line no-control-regex -- Only NUL cannot be in a shell's variable.
+const ASCII_TEXT = /^[\x01-\x7f]+$/;
+const LENGTH_DIGITS = 4;
+
+/**
+ * Returns a request for drivers that can read a fixed number of characters: `>`, mode, slot, number and the length of
+ * the body, then the body: `<`, the nonce, and the text if it is short.
+ */
+export function framedRequest({ mode, slot, number, nonce, text }: DriverRequest): SentRequest {
+  const isInline = text !== undefined && text.length <= MAX_INLINE_TEXT && ASCII_TEXT.test(text);
+  const body = `<${nonce}${isInline ? text : ''}`;
+  const length = String(body.length).padStart(LENGTH_DIGITS, '0');
+  return { line: `>${mode}${slot}${number}${length}${body}`, file: isInline ? undefined : text };
+}
 
 /** Quotes text so that any POSIX shell reads it as one word. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { fixedRequest, quote, type Shell } from './shell.js';
+import { framedRequest, quote, type Shell } from './shell.js';
 import { surroundByPrefix } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.zsh', import.meta.url));
@@ -31,8 +31,7 @@ export const zsh: Shell = {
   },
   oneShot: (requestFile) => ({ args: ['-f', '-c', ONE_SHOT, 'zsh', requestFile], env: {} }),
   parseOnly: (text) => ['-f', '-o', 'extendedglob', '-n', '-c', text],
-  request: fixedRequest,
-  commandFile: (text) => text,
+  request: framedRequest,
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'builtin cd -q', export: 'builtin export' }),
   restore: (stateFile) => `builtin . ${quote(stateFile)}`,
   recall: '',

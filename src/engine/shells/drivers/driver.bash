@@ -2,7 +2,9 @@
 #
 #   __sa_dir holds two FIFOs: `cmd` (requests in, fd 100) and `ctl` (reports out, fd 101), and per slot N the files
 #   N.cmd (the command's text), N.pre and N.post (text around it), N.in (its stdin) and the FIFOs N.out and N.err.
-#   A request is 33 characters: `>`, one for the mode, 3 for the slot, 6 for the command's number, 22 for a nonce.
+#   A request has a header of 15 characters: `>`, one for the mode, 3 for the slot, 6 for the command's number, 4 for the
+#   length of its body. The body is `<`, a nonce of 22 characters and the command's text; without a text, that is in N.cmd.
+#   The body is read separately: as long as it is in the pipe, the command has not begun.
 #   A report is `nonce exit_code last_background_pid directory`, ended by a NUL.
 #
 # The user's text is evaluated here at top level, never in a function: `declare` must stay global. Redirections stand
@@ -28,7 +30,7 @@ __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 ulimit -S -x "$__SA_MARK" 2>/dev/null
 unset __SA_DIR __SA_MARK
 : >|"$__sa_dir/modes"
-__sa_in='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases=''
+__sa_in='' __sa_body='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases=''
 
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
 # A user's trap on INT is put aside for that moment.
@@ -153,17 +155,31 @@ __sa_resume() {
 # every command it would cost as much as the command.
 __sa_serve() {
   while ((1)); do
-    if [[ $__sa_in != '>'* ]]; then
-      # An interrupt has come during the reading: see __sa_hook.
-      __sa_in=">$__sa_in"
-      builtin read -r -N 32 -u 100 __sa_cmd
-    fi
+    # An interrupt has taken the first character of the body; the last one is a filler of __sa_hook.
+    [[ $__sa_body == '<'* ]] || __sa_body="<${__sa_body%?}"
     [[ $__sa_in == '>'[sr]* ]] || return 0
     [[ $__sa_in == '>s'* ]] || __sa_tidy
-    __sa_in=
+    __sa_in= __sa_body=
     __sa_save
-    builtin read -r -N 33 -u 100 __sa_in || builtin exit 0
+    builtin read -r -N 15 -u 100 __sa_in || builtin exit 0
+    [[ $__sa_in == '>'* ]] || __sa_align
+    [[ -n $__sa_body ]] || builtin read -r -N "${__sa_in:11:4}" -u 100 __sa_body || builtin exit 0
   done
+}
+
+# Puts a header in order that an interrupt has shifted. An interrupted `read` loses the first character and keeps the
+# others for the next one, which then takes one character too many: the first of the body. Fillers of __sa_hook may come
+# before a header. Any other header is forged, or more of it is lost.
+__sa_align() {
+  while [[ $__sa_in == .* ]]; do
+    builtin read -r -N 1 -u 100 __sa_body || builtin exit 0
+    __sa_in=${__sa_in:1}$__sa_body __sa_body=
+  done
+  [[ $__sa_in != '>'* ]] || return 0
+  [[ $__sa_in == [a-zA-Z][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]'<' ]] || __sa_lost
+  __sa_in=">${__sa_in%<}"
+  builtin read -r -N "$((10#${__sa_in:11:4} - 1))" -u 100 __sa_body || builtin exit 0
+  __sa_body="<$__sa_body"
 }
 
 # Runs the text that stands before a command, and has the one after it run.
@@ -178,10 +194,10 @@ __sa_surround() {
 __sa_hook() {
   if [[ -n ${__sa_nonce-} ]]; then
     __sa_end "$1"
-  elif [[ $1 == 130 ]]; then
-    # Interrupted at rest. If a request came at the same moment, `read` has lost its first character, and keeps the others
-    # for the next `read`: which must not wait for more, so here is another request, to save the state.
-    builtin printf '>s%031d' 0 >"$__sa_dir/cmd"
+  elif [[ -n ${__sa_in-} && -z ${__sa_body-} ]]; then
+    # Interrupted before, or while, a body was read. If its first character is lost, the next `read` would wait for one
+    # more: see __sa_serve. If not, the filler comes before the next header: see __sa_align.
+    builtin printf . >"$__sa_dir/cmd"
   fi
   if builtin shopt -q expand_aliases; then
     __sa_aliases=1
@@ -199,11 +215,13 @@ __sa_hook() {
 __sa_loop='
 while ((1)); do while '\
 '[[ -z $__sa_nonce$__sa_aliases ]] || __sa_resume; '\
-'[[ -n $__sa_in ]] || \builtin read -r -N 33 -u 100 __sa_in || \builtin exit 0; '\
-'[[ $__sa_in == ">"[!sr]* ]] || __sa_serve; '\
+'[[ -n $__sa_in ]] || \builtin read -r -N 15 -u 100 __sa_in || \builtin exit 0; '\
+'[[ $__sa_in == ">"* ]] || __sa_align; '\
+'[[ -n $__sa_body ]] || \builtin read -r -N "${__sa_in:11:4}" -u 100 __sa_body || \builtin exit 0; '\
+'[[ $__sa_in == ?[!sr]* && $__sa_body == "<"* ]] || __sa_serve; '\
 '\builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"; '\
-'__sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_in:11:22} __sa_in= __sa_cmd=; '\
-'\builtin mapfile -d "" -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost; '\
+'__sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_body:1:22} __sa_cmd=${__sa_body:23} __sa_in= __sa_body=; '\
+'[[ -n $__sa_cmd ]] || \builtin mapfile -d "" -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost; '\
 '[[ $__sa_mode != [A-Z] ]] || __sa_surround; '\
 'do case $__sa_mode in '\
 '[oO]) __sa_rc "$__sa_st" && \builtin true; '\

@@ -27,7 +27,7 @@ ulimit -S -x $__SA_MARK 2>/dev/null
 unset __SA_DIR __SA_MARK ZDOTDIR
 # 71 is EX_OSERR of sysexits.h.
 sysopen -r -o cloexec -u __sa_requests $__sa_dir/cmd && sysopen -w -o cloexec -u __sa_reports $__sa_dir/ctl || exit 71
-typeset -g __sa_tty=$TTY __sa_nul=$'\0' __sa_read='' __sa_mode='' __sa_nonce='' __sa_slot='' __sa_cmd='' __sa_text='' __sa_set='' __sa_env=''
+typeset -g __sa_tty=$TTY __sa_nul=$'\0' __sa_read='' __sa_body='' __sa_mode='' __sa_nonce='' __sa_slot='' __sa_cmd='' __sa_text='' __sa_set='' __sa_env=''
 typeset -g __sa_stdin='' __sa_stdout='' __sa_stderr='' __sa_code='' __sa_int='' __sa_errexit='' __sa_no_aliases=''
 typeset -gi __sa_st=0 __sa_state=0
 
@@ -127,18 +127,20 @@ __sa_next() {
   builtin sysseek -u 0 0
   while
     # An interrupt may have come between the reading of a request and its taking.
-    [[ -n $__sa_read ]] || builtin sysread -s 32 __sa_read <&"$__sa_requests" || builtin exit 0
-    __sa_mode=${__sa_read:0:1}
+    [[ -n $__sa_read ]] || builtin sysread -s 15 __sa_read <&"$__sa_requests" || builtin exit 0
+    [[ $__sa_read == '>'* ]] || __sa_lost
+    [[ -n $__sa_body ]] || builtin sysread -s "${__sa_read:11:4}" __sa_body <&"$__sa_requests" || builtin exit 0
+    __sa_mode=${__sa_read:1:1}
     [[ $__sa_mode == [qrs] ]]
   do
-    __sa_read=''
+    __sa_read='' __sa_body=''
     [[ $__sa_mode != q ]] || builtin exit 0
     [[ $__sa_mode == s ]] || __sa_tidy
     __sa_save
   done
-  builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_read:4:6}"
-  __sa_slot=$__sa_dir/${__sa_read:1:3} __sa_nonce=${__sa_read:10:22} __sa_read=''
-  __sa_cmd=$(<"$__sa_slot.cmd") || __sa_lost
+  builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_read:5:6}"
+  __sa_slot=$__sa_dir/${__sa_read:2:3} __sa_nonce=${__sa_body:1:22} __sa_cmd=${__sa_body:23} __sa_read='' __sa_body=''
+  [[ -n $__sa_cmd ]] || __sa_cmd=$(<"$__sa_slot.cmd") || __sa_lost
   __sa_stdin=$__sa_tty __sa_stdout=$__sa_slot.out __sa_stderr=$__sa_slot.err
   if [[ $__sa_mode == o ]]; then __sa_text=$__sa_set$__sa_cmd; else __sa_before; fi
   [[ -n $__sa_no_aliases ]] || builtin setopt aliases

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { ShellHarness } from '../../../contract/shells/harness.js';
+
+const ROUNDS = 300;
+/** Steps by which the interrupt comes later, in milliseconds: from before the request is read until the command has ended. */
+const STEP_MS = 0.01;
+const STEPS = 60;
+
+describe.each(['bash', 'zsh', 'sh'] as const)('a storm of interrupts while %s takes commands', (shell) => {
+  let bench: ShellHarness;
+
+  beforeAll(async () => {
+    bench = await ShellHarness.start(shell, 'none', 'auto');
+  });
+
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]();
+    expect(await bench.leftovers()).toEqual({ processes: [], descriptors: 0 });
+  });
+
+  it('each command runs once or is interrupted, and the shell stays in step with its pipe', async () => {
+    await using session = await bench.openSession();
+    const { pid } = session;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const command = session.start(`echo ${round}`);
+      const until = performance.now() + (round % STEPS) * STEP_MS;
+      while (performance.now() < until);
+      for (let times = 0; times <= round % 3; times += 1) process.kill(pid, 'SIGINT');
+      const { exitCode, stdout, sessionState } = await command.result();
+      expect(sessionState).toBe('alive');
+      if (exitCode === 0) expect(stdout).toBe(`${round}\n`);
+      else expect([exitCode, ['', `${round}\n`].includes(stdout)]).toEqual([130, true]);
+    }
+    expect(session.pid).toBe(pid);
+  });
+});
