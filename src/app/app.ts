@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Configuration } from '../config/model/configuration.js';
 import { ensureWorkspace } from '../config/derive/workspace.js';
 import type { LogFactory } from '../core/logging/log.js';
@@ -95,6 +97,8 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
       server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
       // Work that clients wait for ends first, while they are still connected and can receive the results.
       await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
+      // The last commands have settled; what follows from their ends, such as audit records, comes in this turn.
+      await nextTurn();
       audit.record({ event: 'daemon_stopped', details: { reason } });
       await closeAll();
     })();

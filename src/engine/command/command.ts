@@ -5,6 +5,7 @@ import type { OutputLimits } from '../../core/output/output-window.js';
 import type { SignalName } from '../../core/signals.js';
 import type { Limits } from '../../core/limits/limits.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import { CommandLifecycle, type EndStep } from './lifecycle.js';
 import { exceededWarning } from './limit-warnings.js';
 import { OutputStream } from '../output/output-stream.js';
 import type { ReportedProcess } from '../process/process-tree.js';
@@ -128,8 +129,7 @@ export class Command {
   readonly spec: CommandSpec;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Resolves when the command has ended; never rejects. */
-  readonly finished: Promise<CommandOutcome>;
+  readonly lifecycle = new CommandLifecycle();
   /** Calendar time of the admission. */
   readonly acceptedAt = new Date();
   readonly meter = new UseMeter();
@@ -138,7 +138,6 @@ export class Command {
   #outcome: CommandOutcome | undefined;
   #endReason: EndReason | undefined;
   #sentSignal: SignalName | undefined;
-  #resolve!: (outcome: CommandOutcome) => void;
 
   /**
    * @param meters count the bytes of the outputs; by default they are not counted
@@ -154,9 +153,16 @@ export class Command {
     this.spec = spec;
     this.stdout = new OutputStream(spec.limits, spoolDirectory, budget, meters.stdout, secrets);
     this.stderr = new OutputStream(spec.limits, spoolDirectory, budget, meters.stderr, secrets);
-    this.finished = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+  }
+
+  /** Resolves when the command has ended and its result is final; never rejects. */
+  get finished(): Promise<CommandOutcome> {
+    return this.lifecycle.finished;
+  }
+
+  /** Adds what happens at the end of the command. */
+  atEnd(step: EndStep, run: (outcome: CommandOutcome) => void): void {
+    this.lifecycle.atEnd(step, run);
   }
 
   get id(): string {
@@ -186,7 +192,7 @@ export class Command {
 
   /** Whether the command has left the queue. */
   get hasStarted(): boolean {
-    return this.#startedAt !== undefined;
+    return this.lifecycle.has('started');
   }
 
   /** The reason for ending the command, once that is decided. */
@@ -199,7 +205,9 @@ export class Command {
     return this.#startedAt === undefined ? 0 : performance.now() - this.#startedAt;
   }
 
+  /** Marks the start: the command has left the queue. */
   start(): void {
+    this.lifecycle.enter('started');
     this.#startedAt = performance.now();
   }
 
@@ -251,7 +259,7 @@ export class Command {
       survivors: end.survivors ?? [],
       warnings: [...(end.warnings ?? []), ...(reason?.breach ? [] : this.meter.exceeded.map(exceededWarning))],
     };
-    this.#resolve(this.#outcome);
+    this.lifecycle.settle(this.#outcome);
   }
 
   #reasonBySignal(exitCode: number): EndReason | undefined {

@@ -49,16 +49,16 @@ export class CommandDispatcher {
     // Attached clients follow every command of the session.
     if (request.stream === true || channel.hasOthersThan(sink)) channel.open(command, record.style.encoding);
     const isAnnounced = request.stream === true || request.background === true;
-    void command.finished.then(() => {
+    command.atEnd('event', () => {
       // The requester gets the answer and needs no event; other followers of the session do.
       if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
-      // Deferred so that the answer is not delayed; no request can be handled in between.
-      setImmediate(() => {
-        this.#options.sessions.touch(session);
-        this.#options.health.noteCommand(session);
-        // Late output of background jobs still belongs to this command, and no result contains it any more.
-        channel.open(command, record.style.encoding);
-      });
+    });
+    command.atEnd('session', () => {
+      this.#options.sessions.touch(session);
+      this.#options.health.noteCommand(session);
+    });
+    command.atEnd('late_output', () => {
+      channel.open(command, record.style.encoding);
     });
     session.session.enqueue(command);
   }
@@ -76,7 +76,7 @@ export class CommandDispatcher {
       channel.begin(command);
       if (request.stream === true) channel.open(command, record.style.encoding);
       this.#ownChannels.set(command, channel);
-      void command.finished.then(() => {
+      command.atEnd('event', () => {
         channel.announce('command_finished', renderResult(record));
         channel[Symbol.dispose]();
         this.#ownChannels.delete(command);

@@ -116,15 +116,25 @@ export class CommandFactory {
     registry.add(record);
     audit.record(commandStarted(record, caller));
     if (!session) this.#countOneShot(owner, 1);
-    void command.finished.then(({ status, durationMs, use, breach }) => {
-      metrics.commandEnded(session ? 'session' : 'one_shot', status, durationMs);
+    this.#atEnd(record, session ? 'session' : 'one_shot');
+    return record;
+  }
+
+  #atEnd(record: CommandRecord, place: 'session' | 'one_shot'): void {
+    const { metrics, audit, inputs } = this.#options;
+    const { command, owner } = record;
+    command.atEnd('release', () => {
+      if (place === 'one_shot') this.#countOneShot(owner, -1);
+      inputs.close(command.id, owner.id);
+    });
+    command.atEnd('metrics', ({ status, durationMs, use, breach }) => {
+      metrics.commandEnded(place, status, durationMs);
       metrics.commandUsed(use.cpuMs ?? 0);
       if (breach) metrics.limitExceeded(breach.resource);
-      audit.record(commandEnded(record));
-      if (!session) this.#countOneShot(owner, -1);
-      this.#options.inputs.close(id, owner.id);
     });
-    return record;
+    command.atEnd('audit', () => {
+      audit.record(commandEnded(record));
+    });
   }
 
   #sandboxOf({ sandbox }: Request<'execute_command'>, session: SessionRecord | undefined): SandboxProfile | undefined {

@@ -36,11 +36,8 @@ class OwnCommands {
 
   add(record: CommandRecord): void {
     this.#records.set(record.command.id, record);
-    // Deferred until the answer has been sent: no caller waits for the cleanup.
-    void record.command.finished.then(() => {
-      setImmediate(() => {
-        this.#noteEnd(record);
-      });
+    record.command.atEnd('retention', () => {
+      this.#noteEnd(record);
     });
   }
 

@@ -98,7 +98,7 @@ export class OutputChannel implements Disposable {
   /** Notes that a command may print, so that it can be paused. */
   begin(command: Command): void {
     this.#active.add(command);
-    void command.finished.then(() => {
+    command.atEnd('backpressure', () => {
       this.#active.delete(command);
       // Background jobs continue; their output pauses them again.
       if (this.#held.delete(command)) this.#hold(command, false);

@@ -208,7 +208,7 @@ export class LimitMonitor {
   }
 
   #followToEnd(command: Command): void {
-    void command.finished.then(({ breach }) => {
+    command.atEnd('limits', ({ breach }) => {
       // The kernel may act before the next sample.
       if (breach && this.#exceededBy !== command) this.#listener.onNear(breach, 'exceeded', command.id);
       const isAlone = this.#group.members().every((pid) => this.watched.own.includes(pid));

@@ -75,15 +75,12 @@ export class SessionDeadlines implements Disposable {
   }
 
   /** A session ends between commands; a running command has its own timeout. Queued commands end with the session. */
-  #endAfter({ finished }: Command, record: SessionRecord, reason: DeadlineReason): void {
+  #endAfter(command: Command, record: SessionRecord, reason: DeadlineReason): void {
     this.#overdue.add(record);
-    void finished.then(() => {
-      // The waiting caller gets the result first, and the idle time restarts.
-      setImmediate(() => {
-        this.#overdue.delete(record);
-        if (reason === 'lifetime') this.#options.onDue(record, reason);
-        else this.schedule();
-      });
+    command.atEnd('deadline', () => {
+      this.#overdue.delete(record);
+      if (reason === 'lifetime') this.#options.onDue(record, reason);
+      else this.schedule();
     });
   }
 }
