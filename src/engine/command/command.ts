@@ -129,7 +129,7 @@ export class Command {
   readonly spec: CommandSpec;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  readonly lifecycle = new CommandLifecycle();
+  readonly lifecycle = new CommandLifecycle<CommandOutcome>();
   /** Calendar time of the admission. */
   readonly acceptedAt = new Date();
   readonly meter = new UseMeter();

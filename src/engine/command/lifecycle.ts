@@ -1,5 +1,3 @@
-import type { CommandOutcome } from './command.js';
-
 /**
  * Phases of a command, in order:
  * - accepted: it has an id, and is counted
@@ -40,18 +38,18 @@ export type EndStep = (typeof END_STEPS)[number];
 
 const ANSWER = END_STEPS.indexOf('answer');
 
-interface EndHandler {
+interface EndHandler<Outcome> {
   readonly step: number;
-  readonly run: (outcome: CommandOutcome) => void;
+  readonly run: (outcome: Outcome) => void;
 }
 
-/** The phase of one command, and what happens at its end. */
-export class CommandLifecycle {
+/** The phase of one command, and what happens at its end. `Outcome` is the result of a command. */
+export class CommandLifecycle<Outcome> {
   /** Resolves at the step `answer`; never rejects. */
-  readonly finished: Promise<CommandOutcome>;
+  readonly finished: Promise<Outcome>;
   #phase = 0;
-  #handlers: EndHandler[] = [];
-  #resolve!: (outcome: CommandOutcome) => void;
+  #handlers: EndHandler<Outcome>[] = [];
+  #resolve!: (outcome: Outcome) => void;
 
   constructor() {
     this.finished = new Promise((resolve) => {
@@ -75,12 +73,12 @@ export class CommandLifecycle {
   }
 
   /** Adds what happens at the end of the command; handlers of one step run in the order in which they were added. */
-  atEnd(step: EndStep, run: (outcome: CommandOutcome) => void): void {
+  atEnd(step: EndStep, run: (outcome: Outcome) => void): void {
     this.#handlers.push({ step: END_STEPS.indexOf(step), run });
   }
 
   /** Settles the command: runs the steps up to the answer, and the others in the next turn of the event loop. */
-  settle(outcome: CommandOutcome): void {
+  settle(outcome: Outcome): void {
     this.enter('settled');
     this.#run(outcome, (step) => step < ANSWER);
     this.#resolve(outcome);
@@ -90,7 +88,7 @@ export class CommandLifecycle {
     });
   }
 
-  #run(outcome: CommandOutcome, isDue: (step: number) => boolean): void {
+  #run(outcome: Outcome, isDue: (step: number) => boolean): void {
     const due = this.#handlers.filter(({ step }) => isDue(step)).sort((a, b) => a.step - b.step);
     this.#handlers = this.#handlers.filter(({ step }) => !isDue(step));
     for (const { run } of due) run(outcome);

@@ -1,4 +1,7 @@
 import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from '../command/command.js';
+import { commandLineOf, findBackgroundProcesses } from '../process/background-processes.js';
+import type { ProcessEntry } from '../process/process-table.js';
+import type { OneShotProcess } from './one-shot-process.js';
 import type { ProcessEnd } from './process-starter.js';
 
 /** Warning of a result that lists background processes: unlike a session, a one-shot ends them. */
@@ -39,4 +42,16 @@ export function failedStart(
         },
       ];
   return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
+}
+
+/**
+ * Finds the processes that an ended one-shot has left running.
+ * @param isHeld whether a process still holds its pipes
+ */
+export function findLeft(process: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
+  return findBackgroundProcesses({
+    scope: process.scope,
+    mustBeThere: isHeld,
+    isAppearing: ({ pid }) => commandLineOf(pid) === process.shellLine,
+  });
 }

@@ -24,18 +24,18 @@ export class BackgroundJobs {
    * @param isHeld whether a process still holds the command's pipes
    */
   hasNew(
-    { beginning, shell }: Pick<CommandRun, 'beginning' | 'shell'>,
+    { startMarker, shell }: Pick<CommandRun, 'startMarker' | 'shell'>,
     backgroundPid: number,
     isHeld: boolean,
   ): boolean {
     const hasNewPid = backgroundPid !== this.#lastPid;
     this.#lastPid = backgroundPid;
-    return hasNewPid || isHeld || this.#hasLeft(shell, beginning);
+    return hasNewPid || isHeld || this.#hasLeft(shell, startMarker);
   }
 
   /** Descendants of known jobs are added to the known jobs: they need no wait. */
-  #hasLeft(shell: ShellProcess, beginning: StartMarker): boolean {
-    const found = findNewProcesses(shell, beginning);
+  #hasLeft(shell: ShellProcess, startMarker: StartMarker): boolean {
+    const found = findNewProcesses(shell, startMarker);
     if (found.length === 0) return false;
     const known = new Set(this.#known.filter(isAlive).map(({ pid }) => pid));
     const others = found.filter(({ pid }) => !known.has(pid));

@@ -11,6 +11,7 @@ import type { LimitMechanism } from '../limits/mechanism.js';
 import { whereabouts } from '../process/process-table.js';
 import { endProcesses, findSessionProcesses } from '../process/process-tree.js';
 import { randomBytes } from '../system/random.js';
+import { settledWithin } from '../system/within.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import { shellFifos, ShellProcess, type ShellProcessOptions } from './shell-process.js';
@@ -224,10 +225,14 @@ export class ShellPool implements AsyncDisposable {
     const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher });
     this.#starting.add(shell);
     try {
-      await withTimeout(shell.ready, timeoutMs, () => {
+      if (!(await settledWithin(shell.ready, timeoutMs))) {
         const { state, waitsIn } = whereabouts(shell.pid);
-        return `${kind.installed.path} did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
-      });
+        const where = `state ${state}, waits in ${waitsIn}`;
+        throw new StartTimeout(
+          'SHELL_FAILED',
+          `${kind.installed.path} did not come up in ${timeoutMs / 1000} s (${where})`,
+        );
+      }
       // The shell waits for its first command now: no fork can be missed meanwhile.
       await shell.group.begin(shell.root.sessionLeader, false);
     } catch (error) {
@@ -282,17 +287,3 @@ export class ShellPool implements AsyncDisposable {
 
 /** A shell was not ready in time. */
 class StartTimeout extends AdapterError {}
-
-async function withTimeout(promise: Promise<void>, ms: number, describe: () => string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new StartTimeout('SHELL_FAILED', describe()));
-    }, ms);
-  });
-  try {
-    await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

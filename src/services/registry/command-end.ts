@@ -6,13 +6,3 @@ export async function settled({ finished, stdout, stderr }: Command): Promise<vo
   const writing = [stdout.spool.flush(), stderr.spool.flush()].filter((promise) => promise !== undefined);
   if (writing.length > 0) await Promise.all(writing);
 }
-
-/** Waits for a promise, at most `ms` milliseconds. */
-export async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
-}

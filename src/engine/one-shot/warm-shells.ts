@@ -1,0 +1,182 @@
+import type { Log } from '../../core/logging/log.js';
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { LimitMechanism, ProcessGroup } from '../limits/mechanism.js';
+import type { Launcher } from '../sandbox/launcher.js';
+import type { InstalledShell } from '../shells/list.js';
+import { randomBytes } from '../system/random.js';
+import { OneShotProcess, type OneShotProgram, requestFile } from './one-shot-process.js';
+import { isThere, type PipeSet, PipeSets } from './pipe-sets.js';
+import type { ProcessStarter } from './process-starter.js';
+
+/**
+ * A used shell is replaced once its command has ended or after this time, in milliseconds: starting one must not delay
+ * the command.
+ */
+const REFILL_AFTER_MS = 5;
+/** Interval at which pipes that a process of an ended one-shot still holds are checked again, in milliseconds. */
+const PIPE_RETRY_MS = 50;
+
+/** Dependencies of `WarmShells`. */
+export interface WarmShellsOptions {
+  readonly runtime: RuntimeDirectory;
+  readonly starter: ProcessStarter;
+  readonly launcher: Launcher;
+  readonly shell: InstalledShell;
+  /** Creates the process group of each process. */
+  readonly mechanism: LimitMechanism;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether the current configuration limits the resources of every command. */
+  readonly isLimited: () => boolean;
+  /** Number of shells to start ahead of need, each used once. */
+  readonly prewarm: number;
+  readonly log: Log;
+}
+
+/** Properties that a prestarted process must share with the requested one. */
+export type OneShotKind = Pick<OneShotProgram, 'profile' | 'isLimited'>;
+
+/** A program to start, without what every process gets. */
+type Program = Omit<OneShotProgram, 'tag' | 'group'>;
+
+/** Starts the processes of one-shots; keeps shells ready that are started ahead of need. */
+export class WarmShells implements AsyncDisposable {
+  readonly #options: WarmShellsOptions;
+  readonly #pipes: PipeSets;
+  readonly #warm: OneShotProcess[] = [];
+  #refillTimer: NodeJS.Timeout | undefined;
+  #filling: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: WarmShellsOptions) {
+    this.#options = options;
+    this.#pipes = new PipeSets(options.runtime);
+  }
+
+  /** The kind of a command that asks for `profile`, and that has limits of its own or not. */
+  kindOf(profile: SandboxProfile | undefined, hasOwnLimits: boolean): OneShotKind {
+    const { launcher, isLimited } = this.#options;
+    return { profile: profile ?? launcher.standing.profile, isLimited: isLimited() || hasOwnLimits };
+  }
+
+  /** Starts shells until the configured number is ready. */
+  fill(): Promise<void> {
+    this.#filling ??= this.#fill().finally(() => {
+      this.#filling = undefined;
+    });
+    return this.#filling;
+  }
+
+  /** Returns a shell that waits for its request: one that is ready, or a new one. */
+  async take(kind: OneShotKind): Promise<OneShotProcess> {
+    return this.#takeWarm(kind) ?? this.#startShell(await this.#pipes.take(), kind);
+  }
+
+  /** Starts a program. */
+  async start(program: Program): Promise<OneShotProcess> {
+    return this.#launch(await this.#pipes.take(), program);
+  }
+
+  /** Replaces used shells soon. */
+  refillSoon(): void {
+    this.#refillTimer ??= setTimeout(() => {
+      this.#refill();
+    }, REFILL_AFTER_MS).unref();
+  }
+
+  /** Replaces used shells in the next turn of the event loop, if any have to be replaced. */
+  refillNow(): void {
+    if (!this.#refillTimer) return;
+    setImmediate(() => {
+      this.#refill();
+    });
+  }
+
+  /** Releases a shell that waits for a request which could not be written. */
+  dismiss(process: OneShotProcess): void {
+    process.removeFiles();
+    process.dismiss();
+    void process.ended.then(() => {
+      process.group[Symbol.dispose]();
+      this.releasePipes(process.pipes);
+    });
+  }
+
+  /** Returns pipes to the pool once no process holds them. */
+  releasePipes(pipes: PipeSet): void {
+    if (this.#pipes.give(pipes)) return;
+    setTimeout(() => {
+      this.releasePipes(pipes);
+    }, PIPE_RETRY_MS).unref();
+  }
+
+  /** Starts no more shells, and ends those that are ready. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#filling?.catch(() => undefined);
+    const warm = this.#warm.splice(0);
+    for (const process of warm) process.dismiss();
+    await Promise.all(warm.map((process) => process.ended));
+    for (const { group } of warm) group[Symbol.dispose]();
+    clearTimeout(this.#refillTimer);
+  }
+
+  /** Closes the pipes, once no process of a one-shot is left. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+    this.#pipes[Symbol.dispose]();
+  }
+
+  async #fill(): Promise<void> {
+    while (!this.#isClosed && this.#warm.length < this.#options.prewarm) {
+      this.#warm.push(this.#startShell(await this.#pipes.take(), this.#standardKind));
+    }
+  }
+
+  #refill(): void {
+    clearTimeout(this.#refillTimer);
+    this.#refillTimer = undefined;
+    this.fill().catch((error: unknown) => {
+      this.#options.log.warn('a shell could not be started ahead of need', { error: String(error) });
+    });
+  }
+
+  #takeWarm(kind: OneShotKind): OneShotProcess | undefined {
+    const standard = this.#standardKind;
+    const isIsolated = this.#options.launcher.isolates(kind);
+    if (kind.profile !== standard.profile || isIsolated !== this.#options.launcher.isolates(standard)) return undefined;
+    for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
+      // Limits may have been added to or removed from the configuration since the shell was started.
+      if (process.isIsolated === isIsolated && !process.hasEnded && isThere(process.pipes)) return process;
+      this.dismiss(process);
+    }
+    return undefined;
+  }
+
+  #startShell(pipes: PipeSet, kind: OneShotKind): OneShotProcess {
+    const { shell, cwd, env: base } = this.#options;
+    const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
+    const env = { ...base, ...extra };
+    return this.#launch(pipes, { file: shell.path, args, cwd, env, takesRequest: true, ...kind });
+  }
+
+  #launch(pipes: PipeSet, program: Program): OneShotProcess {
+    const { starter, launcher, runtime, mechanism } = this.#options;
+    const tag = `${runtime.instance}.${randomBytes(6).toString('hex')}`;
+    let group: ProcessGroup | undefined;
+    try {
+      group = mechanism.createGroup(tag, launcher.isolates(program));
+      return new OneShotProcess(starter, launcher, { ...program, tag, group }, pipes);
+    } catch (error) {
+      group?.[Symbol.dispose]();
+      this.releasePipes(pipes);
+      throw error;
+    }
+  }
+
+  /** The kind of commands without special requests. */
+  get #standardKind(): OneShotKind {
+    return this.kindOf(undefined, false);
+  }
+}

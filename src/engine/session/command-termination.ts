@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { SignalName } from '../../core/signals.js';
+import { type Command, type EndReason, graceFor } from '../command/command.js';
+import { signalForeground } from '../command/foreground.js';
+import { namespacePid } from '../process/namespace-pids.js';
+import { descriptorTarget, isAlive, type ProcessEntry } from '../process/process-table.js';
+import {
+  endProcesses,
+  killProcesses,
+  type ReportedProcess,
+  sendSignal,
+  signalProcesses,
+} from '../process/process-tree.js';
+import type { ShellProcess } from '../shell/shell-process.js';
+import { settledWithin } from '../system/within.js';
+
+/** Grace period after Ctrl-C alone before SIGTERM is sent, in milliseconds. */
+const INTERRUPT_MS = 150;
+/**
+ * Minimum interval between two interrupts of the shell itself, in milliseconds; closer ones coalesce, as pending
+ * signals do. A second one would arrive right after the first has ended the command, and zsh exits when it is
+ * interrupted while it reads a line.
+ */
+const INTERRUPTS_APART_MS = 100;
+/** Time for the shell to report after SIGKILL before the shell itself is killed, in milliseconds. */
+const REPORT_AFTER_KILL_MS = 150;
+/** bash sleeps for one second when fork(2) fails. */
+const RETRY_MS = 1200;
+/** Longest wait for the shell to read its request before a signal is sent anyway, in milliseconds. */
+const UNDER_WAY_MS = 100;
+
+/** What a termination needs to know of its command. */
+export interface TerminationTarget {
+  readonly command: Command;
+  readonly shell: ShellProcess;
+  readonly killGraceMs: number;
+  /** Resolves when the driver has reported the end, or the shell has exited. */
+  readonly reported: Promise<'reported' | 'exited'>;
+  /** Whether `reported` has resolved. */
+  readonly isSettled: () => boolean;
+  /** Finds the running processes that the command has started. */
+  readonly find: () => ProcessEntry[];
+}
+
+/** Signals a command of a session, and ends it in steps: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. */
+export class CommandTermination {
+  readonly #target: TerminationTarget;
+  #steps: Promise<void> | undefined;
+  #shellInterruptedAt = -Infinity;
+  /** End of the grace period, on the monotonic clock. */
+  #killAt = 0;
+
+  constructor(target: TerminationTarget) {
+    this.#target = target;
+  }
+
+  /** Whether the command is being ended. */
+  get hasBegun(): boolean {
+    return this.#steps !== undefined;
+  }
+
+  /** Begins to end the command; for an exceeded limit without a grace period. */
+  begin(reason: EndReason): void {
+    this.#killAt = performance.now() + graceFor(reason, this.#target.killGraceMs);
+    this.#steps ??= reason.breach ? this.#killAtOnce() : this.#escalate();
+  }
+
+  /**
+   * Waits until the last process of the command has ended.
+   * @returns the processes that could not be ended
+   */
+  async complete(): Promise<ProcessEntry[]> {
+    await this.#steps;
+    const { group, root } = this.#target.shell;
+    const survivors = await endProcesses(this.#target.find, this.#graceLeftMs, { group, root, onKill: this.#onKill });
+    return survivors.filter(isAlive);
+  }
+
+  /**
+   * Resolves when the shell has started the command, or has finished it. A signal before that would hit the driver
+   * while it reads its request, and the request would be lost.
+   */
+  async whenUnderWay(): Promise<void> {
+    const { shell, isSettled } = this.#target;
+    const { requestFd } = shell.installed.shell;
+    const deadline = performance.now() + UNDER_WAY_MS;
+    while (!isSettled() && performance.now() < deadline) {
+      if (descriptorTarget(shell.pid, requestFd) !== shell.requestPath) return;
+      await sleep(1);
+    }
+  }
+
+  /**
+   * Signals the foreground processes of the command. Returns the processes that received the signal.
+   * @param until deadline on the monotonic clock
+   */
+  signal(signal: SignalName, until = Infinity): Promise<ReportedProcess[]> {
+    const { shell, command, isSettled } = this.#target;
+    return signalForeground({
+      root: shell.root,
+      signal,
+      hasDriver: shell.hasDriver,
+      mayInterruptShell: () => {
+        const now = performance.now();
+        if (now - this.#shellInterruptedAt < INTERRUPTS_APART_MS) return false;
+        this.#shellInterruptedAt = now;
+        return true;
+      },
+      onSend: (sent) => {
+        command.noteSignal(sent);
+      },
+      isOver: () => isSettled() || performance.now() > until,
+    });
+  }
+
+  /** Time left before processes are killed, in milliseconds. */
+  get #graceLeftMs(): number {
+    return Math.max(0, this.#killAt - performance.now());
+  }
+
+  #reportedWithin(ms: number): Promise<boolean> {
+    return settledWithin(this.#target.reported, ms);
+  }
+
+  /** @param ms remaining time: the result must not wait for a shell that does not react */
+  async #interrupt(ms: number): Promise<void> {
+    if (!this.#target.isSettled()) await this.signal('SIGINT', performance.now() + ms);
+  }
+
+  async #escalate(): Promise<void> {
+    const { shell, find, isSettled } = this.#target;
+    await this.whenUnderWay();
+    if (isSettled()) return;
+    await this.#interrupt(this.#graceLeftMs);
+    if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#graceLeftMs))) return;
+    signalProcesses(find(), 'SIGTERM');
+    // A shell that handles the interrupt slowly, or was between two children, receives it again.
+    await this.#interrupt(this.#graceLeftMs);
+    if (await this.#reportedWithin(this.#graceLeftMs)) return;
+    signalProcesses(find(), 'SIGKILL');
+    await this.#interrupt(REPORT_AFTER_KILL_MS);
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    sendSignal(shell.pid, 'SIGKILL');
+  }
+
+  /** Ends the command without a grace period, its processes before the shell. */
+  async #killAtOnce(): Promise<void> {
+    const { shell, command, reported } = this.#target;
+    const shellNumber = namespacePid(shell.pid, shell.root);
+    // The command may have replaced its shell with `exec`, and end by the interrupt.
+    void reported.then((how) => {
+      if (how === 'exited') command.noteKilled([shellNumber]);
+    });
+    await this.#kill();
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    await this.#interrupt(RETRY_MS);
+    if (await this.#reportedWithin(RETRY_MS)) return;
+    await this.#kill();
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    sendSignal(shell.pid, 'SIGKILL');
+  }
+
+  #kill(): Promise<ProcessEntry[]> {
+    const { group, root } = this.#target.shell;
+    return killProcesses(this.#target.find, { group, root, onKill: this.#onKill });
+  }
+
+  readonly #onKill = (pids: readonly number[]): void => {
+    this.#target.command.noteKilled(pids);
+  };
+}

@@ -1,0 +1,239 @@
+import { type Command, type CommandEnd, killOf, type Warning } from '../command/command.js';
+import type { Kill } from '../command/resource-use.js';
+import { reportProcesses, type ReportedProcess, sendSignal } from '../process/process-tree.js';
+import { markStart } from '../process/start-marker.js';
+import type { CommandPipes } from '../shell/pipe-pool.js';
+import { notStarted, tellsLoss } from '../shell/shell-loss.js';
+import type { ShellReport } from '../shell/shell-reports.js';
+import { requestFor } from '../shell/shell-request.js';
+import type { TerminalExit } from '../shell/terminal.js';
+import { WedgeDetector } from '../shell/wedge-detector.js';
+import { BackgroundJobs } from './background-jobs.js';
+import { CommandRun } from './command-run.js';
+import { FastPathTimer } from './fast-path-timer.js';
+import type { SessionContext } from './session-context.js';
+import { noteKernelActions, startWithinSessionLimits } from './session-limit-target.js';
+
+/** Runs the commands of a session in its shell, one at a time: start, report, output, settled result. */
+export class RunCycle implements Disposable {
+  /** The last kill for a limit; cleared when a command has ended normally since. */
+  lastKill: Kill | undefined;
+  readonly #context: SessionContext;
+  readonly #jobs = new BackgroundJobs();
+  readonly #fastPathTimer = new FastPathTimer<CommandRun>((run, mayHaveLeft) => {
+    if (run === this.#run && !run.isSettled) {
+      run.startMonitoring();
+      this.#watch ??= this.#watchOver(run.command);
+    } else if (!mayHaveLeft) return;
+    this.#context.listener.onLingering();
+  });
+  #run: CommandRun | undefined;
+  #watch: WedgeDetector | undefined;
+  /** The command that was taken back last: it is not taken back again. */
+  #takenBack: Command | undefined;
+  /** Warnings for the next result about the time before its command. */
+  #pendingWarnings: Warning[] = [];
+  #wedge: string | undefined;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** The command in flight. */
+  get run(): CommandRun | undefined {
+    return this.#run;
+  }
+
+  /** The run of a command, in flight or with background jobs that still hold its pipes. */
+  runOf(command: Command): CommandRun | undefined {
+    return this.#run?.command === command ? this.#run : this.#jobs.runOf(command);
+  }
+
+  /** Background jobs of earlier commands. */
+  get backgroundProcesses(): ReportedProcess[] {
+    return this.#jobs.report(this.#context.sessionShell.shell);
+  }
+
+  /** Session state and directory for the end of a command. */
+  get state(): Pick<CommandEnd, 'sessionState' | 'workingDirectory'> {
+    const { isClosed, sessionShell } = this.#context;
+    return { sessionState: isClosed ? 'closed' : 'alive', workingDirectory: sessionShell.workingDirectory };
+  }
+
+  /** Adds a warning to the next result, for events between two commands. */
+  noteWarning(warning: Warning): void {
+    this.#pendingWarnings.push(warning);
+  }
+
+  /** Records terminal input: a later wait for input counts as a new one. */
+  noteInput(): void {
+    this.#watch?.noteActivity();
+  }
+
+  /** Why the shell was found unusable, if it was. Clears the reason. */
+  takeWedge(): string | undefined {
+    const wedge = this.#wedge;
+    this.#wedge = undefined;
+    return wedge;
+  }
+
+  /** Forgets warnings of the time before a reset. */
+  forgetWarnings(): void {
+    this.#pendingWarnings = [];
+  }
+
+  /** Forgets the background jobs of a shell that was replaced. */
+  forgetJobs(): void {
+    this.#jobs.clear();
+  }
+
+  [Symbol.dispose](): void {
+    this.#fastPathTimer[Symbol.dispose]();
+  }
+
+  /** Settles a command that could not be started. */
+  answerNotStarted(command: Command, error: unknown, state: Partial<CommandEnd> = {}): void {
+    command.finish({ ...this.state, ...notStarted(error, this.#context.options.log), ...state });
+  }
+
+  /** Starts a command in the shell. */
+  readonly start = (command: Command, slot: CommandPipes): void => {
+    const { sessionShell, options } = this.#context;
+    const { shell } = sessionShell;
+    const number = sessionShell.nextNumber();
+    if (command.mayEndShell) sessionShell.saveNow();
+    command.start();
+    const startMarker = markStart();
+    let nonce: string;
+    try {
+      if (command.spec.tty) shell.terminal.holdOpen();
+      shell.terminal.discardInput();
+      startWithinSessionLimits(options.limits, command, shell);
+      nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
+    } catch (error) {
+      // EMFILE, or no space for the command's text.
+      shell.returnSlot(slot);
+      this.answerNotStarted(command, error);
+      this.#context.next();
+      return;
+    }
+    const onOutput = () => this.#watch?.noteActivity();
+    const { killGraceMs } = options;
+    this.#run = new CommandRun(command, { shell, slot, number, nonce, startMarker, killGraceMs, onOutput });
+    this.#fastPathTimer.begin(this.#run);
+  };
+
+  /** Takes a report of the driver. */
+  readonly onReport = (report: ShellReport): void => {
+    const run = this.#run;
+    if (run && report.nonce === 'lost') this.#giveUp(run.command, 'The shell could no longer read its commands');
+    // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
+    if (run?.nonce !== report.nonce || run.isSettled) return;
+    this.#watch?.stop();
+    this.#pendingWarnings.push(...noteKernelActions(run.command, this.#context.limitTarget, report.exitCode));
+    const settled = run.settle('reported');
+    if (settled) void settled.then(() => this.#finish(run, report));
+    else void this.#finish(run, report);
+  };
+
+  /**
+   * Takes back a command that the shell had not started before it ended; only once per command.
+   * @returns the command, which can run in another shell
+   */
+  takeBack(): Command | undefined {
+    const run = this.#run;
+    if (!run || run.command.endReason || run.command === this.#takenBack) return undefined;
+    if (!this.#context.sessionShell.shell.takeBackRequest(run.nonce)) return undefined;
+    this.#takenBack = run.command;
+    run.abandon();
+    this.#watch?.stop();
+    this.#watch = undefined;
+    this.#run = undefined;
+    return run.command;
+  }
+
+  /** Notes what the kernel has done for limits before the shell ended. */
+  noteExit(exit: TerminalExit): void {
+    const { limitTarget } = this.#context;
+    if (!this.#run) return;
+    this.#pendingWarnings.push(...noteKernelActions(this.#run.command, limitTarget, exit.signal || exit.exitCode));
+  }
+
+  /** Settles the command in flight after its shell has ended; the warnings go to its result. */
+  async finishExited(
+    run: CommandRun,
+    exit: TerminalExit,
+    state: 'restarted' | 'closed',
+    warnings: readonly Warning[],
+  ): Promise<void> {
+    this.#watch?.stop();
+    await run.settle('exited');
+    run.finishOutput(() => undefined);
+    if (this.#run !== run) return;
+    this.#settle(run, exit.signal > 0 ? 128 + exit.signal : exit.exitCode, state, warnings);
+  }
+
+  #watchOver(command: Command): WedgeDetector {
+    const { sessionShell, options, listener } = this.#context;
+    return new WedgeDetector(sessionShell.shell, options.wedgeTimeoutMs, {
+      onAwaitingInput: () => {
+        listener.onAwaitingInput(command);
+      },
+      onWedged: (why) => {
+        this.#giveUp(command, why);
+      },
+    });
+  }
+
+  /** Kills an unusable shell; its exit settles the command. */
+  #giveUp(command: Command, why: string): void {
+    this.#wedge ??= why;
+    command.requestEnd({ status: 'killed', killedBy: 'signal' });
+    sendSignal(this.#context.sessionShell.shell.pid, 'SIGKILL');
+  }
+
+  #finish(run: CommandRun, report: ShellReport): Promise<void> | undefined {
+    // The shell ended as well while the last of the processes was ended; its exit has settled the command.
+    if (this.#run !== run) return undefined;
+    const { sessionShell } = this.#context;
+    const { shell } = sessionShell;
+    if (report.exitCode !== 0 && !shell.hasItsFiles) {
+      this.#giveUp(run.command, 'The files of the shell in the runtime directory were removed');
+      return undefined;
+    }
+    const isHeld = run.finishOutput(() => {
+      this.#jobs.untrack(run);
+      shell.returnSlot(run.slot);
+    });
+    if (isHeld) this.#jobs.trackOpenPipes(run);
+    sessionShell.noteReport(report, run.isLongRunning || run.command.mayDisturbTerminal);
+    if (run.command.mayDisturbTerminal) sessionShell.saveNow();
+    const settle = () => {
+      this.#settle(run, report.exitCode, this.state.sessionState, []);
+    };
+    if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
+    settle();
+    return undefined;
+  }
+
+  #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {
+    this.#run = undefined;
+    this.#watch = undefined;
+    const { sessionShell, options } = this.#context;
+    const { shell } = sessionShell;
+    shell.terminal.discardInput();
+    const earlier = this.#pendingWarnings.splice(0);
+    if (run.command.spec.resourceLimits) shell.group.setLimits(options.limits);
+    run.command.finish({
+      exitCode,
+      // A shell that ended between two commands is reported with the next result.
+      sessionState: state === 'alive' && earlier.some(tellsLoss) ? 'restarted' : state,
+      workingDirectory: sessionShell.workingDirectory,
+      backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
+      survivors: reportProcesses(run.survivors, shell.root),
+      warnings: [...earlier, ...warnings],
+    });
+    this.lastKill = run.command.outcome && killOf(run.command.outcome);
+    this.#context.next();
+  }
+}

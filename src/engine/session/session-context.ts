@@ -1,0 +1,17 @@
+import type { LimitTarget } from '../command/limit-target.js';
+import type { SessionShell } from '../shell/session-shell.js';
+import type { CommandQueue } from './command-queue.js';
+import type { SessionListener, SessionOptions } from './session-options.js';
+
+/** State that the parts of one session share. */
+export interface SessionContext {
+  readonly options: SessionOptions;
+  readonly listener: SessionListener;
+  readonly queue: CommandQueue;
+  readonly sessionShell: SessionShell;
+  /** The session as a limit target. */
+  readonly limitTarget: LimitTarget;
+  readonly isClosed: boolean;
+  /** Takes the next command from the queue, if nothing prevents that. */
+  next(): void;
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { describe, expect, it } from 'vitest';
+
+import { CommandLifecycle, END_STEPS, PHASES } from '../../../../src/engine/command/lifecycle.js';
+
+const PAGE = new URL('../../../../docs/develop/life-of-a-command.md', import.meta.url);
+
+describe('the lifecycle of a command', () => {
+  it('enters phases in one direction', () => {
+    const lifecycle = new CommandLifecycle<string>();
+    expect(lifecycle.phase).toBe('accepted');
+    lifecycle.enter('reported');
+    lifecycle.enter('started');
+    expect([lifecycle.phase, lifecycle.has('started'), lifecycle.has('settled')]).toEqual(['reported', true, false]);
+  });
+
+  it('runs the end steps in their order, those before the answer at once and the others in the next turn', async () => {
+    const lifecycle = new CommandLifecycle<string>();
+    const done: string[] = [];
+    for (const step of END_STEPS.toReversed()) lifecycle.atEnd(step, (outcome) => done.push(`${step} of ${outcome}`));
+    lifecycle.settle('a');
+    const answer = END_STEPS.indexOf('answer');
+    const expected = END_STEPS.map((step) => `${step} of a`);
+    expect(done).toEqual(expected.slice(0, answer));
+    await expect(lifecycle.finished).resolves.toBe('a');
+    expect([done.length, lifecycle.phase]).toEqual([answer, 'settled']);
+    await nextTurn();
+    expect([done, lifecycle.phase]).toEqual([expected, 'published']);
+  });
+
+  it('is drawn in the documentation with all phases and steps, in order', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    const listed = [...page.matchAll(/^\| `([a-z_]+)` /gm)].map(([, name]) => name);
+    expect(listed).toEqual([...PHASES, ...END_STEPS]);
+  });
+});
