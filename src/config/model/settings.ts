@@ -19,6 +19,9 @@ export interface Setting extends Facts {
 /** Lists the keys of the schema in its order. */
 export const listSettings = (): readonly Setting[] => collect(configurationSchema, [], 'now');
 
+/** The environment variable that overrides a key. */
+export const variableName = (path: readonly string[]): string => `SHELL_ADAPTER_${path.join('_').toUpperCase()}`;
+
 /** A key, or a group of keys, that takes effect at the next start. */
 export interface RestartKey {
   /** Name in the file, such as `adapter.kill_grace`. */

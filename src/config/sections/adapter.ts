@@ -67,7 +67,12 @@ export const adapterSection = z
     reconnect_grace: duration('seconds', 600, 'How long the sessions of a client that has gone wait for its return.'),
     command_max_lifetime: duration('seconds', 600, 'The longest run time of a command, and its default time-out.'),
     kill_grace: duration('seconds', 2, 'Time between asking a process to end and killing it.', 'restart'),
-    wedge_timeout: duration('seconds', 3, 'How long a shell may not answer before it is replaced.', 'new_sessions'),
+    wedge_timeout: duration(
+      'seconds',
+      3,
+      'How long a shell may stay unresponsive before it is replaced.',
+      'new_sessions',
+    ),
     max_output_size: count(
       { ...OUTPUT_RANGE, min: 1 },
       30_000,

@@ -58,7 +58,7 @@ const shellProvider = z
       ),
       model: optionalText('that of the tool', 'The model to use.'),
       timeout: optionalDuration('seconds', 'that of `llm.timeout`', 'How long an answer may take.'),
-      idle_timeout: optionalDuration('seconds', OF_DRIVER, 'How long it may print nothing.'),
+      idle_timeout: optionalDuration('seconds', 'no limit', 'How long it may print nothing.'),
       output: choice(
         OUTPUT_MODES,
         'auto',
