@@ -54,10 +54,9 @@ export function listKeys(settings: readonly Setting[], section: readonly Propert
   const list = settings.find(
     ({ path }) => path.length + 1 === section.length && path.every((step, index) => section[index] === step),
   );
-  const keys = list ? list.entries.map(({ path }) => path) : settings.map(({ path }) => path);
-  const depth = list ? 0 : section.length;
-  const below = list ? keys : keys.filter((path) => section.every((step, index) => path[index] === step));
-  return [...new Set(below.flatMap((path) => path[depth] ?? []))];
+  const below = settings.filter(({ path }) => section.every((step, index) => path[index] === step));
+  const keys = list ? list.entries.map(({ path }) => path[0]) : below.map(({ path }) => path[section.length]);
+  return [...new Set(keys)].filter((key) => key !== undefined);
 }
 
 function collect(schema: z.core.$ZodType, path: readonly string[], outer: ReloadEffect): readonly Setting[] {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { LIMIT_MECHANISM_NAMES } from '../../core/limits/limits.js';
 import { described, restarting } from './facts.js';
-import { choice, computedCount, count, duration, limit, path, variables } from './fields.js';
-import { chooseOutputSizes } from './output-sizes.js';
+import { choice, computedCount, count, diskFloor, duration, path, resourceLimits, variables } from './fields.js';
 
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
@@ -16,7 +15,7 @@ const OUTPUT_RANGE = { unit: 'characters', min: 0, max: MAX_OUTPUT_CHARACTERS } 
 
 const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
 
-const prewarm = z.strictObject({
+const prewarm = restarting({
   sessions: count({ unit: 'shells', min: 0, max: 64 }, 1, 'Shells kept started for open_session; 0 keeps none.'),
   one_shots: count(
     { unit: 'shells', min: 0, max: 64 },
@@ -27,7 +26,7 @@ const prewarm = z.strictObject({
 
 const passError = 'must be a list of variable names, each of which may end in "*"';
 
-const environment = z.strictObject({
+const environment = restarting({
   pass: described(
     z
       .array(z.string({ error: passError }).regex(VARIABLE_PATTERN, { error: passError }), { error: passError })
@@ -100,34 +99,10 @@ export const adapterSection = z
       'Latest output of a session that is kept in memory for a client that reconnects.',
       'new_sessions',
     ),
-    cpu_percent_limit: limit(
-      'cpu_percent_limit',
-      'CPU that the processes of a session may use together, averaged over `cpu_window`.',
-      'new_sessions',
-    ),
+    ...resourceLimits('a session', () => 'no limit', 'new_sessions'),
     cpu_window: duration('seconds', 10, 'Window over which `cpu_percent_limit` is averaged.'),
-    cpu_seconds_limit: limit(
-      'cpu_seconds_limit',
-      'CPU time that the processes of a session may use, from when one starts until none runs any more.',
-      'new_sessions',
-    ),
-    memory_mb_limit: limit(
-      'memory_mb_limit',
-      'Memory that the processes of a session may use together.',
-      'new_sessions',
-    ),
-    process_limit: limit(
-      'process_limit',
-      'Processes and threads that a session may have, its shell included.',
-      'new_sessions',
-    ),
-    disk_mb_limit: limit(
-      'disk_mb_limit',
-      'Data that the processes of a session may write to disks, from when one starts until none runs any more.',
-      'new_sessions',
-    ),
-    disk_free_mb_floor: limit(
-      'disk_free_mb_floor',
+    disk_free_mb_floor: diskFloor(
+      'no limit',
       'Free space of the disk of `workspace_directory` below which commands that write to disks are ended.',
     ),
     limit_mechanism: choice(
@@ -138,19 +113,16 @@ export const adapterSection = z
     ),
     max_sessions: count({ unit: 'sessions', min: 1, max: 10_000 }, 256, 'Sessions that may be open at a time.'),
     queue_limit: count({ unit: 'commands', min: 1, max: 10_000 }, 32, 'Commands that may wait in a session.'),
-    prewarm: restarting(prewarm.prefault({})),
+    prewarm: prewarm,
     state_directory: path(
       "The daemon's own files: output on disk, tokens, checkpoints, logs.",
       { in: 'state_home', name: 'shell-adapter' },
       'restart',
     ),
-    environment: restarting(environment.prefault({})),
+    environment: environment,
   })
   .superRefine(checkOutputSizes, { when: ({ value }) => hasSizes(value) })
-  .transform((section) => {
-    const { begin, end } = sizesOf(section);
-    return { ...section, begin_output_size: begin, end_output_size: end };
-  });
+  .transform((section) => ({ ...section, ...chooseOutputSizes(section) }));
 
 function isShell(shell: string): boolean {
   return shell.includes('/') || SHELL_NAMES.some((name) => name === shell);
@@ -171,15 +143,22 @@ function hasSizes(section: unknown): section is WrittenSizes {
   return isSize(max) && [begin, end].every((size) => size === undefined || isSize(size));
 }
 
-const sizesOf = (sizes: WrittenSizes) =>
-  chooseOutputSizes(sizes.max_output_size, sizes.begin_output_size, sizes.end_output_size);
+/** The head gets a third of a truncated output, the tail the rest: error messages are mostly at the end. */
+const BEGIN_SHARE = 3;
+
+/** Derives missing sizes from the others, so that the maximum alone is sufficient. */
+function chooseOutputSizes({ max_output_size: max, begin_output_size: begin, end_output_size: end }: WrittenSizes) {
+  const chosen = begin ?? (end === undefined ? Math.floor(max / BEGIN_SHARE) : Math.max(0, max - end));
+  return { begin_output_size: chosen, end_output_size: end ?? Math.max(0, max - chosen) };
+}
 
 function checkOutputSizes(written: WrittenSizes, context: z.RefinementCtx): void {
-  const { max, begin, end } = sizesOf(written);
+  const { max_output_size: max, end_output_size: givenEnd } = written;
+  const { begin_output_size: begin, end_output_size: end } = chooseOutputSizes(written);
   if (begin + end <= max) return;
   context.addIssue({
     code: 'custom',
-    path: [written.end_output_size === undefined ? 'begin_output_size' : 'end_output_size'],
+    path: [givenEnd === undefined ? 'begin_output_size' : 'end_output_size'],
     message: `begin_output_size (${begin}) and end_output_size (${end}) may not be more than max_output_size (${max}) together`,
   });
 }

@@ -58,8 +58,9 @@ export const converted = <S extends z.ZodType, Value, const Suffix extends strin
 ): Converted<S, undefined extends z.output<S> ? Value | undefined : Value, Suffix> =>
   Object.assign(schema, { facts, code: { suffix, convert } });
 
-/** Marks a group of keys that take effect at the next start, all together. */
-export const restarting = <S extends z.ZodType>(group: S): S => Object.assign(group, { reload: 'restart' as const });
+/** A group of keys that take effect at the next start, all together. Every key has a default. */
+export const restarting = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  Object.assign(z.strictObject(shape).prefault({} as never), { reload: 'restart' as const });
 
 /** Returns the facts of a key; undefined for a group. */
 export const factsOf = (schema: z.core.$ZodType): Facts | undefined => (schema as Partial<Described<z.ZodType>>).facts;

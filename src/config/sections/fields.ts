@@ -40,15 +40,20 @@ export function time(unit: TimeUnit) {
   return z.number({ error }).gt(0, { error }).lte(max, { error });
 }
 
+/** A number whose unit decides about its name and value in the code. */
+const measured = <S extends z.ZodType<number | undefined>, const U extends string>(
+  schema: S,
+  unit: U,
+  facts: Omit<Facts, 'unit'>,
+) => converted(schema, { ...facts, unit }, inUnitOfCode(unit), suffixOf(unit));
+
 /** A time; milliseconds in the code. */
-export function duration(unit: TimeUnit, fallback: number, text: string, reload?: ReloadEffect) {
-  const facts = { text, unit, fallback: literal(fallback), reload };
-  return converted(time(unit).default(fallback), facts, inUnitOfCode(unit), 'Ms');
-}
+export const duration = <U extends TimeUnit>(unit: U, fallback: number, text: string, reload?: ReloadEffect) =>
+  measured(time(unit).default(fallback), unit, { text, fallback: literal(fallback), reload });
 
 /** A time without a value by default; `fallback` describes what happens then. */
 export const optionalDuration = (unit: TimeUnit, fallback: string, text: string) =>
-  converted(time(unit).optional(), { text, unit, fallback }, inUnitOfCode(unit), 'Ms');
+  measured(time(unit).optional(), unit, { text, fallback });
 
 /** Unit and bounds of a number, both included. */
 interface Range<U extends string = string> {
@@ -63,20 +68,12 @@ function wholeNumber({ unit, min, max }: Range) {
 }
 
 /** A whole number; sizes in bytes and times in milliseconds in the code. */
-export function count<const U extends string>(range: Range<U>, fallback: number, text: string, reload?: ReloadEffect) {
-  const { unit } = range;
-  const facts = { text, unit, fallback: literal(fallback), reload };
-  return converted(wholeNumber(range).default(fallback), facts, inUnitOfCode(unit), suffixOf(unit));
-}
+export const count = <const U extends string>(range: Range<U>, fallback: number, text: string, reload?: ReloadEffect) =>
+  measured(wholeNumber(range).default(fallback), range.unit, { text, fallback: literal(fallback), reload });
 
 /** A whole number without a value by default; `fallback` describes what happens then. */
 export const optionalCount = <const U extends string>(range: Range<U>, fallback: string, text: string) =>
-  converted(
-    wholeNumber(range).optional(),
-    { text, unit: range.unit, fallback },
-    inUnitOfCode(range.unit),
-    suffixOf(range.unit),
-  );
+  measured(wholeNumber(range).optional(), range.unit, { text, fallback });
 
 /** A whole number of output characters whose default its section computes; `fallback` describes it. */
 export const computedCount = (range: Range<'characters'>, fallback: string, text: string) =>
@@ -85,29 +82,35 @@ export const computedCount = (range: Range<'characters'>, fallback: string, text
 /** One PB, in MB: larger than any machine has, so that only a mistake is rejected. */
 const MAX_MB = 1024 ** 3;
 
-/** Resources that can be limited, by key: the unit, which is that of the wire too, and the highest plausible value. */
+/** Resources that can be limited, by key: the unit, which is that of the wire too, the highest plausible value, the use. */
 const LIMITED = {
-  cpu_percent_limit: { unit: '% of one core', max: 1_000_000 },
-  cpu_seconds_limit: { unit: 'seconds', max: 1_000_000_000 },
-  memory_mb_limit: { unit: 'MB', max: MAX_MB },
-  process_limit: { unit: 'processes and threads', max: 4_194_304 },
-  disk_mb_limit: { unit: 'MB', max: MAX_MB },
-  disk_free_mb_floor: { unit: 'MB', max: MAX_MB },
+  cpu_percent_limit: { unit: '% of one core', max: 1_000_000, use: 'CPU, averaged over `adapter.cpu_window`,' },
+  cpu_seconds_limit: { unit: 'seconds', max: 1_000_000_000, use: 'CPU time, counted until none runs any more,' },
+  memory_mb_limit: { unit: 'MB', max: MAX_MB, use: 'Memory' },
+  process_limit: { unit: 'processes and threads', max: 4_194_304, use: 'Number (threads and shell included)' },
+  disk_mb_limit: { unit: 'MB', max: MAX_MB, use: 'Data written to disks, counted until none runs any more,' },
 } as const;
 
+type LimitKey = keyof typeof LIMITED;
+
 /**
- * An upper bound; fractions are allowed. The unit stays the one of the file.
- * @default no limit
+ * Upper bounds of the resources that all processes of something may use together. The units stay those of the file.
+ * @param fallback describes the default of a key
  */
-export const limit = (key: keyof typeof LIMITED, text: string, reload?: ReloadEffect) =>
-  described(bound(key), { text, unit: LIMITED[key].unit, fallback: 'no limit', reload });
+export function resourceLimits(of: string, fallback: (key: LimitKey) => string, reload?: ReloadEffect) {
+  const fields = (Object.keys(LIMITED) as LimitKey[]).map((key) => {
+    const { unit, use, max } = LIMITED[key];
+    const facts = { text: `${use} of the processes of ${of} together.`, unit, fallback: fallback(key), reload };
+    return [key, described(positive(unit, max), facts)] as const;
+  });
+  return Object.fromEntries(fields) as Record<LimitKey, (typeof fields)[number][1]>;
+}
 
-/** An upper bound of another section; the default is the value of the same key in `adapter`. */
-export const ownLimit = (key: keyof typeof LIMITED, text: string) =>
-  described(bound(key), { text, unit: LIMITED[key].unit, fallback: `that of \`adapter.${key}\`` });
+/** A size of disks in MB without a value by default; fractions are allowed. The unit stays the one of the file. */
+export const diskFloor = (fallback: string, text: string) =>
+  described(positive('MB', MAX_MB), { text, unit: 'MB', fallback });
 
-function bound(key: keyof typeof LIMITED) {
-  const { unit, max } = LIMITED[key];
+function positive(unit: string, max: number) {
   const error = `must be a number (${unit}) above 0 and at most ${max}`;
   return z.number({ error }).gt(0, { error }).lte(max, { error }).optional();
 }

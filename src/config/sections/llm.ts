@@ -13,8 +13,8 @@ import {
   optionalDuration,
   optionalPath,
   optionalText,
-  ownLimit,
   path,
+  resourceLimits,
   secret,
   text,
   variables,
@@ -197,11 +197,7 @@ export const llmSection = z
       5,
       'Time after a failed run in which the same request to the HTTP endpoint counts as a repetition, which runs nothing; 0 switches it off.',
     ),
-    cpu_percent_limit: ownLimit('cpu_percent_limit', 'CPU that a run may use, averaged over `adapter.cpu_window`.'),
-    cpu_seconds_limit: ownLimit('cpu_seconds_limit', 'CPU time that a run may use.'),
-    memory_mb_limit: ownLimit('memory_mb_limit', 'Memory that the processes of a run may use together.'),
-    process_limit: ownLimit('process_limit', 'Processes and threads that a run may have.'),
-    disk_mb_limit: ownLimit('disk_mb_limit', 'Data that the processes of a run may write to disks.'),
+    ...resourceLimits('a run', (key) => `that of \`adapter.${key}\``),
     shell_providers: described(
       z.record(text, shellProvider, { error: 'must be a mapping of names to command-line tools' }).default({}),
       {

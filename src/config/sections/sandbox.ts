@@ -9,33 +9,29 @@ const DEFAULT_PROTECTED = ['.git/hooks/', '.git/config'];
 const PROTECTED_ERROR = 'must be a path within the workspace: relative, and without ".."';
 
 /** `sandbox`: isolation of commands from the machine. */
-export const sandboxSection = restarting(
-  z
-    .strictObject({
-      profile: choice(
-        SANDBOX_PROFILES,
-        'none',
-        'What shells can reach: `none` (everything that the daemon can), `workspace` (the machine read-only, the workspace writable) or `strict` (the same without a network).',
-      ),
-      require: flag(
-        false,
-        'Whether the daemon refuses to start when the profile does not work, instead of using a weaker one.',
-      ),
-      network: flag(true, 'Whether the profile `workspace` shares the machine’s network.'),
-      protected_paths: described(
-        z
-          .array(z.string({ error: PROTECTED_ERROR }).refine(isWithin, { error: PROTECTED_ERROR }), {
-            error: 'must be a list of paths',
-          })
-          .default(DEFAULT_PROTECTED),
-        {
-          text: 'Paths within the workspace that are read-only in a sandbox.',
-          fallback: DEFAULT_PROTECTED.map((path) => `\`${path}\``).join(', '),
-        },
-      ),
-    })
-    .prefault({}),
-);
+export const sandboxSection = restarting({
+  profile: choice(
+    SANDBOX_PROFILES,
+    'none',
+    'What shells can reach: `none` (everything that the daemon can), `workspace` (the machine read-only, the workspace writable) or `strict` (the same without a network).',
+  ),
+  require: flag(
+    false,
+    'Whether the daemon refuses to start when the profile does not work, instead of using a weaker one.',
+  ),
+  network: flag(true, 'Whether the profile `workspace` shares the machine’s network.'),
+  protected_paths: described(
+    z
+      .array(z.string({ error: PROTECTED_ERROR }).refine(isWithin, { error: PROTECTED_ERROR }), {
+        error: 'must be a list of paths',
+      })
+      .default(DEFAULT_PROTECTED),
+    {
+      text: 'Paths within the workspace that are read-only in a sandbox.',
+      fallback: DEFAULT_PROTECTED.map((path) => `\`${path}\``).join(', '),
+    },
+  ),
+});
 
 function isWithin(path: string): boolean {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
