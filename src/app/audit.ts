@@ -24,7 +24,7 @@ export async function buildAudit(
   const open = (path: string) =>
     AuditFile.open({
       path,
-      maxBytes: audit.maxFileBytes,
+      maxBytes: audit.maxSizeBytes,
       backups: audit.backups,
       mask,
       onFailure: (error) => {
@@ -33,9 +33,8 @@ export async function buildAudit(
         });
       },
     });
-  const file = audit.isFileChosen ? await open(audit.filePath) : await openFirstFree(audit.filePath, open);
-  if (file.path !== audit.filePath)
-    log.warn('another daemon has the audit log; this one has its own', { file: file.path });
+  const file = audit.isFileChosen ? await open(audit.file) : await openFirstFree(audit.file, open);
+  if (file.path !== audit.file) log.warn('another daemon has the audit log; this one has its own', { file: file.path });
   closers.push(() => file[Symbol.asyncDispose]());
   return file;
 }

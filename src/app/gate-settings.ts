@@ -31,7 +31,7 @@ export const ownPaths = ({
   logging,
   audit,
 }: Configuration): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
-  protectedPaths: [...(file === undefined ? [] : [file]), stateDirectory, logging.filePath, audit.filePath],
+  protectedPaths: [...(file === undefined ? [] : [file]), stateDirectory, logging.logFilePath, audit.file],
   secretPaths: ['token', 'tokens'].map((name) => join(stateDirectory, name)),
 });
 

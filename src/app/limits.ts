@@ -23,8 +23,8 @@ export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   killGraceMs: adapter.killGraceMs,
   wedgeTimeoutMs: adapter.wedgeTimeoutMs,
   resources: adapter.resourceLimits,
-  spoolMaxBytes: adapter.spoolMaxBytes,
-  replayMaxBytes: adapter.replayMaxBytes,
+  spoolMaxBytes: adapter.spoolLimitBytes,
+  replayMaxBytes: adapter.replayBytes,
 });
 
 /** Whether every session and every command without one has a resource limit. */
@@ -37,8 +37,8 @@ export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
   maxOneShots: adapter.maxSessions,
   resources: adapter.resourceLimits,
   output: { maxSize: adapter.maxOutputSize, beginSize: adapter.beginOutputSize, endSize: adapter.endOutputSize },
-  spoolMaxBytes: adapter.spoolMaxBytes,
-  replayMaxBytes: adapter.replayMaxBytes,
+  spoolMaxBytes: adapter.spoolLimitBytes,
+  replayMaxBytes: adapter.replayBytes,
 });
 
 export const watchSettings = ({ adapter }: Configuration): LimitMonitorSettings => ({

@@ -8,7 +8,7 @@ export const reportedConfiguration = (configuration: Configuration): ReportedCon
   file: configuration.file,
   workspaceDirectory: configuration.adapter.workspaceDirectory,
   stateDirectory: configuration.adapter.stateDirectory,
-  logFile: configuration.logging.filePath,
+  logFile: configuration.logging.logFilePath,
   confirmedBy: confirmersOf(configuration),
 });
 

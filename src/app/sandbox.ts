@@ -32,7 +32,7 @@ export async function buildLauncher(
   });
   const { configured, profile, reason } = launcher.standing;
   if (reason === undefined) return launcher;
-  if (configuration.sandbox.isRequired) {
+  if (configuration.sandbox.require) {
     throw new AdapterError(
       'SANDBOX_UNAVAILABLE',
       `sandbox.profile ${configured} does not work on this machine, and sandbox.require is true: ${reason}`,

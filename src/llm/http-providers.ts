@@ -23,9 +23,9 @@ export class HttpProviders {
 
   /** Configured services: by an address, or by a key for a well-known one. */
   get configured(): ReadonlySet<HttpProviderName> {
-    const { http } = this.#settings();
+    const settings = this.#settings();
     const isConfigured = (name: HttpProviderName): boolean => {
-      const { baseUrl, apiKey } = http[name];
+      const { baseUrl, apiKey } = settings[name];
       if (name === 'azure') return baseUrl !== undefined && apiKey !== undefined;
       return baseUrl !== undefined || (name === 'openai' && apiKey !== undefined);
     };
@@ -44,7 +44,7 @@ export class HttpProviders {
    * @throws AdapterError LLM_…
    */
   async ask(name: HttpProviderName, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
-    const settings = this.#settings().http[name];
+    const settings = this.#settings()[name];
     const availability = this.availability(name);
     const model = question.model ?? settings.model;
     const unavailable = (reason: string) => llmError('unavailable', `${name}: ${reason}`, { provider: name });

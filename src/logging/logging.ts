@@ -80,13 +80,13 @@ class WinstonLogging implements Logging {
     this.#mask = options.mask ?? ((text) => text);
     this.#console = new ConsoleLines(options.stderr ?? process.stderr);
     this.#file = this.#createFile();
-    const toFile = createTransport((record) => this.#file.write(renderRecord(this.#configuration.format, record)));
+    const toFile = createTransport((record) => this.#file.write(renderRecord(this.#configuration.logFormat, record)));
     const toConsole = createTransport((record) => {
       this.#console.write(renderForPeople(record, this.#console.isColoured));
     });
     this.#logger = winston.createLogger({
       levels: LEVELS,
-      level: configuration.level,
+      level: configuration.loggingLevel,
       format: winston.format((info) => info)(),
       // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- winston's types have them as interfaces
       transports: options.console ? [toFile, toConsole] : [toFile],
@@ -104,12 +104,12 @@ class WinstonLogging implements Logging {
   }
 
   reconfigure(configuration: LoggingConfiguration): void {
-    const { filePath, maxFileBytes, backupCount } = this.#configuration;
+    const { logFilePath, maxLogSizeBytes, backupCount } = this.#configuration;
     this.#configuration = configuration;
-    this.#logger.level = configuration.level;
+    this.#logger.level = configuration.loggingLevel;
     if (
-      filePath === configuration.filePath &&
-      maxFileBytes === configuration.maxFileBytes &&
+      logFilePath === configuration.logFilePath &&
+      maxLogSizeBytes === configuration.maxLogSizeBytes &&
       backupCount === configuration.backupCount
     ) {
       return;
@@ -136,7 +136,7 @@ class WinstonLogging implements Logging {
   }
 
   #log(level: LogLevel, name: string, message: string, facts: Record<string, unknown> | undefined): void {
-    if (this.#closed !== undefined || LEVELS[level] > LEVELS[this.#configuration.level]) return;
+    if (this.#closed !== undefined || LEVELS[level] > LEVELS[this.#configuration.loggingLevel]) return;
     const text = this.#mask(escapeLine(message) + formatFacts(facts));
     this.#logger.log({ level, message: text, record: this.#createRecord(level, name, text) });
   }
@@ -146,15 +146,15 @@ class WinstonLogging implements Logging {
   }
 
   #createFile(): RotatingFile {
-    const { filePath, maxFileBytes, backupCount } = this.#configuration;
+    const { logFilePath, maxLogSizeBytes, backupCount } = this.#configuration;
     return new RotatingFile({
-      path: filePath,
-      maxBytes: maxFileBytes,
+      path: logFilePath,
+      maxBytes: maxLogSizeBytes,
       backupCount,
       onFailure: (error) => this.#console.write(`shell-adapter: cannot write the log: ${escapeLine(String(error))}`),
       describeLoss: (lostLines) => {
         const text = `the log can be written again${formatFacts({ lost_records: lostLines })}`;
-        return renderRecord(this.#configuration.format, this.#createRecord('WARNING', `${ROOT_NAME}.logging`, text));
+        return renderRecord(this.#configuration.logFormat, this.#createRecord('WARNING', `${ROOT_NAME}.logging`, text));
       },
     });
   }

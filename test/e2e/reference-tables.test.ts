@@ -14,9 +14,9 @@ it('docs/operate/configuration.md lists existing keys with their defaults', () =
   const page = readPage('docs/operate/configuration.md');
   const rows = [...page.matchAll(/^\| `((?:[a-z]+)\.\w+)` +\| (.+?) +\|/gm)];
   expect(rows.length).toBeGreaterThan(5);
-  const settings = new Map(listSettings().map(({ path, description }) => [path.join('.'), description]));
+  const settings = new Map(listSettings().map(({ path, fallback }) => [path.join('.'), fallback]));
   for (const [, key = '', shown = ''] of rows) {
-    const fallback = / Default: (.+)\.$/.exec(settings.get(key) ?? '')?.[1];
+    const fallback = settings.get(key)?.replaceAll('`', '');
     expect(fallback, key).toBeDefined();
     if (/^[`\d]/.test(shown)) expect(shown.replaceAll('`', ''), key).toBe(fallback);
   }

@@ -95,7 +95,7 @@ function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
   }
   const source = findConfigurationFile({ flag: config, env, cwd });
   const { audit } = readConfiguration({ ...source, env, cwd }, skipRuleTests);
-  if (audit.enabled || listAuditFiles(audit.filePath).length > 0) return audit.filePath;
+  if (audit.enabled || listAuditFiles(audit.file).length > 0) return audit.file;
   throw new CommandLineError('the configuration has audit.enabled: false, and there is no audit log', {
     hint: 'Give another configuration with --config, or the log itself with --file.',
   });

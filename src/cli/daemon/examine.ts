@@ -41,7 +41,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
 const privateFilesOf = ({ adapter, audit, secrets, file }: Configuration): Record<string, string> => ({
   state: adapter.stateDirectory,
   'first token': new TokenFiles(adapter.stateDirectory).firstSecretFile,
-  audit: audit.filePath,
+  audit: audit.file,
   ...(file !== undefined && secrets.length > 0 && { 'configuration file': file }),
 });
 

@@ -5,9 +5,9 @@ import type { Configuration } from '../model/configuration.js';
  * their rotated files.
  */
 export const ownFiles = ({ logging, audit }: Pick<Configuration, 'logging' | 'audit'>): readonly string[] => [
-  ...withBackups(logging.filePath, logging.backupCount),
-  ...withBackups(audit.filePath, audit.backups),
-  ...['.head', '.lock'].map((suffix) => audit.filePath + suffix),
+  ...withBackups(logging.logFilePath, logging.backupCount),
+  ...withBackups(audit.file, audit.backups),
+  ...['.head', '.lock'].map((suffix) => audit.file + suffix),
 ];
 
 const withBackups = (path: string, count: number): string[] => [

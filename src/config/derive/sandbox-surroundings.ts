@@ -5,7 +5,7 @@ import type { Configuration, SandboxConfiguration } from '../model/configuration
 import { ownFiles } from './own-files.js';
 
 /** All settings that a sandbox needs. */
-export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'isRequired'> {
+export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'require'> {
   /** PATH that is searched for bubblewrap. */
   readonly path: string;
   readonly workspace: string;

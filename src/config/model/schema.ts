@@ -3,7 +3,7 @@ import { adapterSection } from '../sections/adapter.js';
 import { auditSection } from '../sections/audit.js';
 import { authSection } from '../sections/auth.js';
 import { checkpointsSection } from '../sections/checkpoints.js';
-import { confirmationSection, reviewerFault } from '../sections/confirmation.js';
+import { confirmationSection } from '../sections/confirmation.js';
 import { httpSection } from '../sections/http.js';
 import { llmSection } from '../sections/llm.js';
 import { loggingSection } from '../sections/logging.js';
@@ -11,25 +11,23 @@ import { sandboxSection } from '../sections/sandbox.js';
 import { secretsSection } from '../sections/secrets.js';
 import { isLoopback, socketioSection } from '../sections/socketio.js';
 
-/** Schema of the configuration file: its sections; every key has a default. */
+/**
+ * Schema of the configuration file. Each key carries its facts: meaning, unit, default, effect of a reload. The types
+ * and values of the code, the reference page, `config show` and reloads are derived from it.
+ */
 export const configurationSchema = z
   .strictObject({
     adapter: adapterSection.prefault({}),
     checkpoints: checkpointsSection.prefault({}),
     logging: loggingSection.prefault({}),
-    socketio: socketioSection.prefault({}),
+    socketio: socketioSection,
     auth: authSection.prefault({}),
     confirmation: confirmationSection.prefault({}),
-    sandbox: sandboxSection.prefault({}),
+    sandbox: sandboxSection,
     llm: llmSection.prefault({}),
-    audit: auditSection.prefault({}),
+    audit: auditSection,
     secrets: secretsSection.prefault({}),
-    http: httpSection.prefault({}),
-  })
-  .superRefine(({ confirmation }, context) => {
-    const message = reviewerFault(confirmation);
-    if (message === undefined) return;
-    context.addIssue({ code: 'custom', path: ['confirmation', 'reviewer', 'model'], message });
+    http: httpSection,
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
     if (isLoopback(host)) return;
@@ -42,8 +40,8 @@ export const configurationSchema = z
     refuse(['socketio', 'host'], message);
   });
 
-/** The configuration as written in a file: snake_case, every key optional. */
+/** The configuration as written in a file: every key optional. */
 export type ConfigurationInput = z.input<typeof configurationSchema>;
 
-/** The configuration after validation: snake_case, units of the file, defaults filled in. */
+/** The configuration after validation, with the names and units of the file. */
 export type CheckedConfiguration = z.output<typeof configurationSchema>;

@@ -5,24 +5,22 @@ import type { CheckedConfiguration } from './schema.js';
 import { isMaskable } from '../sections/secrets.js';
 
 /**
- * Reads the secrets of a configuration.
- * @param resolve returns the absolute path of a file
+ * Reads the secrets of a configuration, whose paths are absolute.
  * @throws ConfigurationError when a secret cannot be read, or is too short to be distinguished from other words; the
  * message does not contain the secret
  */
 export function readSecrets(
   { values, environment, files }: CheckedConfiguration['secrets'],
   env: NodeJS.ProcessEnv,
-  resolve: (path: string, index: number) => string,
 ): readonly string[] {
   const fromEnvironment = environment.flatMap((name, index) => {
     const value = env[name] ?? '';
     if (value === '') return [];
     return [checked(value, `secrets.environment[${index}]`, `the value of ${name}`)];
   });
-  const fromFiles = files.map((path, index) => {
-    const file = resolve(path, index);
-    return checked(readSecretFile(file, `secrets.files[${index}]`), `secrets.files[${index}]`, file);
+  const fromFiles = files.map((file, index) => {
+    const path = `secrets.files[${index}]`;
+    return checked(readSecretFile(file, path), path, file);
   });
   return [...values, ...fromEnvironment, ...fromFiles];
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { type Facts, factsOf, fieldsOf, innerOf, type ReloadEffect, reloadOf } from '../sections/facts.js';
+import { codeName } from './code-values.js';
 import { configurationSchema } from './schema.js';
 
 /** A key of the configuration that holds a value. */
-export interface Setting {
+export interface Setting extends Facts {
   /** Path of the key, such as `['adapter', 'prewarm', 'sessions']`. */
   readonly path: readonly string[];
   /** Whether it accepts text only: a text that looks like a number is still text. */
@@ -10,25 +12,26 @@ export interface Setting {
   /** Whether it accepts a list of texts. */
   readonly isList: boolean;
   /** Keys of its entries, for a list or a mapping of mappings. */
-  readonly entryKeys: readonly string[];
-  /** Description, with unit and default. */
-  readonly description: string;
-}
-
-/** The part of a JSON Schema that describes the type of a key. */
-interface SchemaNode {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly anyOf?: readonly SchemaNode[];
-  readonly items?: SchemaNode;
-  readonly additionalProperties?: SchemaNode | boolean;
-  readonly description?: string;
+  readonly entries: readonly Setting[];
+  readonly reload: ReloadEffect;
 }
 
 /** Lists the keys of the schema in its order. */
-export function listSettings(): readonly Setting[] {
-  return collect(z.toJSONSchema(configurationSchema, { io: 'input' }) as SchemaNode, []);
+export const listSettings = (): readonly Setting[] => collect(configurationSchema, [], 'now');
+
+/** The environment variable that overrides a key. */
+export const variableName = (path: readonly string[]): string => `SHELL_ADAPTER_${path.join('_').toUpperCase()}`;
+
+/** A key, or a group of keys, that takes effect at the next start. */
+export interface RestartKey {
+  /** Name in the file, such as `adapter.kill_grace`. */
+  readonly name: string;
+  /** Path of its value in a `Configuration`. */
+  readonly path: readonly string[];
 }
+
+/** Lists the keys that take effect at the next start; a group that does as a whole counts as one key. */
+export const listRestartKeys = (): readonly RestartKey[] => collectRestarting(configurationSchema, '', []);
 
 /**
  * True when the schema expects text at this path: a text setting, or an entry of a setting that accepts a list or
@@ -51,17 +54,45 @@ export function listKeys(settings: readonly Setting[], section: readonly Propert
   const list = settings.find(
     ({ path }) => path.length + 1 === section.length && path.every((step, index) => section[index] === step),
   );
-  if (list) return list.entryKeys;
-  const below = settings.filter((setting) => section.every((step, index) => setting.path[index] === step));
-  return [...new Set(below.flatMap((setting) => setting.path[section.length] ?? []))];
+  const below = settings.filter(({ path }) => section.every((step, index) => path[index] === step));
+  const keys = list ? list.entries.map(({ path }) => path[0]) : below.map(({ path }) => path[section.length]);
+  return [...new Set(keys)].filter((key) => key !== undefined);
 }
 
-function collect(node: SchemaNode, path: readonly string[]): readonly Setting[] {
-  if (node.properties) return Object.entries(node.properties).flatMap(([key, child]) => collect(child, [...path, key]));
-  const types = node.anyOf ? node.anyOf.map((choice) => choice.type) : [node.type];
-  const isText = types.every((type) => type === 'string');
-  const { items, additionalProperties: values } = node;
-  const entry = items ?? (typeof values === 'object' ? values : undefined);
-  const entryKeys = Object.keys(entry?.properties ?? {});
-  return [{ path, isText, isList: types.includes('array'), entryKeys, description: node.description ?? '' }];
+function collect(schema: z.core.$ZodType, path: readonly string[], outer: ReloadEffect): readonly Setting[] {
+  const reload = reloadOf(schema) ?? outer;
+  const fields = fieldsOf(schema);
+  if (fields) return fields.flatMap(([key, field]) => collect(field, [...path, key], reload));
+  const inner = innerOf(schema);
+  const types = typesOf(inner);
+  const entry = entryOf(inner);
+  return [
+    {
+      ...(factsOf(schema) ?? { text: '', fallback: '' }),
+      path,
+      reload,
+      isText: types.every((type) => type === 'text'),
+      isList: types.includes('list'),
+      entries: entry && fieldsOf(entry) ? collect(entry, [], reload) : [],
+    },
+  ];
+}
+
+function typesOf(schema: z.core.$ZodType): readonly ('text' | 'list' | 'other')[] {
+  if (schema instanceof z.ZodUnion) return schema.options.map(innerOf).flatMap(typesOf);
+  if (schema instanceof z.ZodArray) return ['list'];
+  const { type } = schema._zod.def;
+  return [type === 'string' || type === 'enum' || type === 'literal' ? 'text' : 'other'];
+}
+
+function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodArray) return innerOf(schema.element);
+  return schema instanceof z.ZodRecord ? innerOf(schema.valueType) : undefined;
+}
+
+function collectRestarting(schema: z.core.$ZodType, name: string, path: readonly string[]): readonly RestartKey[] {
+  if (reloadOf(schema) === 'restart') return [{ name, path }];
+  return (fieldsOf(schema) ?? []).flatMap(([key, field]) =>
+    collectRestarting(field, name === '' ? key : `${name}.${key}`, [...path, codeName(key, field)]),
+  );
 }

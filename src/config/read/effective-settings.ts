@@ -1,11 +1,8 @@
-import { COMMAND_CLASSES } from '../../core/policy/model/classes.js';
 import { MASK, SecretMask } from '../../core/secrets/secret-mask.js';
-import type { Configuration } from '../model/configuration.js';
-import { type ConfigurationLayers, layerOf } from './layers.js';
-import { formatLogFormat } from '../sections/log-format.js';
 import type { CheckedConfiguration } from '../model/schema.js';
 import type { Setting } from '../model/settings.js';
-import { isMapping } from './values.js';
+import { isMapping, type Mapping, valueAt, withValueAt } from '../model/tree.js';
+import { type ConfigurationLayers, isGiven, layerOf } from './layers.js';
 
 /** A key of the configuration with its effective value. */
 export interface EffectiveSetting {
@@ -17,81 +14,51 @@ export interface EffectiveSetting {
   readonly source: string;
 }
 
-/** Lists all keys in the order of the sections, with values and sources. */
+/**
+ * Lists all keys in the order of the sections, with values and sources.
+ * @param secrets texts that are masked wherever they occur
+ */
 export function effectiveSettings(
-  checked: CheckedConfiguration,
-  configuration: Configuration,
+  settled: CheckedConfiguration,
+  secrets: readonly string[],
   layers: ConfigurationLayers,
   settings: readonly Setting[],
 ): readonly EffectiveSetting[] {
-  const derived = deriveValues(configuration);
-  const mask = new SecretMask(configuration.secrets);
-  return settings.map(({ path }) => {
-    const key = path.join('.');
-    const value = derived.has(key) ? derived.get(key) : valueAt(checked, path);
-    return { path, value: mask.value(withoutSecrets(key, value)), source: sourceOf(layers, path) };
+  const mask = new SecretMask(secrets);
+  return settings.map((setting) => {
+    const value = valueAt(settled, setting.path);
+    return {
+      path: setting.path,
+      value: mask.value(hideSecrets(value, setting)),
+      source: sourceOf(layers, setting, value),
+    };
   });
 }
 
-/** Values that depend on others, on the environment or on the current directory. */
-function deriveValues({ adapter, logging, audit, confirmation, llm, socketio }: Configuration): Map<string, unknown> {
-  const classes = COMMAND_CLASSES.map((name): [string, unknown] => [
-    `confirmation.classes.${name}`,
-    confirmation.modes[name] ?? confirmation.actions[name],
-  ]);
-  const services = Object.entries(llm.http).flatMap(([name, { baseUrl, model }]): [string, unknown][] => [
-    [`llm.${name}.base_url`, baseUrl],
-    [`llm.${name}.model`, model],
-  ]);
-  return new Map<string, unknown>([
-    ['adapter.workspace_directory', adapter.workspaceDirectory],
-    ['adapter.state_directory', adapter.stateDirectory],
-    ['adapter.shell', adapter.shell],
-    ['adapter.max_output_size', adapter.maxOutputSize],
-    ['adapter.begin_output_size', adapter.beginOutputSize],
-    ['adapter.end_output_size', adapter.endOutputSize],
-    ['logging.log_file_path', logging.filePath],
-    ['logging.log_format', formatLogFormat(logging.format)],
-    ['socketio.unix_socket', socketio.unixSocket],
-    ['audit.file', audit.filePath],
-    ['confirmation.mode', confirmation.mode],
-    ['confirmation.preset', confirmation.preset],
-    ['llm.models_file', llm.modelsFile],
-    ['llm.worktree_directory', llm.worktreeDirectory],
-    ...classes,
-    ...services,
-  ]);
+/** Masks keys of services, whether or not they are listed as secrets, and the variables of tools, which may be keys. */
+function hideSecrets(value: unknown, { isSecret, entries }: Setting): unknown {
+  if (isSecret === true) return hideAll(value);
+  const hidden = entries.filter((entry) => entry.isSecret === true).map(({ path }) => path);
+  if (!isMapping(value) || hidden.length === 0) return value;
+  return mapValues(value, (entry) =>
+    hidden.reduce((shown, path) => withValueAt(shown, path, hideAll(valueAt(shown, path))), entry),
+  );
 }
 
-const valueAt = (tree: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((inner, key) => (isMapping(inner) ? inner[key] : undefined), tree);
-
-/**
- * Masks keys of services, whether or not they are listed as secrets, and the variables of tools, which may contain
- * keys.
- */
-function withoutSecrets(key: string, value: unknown): unknown {
-  if (key === 'llm.shell_providers') return maskVariables(value);
-  const isSecret = key.endsWith('.api_key') || key === 'secrets.values';
-  if (!isSecret || value === undefined) return value;
-  return Array.isArray(value) ? value.map(() => MASK) : MASK;
+function hideAll(value: unknown): unknown {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) return value.map(() => MASK);
+  return isMapping(value) ? mapValues(value, () => MASK) : MASK;
 }
 
-function maskVariables(providers: unknown): unknown {
-  if (!isMapping(providers)) return providers;
-  const masked = Object.entries(providers).map(([name, provider]): [string, unknown] => {
-    const env = isMapping(provider) ? provider['env'] : undefined;
-    if (!isMapping(provider) || !isMapping(env)) return [name, provider];
-    return [name, { ...provider, env: Object.fromEntries(Object.keys(env).map((variable) => [variable, MASK])) }];
-  });
-  return Object.fromEntries(masked);
-}
+const mapValues = (mapping: Mapping, change: (value: unknown) => unknown): Mapping =>
+  Object.fromEntries(Object.entries(mapping).map(([key, value]) => [key, change(value)]));
 
-function sourceOf(layers: ConfigurationLayers, path: readonly string[]): string {
+function sourceOf(layers: ConfigurationLayers, { path, variable }: Setting, value: unknown): string {
   const layer = layerOf(layers, path);
   if (layer.kind === 'flags') return 'command line';
   if (layer.kind === 'environment') return layer.name;
-  if (valueAt(layers.yaml.tree, path) === undefined) return 'default';
+  if (!isGiven(layers, path)) return value === undefined ? 'default' : (variable ?? 'default');
   const position = layers.yaml.locate(path, 'key');
   return position ? `line ${position.line}` : 'the file';
 }

@@ -1,8 +1,6 @@
 import { findNearest } from './nearest.js';
-import type { Setting } from '../model/settings.js';
+import { type Setting, variableName } from '../model/settings.js';
 import { readValue } from './values.js';
-
-const PREFIX = 'SHELL_ADAPTER_';
 
 /** A value that an environment variable overrides. */
 export interface EnvironmentOverride {
@@ -34,10 +32,6 @@ export function readEnvironmentVariables(env: NodeJS.ProcessEnv, settings: reado
     else problems.push({ name, message: explainUnknown(name, byName.keys()) });
   }
   return { overrides, problems };
-}
-
-function variableName(path: readonly string[]): string {
-  return `${PREFIX}${path.join('_').toUpperCase()}`;
 }
 
 function readSetting(text: string, setting: Setting): unknown {

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { findNearest } from './nearest.js';
 import { formatPath } from '../model/problems.js';
 import { isSection, listKeys, type Setting } from '../model/settings.js';
-import { describeValue, isMapping, quote, readValue } from './values.js';
+import { isMapping, valueAt } from '../model/tree.js';
+import { describeValue, quote, readValue } from './values.js';
 
 /** A problem that the schema has found. */
 export interface SchemaProblem {
@@ -64,11 +65,4 @@ function explainUnknownKey(
 function sectionsIn(value: unknown, settings: readonly Setting[]): string[] {
   const sections = listKeys(settings, []);
   return isMapping(value) ? Object.keys(value).filter((key) => sections.includes(key)) : [];
-}
-
-function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((value, step) => {
-    if (Array.isArray(value) && typeof step === 'number') return value[step] as unknown;
-    return isMapping(value) && typeof step === 'string' && Object.hasOwn(value, step) ? value[step] : undefined;
-  }, tree);
 }

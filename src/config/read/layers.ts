@@ -1,6 +1,6 @@
 import type { EnvironmentOverride } from './environment-variables.js';
 import { isSection, type Setting } from '../model/settings.js';
-import { isMapping, type Mapping } from './values.js';
+import { isMapping, type Mapping, valueAt } from '../model/tree.js';
 import type { YamlFile } from './yaml-file.js';
 
 /** Sources of a configuration; later ones override earlier ones. */
@@ -33,6 +33,11 @@ export function layerOf(layers: ConfigurationLayers, path: readonly PropertyKey[
   if (hasPath(layers.flags, path)) return { kind: 'flags' };
   const override = layers.environment.find((candidate) => candidate.path.every((step, index) => path[index] === step));
   return override ? { kind: 'environment', name: override.name } : { kind: 'file' };
+}
+
+/** Whether a layer provides a value at this path; otherwise it is the default. */
+export function isGiven(layers: ConfigurationLayers, path: readonly PropertyKey[]): boolean {
+  return layerOf(layers, path).kind !== 'file' || valueAt(layers.yaml.tree, path) !== undefined;
 }
 
 /** A section without keys (all of them are commented out) is an empty section, not an invalid value. */

@@ -9,17 +9,14 @@ import { ACCESS_MODES } from '../../core/llm/access-mode.js';
 import { DRIVER_NAMES, type LlmSettings } from '../../core/llm/settings.js';
 import type { Configuration } from '../model/configuration.js';
 import { expandVariables, hasVariables } from './expand.js';
-import { UNIT_MS } from '../sections/fields.js';
+import { oneOf, secondsToMs, time } from '../sections/fields.js';
 import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
 import { parseYamlFile, type YamlFile } from './yaml-file.js';
 
 const DEFAULT_AGENT_FILE = 'AGENTS.md';
 
-const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
-  z.enum(names, { error: `must be one of ${names.join(', ')}` });
 const text = (what: string) => z.string({ error: `must be ${what}` }).min(1, { error: `must be ${what}` });
 const flag = z.boolean({ error: 'must be true or false' });
-const timeError = 'must be a number of seconds above 0';
 
 type ShellProviders = LlmSettings['shellProviders'];
 
@@ -29,12 +26,12 @@ const writtenModel = z.strictObject(
     driver: text('the name of a shell provider'),
     repoPath: text('a path'),
     agentFile: text('a path').default(DEFAULT_AGENT_FILE),
-    agentFileMode: choice(AGENT_FILE_MODES).default('prepend'),
+    agentFileMode: oneOf(AGENT_FILE_MODES).default('prepend'),
     worktree: flag.default(false),
     model: text('the name of a model').optional(),
-    timeout: z.number({ error: timeError }).gt(0, { error: timeError }).lte(2_147_483, { error: timeError }).optional(),
-    normalizer: choice(NORMALIZERS).default('auto'),
-    access: choice(ACCESS_MODES).optional(),
+    timeout: time('seconds').optional(),
+    normalizer: oneOf(NORMALIZERS).default('auto'),
+    access: oneOf(ACCESS_MODES).optional(),
   },
   { error: 'must be an object with driver and repoPath' },
 );
@@ -81,7 +78,7 @@ function readModels(file: string, providers: ShellProviders, env: NodeJS.Process
         model: rest.model,
         access: rest.access,
         repoPath: resolve(base, repoPath),
-        timeoutMs: timeout === undefined ? undefined : Math.max(1, Math.round(timeout * UNIT_MS.seconds)),
+        timeoutMs: timeout === undefined ? undefined : secondsToMs(timeout),
       },
     ]),
   );

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { RuleFault, TestedRule } from '../../core/policy/decision/rule-tests.js';
-import type { Configuration } from '../model/configuration.js';
-import { toConfiguration } from '../model/convert.js';
+import { type Configuration, toConfiguration } from '../model/configuration.js';
 import { readEnvironmentVariables } from './environment-variables.js';
 import { expandVariables, hasVariables } from './expand.js';
 import { explainIssue } from './explain.js';
 import { effectiveSettings, type EffectiveSetting } from './effective-settings.js';
-import { type ConfigurationLayers, layerOf, mergeLayers } from './layers.js';
+import { type ConfigurationLayers, isGiven, layerOf, mergeLayers } from './layers.js';
 import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
 import { type ConfigurationInput, configurationSchema } from '../model/schema.js';
 import { listSettings, type Setting, takesText } from '../model/settings.js';
+import { settle } from '../model/settle.js';
 import { readValue } from './values.js';
 import { EMPTY_YAML_FILE, parseYamlFile, type YamlFile } from './yaml-file.js';
 
@@ -78,14 +78,12 @@ export function readSettings(
   }
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems.sort(comparePlaces));
   const base = request.baseDirectory ?? (file === undefined ? request.cwd : projectDirectory(file));
-  const configuration = toConfiguration(parsed.data, {
-    file,
-    env: request.env,
-    cwd: request.cwd,
-    baseOf: (path) => (layerOf(layers, path).kind === 'file' ? base : request.cwd),
-  });
-  const checked = parsed.data;
-  return { configuration, listSettings: () => effectiveSettings(checked, configuration, layers, settings) };
+  const { env, cwd } = request;
+  const baseOf = (path: readonly string[]) => (layerOf(layers, path).kind === 'file' ? base : cwd);
+  const settled = settle(parsed.data, settings, { env, cwd, baseOf });
+  const configuration = toConfiguration(settled, { file, env, isGiven: (path) => isGiven(layers, path) });
+  const { secrets } = configuration;
+  return { configuration, listSettings: () => effectiveSettings(settled, secrets, layers, settings) };
 }
 
 function readYamlFile(file: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {

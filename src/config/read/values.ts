@@ -1,8 +1,5 @@
 import { type Document, isNode, parseDocument, visit } from 'yaml';
 
-/** A mapping in parsed YAML or JSON. */
-export type Mapping = Readonly<Record<string, unknown>>;
-
 /** Options for parsing YAML: YAML 1.2's core schema, which can express nothing but plain data. */
 export const YAML_OPTIONS = {
   schema: 'core',
@@ -12,11 +9,6 @@ export const YAML_OPTIONS = {
   prettyErrors: false,
   logLevel: 'error',
 } as const;
-
-/** True for a mapping, false for lists and all other values. */
-export function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Converts the text of a variable to a value where no text is expected: parsed as YAML, so that `8087` is a number and

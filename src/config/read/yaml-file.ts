@@ -1,6 +1,7 @@
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node, Pair, Scalar, YAMLError } from 'yaml';
-import { isMapping, type Mapping, YAML_OPTIONS } from './values.js';
+import { isMapping, type Mapping } from '../model/tree.js';
+import { YAML_OPTIONS } from './values.js';
 
 /** A position in a file; line and column start at 1. */
 interface Position {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { restarting } from './facts.js';
 import { count, flag, path } from './fields.js';
 
 const MIB = 1024 * 1024;
@@ -6,16 +6,16 @@ const MIB = 1024 * 1024;
 const MAX_FILE_BYTES = 1024 ** 4;
 
 /** `audit`: the audit log. */
-export const auditSection = z.strictObject({
+export const auditSection = restarting({
   enabled: flag(true, 'Whether requests that change something, verdicts, decisions and results are recorded.'),
   file: path(
-    'audit.jsonl in state_directory; audit-2.jsonl and so on for further daemons that share it',
-    'The audit log; its folder is created.',
+    'The audit log; its folder is created. A daemon that finds the default file in use takes `audit-2.jsonl` and so on.',
+    { in: 'state_directory', name: 'audit.jsonl' },
   ),
   max_size: count(
     { unit: 'bytes', min: 4096, max: MAX_FILE_BYTES },
     10 * MIB,
-    'An audit log that would grow beyond this is renamed and a new one begun, which goes on with the chain.',
+    'Size at which the log is renamed and a new file is started, which continues the hash chain.',
   ),
-  backups: count({ unit: 'files', min: 1, max: 1000 }, 10, 'Renamed audit logs (.1 is the newest) that are kept.'),
+  backups: count({ unit: 'files', min: 1, max: 1000 }, 10, 'Renamed logs that are kept; `.1` is the newest.'),
 });

@@ -10,23 +10,27 @@ export const checkpointsSection = z
     max_files: count(
       { unit: 'files and directories', min: 1, max: 10_000_000 },
       200_000,
-      'A workspace with more of them is refused.',
+      'A workspace with more files and directories is refused.',
     ),
     max_workspace_mb: count(
       { unit: 'MB', min: 1, max: MAX_MB },
       2048,
-      'A workspace whose files have more together is refused.',
+      'A workspace whose files are larger together is refused.',
     ),
-    max_file_mb: count({ unit: 'MB', min: 1, max: MAX_MB }, 256, 'A larger file is left out, and the answer says so.'),
+    max_file_mb: count(
+      { unit: 'MB', min: 1, max: MAX_MB },
+      256,
+      'A larger file is left out, and the response says so.',
+    ),
     max_count: count(
       { unit: 'checkpoints', min: 1, max: 10_000 },
       100,
-      'With more of them the oldest go, unrequested ones first.',
+      'Checkpoints that are kept; the oldest are removed first, those that no client requested before all others.',
     ),
     max_store_mb: count(
       { unit: 'MB', min: 1, max: MAX_MB },
       4096,
-      'When the checkpoints of a workspace take more on the disk, old ones go likewise. The newest stays.',
+      'Disk space of the checkpoints of a workspace; above it, old ones are removed. The newest stays.',
     ),
   })
   .superRefine(({ max_workspace_mb: workspace, max_store_mb: store }, context) => {

@@ -2,68 +2,92 @@ import { z } from 'zod';
 import { accessProblem } from '../../core/llm/access.js';
 import { ACCESS_MODES } from '../../core/llm/access-mode.js';
 import { DRIVER_NAMES, LLM_PROVIDERS, OUTPUT_MODES, PROMPT_STYLES } from '../../core/llm/settings.js';
-import { count, duration, ownLimit, path, UNIT_MS } from './fields.js';
+import { Secret } from '../../core/secret.js';
+import { converted, described } from './facts.js';
+import {
+  choice,
+  count,
+  duration,
+  oneOf,
+  optionalCount,
+  optionalDuration,
+  optionalPath,
+  optionalText,
+  path,
+  resourceLimits,
+  secret,
+  text,
+  variables,
+} from './fields.js';
 
-/** The default as text, for the documentation. */
-const DEFAULT_FALLBACK = DRIVER_NAMES.join(', ');
-
-const MAX_SECONDS = Math.floor(2_147_483_647 / UNIT_MS.seconds);
 const MAX_PROMPT_BYTES = 64 * 1024 * 1024;
+const RUNS = { unit: 'runs', min: 1, max: 64 } as const;
 
-const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
-  z.enum(names, { error: `must be one of ${names.join(', ')}` });
-
-const textError = 'must be a text';
-const text = z
-  .string({ error: textError })
-  .min(1, { error: `${textError}, not an empty one` })
-  .refine((value) => !value.includes('\0'), { error: `${textError} without NUL` });
-
-const timeError = `must be a number of seconds above 0 and at most ${MAX_SECONDS}`;
-const seconds = z.number({ error: timeError }).gt(0, { error: timeError }).lte(MAX_SECONDS, { error: timeError });
-
-const sizeError = `must be a whole number (bytes) from 1 to ${MAX_PROMPT_BYTES}`;
-const runsError = 'must be a whole number (runs) from 1 to 64';
 const urlError = 'must be a URL such as http://127.0.0.1:11434';
-
 const commandError = 'must be the name of a program on PATH, or an absolute path';
 
-const argumentList = z.array(z.string({ error: textError }), { error: 'must be a list of texts' });
+const argumentList = z.array(z.string({ error: 'must be a text' }), { error: 'must be a list of texts' });
+
+const OF_DRIVER = 'that of the driver';
+
+/** A key of a tool whose default is that of its driver, or nothing. */
+const ofDriver = <S extends z.ZodType>(schema: S, meaning: string, fallback = OF_DRIVER) =>
+  described(schema.optional(), { text: meaning, fallback });
 
 const shellProvider = z
   .strictObject(
     {
-      driver: choice(DRIVER_NAMES).optional(),
-      command: text
-        .refine((value) => !value.includes('/') || value.startsWith('/'), { error: commandError })
-        .optional(),
-      args: argumentList.optional(),
-      prompt_flag: text.optional(),
-      model_flag: text.optional(),
-      system_flag: text.optional(),
-      stdin_mode: choice(['pipe', 'file']).default('pipe'),
-      model: text.optional(),
-      timeout: seconds.optional(),
-      idle_timeout: seconds.optional(),
-      output: choice(OUTPUT_MODES).default('auto'),
-      prompt_style: choice(PROMPT_STYLES).optional(),
-      max_prompt_bytes: z
-        .int({ error: sizeError })
-        .min(1, { error: sizeError })
-        .max(MAX_PROMPT_BYTES, { error: sizeError })
-        .optional(),
-      access: choice(ACCESS_MODES).optional(),
+      driver: ofDriver(
+        oneOf(DRIVER_NAMES),
+        'The tool whose output it prints; it determines all other defaults.',
+        'the driver of its name; without one, everything that it prints is the answer',
+      ),
+      command: ofDriver(
+        text.refine((value) => !value.includes('/') || value.startsWith('/'), { error: commandError }),
+        'A name on PATH, or an absolute path.',
+        'that of the driver, or else the name of the entry',
+      ),
+      args: ofDriver(argumentList, 'Its arguments.'),
+      prompt_flag: ofDriver(text, 'The flag before the prompt, or `positional` for an argument without one.'),
+      model_flag: ofDriver(text, 'The flag for the model.'),
+      system_flag: ofDriver(text, 'The flag for the system prompt. Without one, it precedes the prompt.'),
+      stdin_mode: choice(
+        ['pipe', 'file'],
+        'pipe',
+        '`pipe`: the prompt is on standard input. `file`: in a file, whose path replaces `{input_file}` in `args`.',
+      ),
+      model: optionalText('that of the tool', 'The model to use.'),
+      timeout: optionalDuration('seconds', 'that of `llm.timeout`', 'How long an answer may take.'),
+      idle_timeout: optionalDuration('seconds', 'no limit', 'How long it may print nothing.'),
+      output: choice(
+        OUTPUT_MODES,
+        'auto',
+        '`auto`: as the driver knows it. `text`: everything is the answer. `last_block`: the last paragraph is.',
+      ),
+      prompt_style: ofDriver(oneOf(PROMPT_STYLES), 'How several messages become one prompt: `plain` or `labelled`.'),
+      max_prompt_bytes: optionalCount(
+        { unit: 'bytes', min: 1, max: MAX_PROMPT_BYTES },
+        OF_DRIVER,
+        'The largest prompt.',
+      ),
+      access: ofDriver(
+        oneOf(ACCESS_MODES),
+        'What it may do in its directory: `read`, `write` (also change files) or `full` (also run any command).',
+        '`read`',
+      ),
       access_args: z
-        .strictObject({ read: argumentList.optional(), write: argumentList.optional(), full: argumentList.optional() })
+        .strictObject({
+          read: ofDriver(argumentList, 'Arguments that grant `read`.'),
+          write: ofDriver(argumentList, 'Arguments that grant `write`.'),
+          full: ofDriver(argumentList, 'Arguments that grant `full`.'),
+        })
         .default({}),
-      concurrency: z.int({ error: runsError }).min(1, { error: runsError }).max(64, { error: runsError }).optional(),
-      env: z
-        .record(
-          z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'is not the name of a variable' }),
-          z.string({ error: 'must be a text; write numbers and true or false in quotes' }),
-          { error: 'must be a mapping of variable names to texts' },
-        )
-        .default({}),
+      concurrency: optionalCount(RUNS, 'that of `llm.concurrency`', 'Concurrent runs.'),
+      env: converted(
+        variables('must be a mapping of variable names to texts').default({}),
+        { text: 'Variables, such as its key.', fallback: 'none', isSecret: true },
+        (written) => Object.fromEntries(Object.entries(written).map(([name, value]) => [name, new Secret(value)])),
+      ),
     },
     { error: 'must be a mapping with a command, args and so on' },
   )
@@ -80,47 +104,59 @@ const shellProvider = z
     context.addIssue({ code: 'custom', path: ['args'], message });
   });
 
-const optionalText = (description: string) => text.optional().describe(description);
+/** The address of a service. */
+const url = (variable: string, meaning: string, otherwise: string) =>
+  described(
+    z
+      .string({ error: urlError })
+      .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), { error: urlError })
+      .optional(),
+    { text: meaning, variable, fallback: fromVariable(variable, otherwise) },
+  );
 
-const url = (description: string) =>
-  z
-    .string({ error: urlError })
-    .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), { error: urlError })
-    .optional()
-    .describe(description);
+const fromVariable = (variable: string, otherwise?: string): string =>
+  `\`\${${variable}}\`${otherwise === undefined ? '' : `, or ${otherwise}`}`;
 
-const retries = count(
-  { unit: 'retries', min: 0, max: 10 },
-  2,
-  'How often a request is repeated that the service could not serve for the moment.',
-);
+const apiKey = (variable: string) => secret(fromVariable(variable), 'The key.', { variable });
+
+const model = (variable: string, meaning = 'The model of requests that name none.') =>
+  optionalText(fromVariable(variable), meaning, { variable });
+
+const retries = () =>
+  count(
+    { unit: 'retries', min: 0, max: 10 },
+    2,
+    'How often a request is repeated after a temporary failure of the service.',
+  );
 
 const openai = z.strictObject({
-  base_url: url('Where it is. Default: ${OPENAI_BASE_URL}, or OpenAI itself.'),
-  api_key: optionalText('The key. Default: ${OPENAI_API_KEY}.'),
-  model: optionalText('The model of requests that name none. Default: ${OPENAI_MODEL}.'),
-  max_retries: retries,
+  base_url: url('OPENAI_BASE_URL', 'The address of the API.', 'OpenAI itself'),
+  api_key: apiKey('OPENAI_API_KEY'),
+  model: model('OPENAI_MODEL'),
+  max_retries: retries(),
 });
 
 const azure = z.strictObject({
-  base_url: url('The endpoint of the resource. Default: ${AZURE_OPENAI_ENDPOINT}.'),
-  api_key: optionalText('The key. Default: ${AZURE_OPENAI_API_KEY}.'),
-  model: optionalText('The deployment of requests that name none. Default: ${AZURE_OPENAI_DEPLOYMENT}.'),
-  api_version: optionalText('The version of the interface. Default: ${AZURE_OPENAI_API_VERSION}, or 2024-10-21.'),
-  max_retries: retries,
+  base_url: url('AZURE_OPENAI_ENDPOINT', 'The endpoint of the resource.', 'none'),
+  api_key: apiKey('AZURE_OPENAI_API_KEY'),
+  model: model('AZURE_OPENAI_DEPLOYMENT', 'The deployment of requests that name none.'),
+  api_version: optionalText(fromVariable('AZURE_OPENAI_API_VERSION', '`2024-10-21`'), 'The version of the API.', {
+    variable: 'AZURE_OPENAI_API_VERSION',
+  }),
+  max_retries: retries(),
 });
 
 const ollama = z.strictObject({
-  base_url: url('Where it is. Default: ${OLLAMA_API_BASE}, or http://127.0.0.1:11434.'),
-  model: optionalText('The model of requests that name none. Default: ${OLLAMA_MODEL}.'),
-  max_retries: retries,
+  base_url: url('OLLAMA_API_BASE', 'The address of the server.', '`http://127.0.0.1:11434`'),
+  model: model('OLLAMA_MODEL'),
+  max_retries: retries(),
 });
 
 const litellm = z.strictObject({
-  base_url: url('Where its proxy is. Default: ${LITELLM_API_BASE}, or http://127.0.0.1:4000.'),
-  api_key: optionalText('The key. Default: ${LITELLM_API_KEY}.'),
-  model: optionalText('The model of requests that name none. Default: ${LITELLM_MODEL}.'),
-  max_retries: retries,
+  base_url: url('LITELLM_API_BASE', 'The address of the proxy.', '`http://127.0.0.1:4000`'),
+  api_key: apiKey('LITELLM_API_KEY'),
+  model: model('LITELLM_MODEL'),
+  max_retries: retries(),
 });
 
 /** Accepts the forms of environment variables too. */
@@ -136,48 +172,47 @@ const skipCli = z
 /** `llm`: the providers for `llm_call` and `llm_stream`. */
 export const llmSection = z
   .strictObject({
-    provider: choice(LLM_PROVIDERS)
-      .default('auto')
-      .describe(
-        'The provider of requests that name none: shell, openai, azure, ollama, litellm, or auto, which takes a configured service, or else an installed tool. Default: auto.',
-      ),
-    fallback: z
-      .array(text, { error: 'must be a list of names of shell providers' })
-      .default([...DRIVER_NAMES])
-      .describe(`The tools that are tried in turn when a request names none. Default: ${DEFAULT_FALLBACK}.`),
-    skip_cli: skipCli
-      .default(false)
-      .describe('Whether no command-line tool is run, where they could only wait for a login. Default: false.'),
-    timeout: duration('seconds', 300, 'How long an answer may take, for providers that say nothing else.'),
+    provider: choice(
+      LLM_PROVIDERS,
+      'auto',
+      'The provider of requests that name none: shell, openai, azure, ollama, litellm, or auto, which takes a configured service, or else an installed tool.',
+    ),
+    fallback: described(
+      z.array(text, { error: 'must be a list of names of shell providers' }).default([...DRIVER_NAMES]),
+      {
+        text: 'The tools that are tried in turn when a request names none.',
+        fallback: DRIVER_NAMES.map((name) => `\`${name}\``).join(', '),
+      },
+    ),
+    skip_cli: described(skipCli.default(false), {
+      text: 'Whether no command-line tool is run, for machines where tools could only wait for a login.',
+      fallback: '`false`',
+    }),
+    timeout: duration('seconds', 300, 'How long an answer may take, unless the provider says otherwise.'),
     max_timeout: duration('seconds', 3600, 'The longest time-out that a request may ask for.'),
-    concurrency: count({ unit: 'runs', min: 1, max: 64 }, 2, 'Runs of one tool at a time; each takes up to 600 MB.'),
+    concurrency: count(RUNS, 2, 'Concurrent runs of one tool; each takes up to 600 MB.'),
     queue_limit: count({ unit: 'calls', min: 0, max: 10_000 }, 16, 'Calls that may wait for one tool.'),
     repeat_window: count(
       { unit: 'seconds', min: 0, max: 60 },
       5,
-      'How soon after a failed run the same request to the HTTP endpoint is taken for a repetition, which runs nothing.',
+      'Time after a failed run in which the same request to the HTTP endpoint counts as a repetition, which runs nothing; 0 switches it off.',
     ),
-    cpu_percent_limit: ownLimit(
-      'cpu_percent_limit',
-      'How much CPU a run may use, on the average over adapter.cpu_window.',
+    ...resourceLimits('a run', (key) => `that of \`adapter.${key}\``),
+    shell_providers: described(
+      z.record(text, shellProvider, { error: 'must be a mapping of names to command-line tools' }).default({}),
+      {
+        text: 'Command-line tools by name: further ones, or those that have a driver with other settings.',
+        fallback: 'none',
+      },
     ),
-    cpu_seconds_limit: ownLimit('cpu_seconds_limit', 'How much CPU time a run may use.'),
-    memory_mb_limit: ownLimit('memory_mb_limit', 'How much memory the processes of a run may use together.'),
-    process_limit: ownLimit('process_limit', 'How many processes and threads a run may have.'),
-    disk_mb_limit: ownLimit('disk_mb_limit', 'How much the processes of a run may write to disks.'),
-    shell_providers: z
-      .record(text, shellProvider, { error: 'must be a mapping of names to command-line tools' })
-      .default({})
-      .describe(
-        'Command-line tools, by name: others than those that have a driver, or these in another way. Default: none.',
-      ),
-    models_file: path(
+    models_file: optionalPath(
       'none; then each tool is a model of its own name, in the workspace',
-      'The file with the models of POST /v1/chat/completions, in JSON.',
+      'The file with the models of `POST /v1/chat/completions`, in JSON.',
     ),
     worktree_directory: path(
-      '`worktrees` in adapter.state_directory',
-      'Where runs with a worktree of their own have it, as long as they last.',
+      'The directory of the worktrees of runs; each is removed when its run ends.',
+      { in: 'state_directory', name: 'worktrees' },
+      'restart',
     ),
     openai: openai.prefault({}),
     azure: azure.prefault({}),

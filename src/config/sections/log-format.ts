@@ -86,14 +86,3 @@ function describeFields(): string {
     .map((name) => `%(${name})`)
     .join(', ')}, each with s, d or f after it`;
 }
-
-/** Formats a log format as written in the file. */
-export const formatLogFormat = (format: LogFormat): string =>
-  format
-    .map((part) => {
-      if (typeof part === 'string') return part.replaceAll('%', '%%');
-      const { field, align, fill, width, precision, conversion } = part;
-      const flag = align === 'left' ? '-' : fill === '0' ? '0' : '';
-      return `%(${field})${flag}${width || ''}${precision === undefined ? '' : `.${precision}`}${conversion}`;
-    })
-    .join('');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MIN_SECRET_CHARACTERS, patternsOf } from '../../core/secrets/secret-mask.js';
+import { described } from './facts.js';
 
 // No message here may begin with "must be": such messages quote the value, which is a secret.
 const listError = 'has to be a list of texts';
@@ -13,18 +14,21 @@ export const isMaskable = (secret: string): boolean => patternsOf([secret]).leng
 
 /** `secrets`: texts that are masked in all output and records. */
 export const secretsSection = z.strictObject({
-  values: z
-    .array(text.refine(isMaskable, { error: TOO_SHORT }), { error: listError })
-    .default([])
-    .describe('Secrets themselves, best as "${VARIABLE}". Default: none.'),
-  environment: z
-    .array(text.min(1, { error: 'has to be the name of a variable' }), { error: listError })
-    .default([])
-    .describe(
-      'Names of variables of the daemon whose values are secrets; those that are not set count for nothing. Default: none.',
-    ),
-  files: z
-    .array(text.min(1, { error: 'has to be a path' }), { error: listError })
-    .default([])
-    .describe('Files whose content is a secret, each line of it. Default: none.'),
+  values: described(z.array(text.refine(isMaskable, { error: TOO_SHORT }), { error: listError }).default([]), {
+    text: 'Secrets themselves, best as `"${VARIABLE}"`.',
+    fallback: 'none',
+    isSecret: true,
+  }),
+  environment: described(
+    z.array(text.min(1, { error: 'has to be the name of a variable' }), { error: listError }).default([]),
+    {
+      text: 'Names of variables of the daemon whose values are secrets; variables that are not set are ignored.',
+      fallback: 'none',
+    },
+  ),
+  files: described(z.array(text.min(1, { error: 'has to be a path' }), { error: listError }).default([]), {
+    text: 'Files whose content is secret, each line of it.',
+    fallback: 'none',
+    location: {},
+  }),
 });

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { count, duration, path } from './fields.js';
+import { converted, described, restarting } from './facts.js';
+import { count, duration, flag, optionalPath } from './fields.js';
 
 const MIB = 1024 * 1024;
 
@@ -14,51 +15,64 @@ const hostsError = 'must be a list of host names, without ports';
 const originsError = 'must be "*" or origins such as "https://example.org:8443", without a path';
 const origin = z.string({ error: originsError }).regex(ORIGIN, { error: originsError });
 
+const tls = z
+  .strictObject({
+    cert: optionalPath('no TLS', 'The certificate with its chain, in PEM.'),
+    key: optionalPath('no TLS', 'The private key of the certificate, in PEM.'),
+  })
+  .superRefine(({ cert, key }, context) => {
+    if ((cert === undefined) === (key === undefined)) return;
+    const [there, missing] = cert === undefined ? ['key', 'cert'] : ['cert', 'key'];
+    context.addIssue({ code: 'custom', path: [there], message: `needs ${missing} beside it` });
+  });
+
 /** `socketio`: port and Unix socket, and the clients that may connect. */
-export const socketioSection = z.strictObject({
-  host: z
-    .string({ error: 'must be an address' })
-    .refine((host) => isIP(host) !== 0 || host.toLowerCase() === 'localhost', {
-      error: 'must be an IP address or localhost',
-    })
-    .default('127.0.0.1')
-    .describe(
-      'The address to listen on. One that other machines reach takes tls, or insecure_transport. Default: 127.0.0.1.',
-    ),
-  port: count({ unit: 'port', min: 0, max: 65_535 }, 8087, 'The port to listen on; 0 takes any free one.'),
-  unix_socket: path(
-    'none',
-    'A Unix socket to listen on beside the port. Its folder may be open to this user alone, and is made so.',
+export const socketioSection = restarting({
+  host: described(
+    z
+      .string({ error: 'must be an address' })
+      .refine((host) => isIP(host) !== 0 || host.toLowerCase() === 'localhost', {
+        error: 'must be an IP address or localhost',
+      })
+      .default('127.0.0.1'),
+    {
+      text: 'The address to listen on. One that other machines reach needs `tls` or `insecure_transport`.',
+      fallback: '`127.0.0.1`',
+    },
   ),
-  cors_allowed_origins: z
-    .union([z.literal('*'), origin, z.array(z.union([z.literal('*'), origin], { error: originsError }))], {
-      error: originsError,
-    })
-    .default('*')
-    .describe('The web origins whose pages may connect, with a token: one, a list, or "*" for any. Default: "*".'),
-  allowed_hosts: z
-    .array(z.string({ error: hostsError }).regex(HOST_NAME, { error: hostsError }), { error: hostsError })
-    .default([])
-    .describe(
-      'Names by which clients may call the daemon beside those of the loopback: those of a proxy. Default: none.',
-    ),
-  tls: z
-    .strictObject({
-      cert: path('no TLS', 'The certificate with its chain, in PEM.'),
-      key: path('no TLS', 'The private key of the certificate, in PEM.'),
-    })
-    .superRefine(({ cert, key }, context) => {
-      if ((cert === undefined) === (key === undefined)) return;
-      const [there, missing] = cert === undefined ? ['key', 'cert'] : ['cert', 'key'];
-      context.addIssue({ code: 'custom', path: [there], message: `needs ${missing} beside it` });
-    })
-    .prefault({}),
-  insecure_transport: z
-    .boolean({ error: 'must be true or false' })
-    .default(false)
-    .describe(
-      'Whether other machines may connect without TLS: anybody on the way can read tokens then. Default: false.',
-    ),
+  port: count({ unit: 'port', min: 0, max: 65_535 }, 8087, 'The port to listen on; 0 takes any free one.'),
+  unix_socket: optionalPath(
+    'none',
+    'A Unix socket to listen on besides the port. Its folder is accessible to this user only, and is made so.',
+  ),
+  cors_allowed_origins: converted(
+    z
+      .union([z.literal('*'), origin, z.array(z.union([z.literal('*'), origin], { error: originsError }))], {
+        error: originsError,
+      })
+      .default('*'),
+    {
+      text: 'The web origins whose pages may connect, with a token: one, a list, or `*` for any.',
+      fallback: '`*`',
+    },
+    (written): '*' | readonly string[] => {
+      const origins = [written].flat();
+      return origins.includes('*') ? '*' : origins;
+    },
+  ),
+  allowed_hosts: converted(
+    z.array(z.string({ error: hostsError }).regex(HOST_NAME, { error: hostsError }), { error: hostsError }).default([]),
+    {
+      text: 'Names by which clients may address the daemon besides those of the loopback, such as that of a proxy.',
+      fallback: 'none',
+    },
+    (names): readonly string[] => names.map((name) => name.toLowerCase()),
+  ),
+  tls: tls.prefault({}),
+  insecure_transport: flag(
+    false,
+    'Whether other machines may connect without TLS. Tokens can then be read on the way.',
+  ),
   max_message_bytes: count(
     { unit: 'bytes', min: 1024, max: 64 * MIB },
     MIB,
@@ -69,8 +83,8 @@ export const socketioSection = z.strictObject({
     1024,
     'Clients that may be connected at a time.',
   ),
-  ping_interval: duration('seconds', 10, 'How often a client is asked whether it is still there.'),
-  ping_timeout: duration('seconds', 10, 'How long the answer may take before the client counts as gone.'),
+  ping_interval: duration('seconds', 10, 'Interval of the heartbeat to each client.'),
+  ping_timeout: duration('seconds', 10, 'How long a client may take to answer it before the connection ends.'),
 });
 
 /** Whether a listening address is reachable from this machine only. */

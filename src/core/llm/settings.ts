@@ -57,16 +57,16 @@ export interface ShellProviderSettings {
 export interface HttpProviderSettings {
   /** Undefined for the public service, if one exists. */
   readonly baseUrl: string | undefined;
-  readonly apiKey: Secret | undefined;
+  readonly apiKey?: Secret | undefined;
   /** Model of requests that name none; with Azure, the deployment. */
   readonly model: string | undefined;
   readonly maxRetries: number;
   /** For Azure only. */
-  readonly apiVersion: string | undefined;
+  readonly apiVersion?: string | undefined;
 }
 
-/** Settings of LLM calls. */
-export interface LlmSettings {
+/** Settings of LLM calls; those of each service are under its name. */
+export interface LlmSettings extends Readonly<Record<HttpProviderName, HttpProviderSettings>> {
   readonly provider: LlmProviderName;
   /** Shell providers in the order of attempts when a request names none. */
   readonly fallback: readonly string[];
@@ -86,7 +86,6 @@ export interface LlmSettings {
   /** Limits of all processes of one run together. */
   readonly limits: Limits;
   readonly shellProviders: Readonly<Record<string, ShellProviderSettings>>;
-  readonly http: Readonly<Record<HttpProviderName, HttpProviderSettings>>;
   /** Path of the file with the models of the HTTP endpoint; undefined for none. */
   readonly modelsFile: string | undefined;
   /** Content of that file. */

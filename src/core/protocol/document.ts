@@ -4,6 +4,7 @@ import { PERMISSIONS } from './permissions.js';
 import { ROLE_NAMES, ROLES } from '../access/roles.js';
 import { SKIP_REASONS } from '../checkpoints/entry.js';
 import { ERROR_CODES } from '../errors.js';
+import { markdownTable } from '../markdown.js';
 import { confirmationInfo, judgedCommand } from './confirmations.js';
 import { requestExamples } from './examples.js';
 import { type FieldRow, listFields } from './field-table.js';
@@ -45,7 +46,7 @@ export function renderProtocolDocument(): string {
     `# The wire protocol, version ${PROTOCOL_VERSION}`,
     '<!-- Generated from src/core/protocol by `npm run docs`. Change it there. -->',
     RULES.trim(),
-    table(
+    markdownTable(
       ['reason', 'what it is'],
       Object.entries(SKIP_REASONS).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
     ),
@@ -65,7 +66,7 @@ export function renderProtocolDocument(): string {
     }),
     '## Error codes',
     'Codes are never renamed, and never used for something else.',
-    table(
+    markdownTable(
       ['code', 'meaning'],
       Object.entries(ERROR_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
     ),
@@ -77,7 +78,7 @@ const requestNames = () => Object.keys(requests) as RequestName[];
 
 function renderIndex(): string {
   const rows = requestNames().map((name) => [`[\`${name}\`](#${name})`, requests[name].summary]);
-  return table(['request', 'what it does'], rows);
+  return markdownTable(['request', 'what it does'], rows);
 }
 
 /** Describes the roles and the requests that each of them may make. */
@@ -86,7 +87,7 @@ function renderRoles(): string {
   const rows = requestNames().map((name) => {
     return [`\`${name}\``, ...ROLE_NAMES.map((role) => (PERMISSIONS[name].includes(role) ? 'yes' : ''))];
   });
-  return `${table(['role', 'what it may do'], meanings)}\n\n${table(['request', ...ROLE_NAMES], rows)}`;
+  return `${markdownTable(['role', 'what it may do'], meanings)}\n\n${markdownTable(['request', ...ROLE_NAMES], rows)}`;
 }
 
 function renderRequest(name: RequestName): string {
@@ -110,7 +111,7 @@ function renderPayload(schema: z.ZodType): string {
 function renderFields(schema: z.ZodType, certainty: string, listed: readonly ListedShape[] = []): string {
   const rows = listFields(schema).filter(({ name }) => !listed.some(({ prefix }) => name.startsWith(prefix)));
   if (rows.length === 0) return 'Nothing: `{}`.';
-  return table(
+  return markdownTable(
     ['field', 'type', certainty, 'what it is'],
     rows.map((row) => renderRow(row, listed)),
   );
@@ -138,8 +139,3 @@ function listedShapes(schema: z.ZodType): readonly ListedShape[] {
 }
 
 const linkTo = (title: string): string => `[${title.toLowerCase()}](#${title.toLowerCase().replaceAll(' ', '-')})`;
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}

@@ -9,6 +9,7 @@ describe('confirmation', () => {
     expect(load('').confirmation).toEqual({
       mode: 'off',
       preset: 'balanced',
+      classes: PRESETS.balanced,
       actions: PRESETS.balanced,
       modes: {},
       rules: [],

@@ -63,7 +63,7 @@ describe('llm.shell_providers', () => {
 
   it('shows no secrets', () => {
     const { llm } = load(SAMPLE, { env: { ...BARE_ENV, ANTHROPIC_API_KEY: 'k-123', OPENAI_API_KEY: 'k-456' } });
-    expect(llm.http.openai.apiKey?.reveal()).toBe('k-456');
+    expect(llm.openai.apiKey?.reveal()).toBe('k-456');
     expect(JSON.stringify(llm)).not.toMatch(/k-123|k-456/);
   });
 
@@ -115,11 +115,11 @@ describe('llm', () => {
       AZURE_OPENAI_ENDPOINT: 'https://x',
       OPENAI_API_KEY: 'o',
     };
-    const { http } = load('llm: { ollama: { base_url: "http://127.0.0.1:2" } }', { env }).llm;
-    expect(http.ollama.baseUrl).toBe('http://127.0.0.1:2');
-    expect(http.azure.baseUrl).toBe('https://x');
-    expect(http.azure.apiKey?.reveal()).toBe('a');
-    expect(http.openai).toMatchObject({ baseUrl: undefined, model: undefined, maxRetries: 2 });
+    const { ollama, azure, openai } = load('llm: { ollama: { base_url: "http://127.0.0.1:2" } }', { env }).llm;
+    expect(ollama.baseUrl).toBe('http://127.0.0.1:2');
+    expect(azure.baseUrl).toBe('https://x');
+    expect(azure.apiKey?.reveal()).toBe('a');
+    expect(openai).toMatchObject({ baseUrl: undefined, model: undefined, maxRetries: 2 });
   });
 
   it('gives the daemon’s variables only by name', () => {

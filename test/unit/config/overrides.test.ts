@@ -107,7 +107,7 @@ describe('a relative path', () => {
   const pathsOf = (configuration: ReturnType<typeof load>) => [
     configuration.adapter.workspaceDirectory,
     configuration.adapter.stateDirectory,
-    configuration.logging.filePath,
+    configuration.logging.logFilePath,
   ];
 
   it('in a file is relative to the folder of the file', () => {

@@ -53,9 +53,9 @@ describe('the sample configuration', () => {
       resourceLimits: { cpu_percent: 50, memory_mb: 50 },
     });
     expect(logging).toMatchObject({
-      level: 'INFO',
-      filePath: join(PROJECT, 'logs/shell_adapter.log'),
-      maxFileBytes: 5_242_880,
+      loggingLevel: 'INFO',
+      logFilePath: join(PROJECT, 'logs/shell_adapter.log'),
+      maxLogSizeBytes: 5_242_880,
       backupCount: 3,
     });
     expect(socketio).toMatchObject({ host: '127.0.0.1', port: 8087, corsAllowedOrigins: '*' });
@@ -76,6 +76,6 @@ describe('the shipped configuration', () => {
   it('listens on port 8087 and logs into the state directory, outside the workspace', () => {
     const { adapter, socketio, logging } = loadConfiguration({ file, env: BARE_ENV, cwd: CWD });
     expect(socketio.port).toBe(8087);
-    expect(logging.filePath).toBe(join(adapter.stateDirectory, 'shell_adapter.log'));
+    expect(logging.logFilePath).toBe(join(adapter.stateDirectory, 'shell_adapter.log'));
   });
 });

@@ -27,8 +27,8 @@ describe('loading', () => {
       maxOutputSize: 30_000,
       beginOutputSize: 10_000,
       endOutputSize: 20_000,
-      spoolMaxBytes: 268_435_456,
-      replayMaxBytes: 1_048_576,
+      spoolLimitBytes: 268_435_456,
+      replayBytes: 1_048_576,
       resourceLimits: {},
       cpuWindowMs: 10_000,
       diskFreeMbFloor: undefined,
@@ -37,6 +37,7 @@ describe('loading', () => {
       queueLimit: 32,
       prewarm: { sessions: 1, oneShots: 4 },
       stateDirectory: '/home/ada/.local/state/shell-adapter',
+      environment: { pass: [], set: {} },
     });
     expect(socketio).toEqual({
       host: '127.0.0.1',
@@ -45,6 +46,7 @@ describe('loading', () => {
       corsAllowedOrigins: '*',
       allowedHosts: [],
       tls: undefined,
+      insecureTransport: false,
       maxMessageBytes: 1_048_576,
       maxConnections: 1024,
       pingIntervalMs: 10_000,
@@ -104,7 +106,7 @@ describe('output sizes', () => {
 
 describe('values', () => {
   it.each(['debug', 'Debug', 'DEBUG'])('take a level written as %s', (level) => {
-    expect(load(`logging: { logging_level: ${level} }`).logging.level).toBe('DEBUG');
+    expect(load(`logging: { logging_level: ${level} }`).logging.loggingLevel).toBe('DEBUG');
   });
 
   it.each(['127.0.0.1', '127.8.9.10', '::1', 'localhost'])('take the loopback address %s', (host) => {
