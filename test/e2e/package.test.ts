@@ -63,7 +63,7 @@ describe('the package', () => {
       'dist/engine/shells/drivers/driver.bash',
       'config/shell_adapter.yaml',
       'config/seed.yaml',
-      'docs/protocol.md',
+      'docs/reference/protocol.md',
       'scripts/init',
       'README.md',
       'CHANGELOG.md',
