@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const MAX_WORDS = 35;
 /** The pages whose sentences are checked: the manual, without what is generated or history. */
 const MANUAL = /^(?:README\.md|docs\/README\.md|docs\/(?:guide|operate)\/.*)$/;
-const SKIPPED = new Set(['node_modules', 'dist', 'coverage', '.git']);
+const SKIPPED = new Set(['node_modules', 'dist', 'coverage', '.git', '.vitepress', 'api']);
 
 const root = resolve(process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..'));
 
