@@ -7,7 +7,7 @@ import { LLM_ERRORS } from './llm-errors.js';
  */
 export const ERROR_CATALOGUE = defineErrors({
   INVALID_REQUEST: {
-    meaning: 'The request does not fit its schema, or asks for what the configuration does not allow.',
+    meaning: 'The request does not match its schema, or asks for something that the configuration does not allow.',
     status: 400,
     retry: 'changed',
     next: 'Correct the field that `details.field` names.',
@@ -34,13 +34,13 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Wait for that command with `wait_command`, or open another session.',
   },
   SESSION_LIMIT: {
-    meaning: 'As many sessions or one-shot commands as the configuration allows are open, or as a token may have.',
+    meaning: 'The limit on sessions or one-shot commands is reached: that of the configuration, or that of the token.',
     status: 503,
     retry: 'later',
     next: 'Close a session, wait for a command, or raise the limit that `details` names.',
   },
   NO_RUNNING_COMMAND: {
-    meaning: 'Nothing runs there that could take the input or the signal.',
+    meaning: 'No running command can take the input or the signal.',
     retry: 'changed',
     next: 'Take the result with `wait_command`; start a command before you send it input.',
   },
@@ -60,26 +60,24 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Run `shell-adapter doctor`, and look at the startup files that the message shows.',
   },
   COMMAND_DENIED: {
-    meaning:
-      'The policy does not let it run, or its confirmation was refused: `details` has action, class and reasons.',
+    meaning: 'The policy denies the command, or its confirmation was refused: `details` has action, class and reasons.',
     retry: 'changed',
     next: 'Do it another way, ask the user, or change the policy.',
   },
   CONFIRMATION_NOT_FOUND: {
     meaning:
-      'Nothing of that id waits for a confirmation of this client: it was decided, has expired, or belongs to another token.',
+      'No confirmation of that id is open for this client: it was decided, has expired, or belongs to another token.',
     retry: 'changed',
     next: 'Send the command again, and confirm it before `expires_at`.',
   },
   CONFIRMATION_MISMATCH: {
     meaning:
-      'What was confirmed is not what waits, or not what it would be now: the directory, or the meaning of its names. Nothing ran.',
+      'The confirmed command differs from the stored one, or the session has changed: its directory, or the meaning of names. Nothing ran.',
     retry: 'changed',
     next: 'Check `command_sha256`, or send the command again and confirm what is shown then.',
   },
   SANDBOX_UNAVAILABLE: {
-    meaning:
-      'The sandbox profile that was asked for, or that the configuration requires, does not work here: the message says why.',
+    meaning: 'The requested or required sandbox profile does not work on this machine: the message says why.',
     retry: 'changed',
     next: 'Install bubblewrap or allow user namespaces. `shell-adapter doctor` says what is missing.',
   },
@@ -99,7 +97,7 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Wait some seconds, or free what the message names.',
   },
   CHECKPOINT_NOT_FOUND: {
-    meaning: 'No such checkpoint of this workspace, or it has made room for newer ones.',
+    meaning: 'No such checkpoint of this workspace, or it was dropped for newer ones.',
     retry: 'changed',
     next: 'Take an id from `list_checkpoints`.',
   },
@@ -120,7 +118,7 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Look at `details.rolled_back`. Repeat it when no command writes to the workspace.',
   },
   GIT_NOT_FOUND: {
-    meaning: 'Checkpoints are made with git, which is not installed or cannot be run.',
+    meaning: 'Checkpoints need git, which is not installed or cannot be run.',
     retry: 'changed',
     next: 'Install git. Everything else works without it.',
   },
@@ -137,21 +135,21 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Get a token with `shell-adapter token create`, and set `SHELL_ADAPTER_TOKEN`.',
   },
   FORBIDDEN: {
-    meaning: 'The role of the token may not do that: `details.needs` has those that may.',
+    meaning: 'The role of the token does not permit this: `details.needs` lists the roles that do.',
     status: 403,
     retry: 'changed',
-    next: 'Use a token of a role that may. A web page needs its origin among `socketio.cors_allowed_origins`.',
+    next: 'Use a token with one of these roles. A web page needs its origin among `socketio.cors_allowed_origins`.',
   },
   RATE_LIMITED: {
     meaning:
-      'The token has made too many requests: `details.retry_after_ms` says when it may make the next one. Or too many wrong tokens were shown.',
+      'The token has made too many requests: `details.retry_after_ms` says when the next one is allowed. Or too many wrong tokens were used.',
     status: 429,
     retry: 'later',
     next: 'Wait for `details.retry_after_ms`, then send the same request.',
   },
   ...LLM_ERRORS,
   SHUTTING_DOWN: {
-    meaning: 'The daemon is ending and takes no new work.',
+    meaning: 'The daemon is stopping and accepts no new work.',
     status: 503,
     retry: 'later',
     next: 'Connect again when the daemon is back. A new run does not know the old sessions.',
