@@ -87,7 +87,11 @@ export async function runCommandLine(args: readonly string[], context: Context):
 /** Exit code of `exec` for errors: 126 for a denied command, as shells report a command that cannot be executed. */
 const execExitCode = (error: unknown): number => (hasCode(error, 'COMMAND_DENIED') ? EXIT.execDenied : EXIT.execFailed);
 
-function createProgram(context: Context): Command {
+/**
+ * Creates the command line with all subcommands; nothing runs before it parses arguments.
+ * @public `scripts/docs/cli-page.mjs` renders it as a page
+ */
+export function createProgram(context: Context): Command {
   const program = createGroup(context, 'shell-adapter')
     .description('Runs shell commands for programs: persistent sessions, exact output, nothing left behind.')
     .version(context.version, '-v, --version', 'print the version')

@@ -63,7 +63,8 @@ describe('the package', () => {
       'dist/engine/shells/drivers/driver.bash',
       'config/shell_adapter.yaml',
       'config/seed.yaml',
-      'docs/protocol.md',
+      'docs/reference/protocol.md',
+      'docs/reference/errors.md',
       'scripts/init',
       'README.md',
       'CHANGELOG.md',
@@ -78,6 +79,7 @@ describe('the package', () => {
           !/^(?:dist|config|skills)\/|^docs\/.*\.md$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(path),
       ),
     ).toEqual([]);
+    expect(packed.filter((path) => /^docs\/(?:api|node_modules|\.vitepress)\//.test(path))).toEqual([]);
     expect(packed.filter((path) => /(?:\.test\.|\.map$|\.tsbuildinfo$|\.log$)/.test(path))).toEqual([]);
   });
 

@@ -8,10 +8,10 @@ import type { Reporter, TestModule } from 'vitest/node';
 import { type Outcome, renderResults } from './results.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PAGE = 'docs/real-agents.md';
+const PAGE = 'docs/develop/real-agents.md';
 const MARKED = /(?<=<!-- results: begin -->\n)[^]*(?=<!-- results: end -->)/;
 
-/** Writes the results of a complete run into `docs/real-agents.md`: `REAL_AGENTS=record` does that. */
+/** Writes the results of a complete run into `docs/develop/real-agents.md`: `REAL_AGENTS=record` does that. */
 export default class ResultsReporter implements Reporter {
   readonly #startedAt = performance.now();
 

@@ -17,7 +17,7 @@ export const suiteTitle = (agent: { readonly package: string }, transport: strin
   `${agent.package} over ${transport}`;
 
 /**
- * The table for `docs/real-agents.md`: a row for each scenario, a column for each agent.
+ * The table for `docs/develop/real-agents.md`: a row for each scenario, a column for each agent.
  * @param outcomes by suite and title: `SUITE > TITLE`
  * @throws Error when an outcome is missing: the run was not complete
  */

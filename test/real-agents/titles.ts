@@ -1,4 +1,4 @@
-/** What is tried with every agent, as the tests and the table in `docs/real-agents.md` call it. */
+/** What is tried with every agent, as the tests and the table in `docs/develop/real-agents.md` call it. */
 export const TITLES = {
   listed: 'the agent lists the server as the guide says',
   exact: 'run_command gives UTF-8, quotes, stderr and exit code',

@@ -24,7 +24,7 @@ const withAuditOptions = (command: Command): Command =>
 
 const verifyCommand: Subcommand = (context) =>
   withAuditOptions(createCommand(context, 'audit verify'))
-    .summary('see that no record was changed, moved or removed')
+    .summary('verify that no record was changed, moved or removed')
     .description(
       'Walks the chain of records through all files, the oldest first, and names the first that is not in order.',
     )
@@ -49,7 +49,7 @@ const tailCommand: Subcommand = (context) =>
 const searchCommand: Subcommand = (context) =>
   withAuditOptions(createCommand(context, 'audit search'))
     .summary('find records')
-    .description('Shows the records that fit everything that is given, the oldest first.')
+    .description('Shows the records that match all given options, oldest first.')
     .option('--principal <name>', 'name or id of a token, or local')
     .option('--session <id>', 'of this session')
     .option('--command-id <id>', 'of this command')

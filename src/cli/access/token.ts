@@ -11,10 +11,10 @@ import type { CreateTokenOptions, TokenOptions } from './manage-tokens.js';
  */
 export const tokenSubcommand: Subcommand = (context) =>
   createGroup(context, 'token')
-    .summary('make, list, revoke and replace tokens')
+    .summary('create, list, revoke and rotate tokens')
     .description(
-      'Makes, lists, revokes and replaces the tokens of a daemon, which are files in its state_directory. A daemon that runs ' +
-        'notices at once: the connections of a token that is revoked or replaced end.',
+      'Creates, lists, revokes and rotates the tokens of a daemon, which are files in its state_directory. A running daemon ' +
+        'applies a change at once: the connections of a revoked or rotated token end.',
     )
     .addCommand(createTokenCommand(context))
     .addCommand(listCommand(context))
@@ -27,8 +27,8 @@ const withTokenOptions = (command: Command): Command =>
 
 const createTokenCommand = (context: Context): Command =>
   withTokenOptions(createCommand(context, 'token create'))
-    .summary('make a token and print it')
-    .description('Makes a token and prints it. Only its hash is kept: it cannot be shown again.')
+    .summary('create a token and print it')
+    .description('Creates a token and prints it. Only its hash is kept: it cannot be shown again.')
     .addOption(new Option('--role <role>', 'what it may do').choices(ROLE_NAMES).makeOptionMandatory())
     .requiredOption('--name <name>', 'a name for people, by which it is revoked')
     .option('--expires <span>', 'how long it lives: 90d, 12h, 30m, 4w; by default until it is revoked')
@@ -53,8 +53,8 @@ const listCommand = (context: Context): Command =>
 
 const revokeCommand = (context: Context): Command =>
   withTokenOptions(createCommand(context, 'token revoke'))
-    .summary('take a token away')
-    .description('Takes a token away. Its connections end; its sessions end when reconnect_grace is over.')
+    .summary('revoke a token')
+    .description('Revokes a token. Its connections end at once, its sessions after reconnect_grace.')
     .argument('<name>', 'the name of the token, or its id')
     .addHelpText('after', examples('shell-adapter token revoke laptop'))
     .action(async (name: string, options: TokenOptions) => {
@@ -64,8 +64,8 @@ const revokeCommand = (context: Context): Command =>
 
 const rotateCommand = (context: Context): Command =>
   withTokenOptions(createCommand(context, 'token rotate'))
-    .summary('replace a token by a new one and print that')
-    .description('Gives a token another secret and prints it. The old one ends; sessions, role and expiry stay.')
+    .summary('give a token a new secret and print it')
+    .description('Gives a token a new secret and prints it. The old secret ends; sessions, role and expiry stay.')
     .argument('<name>', 'the name of the token, or its id')
     .addHelpText('after', examples('shell-adapter token rotate laptop'))
     .action(async (name: string, options: TokenOptions) => {

@@ -17,8 +17,8 @@ interface DiffOptions extends DaemonOptions {
 /** `diff`: prints the changes in the workspace of the daemon. */
 export const diffSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'diff'))
-    .summary('tell what has changed in the workspace since a checkpoint')
-    .description('Tells what has changed in the workspace of the daemon since a checkpoint.')
+    .summary('list the changes of the workspace since a checkpoint')
+    .description('Lists the changes of the workspace of the daemon since a checkpoint.')
     .argument('[checkpoint]', 'its id; the newest unless given')
     .argument('[path...]', 'only these, relative to the workspace, each with all that is in it')
     .addOption(new Option('--stat', 'count the lines that came and went').conflicts('patch'))

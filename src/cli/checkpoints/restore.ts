@@ -12,10 +12,10 @@ interface RestoreOptions extends DaemonOptions {
 /** `restore`: restores the workspace of the daemon from a checkpoint. */
 export const restoreSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'restore'))
-    .summary('bring the workspace back to a checkpoint')
+    .summary('restore the workspace from a checkpoint')
     .description(
-      'Brings the workspace of the daemon, or paths of it, back to what it was at a checkpoint: what has come since goes. ' +
-        'What is there now is saved first; the last line tells how to undo the restore.',
+      'Restores the workspace of the daemon, or paths of it, from a checkpoint: files added since are removed. ' +
+        'The current state is saved first; the last line says how to undo the restore.',
     )
     .argument('<checkpoint>', 'its id')
     .argument('[path...]', 'only these, relative to the workspace, each with all that is in it')

@@ -12,9 +12,9 @@ interface ConfirmOptions extends ListOptions, DecideOptions {
 /** `confirm`: lists, watches and decides pending confirmations. */
 export const confirmSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'confirm'))
-    .summary('list and decide what waits for a confirmation')
+    .summary('list and decide open confirmations')
     .description(
-      'Lists the commands that wait for a confirmation, decides over one of them, or follows them as they come. An operator ' +
+      'Lists the open confirmations, decides one of them, or follows them as they come. An operator ' +
         'needs a token of its own, of the role operator or admin; without one there is only what programs of this user ask for ' +
         'and may confirm themselves.',
     )

@@ -26,8 +26,8 @@ type Found = Pick<DaemonAddress, 'url' | 'source'>;
 export const withDaemonOptions = (command: Command): Command =>
   command
     .option('--url <url>', 'where the daemon listens: http://HOST:PORT, or unix:/PATH')
-    .option('-c, --config <file>', 'the configuration file that tells it')
-    .option('--token <token>', 'the token to show; SHELL_ADAPTER_TOKEN is safer: other users can see arguments');
+    .option('-c, --config <file>', 'the configuration file with the address')
+    .option('--token <token>', 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments');
 
 /** Returns the address that a daemon with this configuration listens on; undefined if it uses any free port. */
 export function urlOf({ host, port, tls }: Pick<SocketioConfiguration, 'host' | 'port' | 'tls'>): string | undefined {

@@ -8,13 +8,13 @@ import { createCommand, createGroup, examples, type Subcommand } from '../option
 export const configSubcommand: Subcommand = (context) =>
   createGroup(context, 'config')
     .summary('check a configuration file, or show what is in force')
-    .description('Looks at configurations. Changes none.')
+    .description('Checks and shows configurations; changes none.')
     .addCommand(checkCommand(context))
     .addCommand(showCommand(context));
 
 const checkCommand = (context: Context): Command =>
   createCommand(context, 'config check')
-    .summary('say everything that is wrong with a configuration file')
+    .summary('report all errors of a configuration file')
     .description('Prints "ok", or everything that is wrong with a configuration file as FILE:LINE:COLUMN: what.')
     .argument('[file]', 'the file; by default the one that `serve` would use')
     .option('--json', 'print JSON')

@@ -12,10 +12,8 @@ interface DoctorOptions extends DaemonOptions {
 /** `doctor`: examines this machine. Works without a daemon. */
 export const doctorSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'doctor'))
-    .summary('see what this machine can do')
-    .description(
-      'Looks at everything that the daemon needs or can use, and says what to do where something is missing.',
-    )
+    .summary('check what this machine supports')
+    .description('Checks everything that the daemon needs or can use, and says how to get what is missing.')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async (options: DoctorOptions) => {

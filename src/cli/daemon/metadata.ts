@@ -7,8 +7,8 @@ import { withDaemon } from '../connect/with-daemon.js';
 /** `metadata`: prints facts about the machine that runs the commands. */
 export const metadataSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'metadata'))
-    .summary('tell what machine and shell commands run on')
-    .description('Tells what machine and shell commands run on, and the limits of the daemon.')
+    .summary('describe the machine and shell that commands run on')
+    .description('Describes the machine and the shell that commands run on, and the limits of the daemon.')
     .option('--json', 'print JSON, as `shell_metadata` answers')
     .addHelpText('after', examples('shell-adapter metadata', 'shell-adapter metadata --json | jq -r .operating_system'))
     .action(async ({ json, ...options }: DaemonOptions & { json?: boolean }) => {

@@ -16,7 +16,10 @@ export const protocolSubcommand: Subcommand = (context) =>
     .description('Prints the page that documents the wire protocol, as Markdown.')
     .option('--write <file>', 'write it to a file')
     .option('--check <file>', 'exit with 1 when a file does not hold exactly that page')
-    .addHelpText('after', examples('shell-adapter protocol | less', 'shell-adapter protocol --check docs/protocol.md'))
+    .addHelpText(
+      'after',
+      examples('shell-adapter protocol | less', 'shell-adapter protocol --check docs/reference/protocol.md'),
+    )
     .action(async ({ write, check }: ProtocolOptions) => {
       const { renderProtocolDocument } = await import('../../core/protocol/document.js');
       const page = renderProtocolDocument();

@@ -27,10 +27,10 @@ const MAX_REASON = 120;
 /** `check`: evaluates the policy for a command without running it. */
 export const checkSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'check'))
-    .summary('say what the policy makes of a command, without running it')
+    .summary("show the policy's verdict on a command, without running it")
     .description(
-      'Says what the policy makes of a command: whether it may run, has to be confirmed, or is denied, and why. Nothing is ' +
-        'run. With `confirmation.mode: off` nothing is stopped either: this says what would be.',
+      "Shows the policy's verdict on a command: allowed, needs confirmation, or denied, with the reasons. Nothing is " +
+        'run. With `confirmation.mode: off` commands run whatever the verdict.',
     )
     .argument('<command...>', 'one argument is text for the shell; several are a program and its arguments, not parsed')
     .passThroughOptions()

@@ -6,12 +6,12 @@ import type { CommandResult } from '../../core/protocol/results.js';
 /** Error codes of the client; the daemon's codes are in the protocol's catalogue. */
 export const CLIENT_ERROR_CODES = {
   CONNECTION_FAILED: 'No daemon answers at the address.',
-  REFUSED: 'The daemon does not let this client in.',
-  CONNECTION_LOST: 'The connection broke. What was asked may or may not have been done.',
-  REQUEST_TIMEOUT: 'The daemon has not answered within the time given.',
+  REFUSED: 'The daemon refused the connection.',
+  CONNECTION_LOST: 'The connection was lost. The request may or may not have been carried out.',
+  REQUEST_TIMEOUT: 'The daemon has not answered within the given time.',
   CLIENT_CLOSED: 'The client was closed before the answer came.',
   CONFIRMATION_REQUIRED:
-    'Nothing was run or typed: it has to be confirmed first. The error is a ConfirmationRequiredError.',
+    'Nothing was run or typed: confirmation is needed first. The error is a ConfirmationRequiredError.',
   NOT_STREAMED: 'The command cannot be iterated: it was not run with `stream: true`, or has been iterated before.',
 } as const;
 

@@ -1,3 +1,4 @@
+import { statusOf } from '../error-catalogue/catalogue.js';
 import { AdapterError, type ErrorCode, type ErrorDetails } from '../errors.js';
 
 /** The error object of OpenAI's API. */
@@ -33,50 +34,37 @@ export const unknownModel = (model: string, models: readonly string[]): AdapterE
 
 const isUnknownModel = ({ field, model }: ErrorDetails): boolean => field === 'model' && model !== undefined;
 
-/**
- * Meaning of an error code in HTTP terms. `message` is prepended to the detail; without one the error keeps its own.
- */
-interface Meaning {
-  readonly status: number;
-  readonly message?: string;
-}
-
-const MEANINGS: Partial<Record<ErrorCode, Meaning>> = {
-  INVALID_REQUEST: { status: 400 },
-  LLM_PROMPT_TOO_LARGE: { status: 400 },
-  PAYLOAD_TOO_LARGE: { status: 413 },
-  UNAUTHORIZED: { status: 401 },
-  FORBIDDEN: { status: 403 },
-  RATE_LIMITED: { status: 429 },
-  LLM_RATE_LIMITED: { status: 429 },
-  LLM_FAILED: { status: 500, message: 'CLI failed' },
-  LLM_LIMIT_EXCEEDED: { status: 500, message: 'CLI failed' },
-  LLM_AUTH: { status: 500, message: 'CLI failed' },
-  LLM_MODEL_NOT_FOUND: { status: 500, message: 'CLI failed' },
-  LLM_UNAVAILABLE: { status: 503, message: 'CLI not available' },
-  LLM_TIMEOUT: { status: 504, message: 'CLI timed out' },
-  SHUTTING_DOWN: { status: 503 },
+/** Messages of failed runs of tools, by error code. The error's own message then becomes the detail. */
+const TOOL_MESSAGES: Partial<Record<ErrorCode, string>> = {
+  LLM_FAILED: 'CLI failed',
+  LLM_LIMIT_EXCEEDED: 'CLI failed',
+  LLM_AUTH: 'CLI failed',
+  LLM_MODEL_NOT_FOUND: 'CLI failed',
+  LLM_UNAVAILABLE: 'CLI not available',
+  LLM_TIMEOUT: 'CLI timed out',
 };
 
-const INTERNAL: Meaning = { status: 500 };
+/** HTTP status of errors that have none of their own. */
+const DEFAULT_STATUS = 500;
 
 /** Delay before a retry when the remaining time of the other calls is unknown, in seconds. */
 const RETRY_SECONDS = 5;
 
 /** The HTTP answer to a failed request. */
 export function openAiFailure({ code, message, details = {} }: AdapterError): OpenAiFailure {
-  const meaning = MEANINGS[code] ?? INTERNAL;
+  const status = statusOf(code) ?? DEFAULT_STATUS;
+  const toolMessage = TOOL_MESSAGES[code];
   const reported = details['detail'];
   const detail =
-    typeof reported === 'string' && reported !== '' ? reported : meaning.message === undefined ? undefined : message;
+    typeof reported === 'string' && reported !== '' ? reported : toolMessage === undefined ? undefined : message;
   const field = details['field'];
   return {
-    status: meaning.status,
-    retryAfterSeconds: meaning.status === 429 && !hasRun(details) ? retrySeconds(details['retry_after_ms']) : undefined,
+    status,
+    retryAfterSeconds: status === 429 && !hasRun(details) ? retrySeconds(details['retry_after_ms']) : undefined,
     body: {
       error: {
-        message: meaning.message ?? message,
-        type: typeOf(meaning.status),
+        message: toolMessage ?? message,
+        type: typeOf(status),
         code: isUnknownModel(details) ? 'model_not_found' : code.toLowerCase(),
         param: typeof field === 'string' && field !== '' ? field : null,
         ...(detail !== undefined && { detail }),

@@ -10,7 +10,7 @@ const { optional } = field;
 /** The requests about workspace checkpoints. */
 export const checkpointRequests = {
   checkpoint_workspace: {
-    summary: 'Saves everything in the workspace, so that it can be brought back.',
+    summary: 'Saves the workspace as a checkpoint.',
     input: z.strictObject({ label: optional(field.label) }),
     output: checkpointInfo.extend({
       skipped: z.array(skippedPath).describe(`What is not in it, at most ${MAX_LISTED_PATHS} entries`),
@@ -26,7 +26,7 @@ export const checkpointRequests = {
     output: z.object({ checkpoints: z.array(checkpointInfo) }),
   },
   diff_workspace: {
-    summary: 'Tells how the workspace differs from a checkpoint.',
+    summary: 'Lists the differences between the workspace and a checkpoint.',
     input: z.strictObject({
       checkpoint_id: optional(field.checkpointId).describe('By default the newest'),
       paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),
@@ -50,7 +50,7 @@ export const checkpointRequests = {
     }),
   },
   restore_workspace: {
-    summary: 'Brings the workspace, or paths of it, back to what a checkpoint has. What is there now is saved first.',
+    summary: 'Restores the workspace, or paths of it, from a checkpoint. The current state is saved first.',
     input: z.strictObject({
       checkpoint_id: field.checkpointId,
       paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),

@@ -14,7 +14,7 @@ export const daemonIdentity = {
 /** The requests about the daemon itself. */
 export const daemonRequests = {
   daemon_status: {
-    summary: 'Describes the daemon: version, process, uptime, configuration, and what it has to do.',
+    summary: 'Describes the daemon: version, process, uptime, configuration and workload.',
     input: z.strictObject({}),
     output: z.object({
       ...daemonIdentity,

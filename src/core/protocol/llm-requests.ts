@@ -46,7 +46,7 @@ const llmAnswer = z.object({
 /** The LLM requests, a part of the table of requests. */
 export const llmRequests = {
   llm_call: {
-    summary: 'Asks an LLM: an installed command-line tool, or a service that is configured.',
+    summary: 'Asks an LLM: an installed command-line tool, or a configured service.',
     input: llmQuestion,
     output: llmAnswer,
   },
@@ -56,7 +56,7 @@ export const llmRequests = {
     output: llmAnswer.extend({ chunk_count: z.int().describe('How many `llm_chunk` events there were') }),
   },
   cancel_llm: {
-    summary: 'Cancels a call of an LLM, which is then answered with `LLM_CANCELLED`.',
+    summary: 'Cancels an LLM call, which is then answered with `LLM_CANCELLED`.',
     input: z.strictObject({ call_id: field.callId }),
     output: z.object({
       call_id: field.callId,
@@ -64,7 +64,7 @@ export const llmRequests = {
     }),
   },
   list_llm_providers: {
-    summary: 'Lists who can answer `llm_call`, without asking anybody.',
+    summary: 'Lists the providers for `llm_call`, without calling them.',
     input: z.strictObject({}),
     output: z.object({
       providers: z.array(

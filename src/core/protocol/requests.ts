@@ -73,7 +73,7 @@ export const requests = {
     }),
   },
   execute_command: {
-    summary: 'Runs a command: in a session, or without one in a fresh environment.',
+    summary: 'Runs a command in a session, or in a fresh environment without one.',
     input: z.strictObject({
       command: field.textWithoutNul('a command').describe('Shell text; with `args`, the program to run'),
       session_id: optional(field.sessionId),
@@ -108,7 +108,7 @@ export const requests = {
     output: z.object({ session_id: field.sessionId }),
   },
   shell_metadata: {
-    summary: 'Tells what machine and shell commands run on.',
+    summary: 'Describes the machine and the shell that commands run on.',
     input: z.strictObject({}),
     output: z.object({
       operating_system: z.string(),
@@ -158,7 +158,7 @@ export const requests = {
   },
   ...daemonRequests,
   check_command: {
-    summary: 'Says what the policy makes of a command, without running it.',
+    summary: 'Reports the verdict of the policy on a command, without running it.',
     input: z.strictObject({
       command: field.textWithoutNul('a command').describe('As in `execute_command`'),
       args: optional(z.array(field.textWithoutNul('an argument'))).describe('As in `execute_command`'),
@@ -196,7 +196,7 @@ export const requests = {
     }),
   },
   confirm_command: {
-    summary: 'Decides over what waits for its confirmation: a command is run, input typed, or neither.',
+    summary: 'Approves or rejects a confirmation: the command is run, the input is typed, or neither.',
     input: z.strictObject({
       confirmation_id: field.confirmationId,
       decision: z.enum(['approve', 'reject']).describe('`approve` has it done, `reject` has it not done'),
@@ -208,17 +208,17 @@ export const requests = {
     output: commandResult,
   },
   list_confirmations: {
-    summary: 'Lists what waits for a confirmation: what this client has asked for, and what it may decide.',
+    summary: 'Lists the open confirmations that this client has caused or may decide.',
     input: z.strictObject({}),
     output: z.object({ confirmations: z.array(confirmationInfo) }),
   },
   signal_command: {
-    summary: 'Sends a signal to what a running command has in the foreground.',
+    summary: 'Sends a signal to the foreground processes of a running command.',
     input: z.strictObject({ ...target, signal: field.signalName }).refine(namesATarget, TARGET_MISSING),
     output: z.object({ signalled: z.array(processInfo) }),
   },
   wait_command: {
-    summary: 'Waits for a command and gives its result, or what has come so far.',
+    summary: 'Waits for a command and returns its result, or the output so far.',
     input: z.strictObject({
       command_id: field.commandId,
       timeout_ms: optional(field.waitMs).describe('How long to wait; 0 asks without waiting; by default until the end'),
@@ -281,7 +281,8 @@ export const requests = {
     }),
   },
   watch_resources: {
-    summary: 'Subscribes to what a session uses: `resource_usage` comes while something runs in it.',
+    summary:
+      'Subscribes to `resource_usage` events, which come while a command or background process runs in the session.',
     input: z.strictObject({
       session_id: field.sessionId,
       interval_ms: z.int().min(0).max(field.MAX_USAGE_INTERVAL_MS).describe('Between two events at least; 0 ends it'),

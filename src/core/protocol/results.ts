@@ -191,11 +191,11 @@ export const changedPath = z.object({
 export const events = {
   daemon_info: {
     summary:
-      'Identifies the run of the daemon. Every connection begins with it: another `instance_id` than before means a restart.',
+      'Identifies the run of the daemon. It is the first event of every connection; a new `instance_id` means a restart.',
     schema: z.object(daemonIdentity),
   },
   command_output: {
-    summary: 'Output of a running command, or of a background job of one that has ended.',
+    summary: 'Output of a running command, or of a background job of an ended one.',
     schema: z.object({
       command_id: commandId,
       session_id: sessionId.nullable(),
@@ -225,11 +225,11 @@ export const events = {
     }),
   },
   health_warning: {
-    summary: 'Commands have left a session in a state in which others will fail. The next result says so too.',
+    summary: 'Commands have left the session in a state in which others will fail. The next result reports it too.',
     schema: z.object({ session_id: sessionId, warnings: z.array(warning) }),
   },
   llm_chunk: {
-    summary: 'A piece of the answer to `llm_stream`, as its tool or service gives it. Only its own client gets it.',
+    summary: 'A chunk of the answer to `llm_stream`. Only the requesting client gets it.',
     schema: z.object({
       call_id: callId,
       index: z.int().describe('Rises by one from 0'),
@@ -237,7 +237,7 @@ export const events = {
     }),
   },
   resource_usage: {
-    summary: 'What a session uses now, for those who asked by `watch_resources`.',
+    summary: 'The current resource usage of a session, for clients that sent `watch_resources`.',
     schema: z.object({
       session_id: sessionId,
       command_id: commandId.nullable().describe('The command that runs'),
@@ -249,7 +249,7 @@ export const events = {
     }),
   },
   resource_warning: {
-    summary: 'A limit is near (80 %), or it was exceeded and what exceeded it is being ended.',
+    summary: 'A limit is near (80 %), or it was exceeded and the processes responsible are being ended.',
     schema: z.object({
       session_id: sessionId.nullable(),
       command_id: commandId.nullable().describe('The command that runs; null when background processes are meant'),
@@ -258,11 +258,11 @@ export const events = {
     }),
   },
   confirmation_required: {
-    summary: 'Something waits for its confirmation. Sent to those who asked for it and to those who may decide.',
+    summary: 'A confirmation is open. Sent to the requesting client and to those that may decide.',
     schema: confirmationInfo,
   },
   confirmation_resolved: {
-    summary: 'It no longer waits. Sent to the same clients.',
+    summary: 'A confirmation is closed. Sent to the same clients.',
     schema: confirmationResolution,
   },
   session_closed: {
@@ -279,11 +279,11 @@ export const events = {
     }),
   },
   access_ended: {
-    summary: 'The token of this connection no longer counts. The daemon closes the connection after this.',
+    summary: 'The token of this connection is no longer valid. The daemon then closes the connection.',
     schema: z.object({ message: z.string().describe('Why: it was revoked or replaced, or has expired') }),
   },
   server_shutdown: {
-    summary: 'The daemon is ending; every command and session ends with it.',
+    summary: 'The daemon is stopping, and ends all commands and sessions.',
     schema: z.object({ reason: z.string(), grace_ms: z.int() }),
   },
 } as const;

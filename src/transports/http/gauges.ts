@@ -33,32 +33,32 @@ export function registerGauges(registry: Registry, take: () => Promise<Sample>):
       },
     });
   };
-  add('sessions_open', 'Sessions that are open, by shell.', ['shell'], (gauge, { sessionsByShell }) => {
+  add('sessions_open', 'Open sessions.', ['shell'], (gauge, { sessionsByShell }) => {
     for (const [shell, sessions] of Object.entries(sessionsByShell)) gauge.set({ shell }, sessions);
   });
-  add('commands_running', 'Commands that run.', ['kind'], (gauge, { runningCommands }) => {
+  add('commands_running', 'Running commands.', ['kind'], (gauge, { runningCommands }) => {
     for (const [kind, commands] of Object.entries(runningCommands)) gauge.set({ kind }, commands);
   });
-  add('commands_queued', 'Commands that wait for the one before them in their session.', [], (gauge, sample) => {
+  add('commands_queued', 'Commands that wait for an earlier one of their session.', [], (gauge, sample) => {
     gauge.set(sample.queuedCommands);
   });
-  add('llm_calls_running', 'Calls of LLM providers that run or wait.', LLM_LABELS, (gauge, { llmCalls }) => {
+  add('llm_calls_running', 'LLM calls that run or wait.', LLM_LABELS, (gauge, { llmCalls }) => {
     for (const { candidate, calls } of llmCalls) gauge.set(llmLabels(candidate), calls);
   });
-  add('clients_connected', 'Clients that are connected by Socket.IO.', [], (gauge, { clients }) => {
+  add('clients_connected', 'Clients connected over Socket.IO.', [], (gauge, { clients }) => {
     gauge.set(clients);
   });
-  add('memory_bytes', 'Memory that commands and shells hold.', [], (gauge, { memoryBytes }) => {
+  add('memory_bytes', 'Memory of commands and shells.', [], (gauge, { memoryBytes }) => {
     gauge.set(memoryBytes);
   });
   add('processes', 'Processes and threads of commands and shells.', [], (gauge, { processes }) => {
     gauge.set(processes);
   });
-  add('limit', 'Configured limits on what a session may use, by their names.', ['limit'], (gauge, { limits }) => {
+  add('limit', 'Configured limits of a session, each in the unit of its name.', ['limit'], (gauge, { limits }) => {
     gauge.reset();
     for (const [limit, value] of Object.entries(limits)) if (value !== undefined) gauge.set({ limit }, value);
   });
-  add('spool_bytes', 'Bytes of output that are kept to be read later, in memory and on disk.', [], (gauge, sample) => {
+  add('spool_bytes', 'Bytes of output that are kept for `read_output`, in memory and on disk.', [], (gauge, sample) => {
     gauge.set(sample.spoolBytes);
   });
 }

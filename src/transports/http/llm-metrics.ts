@@ -28,20 +28,20 @@ export class LlmMetrics {
     const registers = [registry];
     this.#answered = new Counter({
       name: 'shell_adapter_llm_calls_total',
-      help: 'Calls of LLM providers that have ended, by `ok` or the code of their error. A call that is passed on counts for each.',
+      help: 'Ended LLM calls, by `ok` or error code. With fallbacks, each provider counts.',
       labelNames: [...LLM_LABELS, 'outcome'],
       registers,
     });
     this.#times = new Histogram({
       name: 'shell_adapter_llm_call_duration_seconds',
-      help: 'Time from the question to its answer, that for the turn of a tool included.',
+      help: 'Time from a call to its answer, including the time in the queue of a tool.',
       labelNames: LLM_LABELS,
       buckets: BUCKETS,
       registers,
     });
     this.#tokens = new Counter({
       name: 'shell_adapter_llm_tokens_total',
-      help: 'Tokens of answers, as far as the providers tell.',
+      help: 'Tokens, as far as providers report them.',
       labelNames: [...LLM_LABELS, 'kind'],
       registers,
     });

@@ -19,7 +19,7 @@ export function registerProcessMetrics(registry: Registry): void {
   for (const { name } of registry.getMetricsAsArray()) if (MONITORED.test(name)) registry.removeSingleMetric(name);
   const time: Counter<'state'> = new Counter({
     name: 'shell_adapter_event_loop_seconds_total',
-    help: 'Time that the event loop has worked, and waited for something to do.',
+    help: 'Time that the event loop was active or idle.',
     labelNames: ['state'],
     registers: [registry],
     collect: () => {

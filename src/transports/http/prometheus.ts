@@ -43,7 +43,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   /** `Content-Type` of `render`. */
   readonly contentType: string;
   readonly output: OutputMeters;
-  readonly #registry = new Registry();
+  readonly #registry: Registry;
   readonly #opened: Counter<'shell'>;
   readonly #closed: Readonly<Record<SessionEndReason, Count>>;
   readonly #replaced: Readonly<Record<ShellReplacement, Count>>;
@@ -58,32 +58,47 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #llm: LlmMetrics;
   readonly #requestTimes: Readonly<Record<RequestName | 'unknown', TakeTime>>;
 
-  constructor() {
-    this.contentType = this.#registry.contentType;
+  /**
+   * @param registry where the metrics are registered
+   * @default a registry of its own
+   */
+  constructor(registry: Registry = new Registry()) {
+    this.#registry = registry;
+    this.contentType = registry.contentType;
     registerProcessMetrics(this.#registry);
-    this.#opened = this.#counter('sessions_opened_total', 'Sessions that were opened, by shell.', ['shell']);
-    const closed = this.#counter('sessions_closed_total', 'Sessions that have ended, by reason.', ['reason']);
+    this.#opened = this.#counter(
+      'sessions_opened_total',
+      'Sessions that were opened, those of commands with a terminal of their own included.',
+      ['shell'],
+    );
+    const closed = this.#counter('sessions_closed_total', 'Sessions that have ended.', ['reason']);
     this.#closed = each(events.session_closed.schema.shape.reason.options, (reason) => bind(closed, { reason }));
     const replaced = this.#counter(
       'shell_restarts_total',
-      'Shells that were replaced in a session that goes on, because they had ended or a client asked for it.',
+      'New shells in a continuing session: the old one ended, or a client requested a reset.',
       ['cause'],
     );
     this.#replaced = each(SHELL_REPLACEMENTS, (cause) => bind(replaced, { cause }));
-    const finished = this.#counter('commands_finished_total', 'Commands that have ended.', ['kind', 'status']);
+    const finished = this.#counter(
+      'commands_finished_total',
+      'Commands that have ended, by the status of their result.',
+      ['kind', 'status'],
+    );
     this.#finished = each(COMMAND_KINDS, (kind) => each(COMMAND_ENDS, (status) => bind(finished, { kind, status })));
-    const seconds = this.#histogram('command_duration_seconds', 'How long commands ran.', 'kind', COMMAND_BUCKETS);
+    const seconds = this.#histogram('command_duration_seconds', 'Run time of commands.', 'kind', COMMAND_BUCKETS);
     this.#commandTimes = each(COMMAND_KINDS, (kind) => bindTime(seconds, { kind }));
     this.#cpuSeconds = bind(this.#counter('commands_cpu_seconds_total', 'CPU time that commands have used.', []), {});
-    const exceeded = this.#counter('limits_exceeded_total', 'Commands that were killed for a limit, by limit.', [
-      'limit',
-    ]);
+    const exceeded = this.#counter(
+      'limits_exceeded_total',
+      'Commands that were killed because they exceeded a limit.',
+      ['limit'],
+    );
     this.#exceeded = each(RESOURCES, (limit) => bind(exceeded, { limit }));
     const output = this.#counter('output_bytes_total', 'Bytes that commands have printed.', ['stream']);
     this.output = each(['stdout', 'stderr'], (stream) => bind(output, { stream }));
     const confirmed = this.#counter(
       'confirmations_total',
-      'Commands that had to be confirmed, by who had to, and what came of it.',
+      'Commands that needed confirmation, by who decides and by outcome.',
       ['requires', 'outcome'],
     );
     this.#confirmed = each(CONFIRMATION_MODES, (requires) =>
@@ -91,13 +106,13 @@ export class PrometheusMetrics implements Metrics, Exposition {
     );
     this.#requests = this.#counter(
       'requests_total',
-      'Requests that were answered, by `ok` or the code of their error.',
+      'Answered requests, by `ok` or error code. Invalid names count as `unknown`.',
       ['request', 'outcome'],
     );
     for (const request of REQUEST_NAMES) this.#answeredWith(request, request === 'unknown' ? 'UNKNOWN_REQUEST' : 'ok');
     const latency = this.#histogram(
       'request_duration_seconds',
-      'Time from a request to its answer, the run of a command that it waits for included.',
+      'Time from a request to its answer, including the command that it waits for.',
       'request',
       REQUEST_BUCKETS,
     );

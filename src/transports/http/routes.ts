@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { fastifyCors, type FastifyCorsOptions } from '@fastify/cors';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFactory } from 'fastify';
 
-import { AdapterError, type ErrorBody, type ErrorCode } from '../../core/errors.js';
+import { statusOf } from '../../core/error-catalogue/catalogue.js';
+import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Readiness } from '../../services/machine/readiness.js';
 import { type OriginPolicy, pageOf, refusalOf } from '../access.js';
@@ -136,13 +137,13 @@ function sendNotFound(reply: FastifyReply, method: string, url: string): Fastify
   return sendError(reply, 404, { code: 'UNKNOWN_REQUEST', message });
 }
 
-/** HTTP status codes of errors that routes throw. */
-const STATUS: Partial<Record<ErrorCode, number>> = { UNAUTHORIZED: 401, RATE_LIMITED: 429, SESSION_LIMIT: 503 };
+/** HTTP status of errors that have none of their own. */
+const DEFAULT_STATUS = 400;
 
 function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
   if (error instanceof AdapterError && error.code !== 'INTERNAL') {
     if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
-    sendError(reply, STATUS[error.code] ?? 400, error.toBody());
+    sendError(reply, statusOf(error.code) ?? DEFAULT_STATUS, error.toBody());
     return;
   }
   const { statusCode: status = 500, message } = error;

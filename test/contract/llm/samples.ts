@@ -95,7 +95,7 @@ export const EXPECTATIONS: Readonly<Record<DriverName, DriverExpectations>> = {
 
 /**
  * What a tool printed that was asked `hello`, or whose service refused its key. Printed by the tools themselves, in the
- * versions of docs/real-clis.md; that of cursor-agent is from its documentation.
+ * versions of docs/develop/real-clis.md; that of cursor-agent is from its documentation.
  */
 export const readSample = (driver: DriverName, name: 'answer' | 'error'): string =>
   readFileSync(new URL(`../../fixtures/llm/samples/${driver}-${name}.jsonl`, import.meta.url), 'utf8');

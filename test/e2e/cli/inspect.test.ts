@@ -136,7 +136,7 @@ describe('config', () => {
 describe('protocol', () => {
   it('prints the page, writes it, and finds it current', async () => {
     using folder = makeFolder();
-    const page = readFileSync(join(ROOT, 'docs/protocol.md'), 'utf8');
+    const page = readFileSync(join(ROOT, 'docs/reference/protocol.md'), 'utf8');
     expect((await runCli(['protocol'])).stdout).toBe(page);
     expect((await runCli(['protocol', '--write', 'page.md'], { cwd: folder.path })).code).toBe(0);
     expect(readFileSync(join(folder.path, 'page.md'), 'utf8')).toBe(page);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { ERROR_CATALOGUE } from '../../../src/core/error-catalogue/catalogue.js';
 import { AdapterError, ERROR_CODES } from '../../../src/core/errors.js';
 
 /** The published codes. One may be added here; none may be renamed, removed or given another meaning. */
@@ -59,6 +60,10 @@ describe('ERROR_CODES', () => {
       expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/u);
       expect(meaning).toMatch(/^[A-Z].*\.$/u);
     }
+  });
+
+  it('says for each code what to do next, in sentences', () => {
+    for (const [code, { next }] of Object.entries(ERROR_CATALOGUE)) expect(next, code).toMatch(/^[A-Z].*\.$/u);
   });
 });
 

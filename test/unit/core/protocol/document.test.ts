@@ -20,8 +20,8 @@ const sectionOf = (heading: string): string => {
 
 describe('the protocol page', () => {
   it('is the one in docs/', () => {
-    const file = fileURLToPath(new URL('../../../../docs/protocol.md', import.meta.url));
-    expect(readFileSync(file, 'utf8'), 'docs/protocol.md is not current: run `npm run docs`').toBe(page);
+    const file = fileURLToPath(new URL('../../../../docs/reference/protocol.md', import.meta.url));
+    expect(readFileSync(file, 'utf8'), 'docs/reference/protocol.md is not current: run `npm run docs`').toBe(page);
   });
 
   it('is the same each time it is made', () => {

@@ -1,0 +1,38 @@
+// Writes the pages of docs/reference that are generated from the code. Reads dist/: build first.
+// Usage: node scripts/generate-docs.mjs [--check]; with --check nothing is written, and the exit code is 1 when a page is stale.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { renderCommandLine } from './docs/cli-page.mjs';
+import { renderErrors } from './docs/errors-page.mjs';
+import { renderEvents } from './docs/events-page.mjs';
+import { renderMetrics } from './docs/metrics-page.mjs';
+import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
+import { renderProtocolDocument } from '../dist/core/protocol/document.js';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** The generated pages with the functions that render them. */
+const PAGES = {
+  'docs/reference/protocol.md': renderProtocolDocument,
+  'docs/reference/errors.md': renderErrors,
+  'docs/reference/events.md': renderEvents,
+  'docs/reference/cli.md': renderCommandLine,
+  'docs/reference/configuration.md': renderConfigurationPage,
+  'docs/reference/metrics.md': renderMetrics,
+};
+
+const isCheck = process.argv.includes('--check');
+for (const [path, render] of Object.entries(PAGES)) {
+  const file = join(ROOT, path);
+  const page = await render();
+  if (existsSync(file) && readFileSync(file, 'utf8') === page) continue;
+  if (isCheck) {
+    console.error(`${path} is not current: run \`npm run build && npm run docs\``);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(file, page);
+    console.log(`${path} is written`);
+  }
+}

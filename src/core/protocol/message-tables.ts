@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+import { confirmationInfo, judgedCommand } from './confirmations.js';
+import { markdownTable } from '../markdown.js';
+import { type FieldRow, listFields } from './field-table.js';
+import { checkpointInfo, commandResult, sessionInfo } from './results.js';
+
+/** Schemas that several messages share; each is described once. */
+const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; readonly text: string }[] = [
+  {
+    title: 'Command result',
+    schema: commandResult,
+    text:
+      'The answer to `execute_command`, `wait_command` and `confirm_command`, and the payload of `command_finished`. With\n' +
+      'the status `confirmation_required`, the fields from `confirmation_id` on are there too.',
+  },
+  {
+    title: 'Judged command',
+    schema: judgedCommand,
+    text: 'What the policy makes of one simple command.',
+  },
+  {
+    title: 'Open confirmation',
+    schema: confirmationInfo,
+    text: 'An entry of `list_confirmations`, and the payload of `confirmation_required`: everything that a decision needs.',
+  },
+  { title: 'Session', schema: sessionInfo, text: 'The answer to `get_session`, and an entry of `list_sessions`.' },
+  {
+    title: 'Checkpoint',
+    schema: checkpointInfo,
+    text: 'An entry of `list_checkpoints`. The answer to `checkpoint_workspace` has the same fields, and more.',
+  },
+];
+
+/** The descriptions of the shared shapes, each below a heading of the third level. */
+export const renderShapes = (): readonly string[] =>
+  SHAPES.map(
+    ({ title, schema, text }) =>
+      `### ${title}\n\n${text}\n\n${renderFields(schema, 'always there', listedShapes(schema))}`,
+  );
+
+/**
+ * The fields of an answer or event; a link for one of the shared shapes.
+ * @param page the page with the shapes, relative to the page that links to them
+ * @default the same page
+ */
+export function renderPayload(schema: z.ZodType, page = ''): string {
+  const shape = SHAPES.find((candidate) => candidate.schema === schema);
+  if (!shape) return renderFields(schema, 'always there', listedShapes(schema, page));
+  return `${/^[aeiou]/i.test(shape.title) ? 'An' : 'A'} ${linkTo(shape.title, page)}.`;
+}
+
+/**
+ * A table of the fields of a message; nested fields follow their parent.
+ * @param certainty the head of the column that says whether a field is required
+ * @param listed fields that are lists of a shared shape: they are linked, not repeated
+ */
+export function renderFields(schema: z.ZodType, certainty: string, listed: readonly ListedShape[] = []): string {
+  const rows = listFields(schema).filter(({ name }) => !listed.some(({ prefix }) => name.startsWith(prefix)));
+  if (rows.length === 0) return 'Nothing: `{}`.';
+  return markdownTable(
+    ['field', 'type', certainty, 'what it is'],
+    rows.map((row) => renderRow(row, listed)),
+  );
+}
+
+function renderRow({ name, type, isRequired, description }: FieldRow, listed: readonly ListedShape[]): string[] {
+  const shape = listed.find(({ prefix }) => prefix === `${name}[].`);
+  const text = shape ? `Each is a ${shape.link}` : description;
+  return [`\`${name}\``, type, isRequired ? 'yes' : '', text];
+}
+
+/** A field that is a list of a shared shape, with the prefix of its field names. */
+interface ListedShape {
+  readonly prefix: string;
+  /** Its title, linked to its description. */
+  readonly link: string;
+}
+
+function listedShapes(schema: z.ZodType, page = ''): readonly ListedShape[] {
+  const fields = 'shape' in schema ? Object.entries(schema.shape as Record<string, z.ZodType>) : [];
+  return fields.flatMap(([name, field]) => {
+    const list = field instanceof z.ZodOptional ? field.unwrap() : field;
+    const shape = SHAPES.find((candidate) => list instanceof z.ZodArray && candidate.schema === list.element);
+    return shape ? [{ prefix: `${name}[].`, link: linkTo(shape.title, page) }] : [];
+  });
+}
+
+const linkTo = (title: string, page: string): string =>
+  `[${title.toLowerCase()}](${page}#${title.toLowerCase().replaceAll(' ', '-')})`;
