@@ -1,13 +1,18 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Limits, MB } from '../../core/limits/limits.js';
+import { InheritedCounter } from '../../core/limits/inherited-counter.js';
+import type { KernelActions } from '../../core/limits/judge.js';
+import { isNearDiskLimit, type Limits, MB } from '../../core/limits/limits.js';
+import { bytesWrittenBy } from '../process/process-table.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { makeGroup, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
-import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
+import type { GroupSample, ProcessGroup } from './mechanism.js';
 import type { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
-import { isFarFrom, WrittenBytes } from './written-bytes.js';
+
+/** CPU time below which a group cannot have written much, in milliseconds. */
+const IDLE_MS = 1;
 
 /** The control files of one group; their places and contents depend on the version of control groups. */
 export interface Controls {
@@ -39,7 +44,9 @@ export class ControlGroup implements ProcessGroup {
   readonly #reader: ProcReader;
   /** Read with every command: an open descriptor saves two thirds of the time. */
   readonly #cpu: number;
-  readonly #written = new WrittenBytes();
+  readonly #written = new InheritedCounter();
+  /** CPU time when bytes written were read last. */
+  #cpuMsAtRead = -Infinity;
   #maxTasks: number | 'max' = 'max';
   #hasMemoryLimit = false;
   #diskMb: number | undefined;
@@ -77,16 +84,8 @@ export class ControlGroup implements ProcessGroup {
     return this.#isRemoved ? undefined : this.#controls.cpuMs(readSmallDescriptor(this.#cpu));
   }
 
-  get seenWrittenBytes(): number {
-    return this.#written.total;
-  }
-
-  seenWrittenBy(pid: number): number {
-    return this.#written.seenOf(pid);
-  }
-
-  seenWrittenBeyond(pids: readonly number[]): number {
-    return this.#written.seenBeyond(pids);
+  writtenBytes(waiter: number): number {
+    return this.#written.totalWith(waiter, bytesWrittenBy(waiter));
   }
 
   members(): readonly number[] {
@@ -96,15 +95,27 @@ export class ControlGroup implements ProcessGroup {
   sample(snapshot: ProcessSnapshot): GroupSample {
     const pids = this.members();
     const cpuMs = this.cpuMs() ?? 0;
-    const isExact = snapshot.isExact || !isFarFrom(this.#diskMb, this.#written.total);
     const threads = () => snapshot.of(pids).reduce((sum, entry) => sum + entry.threads, 0);
     return {
       cpuMs,
       memoryBytes: this.#controls.memoryBytes(pids),
       tasks: this.#controls.tasks() ?? threads(),
-      writtenBytes: this.#written.update(pids, cpuMs, isExact),
+      writtenBytes: this.#countWritten(snapshot, pids, cpuMs),
       pids,
     };
+  }
+
+  #countWritten(snapshot: ProcessSnapshot, pids: readonly number[], cpuMs: number): number {
+    const { known, total } = this.#written;
+    const mustRead = snapshot.isExact || isNearDiskLimit(this.#diskMb, total);
+    if (!mustRead && cpuMs - this.#cpuMsAtRead < IDLE_MS) return total;
+    this.#cpuMsAtRead = cpuMs;
+    const members = new Set(pids);
+    // Former members without a wait(2): their counters have not been added to their parents' yet.
+    const ended = snapshot.of([...known.keys()].filter((pid) => !members.has(pid)));
+    const unwaited = ended.filter(({ pid, startTicks }) => known.get(pid)?.startTicks === startTicks);
+    const counted = [...snapshot.of(pids), ...unwaited];
+    return this.#written.update(counted.map((entry) => ({ ...entry, value: bytesWrittenBy(entry.pid) })));
   }
 
   sampleNow(): GroupSample {

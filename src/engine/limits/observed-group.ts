@@ -1,10 +1,10 @@
 import { InheritedCounter } from '../../core/limits/inherited-counter.js';
-import { type Limits, MB } from '../../core/limits/limits.js';
-import { type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
+import type { KernelActions } from '../../core/limits/judge.js';
+import { isNearDiskLimit, type Limits, MB } from '../../core/limits/limits.js';
+import { bytesWrittenBy, type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
 import { residentBytes } from './memory-of.js';
-import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
+import type { GroupSample, ProcessGroup } from './mechanism.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
-import { isFarFrom } from './written-bytes.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };
@@ -80,16 +80,8 @@ export class ObservedGroup implements ProcessGroup {
     return ticks === undefined ? undefined : (this.#cpu.total + Math.max(0, ticks - this.#waiterTicks)) * MS_PER_TICK;
   }
 
-  get seenWrittenBytes(): number {
-    return this.#written.total;
-  }
-
-  seenWrittenBy(pid: number): number {
-    return this.#written.seenOf(pid);
-  }
-
-  seenWrittenBeyond(pids: readonly number[]): number {
-    return this.#written.seenBeyond([...pids, ...this.#options.membership.frameOf(this.#root)]);
+  writtenBytes(waiter: number): number {
+    return this.#written.totalWith(waiter, bytesWrittenBy(waiter));
   }
 
   members(): readonly number[] {
@@ -106,7 +98,7 @@ export class ObservedGroup implements ProcessGroup {
     const reaper = frame.at(-1);
     const members = found.filter((entry) => hasNotEnded(entry) && !frame.includes(entry.pid));
     const upper = residentBytes(members);
-    const isExact = snapshot.isExact || !isFarFrom(this.#diskMb, this.#written.total);
+    const isExact = snapshot.isExact || isNearDiskLimit(this.#diskMb, this.#written.total);
     const writtenBy = (pid: number) => snapshot.writtenBy(pid, isExact);
     const cpuTicks = this.#cpu.update(
       found.map((entry) => ({ ...entry, value: entry.cpuTicks })),
