@@ -31,16 +31,6 @@ export const hasLimits = (limits: Limits): boolean => LIMIT_NAMES.some((name) =>
 /** One MB in limits, in bytes. */
 export const MB = 1024 * 1024;
 
-/**
- * Margin to a limit on bytes written within which every sample reads all counters, in bytes: more than can be written
- * between two samples.
- */
-const NEAR_BYTES = 512 * MB;
-
-/** Whether bytes written must be read exactly; otherwise cached values are sufficient. */
-export const isNearDiskLimit = (limitMb: number | undefined, writtenBytes: number): boolean =>
-  limitMb !== undefined && limitMb * MB - writtenBytes <= NEAR_BYTES;
-
 /** Value of `killed_by` for a command that has exceeded a limit. */
 export const KILLED_BY = {
   cpu_percent: 'cpu',

@@ -3,16 +3,13 @@ import { join } from 'node:path';
 
 import { InheritedCounter } from '../../core/limits/inherited-counter.js';
 import type { KernelActions } from '../../core/limits/judge.js';
-import { isNearDiskLimit, type Limits, MB } from '../../core/limits/limits.js';
+import { type Limits, MB } from '../../core/limits/limits.js';
 import { bytesWrittenBy } from '../process/process-table.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { makeGroup, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
 import type { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
-
-/** CPU time below which a group cannot have written much, in milliseconds. */
-const IDLE_MS = 1;
 
 /** The control files of one group; their places and contents depend on the version of control groups. */
 export interface Controls {
@@ -46,10 +43,9 @@ export class ControlGroup implements ProcessGroup {
   readonly #cpu: number;
   readonly #written = new InheritedCounter();
   /** CPU time when bytes written were read last. */
-  #cpuMsAtRead = -Infinity;
+  #cpuMsAtRead: number | undefined;
   #maxTasks: number | 'max' = 'max';
   #hasMemoryLimit = false;
-  #diskMb: number | undefined;
   #kills = 0;
   #refusedForks = 0;
   #isRemoved = false;
@@ -70,8 +66,7 @@ export class ControlGroup implements ProcessGroup {
     await moveTree(pid, files);
   }
 
-  setLimits({ memory_mb: memoryMb, processes, disk_mb: diskMb }: Limits): void {
-    this.#diskMb = diskMb;
+  setLimits({ memory_mb: memoryMb, processes }: Limits): void {
     const maxTasks = processes ?? 'max';
     if (maxTasks !== this.#maxTasks) this.#controls.limitTasks(maxTasks);
     this.#maxTasks = maxTasks;
@@ -107,8 +102,8 @@ export class ControlGroup implements ProcessGroup {
 
   #countWritten(snapshot: ProcessSnapshot, pids: readonly number[], cpuMs: number): number {
     const { known, total } = this.#written;
-    const mustRead = snapshot.isExact || isNearDiskLimit(this.#diskMb, total);
-    if (!mustRead && cpuMs - this.#cpuMsAtRead < IDLE_MS) return total;
+    // What uses no CPU time does not write.
+    if (!snapshot.isExact && cpuMs === this.#cpuMsAtRead) return total;
     this.#cpuMsAtRead = cpuMs;
     const members = new Set(pids);
     // Former members without a wait(2): their counters have not been added to their parents' yet.
