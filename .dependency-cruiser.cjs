@@ -1,6 +1,7 @@
 // Imports go one way: core <- engine <- services <- transports <- app <- main. The tools that answer as LLMs do stand beside
 // the services, which know of them by a port alone. The client and the CLI stand outside:
 // the client may use core alone (it runs in a browser), the CLI may use the client, config, core and app.
+// Config, logging and the engine share what src/files does with files; it knows nothing else.
 const layer = (name, from, allowed) => ({
   name,
   severity: 'error',
@@ -14,9 +15,10 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     layer('core-imports-core-only', '^src/core/', ['^src/core/']),
     { name: 'core-is-pure', severity: 'error', from: { path: '^src/core/' }, to: { dependencyTypes: ['core'] } },
-    layer('config-imports-core', '^src/config/', ['^src/core/', '^src/config/']),
-    layer('logging-imports-config', '^src/logging/', ['^src/(core|config|logging)/']),
-    layer('engine-imports-core', '^src/engine/', ['^src/core/', '^src/engine/']),
+    layer('files-import-nothing', '^src/files/', ['^src/files/']),
+    layer('config-imports-core', '^src/config/', ['^src/(core|files|config)/']),
+    layer('logging-imports-config', '^src/logging/', ['^src/(core|files|config|logging)/']),
+    layer('engine-imports-core', '^src/engine/', ['^src/(core|files|engine)/']),
     layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
     layer('llm-serves-services', '^src/llm/', ['^src/(core|engine|services|llm)/']),
     layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),

@@ -3,14 +3,18 @@ import { once } from 'node:events';
 import winston from 'winston';
 import type { LoggingConfiguration, LogLevel } from '../config/model/configuration.js';
 import type { Log } from '../core/logging/log.js';
+import { RotatingAppender } from '../files/rotating-appender.js';
 import { ConsoleLines, type ConsoleStream } from './console-lines.js';
 import { escapeLine } from './escape.js';
 import { formatFacts } from './facts.js';
 import { formatClock, type LogRecord, renderRecord } from './record.js';
-import { RotatingFile } from './rotating-file.js';
 
 /** Name of the records without a component, and prefix of all others. */
 const ROOT_NAME = 'shell_adapter';
+
+/** Bounds of the lines that wait for a slow disk; further ones are dropped. Bounds the daemon's memory. */
+const MAX_QUEUED_LINES = 100_000;
+const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 
 /** Smaller is more severe, as in winston. */
 const LEVELS: Readonly<Record<LogLevel, number>> = { CRITICAL: 0, ERROR: 1, WARNING: 2, INFO: 3, DEBUG: 4 };
@@ -71,7 +75,7 @@ class WinstonLogging implements Logging {
   /** Files that a reconfiguration has replaced and that still have lines to write. */
   readonly #closing = new Set<Promise<void>>();
   #configuration: LoggingConfiguration;
-  #file: RotatingFile;
+  #file: RotatingAppender<Buffer>;
   #closed: Promise<void> | undefined;
 
   constructor(configuration: LoggingConfiguration, options: LoggingOptions) {
@@ -80,7 +84,9 @@ class WinstonLogging implements Logging {
     this.#mask = options.mask ?? ((text) => text);
     this.#console = new ConsoleLines(options.stderr ?? process.stderr);
     this.#file = this.#createFile();
-    const toFile = createTransport((record) => this.#file.write(renderRecord(this.#configuration.logFormat, record)));
+    const toFile = createTransport((record) => {
+      this.#file.add(this.#renderLine(record));
+    });
     const toConsole = createTransport((record) => {
       this.#console.write(renderForPeople(record, this.#console.isColoured));
     });
@@ -145,16 +151,30 @@ class WinstonLogging implements Logging {
     return { time: this.#now(), level, name, processId: process.pid, message };
   }
 
-  #createFile(): RotatingFile {
+  #renderLine(record: LogRecord): Buffer {
+    return Buffer.from(`${renderRecord(this.#configuration.logFormat, record)}\n`);
+  }
+
+  /**
+   * winston's own file transport names the files differently (`shell_adapter1.log`), and writes nothing more after a
+   * failed write.
+   */
+  #createFile(): RotatingAppender<Buffer> {
     const { logFilePath, maxLogSizeBytes, backupCount } = this.#configuration;
-    return new RotatingFile({
+    return new RotatingAppender({
       path: logFilePath,
+      mayBeLink: true,
       maxBytes: maxLogSizeBytes,
       backupCount,
+      maxItems: MAX_QUEUED_LINES,
+      maxWeight: MAX_QUEUED_BYTES,
+      weightOf: (line) => line.length,
+      render: (lines) => lines,
+      mustRetry: false,
       onFailure: (error) => this.#console.write(`shell-adapter: cannot write the log: ${escapeLine(String(error))}`),
-      describeLoss: (lostLines) => {
-        const text = `the log can be written again${formatFacts({ lost_records: lostLines })}`;
-        return renderRecord(this.#configuration.logFormat, this.#createRecord('WARNING', `${ROOT_NAME}.logging`, text));
+      describeLoss: ({ count }) => {
+        const text = `the log can be written again${formatFacts({ lost_records: count })}`;
+        return this.#renderLine(this.#createRecord('WARNING', `${ROOT_NAME}.logging`, text));
       },
     });
   }

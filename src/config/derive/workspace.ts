@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { Configuration } from '../model/configuration.js';
-import { makeDirectory } from './make-directory.js';
+import { makeDirectory } from '../../files/make-directory.js';
 import { ConfigurationError } from '../model/problems.js';
 import { quote } from '../read/values.js';
 

@@ -1,65 +1,73 @@
-/**
- * Targets in the order in which they are ended when a limit is exceeded: the running command, the processes that
- * earlier commands left, the shell, which is replaced, and finally the session.
- */
+/** Targets that are ended when a limit is exceeded; `rest` is what earlier commands have left running. */
 export type EscalationStep = 'command' | 'rest' | 'shell' | 'session';
 
-/** Time for a step to take effect before the next one, in milliseconds: killed processes have to disappear first. */
+/** The ladder. After the background processes the command has its turn again: it was spared while they were ended. */
+const RUNGS: readonly EscalationStep[] = ['command', 'rest', 'command', 'shell', 'session'];
+const SHELL_RUNG = RUNGS.indexOf('shell');
+
+/** Longest wait for a step to take effect, in milliseconds: killed processes have to disappear first. */
 const STEP_MS = 1000;
+/** Time without an exceeded limit after which the ladder starts over, in milliseconds. */
+const RECOVERY_MS = 10_000;
 
 /** Processes that can be ended. */
 export interface Endable {
   /** State of the current command; `is_ending` when it is already being ended. */
   readonly command: 'runs' | 'is_ending' | 'none';
-  /** Whether processes other than the shell run. */
-  readonly hasRest: boolean;
-  /** Whether those processes exceed the limit rather than the command; this is known only from the second time on. */
-  readonly isRestToBlame: boolean;
+  /** Whether processes other than those of the shell and of the command run. */
+  readonly hasRest: () => boolean;
   /** Whether ending the shell can help. False where the limit is on a count of the past. */
   readonly canEndShell: boolean;
 }
 
-/** Decides on the escalation steps while a limit stays exceeded. */
+/**
+ * Decides what is ended while a limit stays exceeded, or is exceeded again soon: one rung of the ladder after another,
+ * without rungs on which nothing can be ended. After the last possible rung the ladder starts over.
+ */
 export class Escalation {
+  #rung = 0;
   #lastAt = -Infinity;
-  #hasEndedRest = false;
-  /** A command was spared while the leftovers were ended, and was ended afterwards, since the limit stayed exceeded. */
-  #hasEndedSpared = false;
-  #hasEndedShell = false;
-  /** The limit was exceeded while no command ran, so the next command is not the cause. */
-  #isPastCommands = false;
+  #isPending = false;
 
-  /** The next step; undefined to wait for the effect of the last step, or when no step is left. */
-  next(now: number, { command, hasRest, isRestToBlame, canEndShell }: Endable): EscalationStep | undefined {
-    if (command === 'none') this.#isPastCommands ||= hasRest || canEndShell;
-    const isSpared = this.#isPastCommands || this.#hasEndedRest || isRestToBlame;
-    if (command === 'runs' && !isSpared) return this.#take('command', now);
-    if (now - this.#lastAt < STEP_MS) return undefined;
-    // Processes of a new command do not count as leftovers of earlier ones.
-    if (hasRest && !(this.#hasEndedRest && command !== 'none')) return this.#take('rest', now);
-    if (command === 'runs' && this.#hasEndedRest && !this.#hasEndedSpared) return this.#endSpared(now);
-    if (!canEndShell) return undefined;
-    return this.#take(this.#hasEndedShell ? 'session' : 'shell', now);
-  }
-
-  /** Resets the escalation when no limit is exceeded any more: the next one begins with the command. */
-  reset(): void {
-    this.#lastAt = -Infinity;
-    this.#hasEndedRest = false;
-    this.#hasEndedSpared = false;
-    this.#hasEndedShell = false;
-    this.#isPastCommands = false;
-  }
-
-  #endSpared(now: number): EscalationStep {
-    this.#hasEndedSpared = true;
-    return this.#take('command', now);
-  }
-
-  #take(step: EscalationStep, now: number): EscalationStep {
+  /**
+   * The next step; undefined to wait for the effect of the last one, or when nothing can be ended.
+   * @param now on a monotonic clock, in milliseconds
+   */
+  next(now: number, endable: Endable): EscalationStep | undefined {
+    if (this.isWaiting(now)) return undefined;
+    const rungs = [...RUNGS.keys()];
+    const order = [...rungs.slice(this.#rung), ...rungs.slice(0, this.#rung)];
+    const rung = order.find((index) => isPossible(RUNGS[index], endable));
+    if (rung === undefined) return undefined;
+    this.#rung = rung + 1;
     this.#lastAt = now;
-    this.#hasEndedRest ||= step === 'rest';
-    this.#hasEndedShell ||= step === 'shell';
-    return step;
+    this.#isPending = true;
+    return RUNGS[rung];
   }
+
+  /** Whether the last step may still have to take effect. */
+  isWaiting(now: number): boolean {
+    return this.#isPending && now - this.#lastAt < STEP_MS;
+  }
+
+  /** Called when the last step has taken effect: the next one needs no wait. */
+  settle(): void {
+    this.#isPending = false;
+  }
+
+  /** Called while no limit is exceeded. */
+  relax(now: number): void {
+    if (now - this.#lastAt >= RECOVERY_MS) this.#rung = 0;
+  }
+
+  /** Called when a command has left nothing running: the next one is ended at once, unless the shell itself was. */
+  startOver(): void {
+    this.settle();
+    if (this.#rung <= SHELL_RUNG) this.#rung = 0;
+  }
+}
+
+function isPossible(step: EscalationStep | undefined, { command, hasRest, canEndShell }: Endable): boolean {
+  if (step === 'command') return command === 'runs';
+  return step === 'rest' ? hasRest() : canEndShell;
 }

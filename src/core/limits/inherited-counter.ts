@@ -23,14 +23,14 @@ export class InheritedCounter {
     return this.#total;
   }
 
-  /** Last known count of a process; 0 for an unknown one. */
-  seenOf(pid: number): number {
-    return this.#known.get(pid)?.value ?? 0;
+  /** The total, with the current count of one process in place of its last known one. */
+  totalWith(pid: number, value: number): number {
+    return this.#total + Math.max(0, value - (this.#known.get(pid)?.value ?? 0));
   }
 
-  /** Sum of the last known counts of all processes except these. */
-  seenBeyond(pids: readonly number[]): number {
-    return [...this.#known.values()].reduce((sum, { pid, value }) => (pids.includes(pid) ? sum : sum + value), 0);
+  /** The processes of the last update. */
+  get known(): ReadonlyMap<number, CountedProcess> {
+    return this.#known;
   }
 
   /**

@@ -1,7 +1,9 @@
-import { type LimitName, LIMIT_NAMES, type Limits, MB, type Resource } from './limits.js';
+import { KILLED_BY, type LimitName, LIMIT_NAMES, type Limits, MB, type Resource, stricterLimits } from './limits.js';
 
 /** Share of a limit from which on a warning is given. */
 export const WARNING_SHARE = 0.8;
+/** Share that represents a limit enforced by the kernel: it was reached, and more was requested. */
+const WANTED_MORE = 1.01;
 
 /**
  * Resources that the processes of a session or command use, or have used since a start. Undefined values are unknown.
@@ -17,6 +19,14 @@ export interface Usage {
   readonly writtenBytes: number | undefined;
 }
 
+/** Actions of the kernel to enforce a limit. */
+export interface KernelActions {
+  /** Processes killed by the OOM killer. */
+  readonly kills: number;
+  /** Forks that failed because of the limit on processes. */
+  readonly refusedForks: number;
+}
+
 /** How close a limit is. */
 export interface Finding {
   readonly resource: Resource;
@@ -24,6 +34,18 @@ export interface Finding {
   readonly observed: number;
   /** Above 1 the limit is exceeded. */
   readonly share: number;
+}
+
+/** Limits of a session and of its running command, and what one sample says about them. */
+export interface Evidence {
+  readonly limits: Limits;
+  readonly usage: Usage;
+  readonly commandLimits: Limits;
+  readonly commandUsage: Usage;
+  /** Since the last sample. */
+  readonly kernel: KernelActions;
+  /** Floor in MB and free space in bytes of a disk that the processes write to; undefined without a floor. */
+  readonly disk: { readonly floorMb: number; readonly freeBytes: number } | undefined;
 }
 
 const OBSERVE: Record<LimitName, (usage: Usage) => number | undefined> = {
@@ -34,6 +56,8 @@ const OBSERVE: Record<LimitName, (usage: Usage) => number | undefined> = {
   disk_mb: ({ writtenBytes }) => (writtenBytes === undefined ? undefined : writtenBytes / MB),
 };
 
+const nearestFirst = (findings: Finding[]): Finding[] => findings.toSorted((a, b) => b.share - a.share);
+
 /** How close each limit is, the nearest first; only limits with a known usage. */
 export function judgeUsage(limits: Limits, usage: Usage): Finding[] {
   const findings = LIMIT_NAMES.flatMap((resource): Finding[] => {
@@ -43,7 +67,7 @@ export function judgeUsage(limits: Limits, usage: Usage): Finding[] {
       ? []
       : [{ resource, limit, observed, share: observed / limit }];
   });
-  return findings.toSorted((a, b) => b.share - a.share);
+  return nearestFirst(findings);
 }
 
 /**
@@ -54,3 +78,23 @@ export function judgeFreeSpace(floorMb: number, freeBytes: number): Finding {
   const observed = freeBytes / MB;
   return { resource: 'disk_free_mb', limit: floorMb, observed, share: observed === 0 ? Infinity : floorMb / observed };
 }
+
+/** How close all limits of a session and its command are, the nearest first. */
+export function judge({ limits, usage, commandLimits, commandUsage, kernel, disk }: Evidence): Finding[] {
+  return nearestFirst([
+    ...judgeUsage(limits, usage),
+    ...judgeUsage(commandLimits, commandUsage),
+    ...keptByKernel(stricterLimits(limits, commandLimits), kernel),
+    ...(disk ? [judgeFreeSpace(disk.floorMb, disk.freeBytes)] : []),
+  ]);
+}
+
+/** Limits that the kernel has enforced: by killing, or by refusing forks. */
+function keptByKernel({ memory_mb: memory, processes }: Limits, { kills, refusedForks }: KernelActions): Finding[] {
+  const kept = (resource: Resource, limit: number | undefined): Finding[] =>
+    limit === undefined ? [] : [{ resource, limit, observed: limit, share: WANTED_MORE }];
+  return [...(kills > 0 ? kept('memory_mb', memory) : []), ...(refusedForks > 0 ? kept('processes', processes) : [])];
+}
+
+/** False for limits on cumulative counts: ending a shell cannot lower them. */
+export const isHeld = (resource: Resource): boolean => resource !== 'cpu_seconds' && KILLED_BY[resource] !== 'disk';

@@ -35,3 +35,28 @@ export function nextPauseMs({ lastPauseMs, before, now, hasCommand }: Pace): num
   });
   return Math.round(Math.max(SHORTEST_MS, Math.min(longest, lastPauseMs * 2, ...pauses)));
 }
+
+/** The intervals between the samples of one session. */
+export class SamplePace {
+  #lastPauseMs: number | undefined;
+  #before: readonly Finding[] = [];
+  #now: readonly Finding[] = [];
+
+  /** Adds the findings of a sample. */
+  note(findings: readonly Finding[]): void {
+    this.#before = this.#now;
+    this.#now = findings;
+  }
+
+  /** Starts with the shortest interval again, for another command. */
+  restart(): void {
+    this.#lastPauseMs = undefined;
+  }
+
+  /** Time until the next sample, in milliseconds. */
+  next(hasCommand: boolean): number {
+    const state = { lastPauseMs: this.#lastPauseMs, before: this.#before, now: this.#now, hasCommand };
+    this.#lastPauseMs = nextPauseMs(state);
+    return this.#lastPauseMs;
+  }
+}

@@ -72,7 +72,10 @@ export const resourceUse = z.object({
     .nullable()
     .describe('The most that was seen; null for a command too short to be looked at'),
   peak_processes: z.int().nullable().describe('Processes and threads, the shell included; likewise'),
-  written_bytes: z.int().nullable().describe('Written to disks; null where that is not known'),
+  written_bytes: z
+    .int()
+    .nullable()
+    .describe('Written to disks, approximately: what samples have shown since its start; null where that is not known'),
 });
 
 /** Limits in effect. */

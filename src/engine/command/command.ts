@@ -240,7 +240,7 @@ export class Command {
     this.stdout.end();
     this.stderr.end();
     this.spec.stdinPipe?.close();
-    this.meter.end();
+    const exceeded = this.meter.end();
     const reason = this.#endReason ?? this.#reasonBySignal(end.exitCode);
     const isTimedOut = reason?.status === 'timed_out';
     const exitCode = isTimedOut ? TIMED_OUT_EXIT_CODE : reason?.breach ? LIMIT_EXIT_CODE : end.exitCode;
@@ -257,7 +257,7 @@ export class Command {
       workingDirectory: end.workingDirectory,
       backgroundProcesses: end.backgroundProcesses ?? [],
       survivors: end.survivors ?? [],
-      warnings: [...(end.warnings ?? []), ...(reason?.breach ? [] : this.meter.exceeded.map(exceededWarning))],
+      warnings: [...(end.warnings ?? []), ...(reason?.breach ? [] : exceeded.map(exceededWarning))],
     };
     this.lifecycle.settle(this.#outcome);
   }

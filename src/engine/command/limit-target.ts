@@ -18,8 +18,10 @@ export interface LimitTarget {
   readonly numbers: NamespacePids;
   /** Ends a command with all processes that it has started. */
   cancel(command: Command, reason: EndReason): void;
-  /** Ends everything but the shell and the processes of the running command; returns the killed processes. */
-  endRest(breach: Breach): Promise<readonly number[]>;
+  /** Whether processes other than those of the shell and of the running command run. */
+  hasRest(): boolean;
+  /** Ends these processes; resolves when they have ended. */
+  endRest(breach: Breach): Promise<void>;
   /** Ends the shell; a session starts another one. */
   endShell(breach: Breach): void;
   /** Ends the whole target. */

@@ -1,4 +1,4 @@
-import { judgeUsage } from '../../core/limits/judge.js';
+import { judgeUsage, type Usage } from '../../core/limits/judge.js';
 import { type Limits, MB, type Resource } from '../../core/limits/limits.js';
 import type { GroupSample, ProcessGroup } from '../limits/mechanism.js';
 
@@ -9,7 +9,7 @@ export interface ResourceUse {
   readonly peakMemoryBytes: number | null;
   /** Highest sampled number of processes and threads, including the shell. Null as above. */
   readonly peakTasks: number | null;
-  /** Bytes written. Null as above. */
+  /** Bytes written, approximately: as of the samples, which a short command may lack. Null: not known. */
   readonly writtenBytes: number | null;
 }
 
@@ -44,57 +44,41 @@ export function peakOf({ resource, observed }: Breach, use: ResourceUse): number
   return Math.max(observed, used[resource] ?? 0);
 }
 
-/** What `UseMeter` measures. */
+/** Counters of a process group that only grow. */
+export interface Counts {
+  /** CPU time, in milliseconds. */
+  readonly cpuMs: number;
+  readonly writtenBytes: number;
+}
+
+/** Counts at the start of a command, as far as they are known. */
+interface StartCounts {
+  readonly cpuMs: number | undefined;
+  readonly writtenBytes: number | undefined;
+}
+
+/** Group and limits of a command to measure. */
 export interface Measured {
   readonly group: ProcessGroup;
-  /** CPU time that the group had used before, in milliseconds; undefined when it is not available. */
-  readonly cpuAtStart: number | undefined;
   /** Limits of the command. */
   readonly limits: Limits;
-  /**
-   * Counter of bytes written by the shell or program and by the children that it has waited for; cheap, and only set
-   * where it is worth reading.
-   */
-  readonly written?: Writer | undefined;
+  /** Counts of the group before the command; those that are not known are taken from the first sample. */
+  readonly atStart: StartCounts;
+  /** The shell, which waits for the command's children: tells the bytes written by a command without any sample. */
+  readonly waiter?: number | undefined;
 }
 
-/** The process that waits for the command's children, and accumulates the bytes that they have written. */
-export interface Writer {
-  /** The shell, or the program of a one-shot; undefined before that runs. */
-  readonly pid: number | undefined;
-  readonly atStart: number;
-  now(): number | undefined;
-}
-
-/** Measures the resource use of a command: CPU time from the start, everything else from the first sample. */
+/** Measures the resource use of a command: CPU time from the start, everything else by samples. */
 export class UseMeter {
-  #group: ProcessGroup | undefined;
-  #limits: Limits = {};
-  #cpuAtStart: number | undefined;
-  #written: Measured['written'];
-  #seenAtStart = 0;
-  #minWrittenBytes = 0;
-  #cpuMs: number | null = null;
-  #peakMemoryBytes: number | null = null;
-  #peakTasks: number | null = null;
-  #writtenAtStart: number | undefined;
-  #writtenBytes: number | null = null;
+  #measured: Measured | undefined;
+  #start: StartCounts = { cpuMs: undefined, writtenBytes: undefined };
+  #use: ResourceUse = { ...NOTHING_USED, cpuMs: null };
   #lastPids: readonly number[] = [];
   #earlierPids: readonly number[] = [];
 
   /** Use so far. */
   get use(): ResourceUse {
-    return {
-      cpuMs: this.#cpuMs,
-      peakMemoryBytes: this.#peakMemoryBytes,
-      peakTasks: this.#peakTasks,
-      writtenBytes: this.#writtenBytes,
-    };
-  }
-
-  /** CPU time of the group at the start of the command, in milliseconds. */
-  get cpuAtStart(): number | undefined {
-    return this.#cpuAtStart;
+    return this.#use;
   }
 
   /** Processes in the last sample. */
@@ -107,80 +91,60 @@ export class UseMeter {
     return this.#earlierPids;
   }
 
-  /** The shell or program, and its bytes written before the start; undefined where that is not measured. */
-  get writer(): Pick<Writer, 'pid' | 'atStart'> | undefined {
-    return this.#written;
-  }
-
-  /** Limits that the command has exceeded, as far as known at its end. */
-  get exceeded(): readonly Breach[] {
-    const { cpuMs, peakMemoryBytes, peakTasks, writtenBytes } = this.use;
-    const usage = {
-      cpuMs: cpuMs ?? undefined,
-      cpuPercent: undefined,
-      memoryBytes: peakMemoryBytes ?? undefined,
-      processes: peakTasks ?? undefined,
-      writtenBytes: writtenBytes ?? undefined,
-    };
-    return judgeUsage(this.#limits, usage).filter(({ share }) => share > 1);
-  }
-
   /** Starts measuring. */
-  begin({ group, cpuAtStart, limits, written }: Measured): void {
-    this.#group = group;
-    this.#cpuAtStart = cpuAtStart;
-    this.#limits = limits;
-    this.#written = written;
-    this.#seenAtStart = group.seenWrittenBytes;
+  begin(measured: Measured): void {
+    this.#measured = measured;
+    this.#start = measured.atStart;
   }
 
-  /**
-   * Takes a sample of the group.
-   * @param writtenAtStart bytes that the group had written when the command started
-   */
-  note({ cpuMs, memoryBytes, tasks, writtenBytes, pids }: GroupSample, writtenAtStart: number): void {
-    this.#writtenAtStart ??= writtenAtStart;
+  /** Takes a sample of the group; returns the group's counts at the start of the command. */
+  note({ cpuMs, memoryBytes, tasks, writtenBytes, pids }: GroupSample): Counts {
+    const start = { cpuMs: this.#start.cpuMs ?? cpuMs, writtenBytes: this.#start.writtenBytes ?? writtenBytes };
+    this.#start = start;
     // A shared sample may have been started before the command.
-    this.#cpuMs = Math.max(0, cpuMs - (this.#cpuAtStart ?? cpuMs));
-    this.#peakMemoryBytes = Math.max(this.#peakMemoryBytes ?? 0, memoryBytes);
-    this.#peakTasks = Math.max(this.#peakTasks ?? 0, tasks);
-    this.#writtenBytes = Math.max(this.#minWrittenBytes, writtenBytes - this.#writtenAtStart);
+    this.#use = {
+      cpuMs: Math.max(0, cpuMs - start.cpuMs),
+      peakMemoryBytes: Math.max(this.#use.peakMemoryBytes ?? 0, memoryBytes),
+      peakTasks: Math.max(this.#use.peakTasks ?? 0, tasks),
+      writtenBytes: Math.max(this.#use.writtenBytes ?? 0, writtenBytes - start.writtenBytes),
+    };
     this.#earlierPids = this.#lastPids;
     this.#lastPids = pids;
+    return start;
   }
 
   /** Records that the kernel has enforced a memory limit at this use. */
   notePeakMemory(bytes: number): void {
-    this.#peakMemoryBytes = Math.max(this.#peakMemoryBytes ?? 0, bytes);
+    this.#use = { ...this.#use, peakMemoryBytes: Math.max(this.#use.peakMemoryBytes ?? 0, bytes) };
   }
 
-  /** Records a lower bound of the bytes written; undefined when it is not known. */
-  noteWritten(bytes: number | undefined): void {
-    if (bytes === undefined) return;
-    this.#minWrittenBytes = Math.max(0, bytes);
-    this.#writtenBytes = Math.max(this.#writtenBytes ?? 0, bytes);
-  }
-
-  /** Stops measuring. */
-  end(): void {
+  /** Stops measuring; returns the limits that the command has exceeded, as far as known. */
+  end(): readonly Breach[] {
+    if (!this.#measured) return [];
+    const { group, limits } = this.#measured;
     // A command that was sampled before is sampled once more: the last sample may be old.
-    if (this.#group && this.#writtenAtStart !== undefined) {
-      const sample = this.#group.sampleNow();
-      if (sample) this.note(sample, this.#writtenAtStart);
-    } else this.#noteOwnBytes();
-    const now = this.#group?.cpuMs();
-    if (now !== undefined && this.#cpuAtStart !== undefined) this.#cpuMs = Math.max(0, now - this.#cpuAtStart);
-    this.#group = undefined;
-  }
-
-  /** For a command without any sample. */
-  #noteOwnBytes(): void {
-    const now = this.#written?.now();
-    if (!this.#group || !this.#written || now === undefined) return;
-    const bytes = now - this.#written.atStart;
-    const { disk_mb: limitMb = Infinity } = this.#limits;
-    // The shell may have waited meanwhile for a background process whose bytes were counted before.
-    const sample = bytes > limitMb * MB ? this.#group.sampleNow() : undefined;
-    this.noteWritten(sample ? Math.min(bytes, sample.writtenBytes - this.#seenAtStart) : bytes);
+    const mustSample = this.#use.peakTasks !== null || hasWrittenTooMuch(this.#measured);
+    const sample = mustSample ? group.sampleNow() : undefined;
+    if (sample) this.note(sample);
+    const [cpuMs, cpuAtStart] = [group.cpuMs(), this.#start.cpuMs];
+    if (cpuMs !== undefined && cpuAtStart !== undefined) {
+      this.#use = { ...this.#use, cpuMs: Math.max(0, cpuMs - cpuAtStart) };
+    }
+    this.#measured = undefined;
+    return judgeUsage(limits, asUsage(this.#use)).filter(({ share }) => share > 1);
   }
 }
+
+/** Whether a command without any sample seems to have exceeded its limit on bytes written. */
+function hasWrittenTooMuch({ group, limits, atStart, waiter }: Measured): boolean {
+  if (waiter === undefined || limits.disk_mb === undefined || atStart.writtenBytes === undefined) return false;
+  return group.writtenBytes(waiter) - atStart.writtenBytes > limits.disk_mb * MB;
+}
+
+const asUsage = ({ cpuMs, peakMemoryBytes, peakTasks, writtenBytes }: ResourceUse): Usage => ({
+  cpuMs: cpuMs ?? undefined,
+  cpuPercent: undefined,
+  memoryBytes: peakMemoryBytes ?? undefined,
+  processes: peakTasks ?? undefined,
+  writtenBytes: writtenBytes ?? undefined,
+});

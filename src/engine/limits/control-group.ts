@@ -1,13 +1,15 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { InheritedCounter } from '../../core/limits/inherited-counter.js';
+import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
+import { bytesWrittenBy } from '../process/process-table.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { makeGroup, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
-import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
+import type { GroupSample, ProcessGroup } from './mechanism.js';
 import type { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
-import { isFarFrom, WrittenBytes } from './written-bytes.js';
 
 /** The control files of one group; their places and contents depend on the version of control groups. */
 export interface Controls {
@@ -39,10 +41,11 @@ export class ControlGroup implements ProcessGroup {
   readonly #reader: ProcReader;
   /** Read with every command: an open descriptor saves two thirds of the time. */
   readonly #cpu: number;
-  readonly #written = new WrittenBytes();
+  readonly #written = new InheritedCounter();
+  /** CPU time when bytes written were read last. */
+  #cpuMsAtRead: number | undefined;
   #maxTasks: number | 'max' = 'max';
   #hasMemoryLimit = false;
-  #diskMb: number | undefined;
   #kills = 0;
   #refusedForks = 0;
   #isRemoved = false;
@@ -63,8 +66,7 @@ export class ControlGroup implements ProcessGroup {
     await moveTree(pid, files);
   }
 
-  setLimits({ memory_mb: memoryMb, processes, disk_mb: diskMb }: Limits): void {
-    this.#diskMb = diskMb;
+  setLimits({ memory_mb: memoryMb, processes }: Limits): void {
     const maxTasks = processes ?? 'max';
     if (maxTasks !== this.#maxTasks) this.#controls.limitTasks(maxTasks);
     this.#maxTasks = maxTasks;
@@ -77,16 +79,8 @@ export class ControlGroup implements ProcessGroup {
     return this.#isRemoved ? undefined : this.#controls.cpuMs(readSmallDescriptor(this.#cpu));
   }
 
-  get seenWrittenBytes(): number {
-    return this.#written.total;
-  }
-
-  seenWrittenBy(pid: number): number {
-    return this.#written.seenOf(pid);
-  }
-
-  seenWrittenBeyond(pids: readonly number[]): number {
-    return this.#written.seenBeyond(pids);
+  writtenBytes(waiter: number): number {
+    return this.#written.totalWith(waiter, bytesWrittenBy(waiter));
   }
 
   members(): readonly number[] {
@@ -96,15 +90,27 @@ export class ControlGroup implements ProcessGroup {
   sample(snapshot: ProcessSnapshot): GroupSample {
     const pids = this.members();
     const cpuMs = this.cpuMs() ?? 0;
-    const isExact = snapshot.isExact || !isFarFrom(this.#diskMb, this.#written.total);
     const threads = () => snapshot.of(pids).reduce((sum, entry) => sum + entry.threads, 0);
     return {
       cpuMs,
       memoryBytes: this.#controls.memoryBytes(pids),
       tasks: this.#controls.tasks() ?? threads(),
-      writtenBytes: this.#written.update(pids, cpuMs, isExact),
+      writtenBytes: this.#countWritten(snapshot, pids, cpuMs),
       pids,
     };
+  }
+
+  #countWritten(snapshot: ProcessSnapshot, pids: readonly number[], cpuMs: number): number {
+    const { known, total } = this.#written;
+    // What uses no CPU time does not write.
+    if (!snapshot.isExact && cpuMs === this.#cpuMsAtRead) return total;
+    this.#cpuMsAtRead = cpuMs;
+    const members = new Set(pids);
+    // Former members without a wait(2): their counters have not been added to their parents' yet.
+    const ended = snapshot.of([...known.keys()].filter((pid) => !members.has(pid)));
+    const unwaited = ended.filter(({ pid, startTicks }) => known.get(pid)?.startTicks === startTicks);
+    const counted = [...snapshot.of(pids), ...unwaited];
+    return this.#written.update(counted.map((entry) => ({ ...entry, value: bytesWrittenBy(entry.pid) })));
   }
 
   sampleNow(): GroupSample {

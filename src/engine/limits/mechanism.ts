@@ -1,3 +1,4 @@
+import type { KernelActions } from '../../core/limits/judge.js';
 import type { LimitMechanismName, Limits } from '../../core/limits/limits.js';
 import type { PidNamespace } from '../sandbox/pid-namespace.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
@@ -16,14 +17,6 @@ export interface GroupSample {
    */
   readonly writtenBytes: number;
   readonly pids: readonly number[];
-}
-
-/** Actions of the kernel to enforce a limit. */
-export interface KernelActions {
-  /** Processes killed by the OOM killer. */
-  readonly kills: number;
-  /** Forks that failed because of the limit on processes. */
-  readonly refusedForks: number;
 }
 
 /** The processes of one shell or one-shot: the first process and its descendants. */
@@ -47,12 +40,12 @@ export interface ProcessGroup extends Disposable {
   setLimits(limits: Limits): void;
   /** CPU time so far, in milliseconds; cheap. Undefined when it is not known. */
   cpuMs(): number | undefined;
-  /** Bytes written as of the last sample, without a new sample. */
-  readonly seenWrittenBytes: number;
-  /** Returns the part of `seenWrittenBytes` that belongs to a process and the children that it had waited for. */
-  seenWrittenBy(pid: number): number;
-  /** Returns the part of `seenWrittenBytes` that belongs neither to these processes nor to the frame of the group. */
-  seenWrittenBeyond(pids: readonly number[]): number;
+  /**
+   * Bytes written so far, approximately and without a sample: those of the last sample, and what a process and the
+   * children it has waited for have written since.
+   * @param waiter the process that waits for the others: the shell
+   */
+  writtenBytes(waiter: number): number;
   /** Returns the processes of the group, as far as the mechanism knows them without a sample. */
   members(): readonly number[];
   /** @param snapshot of its mechanism */

@@ -1,39 +1,21 @@
 import { InheritedCounter } from '../../core/limits/inherited-counter.js';
+import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
-import { type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
+import { bytesWrittenBy, type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
+import type { Membership, Root } from './membership.js';
 import { residentBytes } from './memory-of.js';
-import type { GroupSample, KernelActions, ProcessGroup } from './mechanism.js';
+import type { GroupSample, ProcessGroup } from './mechanism.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
-import { isFarFrom } from './written-bytes.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };
 /** From this share of its limit on, memory is measured more exactly, and at twice the cost. */
 const EXACT_SHARE = 0.5;
-
 /**
- * The first process of a group. Its start time, where known, distinguishes it from a later process with the same pid.
+ * Margin to a limit on bytes written within which every sample reads all counters, in bytes: more than can be written
+ * between two samples.
  */
-export interface Root {
-  readonly pid: number;
-  readonly startTicks: number | undefined;
-}
-
-/** Determines which processes belong to a group. */
-export interface Membership {
-  /**
-   * Returns all members.
-   * @param known members in the last sample
-   * @param root first process; undefined before it has started
-   */
-  find(snapshot: ProcessSnapshot, known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): ProcessEntry[];
-  /** Returns those members that only frame the group, and are not counted. */
-  frameOf(root: Root | undefined): readonly number[];
-  /** Returns the process that waits for the children of commands. */
-  reaperOf(root: Root): number | undefined;
-  /** Returns the current members, as far as known without a full sample. */
-  now(known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): readonly number[];
-}
+const NEAR_BYTES = 512 * MB;
 
 /** Dependencies of `ObservedGroup`. */
 export interface ObservedGroupOptions {
@@ -56,7 +38,7 @@ export class ObservedGroup implements ProcessGroup {
   /** CPU ticks of the process that waits for the others, in the last sample. */
   #waiterTicks = 0;
   #memoryMb = Infinity;
-  #diskMb: number | undefined;
+  #diskMb = Infinity;
 
   constructor(options: ObservedGroupOptions) {
     this.#options = options;
@@ -69,7 +51,7 @@ export class ObservedGroup implements ProcessGroup {
     return Promise.resolve();
   }
 
-  setLimits({ memory_mb: memoryMb = Infinity, disk_mb: diskMb }: Limits): void {
+  setLimits({ memory_mb: memoryMb = Infinity, disk_mb: diskMb = Infinity }: Limits): void {
     this.#memoryMb = memoryMb;
     this.#diskMb = diskMb;
   }
@@ -80,16 +62,8 @@ export class ObservedGroup implements ProcessGroup {
     return ticks === undefined ? undefined : (this.#cpu.total + Math.max(0, ticks - this.#waiterTicks)) * MS_PER_TICK;
   }
 
-  get seenWrittenBytes(): number {
-    return this.#written.total;
-  }
-
-  seenWrittenBy(pid: number): number {
-    return this.#written.seenOf(pid);
-  }
-
-  seenWrittenBeyond(pids: readonly number[]): number {
-    return this.#written.seenBeyond([...pids, ...this.#options.membership.frameOf(this.#root)]);
+  writtenBytes(waiter: number): number {
+    return this.#written.totalWith(waiter, bytesWrittenBy(waiter));
   }
 
   members(): readonly number[] {
@@ -106,7 +80,7 @@ export class ObservedGroup implements ProcessGroup {
     const reaper = frame.at(-1);
     const members = found.filter((entry) => hasNotEnded(entry) && !frame.includes(entry.pid));
     const upper = residentBytes(members);
-    const isExact = snapshot.isExact || !isFarFrom(this.#diskMb, this.#written.total);
+    const isExact = snapshot.isExact || this.#diskMb * MB - this.#written.total <= NEAR_BYTES;
     const writtenBy = (pid: number) => snapshot.writtenBy(pid, isExact);
     const cpuTicks = this.#cpu.update(
       found.map((entry) => ({ ...entry, value: entry.cpuTicks })),
@@ -163,7 +137,3 @@ export class ObservedGroup implements ProcessGroup {
 
 /** Ended members without a wait(2) stay in the list: their parents do not have their counters yet. */
 const hasNotEnded = ({ state }: ProcessEntry): boolean => state !== 'Z' && state !== 'X';
-
-/** Returns the pid of the first process if it still exists in a snapshot or now; undefined otherwise. */
-export const stillThere = (root: Root | undefined, entry: ProcessEntry | undefined): number | undefined =>
-  root && entry && (root.startTicks ?? entry.startTicks) === entry.startTicks ? root.pid : undefined;

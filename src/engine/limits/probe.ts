@@ -6,7 +6,6 @@ import { ControlGroups1 } from './cgroup1.js';
 import { ControlGroups2 } from './cgroup2.js';
 import type { LimitMechanism } from './mechanism.js';
 import { PidNamespace } from '../sandbox/pid-namespace.js';
-import { PidNamespaces } from './pid-namespaces.js';
 import { PidusageReader } from './pidusage-reader.js';
 import { Polling } from './polling.js';
 import { ProcReader } from './proc-reader.js';
@@ -41,7 +40,7 @@ function make(name: LimitMechanismName, { instance, path }: MechanismOptions, is
     case 'cgroup1':
       return new ControlGroups1(instance);
     case 'pid_namespace':
-      return new PidNamespaces(new ProcReader(), PidNamespace.find(path, !isWanted));
+      return new Polling(new ProcReader(), PidNamespace.find(path, !isWanted));
     case 'polling':
       return new Polling(hasProc() ? new ProcReader() : new PidusageReader());
   }

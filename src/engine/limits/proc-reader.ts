@@ -112,7 +112,6 @@ class ProcSnapshot implements ProcessSnapshot {
   readonly #reader: ProcReader;
   #entries: Map<number, ProcessEntry> | undefined;
   #children: Map<number, ProcessEntry[]> | undefined;
-  readonly #written = new Map<number, number>();
   #nowTicks: number | undefined;
 
   /** @param entries undefined for lazy reading */
@@ -136,9 +135,8 @@ class ProcSnapshot implements ProcessSnapshot {
   }
 
   writtenBy(pid: number, mustBeNew = this.isExact): number {
-    let bytes = this.#written.get(pid);
-    if (bytes === undefined) this.#written.set(pid, (bytes = this.#read(pid, mustBeNew)));
-    return bytes;
+    const entry = mustBeNew ? undefined : this.#entries?.get(pid);
+    return entry ? this.#reader.writtenBy(entry) : bytesWrittenBy(pid);
   }
 
   heldBytes(entries: readonly ProcessEntry[]): number {
@@ -148,11 +146,6 @@ class ProcSnapshot implements ProcessSnapshot {
   originOf(entry: ProcessEntry): string | undefined {
     this.#nowTicks ??= ticksNow();
     return this.#reader.originOf(entry, this.#nowTicks);
-  }
-
-  #read(pid: number, mustBeNew: boolean): number {
-    const entry = mustBeNew ? undefined : this.#entries?.get(pid);
-    return entry ? this.#reader.writtenBy(entry) : bytesWrittenBy(pid);
   }
 
   #groupByParent(): Map<number, ProcessEntry[]> {

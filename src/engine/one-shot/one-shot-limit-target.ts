@@ -1,7 +1,7 @@
+import { hasLimits } from '../../core/limits/limits.js';
 import type { Command, EndReason } from '../command/command.js';
 import type { LimitTarget } from '../command/limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
-import { bytesWrittenSoFar } from '../process/process-table.js';
 
 /** Called for a long-running one-shot. */
 export type OnLongRunning = (watched: LimitTarget) => void;
@@ -23,7 +23,8 @@ export function oneShotLimitTarget(
     },
     numbers: process.numbers,
     cancel,
-    endRest: () => Promise.resolve([]),
+    hasRest: () => false,
+    endRest: () => Promise.resolve(),
     endShell: () => undefined,
     endSession: () => undefined,
     noteBreach: () => undefined,
@@ -33,23 +34,12 @@ export function oneShotLimitTarget(
 /** Starts measuring the command in this process: earlier use does not count; applies the command's limits. */
 export function startWithLimits(command: Command, process: OneShotProcess): void {
   const { group } = process;
+  const { resourceLimits: limits = {} } = command.spec;
   // Not every mechanism can measure a process that is just being started; its use is 0.
-  const cpuAtStart = process.pid === undefined ? 0 : group.cpuMs();
-  const written = {
-    get pid() {
-      return process.root?.main;
-    },
-    atStart: 0,
-    now: () => (process.root ? bytesWrittenSoFar(process.root.main) : undefined),
-  };
-  command.meter.begin({
-    group,
-    cpuAtStart,
-    limits: command.spec.resourceLimits ?? {},
-    written,
-  });
+  const cpuMs = process.pid === undefined ? 0 : group.cpuMs();
+  command.meter.begin({ group, limits, atStart: { cpuMs, writtenBytes: 0 } });
   const setLimits = () => {
-    if (command.spec.resourceLimits) group.setLimits(command.spec.resourceLimits);
+    if (hasLimits(limits)) group.setLimits(limits);
   };
   // Only once it runs: during the start the starter, with all its threads, is in the group too.
   if (process.pid === undefined) void process.started.then(setLimits);

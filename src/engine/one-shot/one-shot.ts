@@ -216,8 +216,6 @@ export class OneShotRunner implements AsyncDisposable {
       how.exitCode,
       process.unharmedBy(end),
     );
-    // Bubblewrap does not wait for the first process inside, which accumulates the bytes of all others.
-    if (end.kind !== 'failed' && !process.isIsolated) command.meter.noteWritten(end.writtenBytes);
     let survivors: ProcessEntry[] = [];
     if (command.endReason) {
       await flight.termination;

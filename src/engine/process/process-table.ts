@@ -93,16 +93,8 @@ export const listProcesses = (): ProcessEntry[] => listPids().flatMap((pid) => r
  * Returns the bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when not
  * available.
  */
-export const bytesWrittenBy = (pid: number): number => bytesWrittenSoFar(pid) ?? 0;
-
-/** Same as `bytesWrittenBy`, but undefined when not available, for example for a process that has ended. */
-export function bytesWrittenSoFar(pid: number): number | undefined {
-  const text = readProc(pid, 'io');
-  return text === undefined ? undefined : bytesWrittenIn(text);
-}
-
-/** Parses the bytes written from the text of /proc/PID/io. */
-export const bytesWrittenIn = (text: string): number => Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
+export const bytesWrittenBy = (pid: number): number =>
+  Number(/^write_bytes: (\d+)$/m.exec(readProc(pid, 'io') ?? '')?.[1] ?? 0);
 
 /**
  * Returns the memory of a process, in bytes; shared memory counts proportionally (PSS). Undefined when not available.

@@ -24,6 +24,12 @@ interface LimitedSession {
 
 /** Returns the limit target of a session. */
 export function sessionLimitTarget(session: LimitedSession): LimitTarget {
+  // A command may start while processes of others are being ended.
+  const findRest = (shell = session.shell) => {
+    const found = findSessionProcesses(shell);
+    const spared = new Set(session.findRunning().map(({ pid }) => pid));
+    return found.filter(({ pid }) => !spared.has(pid));
+  };
   return {
     get group() {
       return session.shell.group;
@@ -41,20 +47,15 @@ export function sessionLimitTarget(session: LimitedSession): LimitTarget {
     cancel: (command, reason) => {
       session.cancel(command, reason);
     },
+    hasRest: () => findRest().length > 0,
     endRest: async (breach) => {
       const { shell } = session;
-      const killed: number[] = [];
-      const onKill = (pids: readonly number[]) => killed.push(...pids);
-      // A command may start while processes of others are being ended.
-      const find = () => {
-        const found = findSessionProcesses(shell);
-        const spared = new Set(session.findRunning().map(({ pid }) => pid));
-        return found.filter(({ pid }) => !spared.has(pid));
-      };
-      await killProcesses(find, { group: shell.group, root: shell.root, onKill });
-      session.lastKill = { breach, peak: breach.observed, killedPids: killed };
+      const { group, root } = shell;
+      const killedPids: number[] = [];
+      const onKill = (pids: readonly number[]) => killedPids.push(...pids);
+      await killProcesses(() => findRest(shell), { group, root, onKill });
+      session.lastKill = { breach, peak: breach.observed, killedPids };
       session.noteWarning(breachWarning(breach));
-      return killed;
     },
     endShell: (breach) => {
       const { pid, root } = session.shell;
@@ -78,9 +79,8 @@ export function sessionLimitTarget(session: LimitedSession): LimitTarget {
 export function startWithinSessionLimits(sessionLimits: Limits, { meter, spec }: Command, shell: ShellProcess): void {
   const { group } = shell;
   const limits = spec.resourceLimits ? stricterLimits(sessionLimits, spec.resourceLimits) : sessionLimits;
-  const atStart = limits.disk_mb === undefined ? undefined : shell.writtenBytes;
-  const written = atStart === undefined ? undefined : { pid: shell.pid, atStart, now: () => shell.writtenBytes };
-  meter.begin({ group, cpuAtStart: group.cpuMs(), limits, written });
+  const writtenBytes = limits.disk_mb === undefined ? undefined : group.writtenBytes(shell.pid);
+  meter.begin({ group, limits, atStart: { cpuMs: group.cpuMs(), writtenBytes }, waiter: shell.pid });
   if (spec.resourceLimits) group.setLimits(limits);
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, writeFileSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -9,13 +9,12 @@ import { randomBytes } from '../system/random.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { makeFirstVictim } from '../limits/oom-score.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
-import { bytesWrittenIn, holdsDescriptorOf, pathInside, TAG_VARIABLE } from '../process/process-table.js';
+import { holdsDescriptorOf, pathInside, TAG_VARIABLE } from '../process/process-table.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { InstalledShell } from '../shells/list.js';
 import { DRIVER_FILES, type DriverRequest } from '../shells/shell.js';
 import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
 import type { ShellRequest } from './shell-request.js';
-import { readSmallDescriptor } from '../system/small-file.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
 import { firstFifos, type CommandPipes, pipesName, PipePool, writeText } from './pipe-pool.js';
@@ -75,8 +74,6 @@ export class ShellProcess {
   readonly #slots: PipePool;
   #listener: ShellListener | undefined;
   #root: ProcessRoot;
-  /** Descriptor of /proc/PID/io; undefined until first used. */
-  #io: number | undefined;
   /** Terminal output as long as there is no listener: the reason why a shell fails to start. */
   #startOutput = '';
   #isClosed = false;
@@ -122,21 +119,6 @@ export class ShellProcess {
   /** The processes that belong to the shell itself. */
   get root(): ProcessRoot {
     return this.#root;
-  }
-
-  /**
-   * Bytes that the shell, and the children it has waited for, have caused to be written to disks; takes 3 µs. Undefined
-   * when the kernel does not report it.
-   */
-  get writtenBytes(): number | undefined {
-    if (this.#isClosed) return undefined;
-    try {
-      this.#io ??= openSync(`/proc/${this.pid}/io`, 'r');
-      return bytesWrittenIn(readSmallDescriptor(this.#io));
-    } catch {
-      // ENOENT, ESRCH: the shell has ended. EMFILE: out of descriptors.
-      return undefined;
-    }
   }
 
   /** Maps a path as the shell sees it to a path that the daemon can open. */
@@ -243,7 +225,7 @@ export class ShellProcess {
 
   #closeDescriptors(): void {
     this.#reports?.destroy();
-    closeAll([this.#requests, this.#io]);
+    closeAll([this.#requests]);
     this.#slots.close();
   }
 

@@ -16,6 +16,12 @@ const SLACK_MS = 4;
 const REST = 2;
 const REST_IF_ENFORCED = 9;
 
+/** A monitor with the time of its next sample, on the monotonic clock. */
+interface Watch {
+  readonly monitor: LimitMonitor;
+  dueAt: number;
+}
+
 /** Dependencies of `ResourceMonitor`. */
 export interface ResourceMonitorOptions {
   /** Directory on the disk whose free space is monitored. */
@@ -32,7 +38,7 @@ export interface ResourceMonitorOptions {
  */
 export class ResourceMonitor implements Disposable {
   readonly #options: ResourceMonitorOptions;
-  readonly #watches = new Map<LimitTarget, LimitMonitor>();
+  readonly #watches = new Map<LimitTarget, Watch>();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #isSampling = false;
@@ -47,10 +53,10 @@ export class ResourceMonitor implements Disposable {
   watch(watched: LimitTarget, listener: LimitListener): void {
     let watch = this.#watches.get(watched);
     if (!watch) {
-      watch = new LimitMonitor(watched, listener, this.#options.settings());
+      watch = { monitor: new LimitMonitor(watched, listener, this.#options.settings()), dueAt: 0 };
       this.#watches.set(watched, watch);
     }
-    watch.beginCommand();
+    watch.monitor.beginCommand();
     this.#hastenMonitor(watch);
   }
 
@@ -70,7 +76,7 @@ export class ResourceMonitor implements Disposable {
     this.#watches.clear();
   }
 
-  #hastenMonitor(watch: LimitMonitor): void {
+  #hastenMonitor(watch: Watch): void {
     watch.dueAt = 0;
     void this.#sampleDue();
   }
@@ -82,33 +88,35 @@ export class ResourceMonitor implements Disposable {
     if (due.length > 0) {
       this.#isSampling = true;
       const begin = performance.now();
-      await this.#sampleAll(due);
+      const actedMs = await this.#sampleAll(due);
       const end = performance.now();
       const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
       // Ending processes takes many times as long, and must not delay the sampling of others.
-      const actedMs = due.reduce((sum, watch) => sum + watch.actedMs, 0);
       this.#pausedUntil = end + (end - begin - actedMs) * rest;
       this.#isSampling = false;
     }
     this.#schedule();
   }
 
-  #due(): LimitMonitor[] {
+  #due(): Watch[] {
     const now = performance.now();
     if (now < this.#pausedUntil) return [];
     const until = now + SLACK_MS;
     return [...this.#watches.values()].filter((watch) => watch.dueAt <= until);
   }
 
-  async #sampleAll(due: readonly LimitMonitor[]): Promise<void> {
+  /** Returns the time spent on ending processes, in milliseconds. */
+  async #sampleAll(due: readonly Watch[]): Promise<number> {
     const snapshot = await this.#takeSnapshot();
     const freeBytes = this.#freeBytes();
     const slices = new Slices();
+    let actedMs = 0;
     for (const watch of due) {
       if (slices.isOver) await slices.next();
       // The monitor may have been removed meanwhile.
-      if (this.#watches.get(watch.watched) === watch) this.#check(watch, snapshot, freeBytes);
+      if (this.#watches.get(watch.monitor.watched) === watch) actedMs += this.#check(watch, snapshot, freeBytes);
     }
+    return actedMs;
   }
 
   async #takeSnapshot(): Promise<ProcessSnapshot | undefined> {
@@ -121,18 +129,23 @@ export class ResourceMonitor implements Disposable {
     }
   }
 
-  #check(watch: LimitMonitor, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): void {
+  #check(watch: Watch, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): number {
+    const { monitor } = watch;
+    let actedMs = 0;
     try {
       // A failed sample is repeated later.
-      if (!snapshot || watch.check(snapshot, freeBytes)) {
-        watch.dueAt = performance.now() + watch.takePause();
-        return;
+      const result = snapshot ? monitor.check(snapshot, freeBytes) : { mustContinue: true, actedMs };
+      ({ actedMs } = result);
+      if (result.mustContinue) {
+        watch.dueAt = performance.now() + monitor.takePause();
+        return actedMs;
       }
     } catch (error) {
       // Its cgroup was removed, or the daemon is out of file descriptors.
       this.#options.log.warn('resources could not be looked at', { error: String(error) });
     }
-    this.#watches.delete(watch.watched);
+    this.#watches.delete(monitor.watched);
+    return actedMs;
   }
 
   #schedule(): void {

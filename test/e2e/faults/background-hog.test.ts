@@ -30,6 +30,9 @@ describe('F14: a background process that takes too much memory, where limits are
   });
 });
 
+/** Writes until it is ended. */
+const WRITER = 'while head -c 1M /dev/zero; do sleep 0.01; done >f';
+
 /** What uses too much without end, what it is limited to, and words of its command line. */
 const ENDLESS = [
   ['CPU time', { cpu_percent: 30 }, "sh -c 'while :; do :; done; : hog'"],
@@ -56,15 +59,24 @@ describe.each(MECHANISMS)('a background process that takes too much, with limits
       expect(killers.filter((killedBy) => killedBy !== null).length).toBeLessThanOrEqual(1);
     });
 
-    it('what takes too much again and again is ended, and not what was there before', async () => {
+    it('a command that takes too much is ended, and not what was there before', async () => {
       await using daemon = await TestDaemon.start({ settings });
       await using client = await WireClient.connect(daemon.url);
       const id = await client.openSession({ limits: { disk_mb: 20 } });
       const pid = (await client.run('sleep 300 >/dev/null 2>&1 & echo $!', id)).stdout.trim();
-      for (let round = 0; round < 3; round += 1) {
-        const result = await client.run('while head -c 1M /dev/zero; do sleep 0.01; done >f', id);
-        expect(result).toMatchObject({ killed_by: 'disk', session_state: 'alive' });
-        expect(await client.run(`kill -0 ${pid} && echo on`, id)).toMatchObject({ stdout: 'on\n' });
+      const result = await client.run(WRITER, id);
+      expect(result).toMatchObject({ killed_by: 'disk', session_state: 'alive' });
+      expect(await client.run(`kill -0 ${pid} && echo on`, id)).toMatchObject({ stdout: 'on\n' });
+    });
+
+    it('commands that take too much again and again are ended, each of them, and the session goes on', async () => {
+      await using daemon = await TestDaemon.start({ settings });
+      await using client = await WireClient.connect(daemon.url);
+      const id = await client.openSession({ limits: { disk_mb: 20 } });
+      await client.run('KEPT=yes; sleep 300 >/dev/null 2>&1 &', id);
+      for (let round = 0; round < 4; round += 1) {
+        expect(await client.run(WRITER, id)).toMatchObject({ killed_by: 'disk', session_state: 'alive' });
+        expect(await client.run('echo $KEPT', id)).toMatchObject({ stdout: 'yes\n' });
       }
     });
 

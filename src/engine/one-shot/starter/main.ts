@@ -2,9 +2,6 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 
 import { closeInheritedTerminals } from '../../process/inherited-terminals.js';
-import { bytesWrittenIn } from '../../process/process-table.js';
-import { readSmallDescriptor } from '../../system/small-file.js';
-import { EndedProcesses } from './ended-processes.js';
 import { LineReader, type StarterReport, type StartMessage } from './messages.js';
 
 /*
@@ -18,22 +15,6 @@ const running = new Set<number>();
 closeInheritedTerminals();
 
 const report = (message: StarterReport) => process.stdout.write(`${JSON.stringify(message)}\n`);
-
-const ownIo = openOrNull('/proc/self/io');
-const ended = new EndedProcesses({
-  written: () => (ownIo === null ? undefined : bytesWrittenIn(readSmallDescriptor(ownIo))),
-  report,
-  defer: setImmediate,
-});
-
-function openOrNull(path: string): number | null {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    // A kernel without that file (CONFIG_TASK_IO_ACCOUNTING), or not Linux.
-    return null;
-  }
-}
 
 function open(message: StartMessage): (number | 'ignore')[] {
   const fds: (number | 'ignore')[] = [];
@@ -98,7 +79,7 @@ function start(message: StartMessage): void {
     report({ id, kind: 'started', pid });
     child.on('exit', (exitCode, signal) => {
       running.delete(pid);
-      ended.add(signal ? { id, kind: 'signalled', signal } : { id, kind: 'exited', exitCode: exitCode ?? 0 });
+      report(signal ? { id, kind: 'signalled', signal } : { id, kind: 'exited', exitCode: exitCode ?? 0 });
     });
   } catch (error) {
     fail(id, error);

@@ -17,20 +17,11 @@ export interface StartMessage {
   readonly leaveFiles: readonly string[];
 }
 
-/** Bytes written by an ended process. */
-interface Written {
-  /**
-   * Bytes that the process, and the children it has waited for, have caused to be written to disks. Absent when
-   * unknown: several processes have ended at the same time, or the kernel does not count.
-   */
-  readonly writtenBytes?: number | undefined;
-}
-
 /** Report of the starter about a process: it runs, it has ended, or it could not be started. */
 export type StarterReport =
   | { readonly id: number; readonly kind: 'started'; readonly pid: number }
-  | ({ readonly id: number; readonly kind: 'exited'; readonly exitCode: number } & Written)
-  | ({ readonly id: number; readonly kind: 'signalled'; readonly signal: NodeJS.Signals } & Written)
+  | { readonly id: number; readonly kind: 'exited'; readonly exitCode: number }
+  | { readonly id: number; readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
   | { readonly id: number; readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 /** Splits a stream into lines; an incomplete line is kept for the next chunk. */

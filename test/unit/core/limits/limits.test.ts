@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { AdapterError } from '../../../../src/core/errors.js';
 import { CpuWindow } from '../../../../src/core/limits/cpu-window.js';
-import { Escalation } from '../../../../src/core/limits/escalation.js';
+import { type Endable, Escalation } from '../../../../src/core/limits/escalation.js';
 import { judgeFreeSpace, judgeUsage, type Usage } from '../../../../src/core/limits/judge.js';
 import { type Limits, lowerLimits, MB, stricterLimits } from '../../../../src/core/limits/limits.js';
 import { nextPauseMs, type Pace } from '../../../../src/core/limits/pace.js';
@@ -150,12 +150,14 @@ describe('the CPU window', () => {
 });
 
 describe('escalation', () => {
-  const ALL = { command: 'runs' as const, hasRest: true, isRestToBlame: false, canEndShell: true };
-  const REST = { ...ALL, command: 'none' as const };
-  const SHELL = { ...REST, hasRest: false };
+  const ALL: Endable = { command: 'runs', hasRest: () => true, canEndShell: true };
+  const REST: Endable = { ...ALL, command: 'none' };
+  const SHELL: Endable = { ...REST, hasRest: () => false };
 
-  it('the command first, the rest when that did not help within a second, then the shell', () => {
-    const escalation = new Escalation();
+  const climb = (escalation: Escalation, steps: readonly (readonly [number, Endable])[]) =>
+    steps.map(([at, endable]) => escalation.next(at, endable));
+
+  it('the command first, the background when that did not help within a second, then the shell', () => {
     const steps = [
       [0, ALL],
       [100, REST],
@@ -166,7 +168,7 @@ describe('escalation', () => {
       [2500, SHELL],
       [3000, SHELL],
     ] as const;
-    expect(steps.map(([at, what]) => escalation.next(at, what))).toEqual([
+    expect(climb(new Escalation(), steps)).toEqual([
       'command',
       undefined,
       undefined,
@@ -178,13 +180,14 @@ describe('escalation', () => {
     ]);
   });
 
-  it('a next command is ended at once', () => {
+  it('a command that has left nothing running does not count against the next one, which is ended at once', () => {
     const escalation = new Escalation();
-    expect([escalation.next(0, ALL), escalation.next(10, ALL)]).toEqual(['command', 'command']);
+    expect(escalation.next(0, ALL)).toBe('command');
+    escalation.startOver();
+    expect(escalation.next(10, ALL)).toBe('command');
   });
 
-  it('a next command is spared while it is exceeded by what was there before, and ended with that at last', () => {
-    const escalation = new Escalation();
+  it('a next command is spared while the background is ended, and ended with the shell at last', () => {
     const steps = [
       [0, ALL],
       [10, REST],
@@ -196,7 +199,7 @@ describe('escalation', () => {
       [3000, ALL],
       [4000, ALL],
     ] as const;
-    expect(steps.map(([at, what]) => escalation.next(at, what))).toEqual([
+    expect(climb(new Escalation(), steps)).toEqual([
       'command',
       undefined,
       undefined,
@@ -209,17 +212,27 @@ describe('escalation', () => {
     ]);
   });
 
-  it('a next command is spared where the rest is to blame, which is ended instead', () => {
+  it('what has taken effect is not waited for', () => {
     const escalation = new Escalation();
-    const again = { ...ALL, isRestToBlame: true };
-    const steps = [
-      [0, ALL],
-      [10, again],
-      [1000, again],
-    ] as const;
-    expect(steps.map(([at, what]) => escalation.next(at, what))).toEqual(['command', undefined, 'rest']);
-    escalation.reset();
-    expect(escalation.next(1010, again)).toBe('rest');
+    expect(escalation.next(0, ALL)).toBe('command');
+    escalation.settle();
+    expect(climb(escalation, [[10, ALL], [20, ALL]])).toEqual(['rest', undefined]); // prettier-ignore
+  });
+
+  it('goes on where it was when the limit is exceeded again soon, and starts over after ten seconds', () => {
+    const escalation = new Escalation();
+    escalation.next(0, ALL);
+    escalation.relax(9999);
+    expect(escalation.next(9999, ALL)).toBe('rest');
+    escalation.relax(20_000);
+    expect(escalation.next(20_000, ALL)).toBe('command');
+  });
+
+  it('a shell that was ended is not forgotten for commands that leave nothing running', () => {
+    const escalation = new Escalation();
+    expect(escalation.next(0, SHELL)).toBe('shell');
+    escalation.startOver();
+    expect(escalation.next(1000, { ...SHELL, command: 'runs' })).toBe('session');
   });
 
   it('what is exceeded by background processes alone costs them, and not the shell where that cannot help', () => {
@@ -228,11 +241,10 @@ describe('escalation', () => {
     expect(escalation.next(5000, { ...SHELL, canEndShell: false })).toBeUndefined();
   });
 
-  it('begins anew after a reset', () => {
-    const escalation = new Escalation();
-    escalation.next(0, ALL);
-    escalation.reset();
-    expect(escalation.next(10, REST)).toBe('rest');
+  it('a count is ended for in turns: the command, the background, the command', () => {
+    const count: Endable = { ...ALL, canEndShell: false };
+    const steps = [0, 1000, 2000].map((at) => [at, count] as const);
+    expect(climb(new Escalation(), steps)).toEqual(['command', 'rest', 'command']);
   });
 });
 

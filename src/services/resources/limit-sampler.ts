@@ -1,0 +1,107 @@
+import { CpuWindow } from '../../core/limits/cpu-window.js';
+import type { KernelActions, Usage } from '../../core/limits/judge.js';
+import { MB } from '../../core/limits/limits.js';
+import type { Command } from '../../engine/command/command.js';
+import type { LimitTarget } from '../../engine/command/limit-target.js';
+import type { Counts } from '../../engine/command/resource-use.js';
+import type { GroupSample } from '../../engine/limits/mechanism.js';
+import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
+
+/** Bytes written between two samples up to which a process is not considered the cause of a full disk. */
+const WRITER_BYTES = MB;
+
+/** A sample of the processes of a target, and what it says about their resource usage. */
+export interface Observation {
+  readonly sample: GroupSample;
+  readonly running: Command | undefined;
+  /** Usage since something began to run, or since processes were last ended for a limit. */
+  readonly usage: Usage & Counts;
+  /** Usage since the start of the running command. */
+  readonly commandUsage: Usage;
+  /** Percent of one core since the last sample. */
+  readonly cpuPercent: number;
+  /** Since the last sample. */
+  readonly kernel: KernelActions;
+  /** Whether the processes have written more than a little since the last sample. */
+  readonly isWriting: boolean;
+}
+
+/** Samples the processes of a target, and keeps the counts from which on CPU time and bytes written count. */
+export class LimitSampler {
+  readonly #target: LimitTarget;
+  readonly #window: CpuWindow;
+  #group: LimitTarget['group'];
+  /** Start of the counts: that of the next command to be sampled, or the next sample. */
+  #since: Counts | 'command' | 'sample' = 'command';
+  #last: GroupSample | undefined;
+
+  constructor(target: LimitTarget, cpuWindowMs: number) {
+    this.#target = target;
+    this.#group = target.group;
+    this.#window = new CpuWindow(cpuWindowMs);
+  }
+
+  /** Takes a sample. */
+  observe(snapshot: ProcessSnapshot): Observation {
+    if (this.#group !== this.#target.group) this.#changeGroup();
+    const sample = this.#group.sample(snapshot);
+    const { numbers, running } = this.#target;
+    numbers.note(sample.pids);
+    const commandSince = running?.meter.note(sample) ?? sample;
+    // Usage of a command between its breach and its end does not count against background jobs.
+    if (this.#since === 'sample' || running?.endReason?.breach) this.#since = sample;
+    else if (this.#since === 'command') this.#since = commandSince;
+    this.#window.push(performance.now(), sample.cpuMs);
+    const isWriting = sample.writtenBytes - (this.#last ?? this.#since).writtenBytes > WRITER_BYTES;
+    this.#last = sample;
+    return {
+      sample,
+      running,
+      usage: this.#usageSince(this.#since, sample),
+      commandUsage: this.#usageSince(commandSince, sample),
+      cpuPercent: this.#window.latest ?? 0,
+      kernel: this.#group.takeKernelActions(),
+      isWriting,
+    };
+  }
+
+  /** Whether the kernel has killed processes since the last sample, in which only background processes ran. */
+  takeBackgroundKills(): boolean {
+    return this.#last !== undefined && this.hasOthers(this.#last.pids) && this.#group.takeKernelActions().kills > 0;
+  }
+
+  /** Whether any of these processes is not the shell. */
+  hasOthers(pids = this.#group.members()): boolean {
+    return pids.some((pid) => !this.#target.own.includes(pid));
+  }
+
+  /** Starts the counts with the next command, even if it ends before it is sampled. */
+  startPeriod(): void {
+    this.#since = 'command';
+    this.#last = undefined;
+  }
+
+  /** Restarts the counts after processes were ended: what they have used does not count against the remaining ones. */
+  restart(since: Counts | 'sample'): void {
+    if (since !== 'sample') this.#window.clear();
+    // What begins to run next has its own counts.
+    if (this.#since !== 'command') this.#since = since;
+  }
+
+  /** The shell was replaced: its processes are different ones. */
+  #changeGroup(): void {
+    this.#group = this.#target.group;
+    this.#window.clear();
+    this.startPeriod();
+  }
+
+  #usageSince(since: Counts, { cpuMs, memoryBytes, tasks, writtenBytes }: GroupSample): Usage & Counts {
+    return {
+      cpuMs: cpuMs - since.cpuMs,
+      cpuPercent: this.#window.percent,
+      memoryBytes,
+      processes: tasks,
+      writtenBytes: writtenBytes - since.writtenBytes,
+    };
+  }
+}
