@@ -5,6 +5,7 @@ import { judgeAssignments } from '../subject/assignments.js';
 import type { CommandClass } from '../model/classes.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { Finding, JudgedCommand } from '../model/finding.js';
+import { PROGRAMS } from '../programs/programs.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { judgeSimpleCommand } from './judge-command.js';
 import { POLICY_LIMITS } from '../model/limits.js';
@@ -59,6 +60,7 @@ class Inspector implements AnalysisContext, Inspection {
   readonly facts: PolicyFacts;
   readonly commands: JudgedCommand[] = [];
   readonly notes: Finding[] = [];
+  readonly programs = PROGRAMS;
   readonly written = new WrittenFiles();
   changesNames = false;
   isUnparsable = false;

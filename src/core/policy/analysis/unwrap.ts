@@ -4,7 +4,7 @@ import { resolvePath } from '../paths/paths.js';
 import { type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
 import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
-import type { WrapperSpec } from '../programs/wrappers.js';
+import type { WrapperSpec } from '../family/wrapper-spec.js';
 
 /** Whether the client itself sends the input, so that it contains no data of this machine. */
 const isOfClient = (stdin: Stdin): boolean =>
@@ -35,10 +35,10 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
     const [first] = words;
     const isOwn = spec.writesSkipped === true && skipped < (spec.skips ?? 0);
     if (isOwn && first && !/^\d+$/.test(first.shape)) subject.write(first);
-    hasText = judgeOptions(subject, label, parsed.options, words) || hasText;
+    hasText = judgeOptions(subject, label, parsed.options, spec.continuesText === true ? words : []) || hasText;
     for (const { name, value } of parsed.options) if (spec.changesDirectory?.includes(name) === true) target = value;
   }
-  if (label === 'env' && words[0]?.value === '-') words = words.slice(1);
+  if (spec.takesDash === true && words[0]?.value === '-') words = words.slice(1);
   const assignments = spec.takesVariables === true ? takeVariables(words) : [];
   judgeAssignments(subject, assignments);
   words = words.slice(assignments.length);
@@ -54,11 +54,11 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
 function judgeBare(
   subject: CommandAnalysis,
   label: string,
-  { bare, sendsInput }: WrapperSpec,
+  { bare, sendsInput, redirectsShell }: WrapperSpec,
   args: readonly Argument[],
 ): void {
   const { stdin } = subject.command;
-  if (label === 'exec' && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
+  if (redirectsShell === true && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
     subject.addSideEffect('obfuscated', 'gives all that follows in this shell other input');
   if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
   if (sendsInput === true && stdin?.kind === 'unknown' && stdin.isOfClient === true)
@@ -95,7 +95,7 @@ function judgeOptions(
   return hasText;
 }
 
-/** `env -S "…"` and `flock -c "…"`: a text, and the words after it. */
+/** `env -S "…"` and `flock -c "…"`: a text, and the words that continue it. */
 function runSplitText(
   subject: CommandAnalysis,
   label: string,
@@ -103,7 +103,7 @@ function runSplitText(
   value: Argument,
   words: readonly Argument[],
 ): void {
-  const text = [value, ...(label === 'env' ? words : [])].map((word) => word.value ?? word.shape).join(' ');
+  const text = [value, ...words].map((word) => word.value ?? word.shape).join(' ');
   if (text.includes(UNKNOWN)) subject.addUnknown(value, `what ${label} ${name} runs`);
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
@@ -159,7 +159,7 @@ function runInner(
 function addWords(
   words: readonly Argument[],
   own: readonly Argument[],
-  { command }: CommandAnalysis,
+  { command, inquiry }: CommandAnalysis,
 ): readonly Argument[] {
   const marks = own.flatMap(({ shape }, index) => {
     const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
@@ -170,7 +170,9 @@ function addWords(
   if (mark === undefined || mark === '') {
     const { stdin } = command;
     const names =
-      stdin?.kind === 'unknown' && EDITORS.has(words[0]?.value ?? '') && !readsFile(own) ? stdin.names : undefined;
+      stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits') && !readsFile(own)
+        ? stdin.names
+        : undefined;
     return [...words, ...(names ?? [unknownArgument('…')])];
   }
   return words.map((word) => {
@@ -178,8 +180,5 @@ function addWords(
     return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
   });
 }
-
-/** Programs that change files according to a script: the verdict depends on the files that they are given. */
-const EDITORS = new Set(['sed', 'perl']);
 
 const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

@@ -16,11 +16,10 @@ import { isForkBomb } from '../words/fork-bomb.js';
 import { directoriesAfter, eitherOf } from '../words/directories.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
-import { listedNames } from '../subject/piped-file-names.js';
 import { isOwnName } from '../words/aliases-and-functions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
-import { stripAssignments } from '../words/program-name.js';
+import { stripPrefixes } from '../words/program-name.js';
 import { findVariables, isNesting, lookupAt, type NestingNode, type TextVariables } from '../words/variables.js';
 
 /** The state that changes during the walk through a text. */
@@ -50,7 +49,8 @@ export class Walk {
     this.#source = source;
     this.#scope = scope;
     this.#inquiry = inquiry;
-    this.#variables = findVariables(script, (name) => isOwnName(name, inquiry));
+    const { programs } = inquiry;
+    this.#variables = findVariables(script, { isOwnName: (name) => isOwnName(name, inquiry), programs });
   }
 
   /** Walks through the text. */
@@ -181,9 +181,9 @@ export class Walk {
     this.#visitChildren(node, flow);
     const command = readCommand(node, this.#source, scope.lookup, flow.stdin);
     this.#inquiry.judgeCommand(command, scope);
-    const { facts } = this.#inquiry;
-    const { program, args } = stripAssignments(command);
-    const after = command.name && directoriesAfter(program, args, flow.directories, facts);
+    const { facts, programs } = this.#inquiry;
+    const called = stripPrefixes(command, programs);
+    const after = command.name && directoriesAfter(called, flow.directories, facts, programs);
     if (after) flow.directories = this.#isChecked(node) ? after : eitherOf(flow.directories, after);
     return command;
   }
@@ -218,5 +218,5 @@ const OPERATOR_DISTANCE = 80;
 function namesOf({ name, args, redirects }: SimpleCommand, inquiry: AnalysisContext): readonly Argument[] | undefined {
   const program = name?.value;
   if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return undefined;
-  return listedNames(program, args);
+  return inquiry.programs.listedBy(program)?.(args);
 }

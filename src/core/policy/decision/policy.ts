@@ -5,7 +5,7 @@ import { inspect, type Inspection, type PolicyRequest } from '../analysis/inspec
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { ClassActions } from './presets.js';
 import type { PolicyRule } from './rules.js';
-import type { TypedLanguage } from '../model/typing-programs.js';
+import type { TypedLanguage } from '../model/typing.js';
 
 /** Settings by which commands are allowed, confirmed or denied. */
 export interface Policy {

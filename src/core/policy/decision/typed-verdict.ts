@@ -1,5 +1,5 @@
 import type { CommandClass } from '../model/classes.js';
-import { isKnownProgram } from '../programs/known.js';
+import { PROGRAMS } from '../programs/programs.js';
 import type { PolicyVerdict } from './policy.js';
 
 /** Description of the effect of each class, for a person who cannot see the command. */
@@ -25,7 +25,8 @@ const NAME_PLACEHOLDER = 'a program';
  */
 export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
   const commands = verdict.commands.map((command) => {
-    const name = command.program !== undefined && isKnownProgram(command.program) ? command.program : NAME_PLACEHOLDER;
+    const name =
+      command.program !== undefined && PROGRAMS.isKnown(command.program) ? command.program : NAME_PLACEHOLDER;
     const reasons = command.action === 'allow' ? [] : [`${name} ${EFFECTS[command.class]}`];
     return { ...command, text: name, program: name === NAME_PLACEHOLDER ? undefined : name, reasons };
   });

@@ -14,7 +14,7 @@ import {
 } from '../paths/path-kinds.js';
 import { baseName, isWithin, resolvePath } from '../paths/paths.js';
 import { typedLanguage } from './typed-input.js';
-import type { TypedLanguage } from '../model/typing-programs.js';
+import type { TypedLanguage } from '../model/typing.js';
 import { TEMPORARY } from '../words/variables.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 
@@ -31,13 +31,6 @@ const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonl
   outside: { class: 'destructive', what: 'writes outside of the workspace' },
   unknown: { class: 'obfuscated', what: 'writes to a path that is known only when it runs' },
 };
-
-/** Programs that print properties of a file, but not its content. */
-const METADATA_PROGRAMS = new Set(
-  'ls dir stat df du lsblk blkid file smartctl realpath readlink findmnt lsof fuser test [ getfacl basename dirname udevadm'.split(
-    ' ',
-  ),
-);
 
 /** Placeholder for a part of a shell text that is known only at run time. The rest is still judged. */
 const UNKNOWN_TEXT = '$unknown';
@@ -92,9 +85,10 @@ export class CommandAnalysis {
   /** Adds a finding if the program executes typed input. */
   addTyping(): void {
     const { program, command, args, inquiry } = this;
-    if (program === undefined) return;
-    const call = { program, args: args.map(({ value }) => value), stdin: command.stdin };
-    this.#typed = typedLanguage(call, inquiry.facts.typing);
+    const known = program === undefined ? undefined : inquiry.programs.typingOf(program);
+    if (program === undefined || !known) return;
+    const call = { args: args.map(({ value }) => value), stdin: command.stdin };
+    this.#typed = typedLanguage(known, call, inquiry.facts.typing);
     const name = baseName(command.name?.value ?? program);
     if (this.#typed) this.add('interactive', `${name} takes typed input that the policy cannot judge`);
   }
@@ -115,7 +109,7 @@ export class CommandAnalysis {
       if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
         this.addSideEffect('exfiltration', `reads credentials: ${path}`);
       }
-      if (isRawDevice(path) && !METADATA_PROGRAMS.has(this.program ?? ''))
+      if (isRawDevice(path) && !this.inquiry.programs.has(this.program ?? '', 'metadata'))
         this.addSideEffect('exfiltration', `reads a disk or the memory past all permissions: ${path}`);
     }
   }

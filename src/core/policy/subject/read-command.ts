@@ -92,19 +92,18 @@ function toWord({ name, value, text, append, index }: AssignmentNode, lookup: Va
 /** The known output of a command; undefined when it is unknown, or when its name has another meaning here. */
 export function outputOf(
   { name, args, stdin, redirects }: SimpleCommand,
-  names: Pick<AnalysisContext, 'findAlias' | 'findFunction'>,
+  inquiry: Pick<AnalysisContext, 'findAlias' | 'findFunction' | 'programs'>,
 ): string | undefined {
   if (redirects.length > 0 || name?.value === undefined) return undefined;
-  if (names.findAlias(name.value) !== undefined || (names.findFunction(name.value, true) ?? '') !== '')
+  if (inquiry.findAlias(name.value) !== undefined || (inquiry.findFunction(name.value, true) ?? '') !== '')
     return undefined;
-  if (name.value === 'cat' && args.length === 0)
-    return stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
-  const values = args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value));
-  const known = values.filter((value) => value !== undefined);
-  if (known.length < values.length || known.some((value) => value.includes('\\'))) return undefined;
-  if (name.value === 'echo') return `${known.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
-  if (name.value !== 'printf') return undefined;
-  const [format = '', ...rest] = known;
-  if (!format.includes('%')) return format;
-  return format === '%s' ? rest.join('') : undefined;
+  return inquiry.programs.outputOf(name.value)?.({ args, stdin });
+}
+
+/** The values of arguments; undefined when one is unknown, or contains an escape that may be interpreted. */
+export function plainValues(args: readonly Argument[]): readonly string[] | undefined {
+  const known = args.flatMap(({ value, isGlob, isSample }) =>
+    value === undefined || isGlob || isSample ? [] : [value],
+  );
+  return known.length < args.length || known.some((value) => value.includes('\\')) ? undefined : known;
 }

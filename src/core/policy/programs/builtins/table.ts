@@ -13,12 +13,11 @@ import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 const text = { operands: 'text' } as const;
 
 /** Commands that shells run internally. */
-export const BUILTINS: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each(
-    ': cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
+    ': echo cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
     { class: 'read', ...text },
   ),
-  ...each('echo', { class: 'read', ...text }),
   printf: { class: 'read', ...text, judge: judgeNames },
   print: { class: 'read', ...text, judge: judgePrint },
   ...each('read let unset getopts test [ vared integer float', { class: 'read', ...text, judge: judgeNames }),

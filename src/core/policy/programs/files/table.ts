@@ -1,11 +1,11 @@
 import { judgeChmod } from './chmod.js';
 import { judgeCopy } from './copy.js';
 import { judgeDd } from './dd.js';
-import { isTextEditing } from '../interpreters/perl.js';
+import { isTextEditing } from '../../subject/perl-code.js';
 import { judgeRemoval } from './remove.js';
 import { judgeSed } from './sed.js';
 import { judgeTar } from './tar.js';
-import { judgeFind } from './find.js';
+import { judgeFd, judgeFind } from './find.js';
 import { tailOf } from '../../subject/options.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
@@ -37,7 +37,7 @@ function judgeTee(subject: CommandAnalysis): void {
 }
 
 /** Programs that change files. */
-export const FILES: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each('mkdir', { class: 'write', operands: 'write', options: valued('-m --mode') }),
   touch: { class: 'write', operands: 'write', options: valued('-d -t -r --date --reference --time') },
   ...each('tee sponge', { class: 'write', operands: 'write', judge: judgeTee }),
@@ -114,6 +114,11 @@ export const FILES: ProgramTable = {
   gsed: { class: 'read', operands: 'text', judge: judgeSed },
   find: { class: 'read', operands: 'text', judge: judgeFind },
   gfind: { class: 'read', operands: 'text', judge: judgeFind },
+  ...each('fd fdfind', {
+    class: 'read',
+    options: valued('-e -t -d -E -g --extension --type --exclude --max-depth'),
+    judge: judgeFd,
+  }),
   chmod: { class: 'write', operands: 'text', judge: judgeChmod },
   ...each('chown chgrp', { class: 'privilege', reason: 'gives files away', operands: 'text', judge: judgeChmod }),
   // It removes empty directories only.

@@ -35,7 +35,7 @@ const fetch: ProgramSpec = {
 };
 
 /** `git`; its hooks and settings run programs, see also the start-up paths. */
-export const GIT: ProgramTable = {
+export const SPECS: ProgramTable = {
   git: {
     class: 'execute',
     reason: 'may run an alias',

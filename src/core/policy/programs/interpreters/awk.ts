@@ -2,7 +2,7 @@ import { type Argument, literal } from '../../words/argument.js';
 import { POLICY_LIMITS } from '../../model/limits.js';
 import { parseArguments, tailOf } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
-import { isInputName } from '../../subject/shells.js';
+import { isInputName } from '../../subject/standard-input.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {

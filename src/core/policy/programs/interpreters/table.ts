@@ -5,8 +5,8 @@ import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } fr
 import { judgeProgram } from '../../subject/judge-program.js';
 import { parseArguments } from '../../subject/options.js';
 import { judgeTextEditing } from './perl.js';
-import { DESCRIPTOR, isInputName } from '../../subject/shells.js';
-import { judgeFetchedScript } from '../../subject/run-file.js';
+import { DESCRIPTOR, isInputName } from '../../subject/standard-input.js';
+import { judgeFetchedScript, judgeScriptAddress } from '../../subject/run-file.js';
 import { isWholeText, judgeSource } from '../../subject/inline-source.js';
 
 /** Judges an interpreter by its standard input: code read from there is unknown. */
@@ -59,17 +59,6 @@ function judgeServer(subject: CommandAnalysis): void {
     subject.add('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
 }
 
-/** `deno run` and `bun run`: the script may be their input, or be fetched from another machine. */
-export function judgeRun(subject: CommandAnalysis): void {
-  const label = subject.program ?? 'it';
-  for (const { shape, value } of subject.args) {
-    if (isInputName(value) && subject.command.stdin)
-      subject.add('obfuscated', `${label} runs code from its input that cannot be judged`);
-    if (/^(?:https?|jsr|npm):/.test(shape)) subject.add('network', `${label} fetches what it runs: ${shape}`);
-    if (/^https?:/.test(shape)) subject.add('obfuscated', `${label} runs code from another machine: ${shape}`);
-  }
-}
-
 /** Options of an interpreter by the role of their values; names are separated by blanks. */
 interface InterpreterOptions {
   /** Options that take a whole program. */
@@ -105,8 +94,8 @@ const PERL = interpreter({ source: '-e -E', code: '-M -m -x -n -p -i -d', values
 /** Node.js, and programs with the same options. */
 const NODE = { source: '-e -p --eval --print', code: '-r --require --import' } as const;
 
-/** Interpreters and editors: programs that run code of their own languages. */
-export const INTERPRETERS: ProgramTable = {
+/** Programs that run code of their own languages, and debuggers. */
+export const SPECS: ProgramTable = {
   timeit: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' },
   venv: { class: 'write', operands: 'write', options: valued('--prompt') },
   ...each('zipfile tarfile', {
@@ -123,7 +112,7 @@ export const INTERPRETERS: ProgramTable = {
   ...each('deno', {
     class: 'execute',
     operands: 'text',
-    judge: judgeRun,
+    judge: judgeScriptAddress,
     options: each('--eval --preload', { value: 'code' }),
     subcommands: {
       eval: { class: 'execute', operands: 'text', judge: judgeEvaluation },
@@ -153,30 +142,6 @@ export const INTERPRETERS: ProgramTable = {
     interpreter({ source: '-e -E --eval -eval -g -c' }),
   ),
   ...each('awk gawk mawk nawk original-awk', { class: 'read', operands: 'text', judge: judgeAwk }),
-  ...each('vi vim nvim view ex rvim gvim vimdiff', {
-    class: 'write',
-    options: { ...each('-c --cmd -S -s -u -U -W -w -l -es --listen', { value: 'code' }), ...valued('-t -T -i') },
-    operands: 'write',
-    judge: (subject) => {
-      const { args, command, program } = subject;
-      const isLineEditor = program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
-      if (isLineEditor && command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
-      if (args.some(({ shape }) => /^\+\D/.test(shape))) subject.add('obfuscated', 'an editor runs commands');
-    },
-  }),
-  ...each('emacs emacsclient kak', {
-    class: 'execute',
-    options: each('-e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert', { value: 'code' }),
-    operands: 'write',
-  }),
-  ...each('nano pico micro joe ed red', {
-    class: 'write',
-    operands: 'write',
-    options: each('-s --speller -command', { value: 'shell', class: 'execute' }),
-    judge: (subject) => {
-      if (subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
-    },
-  }),
   ...each('gdb lldb', {
     class: 'execute',
     operands: 'text',

@@ -11,7 +11,7 @@ import {
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 /** Programs that communicate with other machines. */
-export const NETWORK: ProgramTable = {
+export const SPECS: ProgramTable = {
   curl: { class: 'network', operands: 'text', judge: judgeCurl },
   wget: {
     class: 'network',

@@ -6,7 +6,7 @@ const text = { operands: 'text' } as const;
 const show: ProgramSpec = { class: 'read', ...text };
 
 /** Programs that act on the machine: accounts, services, schedules, disks, packages of the system. */
-export const SYSTEM: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each('kill', { class: 'execute', ...text, judge: judgeKill }),
   ...each('pkill killall skill killall5 xkill slay', {
     class: 'destructive',

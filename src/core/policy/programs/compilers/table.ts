@@ -1,7 +1,7 @@
-import { tailOf } from '../subject/options.js';
-import { judgeGivenTexts } from '../subject/given-commands.js';
-import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
+import { tailOf } from '../../subject/options.js';
+import { judgeGivenTexts } from '../../subject/given-commands.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 /** Options that make compilers run programs or load code of the caller's choice. */
 const LOADING =
@@ -40,7 +40,7 @@ function judgeGo(subject: CommandAnalysis): void {
 const JAVA_RUNS = /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemory)?Error=/;
 
 /** Compilers, and tools of languages whose programs are built before they run. */
-export const COMPILERS: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc ghc', {
     class: 'execute',
     operands: 'text',

@@ -1,22 +1,16 @@
-import type { Argument } from '../words/argument.js';
-import { SETS_ZSH_NAMES } from './assignments.js';
-import { tailOf } from './options.js';
-import { normalizePath } from '../paths/paths.js';
-import { FOREIGN_SHELLS } from '../words/program-name.js';
-import { judgeWrittenScript } from './run-file.js';
-import type { CommandAnalysis } from './command-analysis.js';
+import { normalizePath } from '../../paths/paths.js';
+import { SETS_ZSH_NAMES } from '../../subject/assignments.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { tailOf } from '../../subject/options.js';
+import { judgeWrittenScript } from '../../subject/run-file.js';
+import { DESCRIPTOR, isInputName } from '../../subject/standard-input.js';
+import type { Argument } from '../../words/argument.js';
 
 /** Options that take a separate value. */
 const VALUED = new Set(['-o', '+o', '-O', '+O', '--rcfile', '--init-file', '--emulate']);
 
 /** zsh's long form of `-s`. */
 const INPUT_OPTION = /^--sh_?in_?stdin$/i;
-
-/** File names that denote standard input. */
-const STDIN_NAMES = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
-
-/** A file name that denotes an open file descriptor. */
-export const DESCRIPTOR = /^\/(?:dev|proc\/[^/]+)\/fd\//;
 
 /** The program that the arguments of a shell select. */
 interface ShellCall {
@@ -54,11 +48,16 @@ function readCall(args: readonly Argument[]): ShellCall {
   return { command: undefined, script: undefined, startFile, readsInput };
 }
 
+/** Judges a shell with another language than the parser's. */
+export function judgeForeignShell(subject: CommandAnalysis): void {
+  subject.addSideEffect('obfuscated', `${subject.program ?? 'it'} is a shell whose language cannot be judged`);
+  judgeShell(subject);
+}
+
 /** Judges a shell: the text, script or input that it runs. */
-export function judgeShell(subject: CommandAnalysis, label: string): void {
+export function judgeShell(subject: CommandAnalysis): void {
+  const label = subject.program ?? 'it';
   const { command, script, startFile, readsInput } = readCall(subject.args);
-  const isForeign = FOREIGN_SHELLS.has(label);
-  if (isForeign) subject.addSideEffect('obfuscated', `${label} is a shell whose language cannot be judged`);
   if (startFile) subject.addSideEffect('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
   if (label === 'zsh' && subject.inquiry.facts.shell !== 'zsh' && SETS_ZSH_NAMES.test(command?.shape ?? ''))
     subject.addSideEffect('obfuscated', 'zsh is told to find other programs');
@@ -80,10 +79,6 @@ export function judgeShell(subject: CommandAnalysis, label: string): void {
     judgeWrittenScript(subject, label, script);
   }
 }
-
-/** Whether a file name denotes standard input. */
-export const isInputName = (name: string | undefined): boolean =>
-  name !== undefined && STDIN_NAMES.has(name.startsWith('/') ? normalizePath(name, '/') : name);
 
 /** Judges the standard input that a shell reads as its program. */
 function judgeInput(subject: CommandAnalysis, label: string): void {

@@ -1,7 +1,6 @@
-import { judgeFd } from './files/find.js';
-import { tailOf } from '../subject/options.js';
-import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
+import { tailOf } from '../../subject/options.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const pager = { value: 'shell', class: 'execute' } as const;
 
@@ -14,13 +13,13 @@ function judgeMan(subject: CommandAnalysis): void {
 }
 
 /** Programs that only read, and the options that give some of them further effects. */
-export const READING: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each(
     'ls dir vdir cat tac head tail nl wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat du df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev diff cmp diff3 grep egrep fgrep zgrep zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ss ldd nm size readelf file jq locate numfmt tsort exa eza colordiff md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
     { class: 'read' },
   ),
   ...each(
-    'pwd echo true false test [ seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc logname hostid cut ncal',
+    'pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc logname hostid cut ncal',
     { class: 'read', operands: 'text' },
   ),
   ...each('more less most', {
@@ -105,9 +104,4 @@ export const READING: ProgramTable = {
     options: each('--vacuum-size --vacuum-time --vacuum-files --rotate', { class: 'destructive', value: 'text' }),
   },
   fuser: { class: 'read', options: each('-k --kill', { class: 'destructive', reason: 'ends processes' }) },
-  ...each('fd fdfind', {
-    class: 'read',
-    options: valued('-e -t -d -E -g --extension --type --exclude --max-depth'),
-    judge: judgeFd,
-  }),
 };

@@ -1,0 +1,10 @@
+import type { ProgramFamily } from '../../family/program-family.js';
+import { SPECS } from './table.js';
+
+/** Compilers, and tools of languages whose programs are built before they run. */
+export const COMPILERS: ProgramFamily = {
+  name: 'compilers',
+  programs: SPECS,
+  traits: { versioned: 'gcc clang java' },
+  examples: {},
+};

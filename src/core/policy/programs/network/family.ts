@@ -1,0 +1,26 @@
+import type { ProgramFamily } from '../../family/program-family.js';
+import { typedCode, unless, upTo } from '../../family/typing-rules.js';
+import { each } from '../../subject/program-spec.js';
+import { SPECS } from './table.js';
+import { WRAPPERS } from './wrappers.js';
+
+/** Programs that communicate with other machines. */
+export const NETWORK: ProgramFamily = {
+  name: 'network',
+  programs: SPECS,
+  wrappers: WRAPPERS,
+  typing: {
+    ...each('ftp telnet msfconsole', typedCode(unless())),
+    ...each('sftp lftp', typedCode(unless(/^-[bcf]/))),
+    ssh: typedCode(
+      upTo(1, '-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w', /^-[A-Za-z0-9]*[NfWOVQG]/),
+    ),
+    mosh: typedCode(upTo(1, '-p --ssh --server')),
+    'mosh-client': typedCode(unless()),
+  },
+  traits: {
+    runnable: 'curl wget nc ncat socat ssh scp rsync gh aws',
+    fetches: 'curl wget http https xh aria2c nc ncat netcat ftp lftp scp sftp rsync socat aws gsutil',
+  },
+  examples: {},
+};

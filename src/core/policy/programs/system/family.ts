@@ -1,0 +1,20 @@
+import type { ProgramFamily } from '../../family/program-family.js';
+import { SHOWING } from './showing.js';
+import { SPECS } from './table.js';
+import { TYPING } from './typing.js';
+import { WRAPPERS } from './wrappers.js';
+
+/** Programs that act on the machine: accounts, services, schedules, disks, network settings, packages of the system. */
+export const SYSTEM: ProgramFamily = {
+  name: 'system',
+  programs: SPECS,
+  wrappers: WRAPPERS,
+  showing: SHOWING,
+  typing: TYPING,
+  traits: {
+    runnable: 'sudo doas su pkexec kill pkill killall systemctl crontab at apt apt-get dnf yum',
+    metadata: 'smartctl udevadm',
+  },
+  runnable: /^mkfs\b/,
+  examples: {},
+};
