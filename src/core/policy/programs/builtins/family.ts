@@ -3,6 +3,7 @@ import { normalizePath } from '../../paths/paths.js';
 import type { ProgramFamily } from '../../family/program-family.js';
 import { each, valued } from '../../subject/program-spec.js';
 import { plainValues } from '../../subject/read-command.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 
 /** `cd`, `pushd` and similar builtins; without an operand, `atHome` tells whether the home directory is entered. */
@@ -42,6 +43,8 @@ export const BUILTINS: ProgramFamily = {
     exec: { options: valued('-a'), redirectsShell: true },
     ...each('noglob nocorrect -', {}),
     repeat: { skips: 1 },
+    // Also a subcommand of `cmake -E`, followed by a directory and a command.
+    chdir: { skips: 1, isElsewhere: true },
   },
   traits: {
     builtin: Object.keys(SPECS).join(' '),
@@ -54,5 +57,5 @@ export const BUILTINS: ProgramFamily = {
   },
   outputs: { echo: echoed, printf: printed },
   directories: { ...each('pushd chdir', enters(false)), cd: enters(true), popd: () => [undefined] },
-  examples: {},
+  examples: EXAMPLES,
 };

@@ -41,7 +41,7 @@ const JAVA_RUNS = /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemo
 
 /** Compilers, and tools of languages whose programs are built before they run. */
 export const SPECS: ProgramTable = {
-  ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc ghc', {
+  ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc', {
     class: 'execute',
     operands: 'text',
     judge: judgeCompiler,

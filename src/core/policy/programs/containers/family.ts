@@ -1,4 +1,5 @@
 import type { ProgramFamily } from '../../family/program-family.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 import { TYPING } from './typing.js';
 import { WRAPPERS } from './wrappers.js';
@@ -16,5 +17,5 @@ export const CONTAINERS: ProgramFamily = {
     'docker container': 'docker',
     'podman container': 'podman',
   },
-  examples: {},
+  examples: EXAMPLES,
 };

@@ -2,6 +2,7 @@ import type { ProgramFamily } from '../../family/program-family.js';
 import { anyOf } from '../../family/showing-patterns.js';
 import { typedCode, unless, upTo } from '../../family/typing-rules.js';
 import { each } from '../../subject/program-spec.js';
+import { EXAMPLES } from './examples.js';
 import { judgeDatabase } from './judge.js';
 
 /** Clients of databases. */
@@ -41,5 +42,5 @@ export const DATABASES: ProgramFamily = {
     ),
   },
   traits: { runnable: 'psql mysql sqlite3 redis-cli' },
-  examples: {},
+  examples: EXAMPLES,
 };

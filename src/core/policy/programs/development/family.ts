@@ -1,6 +1,7 @@
 import type { ProgramFamily } from '../../family/program-family.js';
-import { typedCode, typedScript } from '../../family/typing-rules.js';
+import { repl, typedCode, typedScript } from '../../family/typing-rules.js';
 import { each } from '../../subject/program-spec.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 import { WRAPPERS } from './wrappers.js';
 
@@ -9,7 +10,10 @@ export const DEVELOPMENT: ProgramFamily = {
   name: 'development',
   programs: SPECS,
   wrappers: WRAPPERS,
-  typing: each('make gmake', typedCode(typedScript)),
+  typing: {
+    bun: typedCode(repl({ ends: /^-[eprvVh]|^--(?:eval|print)/, typed: /^repl$/ })),
+    ...each('make gmake', typedCode(typedScript)),
+  },
   traits: { versioned: 'pip' },
-  examples: {},
+  examples: EXAMPLES,
 };

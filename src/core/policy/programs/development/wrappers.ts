@@ -39,6 +39,4 @@ export const WRAPPERS: WrapperTable = {
   npx: { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package') } },
   ...each('bunx pnpx uvx', { class: 'network', options: valued('--from --with -p') }),
   'cmake -E': { class: 'execute' },
-  // Subcommands of `cmake -E`.
-  chdir: { skips: 1, isElsewhere: true },
 };

@@ -1,6 +1,7 @@
 import type { ProgramFamily } from '../../family/program-family.js';
 import { typedCode, unless } from '../../family/typing-rules.js';
 import { each, valued } from '../../subject/program-spec.js';
+import { EXAMPLES } from './examples.js';
 
 /** Editors of text: they run commands that are typed, or that their options and input give them. */
 export const EDITORS: ProgramFamily = {
@@ -38,5 +39,5 @@ export const EDITORS: ProgramFamily = {
     ...each('vim vi nvim view vimdiff rvim nano pico micro joe jed kak hx helix', typedCode(unless(), 'terminal')),
     ...each('emacs', typedCode(unless(/^--?batch$/), 'terminal')),
   },
-  examples: {},
+  examples: EXAMPLES,
 };

@@ -2,6 +2,7 @@ import type { ProgramFamily } from '../../family/program-family.js';
 import { typedCode, typedScript, unless } from '../../family/typing-rules.js';
 import { each } from '../../subject/program-spec.js';
 import { TEMPORARY } from '../../words/variables.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 
 /** Programs that create, change, move, pack or delete files, or that search for files. */
@@ -14,5 +15,5 @@ export const FILES: ProgramFamily = {
   },
   traits: { runnable: 'rm rmdir unlink shred truncate dd find chmod chown mv tee', edits: 'sed' },
   substitutions: [[/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY]],
-  examples: {},
+  examples: EXAMPLES,
 };

@@ -1,5 +1,6 @@
 import type { ProgramFamily } from '../../family/program-family.js';
 import { listedByGrep } from '../../subject/piped-file-names.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 
 /** git. */
@@ -9,5 +10,5 @@ export const GIT: ProgramFamily = {
   traits: { runnable: 'git' },
   lists: { git: ([subcommand, ...args]) => (subcommand?.value === 'grep' ? listedByGrep(args, true) : undefined) },
   substitutions: [[/^\$\(git rev-parse (?:--short )?HEAD\)$/, '0']],
-  examples: {},
+  examples: EXAMPLES,
 };

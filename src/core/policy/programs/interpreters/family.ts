@@ -1,4 +1,5 @@
 import type { ProgramFamily } from '../../family/program-family.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 import { TYPING } from './typing.js';
 
@@ -13,5 +14,5 @@ export const INTERPRETERS: ProgramFamily = {
     versioned: 'python pypy ruby perl php lua luajit node tclsh awk',
     edits: 'perl',
   },
-  examples: {},
+  examples: EXAMPLES,
 };

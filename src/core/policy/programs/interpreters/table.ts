@@ -135,7 +135,7 @@ export const SPECS: ProgramTable = {
   ...each('tclsh wish expect', interpreter({ source: '-c' })),
   ...each(
     'ocaml raku crystal nim clj kotlinc csi gp maxima sage',
-    interpreter({ source: '-e -eval --eval -c e eval --batch-string' }),
+    interpreter({ source: '-e -eval --eval -c --batch-string' }),
   ),
   ...each(
     'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave',

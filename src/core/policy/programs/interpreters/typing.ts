@@ -26,7 +26,7 @@ export const TYPING: TypingTable = {
       }),
     ),
   ),
-  ...each('deno bun', typedCode(repl({ ends: /^-[eprvVh]|^--(?:eval|print)/, typed: /^repl$/ }))),
+  deno: typedCode(repl({ ends: /^-[eprvVh]|^--(?:eval|print)/, typed: /^repl$/ })),
   ruby: typedCode(repl({ valued: '-I -r -C -E', ends: /^-[a-z]*[evh]/ })),
   perl: typedCode(repl({ valued: '-I', ends: /^-[A-Za-z0-9]*[eEvVh]/, stays: /^-[a-z]*d/ })),
   php: typedCode(repl({ valued: '-c -d', ends: /^-[BRESfhilmrstvw]|^--r/, stays: /^-a$/ })),

@@ -1,6 +1,7 @@
 import type { ProgramFamily } from '../../family/program-family.js';
 import { typedCode, unless, upTo } from '../../family/typing-rules.js';
 import { each } from '../../subject/program-spec.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 import { WRAPPERS } from './wrappers.js';
 
@@ -22,5 +23,5 @@ export const NETWORK: ProgramFamily = {
     runnable: 'curl wget nc ncat socat ssh scp rsync gh aws',
     fetches: 'curl wget http https xh aria2c nc ncat netcat ftp lftp scp sftp rsync socat aws gsutil',
   },
-  examples: {},
+  examples: EXAMPLES,
 };

@@ -3,6 +3,7 @@ import { typedCode, unless } from '../../family/typing-rules.js';
 import { listedByGrep } from '../../subject/piped-file-names.js';
 import { each } from '../../subject/program-spec.js';
 import type { KnownOutput, ListedNames } from '../../words/program-knowledge.js';
+import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 
 /** `cat` without operands prints its input. */
@@ -33,5 +34,5 @@ export const READING: ProgramFamily = {
     [/^\$\(seq(?: -w)?(?: \d+){1,3}\)$/, '0'],
     [/^\$\((?:nproc|whoami|uuidgen|hostname(?: -s)?|id -un?|uname -[msr])\)$/, '0'],
   ],
-  examples: {},
+  examples: EXAMPLES,
 };

