@@ -5,6 +5,7 @@ import { judgeAssignments } from '../subject/assignments.js';
 import type { CommandClass } from '../model/classes.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { Finding, JudgedCommand } from '../model/finding.js';
+import type { AnalysisFacts } from '../paths/path-kinds.js';
 import { PROGRAMS } from '../programs/programs.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { judgeSimpleCommand } from './judge-command.js';
@@ -57,7 +58,7 @@ export function inspect(request: PolicyRequest, facts: PolicyFacts): Inspection 
 }
 
 class Inspector implements AnalysisContext, Inspection {
-  readonly facts: PolicyFacts;
+  readonly facts: AnalysisFacts;
   readonly commands: JudgedCommand[] = [];
   readonly notes: Finding[] = [];
   readonly programs = PROGRAMS;
@@ -72,7 +73,7 @@ class Inspector implements AnalysisContext, Inspection {
   #nodes = 0;
 
   constructor(facts: PolicyFacts) {
-    this.facts = facts;
+    this.facts = { ...facts, places: PROGRAMS.places };
     this.#aliases = new Map(facts.aliases);
     this.#functions = new Map(facts.functions);
   }

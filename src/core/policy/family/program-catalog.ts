@@ -1,3 +1,5 @@
+import type { ProgramPlaces } from '../paths/path-kinds.js';
+import { compilePatterns } from '../paths/path-patterns.js';
 import { baseName } from '../paths/paths.js';
 import type { ProgramSpec } from '../subject/program-spec.js';
 import type { Argument } from '../words/argument.js';
@@ -8,6 +10,7 @@ import type {
   PlainSubstitution,
   ProgramKnowledge,
   ProgramTrait,
+  VariableRule,
 } from '../words/program-knowledge.js';
 import type { TypingProgram } from '../model/typing.js';
 import type { ProgramFamily } from './program-family.js';
@@ -32,10 +35,15 @@ export class ProgramCatalog implements ProgramKnowledge {
   readonly #directories: ReadonlyMap<string, DirectoryChange>;
   readonly #substitutions: readonly PlainSubstitution[];
   readonly #traits: ReadonlyMap<ProgramTrait, ReadonlySet<string>>;
+  readonly #variables: readonly VariableRule[];
+  readonly #commandVariables: readonly RegExp[];
   readonly #runnable: readonly RegExp[];
   readonly #versioned: RegExp;
   /** Programs with subcommands or options that run commands. */
   readonly #withSubcommands: ReadonlySet<string>;
+
+  /** Files of programs that are as sensitive as those of the machine. */
+  readonly places: ProgramPlaces;
 
   constructor(families: readonly ProgramFamily[]) {
     this.#specs = join(families, 'programs');
@@ -47,6 +55,12 @@ export class ProgramCatalog implements ProgramKnowledge {
     this.#lists = join(families, 'lists');
     this.#directories = join(families, 'directories');
     this.#substitutions = families.flatMap(({ substitutions = [] }) => substitutions);
+    this.#variables = families.flatMap(({ variables = [] }) => variables);
+    this.#commandVariables = families.flatMap(({ commandVariables }) => commandVariables ?? []);
+    this.places = {
+      startup: compilePatterns(families.flatMap(({ startupPaths = [] }) => startupPaths)),
+      secret: compilePatterns(families.flatMap(({ secretPaths = [] }) => secretPaths)),
+    };
     this.#traits = joinTraits(families);
     this.#runnable = families.flatMap(({ runnable }) => runnable ?? []);
     this.#versioned = new RegExp(`^(${[...(this.#traits.get('versioned') ?? [])].join('|')})-?[\\d.]+$`);
@@ -119,6 +133,14 @@ export class ProgramCatalog implements ProgramKnowledge {
 
   printedBy(substitution: string): string | undefined {
     return this.#substitutions.find(([text]) => text.test(substitution))?.[1];
+  }
+
+  variableRuleOf(name: string): VariableRule | undefined {
+    return this.#variables.find(({ names }) => names.test(name));
+  }
+
+  isCommandVariable(name: string): boolean {
+    return this.#commandVariables.some((names) => names.test(name));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CommandClass } from '../model/classes.js';
 import type { TypingTable } from '../model/typing.js';
+import type { PathPatterns } from '../paths/path-tables.js';
 import type { ProgramTable } from '../subject/program-spec.js';
 import type {
   DirectoryChange,
@@ -7,6 +8,7 @@ import type {
   ListedNames,
   PlainSubstitution,
   ProgramTrait,
+  VariableRule,
 } from '../words/program-knowledge.js';
 import type { ShowingTable } from './showing-patterns.js';
 import type { WrapperTable } from './wrapper-spec.js';
@@ -44,6 +46,14 @@ export interface ProgramFamily {
   readonly lists?: Readonly<Record<string, ListedNames>>;
   /** Programs that change the shell's directory. */
   readonly directories?: Readonly<Record<string, DirectoryChange>>;
+  /** Variables that change what its programs do. Rules of the shell itself come before them. */
+  readonly variables?: readonly VariableRule[];
+  /** Variables whose value its programs run as a command. */
+  readonly commandVariables?: RegExp;
+  /** Files that determine what its programs run later, or trust. */
+  readonly startupPaths?: PathPatterns;
+  /** Files in which its programs keep credentials. */
+  readonly secretPaths?: PathPatterns;
   /** Substitutions that always print one plain word. */
   readonly substitutions?: readonly PlainSubstitution[];
   readonly examples: ProgramExamples;

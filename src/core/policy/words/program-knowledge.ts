@@ -1,3 +1,4 @@
+import type { CommandClass } from '../model/classes.js';
 import type { Directory } from '../model/facts.js';
 import type { TypingProgram } from '../model/typing.js';
 import type { Argument } from './argument.js';
@@ -45,6 +46,16 @@ export type DirectoryChange = (
 /** A substitution that always prints one plain word: its text, and a sample of that word. */
 export type PlainSubstitution = readonly [text: RegExp, sample: string];
 
+/** Effect of setting a variable that programs follow. */
+export interface VariableRule {
+  readonly names: RegExp;
+  readonly class: CommandClass;
+  /** Description of the effect, following the name: "adds options to a program". */
+  readonly what: string;
+  /** Values without this effect. */
+  readonly harmless?: RegExp;
+}
+
 /** Knowledge about programs, joined from all families. Names are plain: see `plainName`. */
 export interface ProgramKnowledge {
   /** Name of a program as used in the tables: without its directory and its version. */
@@ -63,4 +74,8 @@ export interface ProgramKnowledge {
   directoryChangeOf(name: string): DirectoryChange | undefined;
   /** Sample of the word that a substitution prints; undefined when it is unknown. */
   printedBy(substitution: string): string | undefined;
+  /** Effect of setting a variable that a program follows; undefined when no family has a rule for it. */
+  variableRuleOf(name: string): VariableRule | undefined;
+  /** Whether a program runs the value of a variable as a command, as make does with `CC`. */
+  isCommandVariable(name: string): boolean;
 }

@@ -17,5 +17,7 @@ export const CONTAINERS: ProgramFamily = {
     'docker container': 'docker',
     'podman container': 'podman',
   },
+  startupPaths: ['~/.kube/**', '~/.docker/**'],
+  secretPaths: ['~/.docker/config.json', '~/.kube/config'],
   examples: EXAMPLES,
 };

@@ -15,5 +15,25 @@ export const DEVELOPMENT: ProgramFamily = {
     ...each('make gmake', typedCode(typedScript)),
   },
   traits: { versioned: 'pip' },
+  variables: [
+    {
+      names: /^(?:DOTNET_STARTUP_HOOKS|CORECLR_PROFILER\w*)$/,
+      class: 'obfuscated',
+      what: 'has an interpreter run other code',
+    },
+    {
+      names: /^(?:CVS_RSH|SVN_SSH|(?:GNU)?MAKEFLAGS|MAKEFILES)$/,
+      class: 'obfuscated',
+      what: 'adds options to a program',
+    },
+    {
+      names: /^npm_config_(?:script[-_]shell|shell|git|editor|viewer|browser|init[-_]module|userconfig|globalconfig)$/i,
+      class: 'obfuscated',
+      what: 'names a program that others run',
+    },
+  ],
+  commandVariables: /^(?:CMAKE_\w+_LAUNCHER|MAKE|NPM_CONFIG_SHELL)$/,
+  startupPaths: ['.envrc', '~/.npmrc', '~/.yarnrc*', '~/.pypirc', '~/.config/pip/**'],
+  secretPaths: ['~/.npmrc', '~/.pypirc'],
   examples: EXAMPLES,
 };

@@ -39,5 +39,9 @@ export const EDITORS: ProgramFamily = {
     ...each('vim vi nvim view vimdiff rvim nano pico micro joe jed kak hx helix', typedCode(unless(), 'terminal')),
     ...each('emacs', typedCode(unless(/^--?batch$/), 'terminal')),
   },
+  variables: [
+    { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'has an interpreter run other code' },
+  ],
+  startupPaths: ['~/.vimrc', '~/.exrc', '~/.emacs*', '~/.vim/**', '~/.config/nvim/**'],
   examples: EXAMPLES,
 };

@@ -15,5 +15,6 @@ export const FILES: ProgramFamily = {
   },
   traits: { runnable: 'rm rmdir unlink shred truncate dd find chmod chown mv tee', edits: 'sed' },
   substitutions: [[/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY]],
+  variables: [{ names: /^(?:TAR_OPTIONS|ZIPOPT)$/, class: 'obfuscated', what: 'adds options to a program' }],
   examples: EXAMPLES,
 };

@@ -34,5 +34,20 @@ export const READING: ProgramFamily = {
     [/^\$\(seq(?: -w)?(?: \d+){1,3}\)$/, '0'],
     [/^\$\((?:nproc|whoami|uuidgen|hostname(?: -s)?|id -un?|uname -[msr])\)$/, '0'],
   ],
+  variables: [
+    {
+      names: /^(?:LESS|MORE)$/,
+      class: 'obfuscated',
+      what: 'adds options to a pager',
+      harmless: /^[-FRSXMmINQiqerx0-9 ]*$/,
+    },
+    { names: /^LESS(?:OPEN|CLOSE|KEY\w*|EDIT)$/, class: 'obfuscated', what: 'names a program that others run' },
+    {
+      names: /^(?:GREP_OPTIONS|RIPGREP_CONFIG_PATH|MANOPT|FZF_DEFAULT_OPTS)$/,
+      class: 'obfuscated',
+      what: 'adds options to a program',
+    },
+  ],
+  commandVariables: /^FZF_(?:DEFAULT|CTRL_T|ALT_C)_COMMAND$/,
   examples: EXAMPLES,
 };

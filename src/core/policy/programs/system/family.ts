@@ -1,4 +1,5 @@
 import type { ProgramFamily } from '../../family/program-family.js';
+import { TRIVIAL_PROGRAM } from '../../subject/variable-values.js';
 import { EXAMPLES } from './examples.js';
 import { SHOWING } from './showing.js';
 import { SPECS } from './table.js';
@@ -17,5 +18,15 @@ export const SYSTEM: ProgramFamily = {
     metadata: 'smartctl udevadm',
   },
   runnable: /^mkfs\b/,
+  variables: [
+    {
+      names: /^SUDO_ASKPASS$/,
+      class: 'obfuscated',
+      what: 'names a program that others run',
+      harmless: TRIVIAL_PROGRAM,
+    },
+  ],
+  startupPaths: ['~/.gnupg/**', '~/.screenrc', '~/.tmux.conf', '~/.config/systemd/**', '~/.local/share/systemd/**'],
+  secretPaths: ['~/.gnupg/**', '~/.password-store/**', '/etc/shadow*', '/etc/gshadow*', '/etc/sudoers*'],
   examples: EXAMPLES,
 };
