@@ -87,7 +87,7 @@ class Inspector implements AnalysisContext, Inspection {
     const scope: Scope = { depth: 0, nesting: 0, directories, stdin: given, lookup, expanding: [] };
     this.#judgeEnvironment(env, scope);
     const alias = KEYWORDS.find((word) => this.#aliases.has(word));
-    if (alias !== undefined) this.note('obfuscated', `an alias stands for a word of the shell's grammar: ${alias}`);
+    if (alias !== undefined) this.note('obfuscated', `an alias replaces a keyword of the shell: ${alias}`);
     if (!args) {
       this.judgeText(command, scope);
       return;
@@ -161,13 +161,13 @@ class Inspector implements AnalysisContext, Inspection {
   noteFunction(name: string, body: string): void {
     this.changesNames = true;
     if (isOwnFunction(name))
-      this.note('obfuscated', `defines a function in the place of one of the adapter's own: ${name}`);
+      this.note('obfuscated', `defines a function with a name that shell-adapter reserves: ${name}`);
     this.#ownFunctions.set(name, [...(this.#ownFunctions.get(name) ?? []), body]);
   }
 
   noteAlias(name: string, text: string): void {
     this.changesNames = true;
-    if (KEYWORDS.includes(name)) this.note('obfuscated', `an alias stands for a word of the shell's grammar: ${name}`);
+    if (KEYWORDS.includes(name)) this.note('obfuscated', `an alias replaces a keyword of the shell: ${name}`);
     this.#aliases.set(name, text);
   }
 

@@ -92,9 +92,9 @@ const OUTPUT = /^(?:-o|--(?:output|out|outfile|output-file|out-file))$/;
  */
 function judgeUnknown(subject: CommandAnalysis, program: string): void {
   const { args } = subject;
-  subject.add('execute', `${program} runs`);
+  subject.add('execute', `${program} is not a known program`);
   if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
-    subject.addSideEffect('obfuscated', `letters of ${program} look like others`);
+    subject.addSideEffect('obfuscated', `${program} contains letters that look like ASCII letters`);
   args.forEach((arg, index) => {
     const [name = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
     if (!OUTPUT.test(name)) return;
@@ -119,7 +119,7 @@ function judgeOwnName(subject: CommandAnalysis, name: string): void {
   if (alias !== undefined) {
     const next = command.args[0]?.text;
     if (/\s$/.test(alias) && next !== undefined && inquiry.findAlias(next) !== undefined) {
-      subject.addSideEffect('obfuscated', `an alias stands behind an alias: ${name} ${next}`);
+      subject.addSideEffect('obfuscated', `an alias follows an alias: ${name} ${next}`);
     }
     inquiry.judgeText([alias, ...command.args.map(({ text }) => text)].join(' '), inner);
   }

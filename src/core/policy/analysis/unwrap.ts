@@ -46,7 +46,7 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
   const command = end === -1 ? words : words.slice(0, end);
   if (command.length > 0) runInner(subject, label, spec, command, args, scope);
-  else if (end !== -1) subject.add('obfuscated', `${label} runs what it is given`);
+  else if (end !== -1) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
   else if (!hasText) judgeBare(subject, label, spec, args);
 }
 
@@ -59,12 +59,12 @@ function judgeBare(
 ): void {
   const { stdin } = subject.command;
   if (redirectsShell === true && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
-    subject.addSideEffect('obfuscated', 'gives all that follows in this shell other input');
+    subject.addSideEffect('obfuscated', 'redirects the input of all later commands in this shell');
   if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
   if (sendsInput === true && stdin?.kind === 'unknown' && stdin.isOfClient === true)
-    subject.addSideEffect('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+    subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
   if (bare === undefined && args.length > 0) subject.add('execute', `${label} runs a program`);
-  else if (bare && bare !== 'read') subject.add(bare, `${label} runs what it is given`);
+  else if (bare && bare !== 'read') subject.add(bare, `${label} runs commands from its arguments or its input`);
 }
 
 /**
@@ -84,7 +84,7 @@ function judgeOptions(
     if (!spec?.value || !value) continue;
     // strace: a pipe to a command.
     if (spec.value === 'write' && /^[|!]/.test(value.shape))
-      subject.runText(tailOf(value, 1), `what ${label} ${name} runs`);
+      subject.runText(tailOf(value, 1), `the command that ${label} ${name} runs`);
     else if (spec.value === 'write') subject.write(value);
     else if (spec.value === 'read') subject.read(value);
     else if (spec.value === 'shell') {
@@ -104,7 +104,7 @@ function runSplitText(
   words: readonly Argument[],
 ): void {
   const text = [value, ...words].map((word) => word.value ?? word.shape).join(' ');
-  if (text.includes(UNKNOWN)) subject.addUnknown(value, `what ${label} ${name} runs`);
+  if (text.includes(UNKNOWN)) subject.addUnknown(value, `the command that ${label} ${name} runs`);
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
 
@@ -137,7 +137,7 @@ function runInner(
   if (spec.isJoined === true) {
     const text = words.map(({ value, text: written }) => value ?? written).join(' ');
     const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
-    if (unknown) subject.addUnknown(unknown, `what ${label} runs`);
+    if (unknown) subject.addUnknown(unknown, `the command that ${label} runs`);
     if (spec.addsWords === true && text.includes('{='))
       subject.add('obfuscated', `${label} runs code that cannot be judged`);
     const isUnsure = spec.addsWords === true && !text.includes('{}');

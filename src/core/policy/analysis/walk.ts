@@ -82,7 +82,8 @@ export class Walk {
         return;
       case 'Function':
         this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
-        if (isForkBomb(node)) this.#inquiry.noteCatastrophe('a function starts itself again and again (a fork bomb)');
+        if (isForkBomb(node))
+          this.#inquiry.noteCatastrophe('a function starts copies of itself without end (a fork bomb)');
         this.#visit(node.body, { ...flow });
         return;
       case 'Subshell':

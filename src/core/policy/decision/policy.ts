@@ -113,7 +113,7 @@ function decideCommand({ actions, rules }: Policy, command: JudgedCommand): Judg
   for (const { rule, match } of matches) {
     if (rule.action === 'allow') continue;
     const isSure = match === 'yes';
-    const reason = isSure ? rule.reason : `${rule.reason} (perhaps: that is known only when it runs)`;
+    const reason = isSure ? rule.reason : `${rule.reason} (it may apply: this is known only at run time)`;
     const { class: commandClass } = combine(decisions);
     // A rule that may apply, but not certainly, requires a confirmation.
     decisions.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));

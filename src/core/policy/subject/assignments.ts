@@ -14,55 +14,55 @@ export const SETS_ZSH_NAMES = /\b(?:path|fpath|module_path|commands|builtins|cdp
 
 /** Variables of shells, of the loader and of libraries. Those of single programs are in their families. */
 const VARIABLE_RULES: readonly VariableRule[] = [
-  { names: /^(?:LD_|DYLD_)/, class: 'obfuscated', what: 'has the loader bring other code into programs' },
+  { names: /^(?:LD_|DYLD_)/, class: 'obfuscated', what: 'makes the loader add code to programs' },
   {
     names: /^(?:PATH|FPATH|MODULE_PATH)$/,
     class: 'obfuscated',
-    what: 'changes what programs names stand for',
+    what: 'changes which programs names refer to',
   },
-  { names: /^(?:CDPATH|HOME|PWD|OLDPWD)$/, class: 'obfuscated', what: 'changes what paths stand for' },
+  { names: /^(?:CDPATH|HOME|PWD|OLDPWD)$/, class: 'obfuscated', what: 'changes which paths are used' },
   {
     names: /^(?:BASH_ALIASES|BASH_CMDS|aliases|galiases|saliases|functions|dis_\w+|nameddirs)$/,
     class: 'obfuscated',
-    what: 'changes what names stand for',
+    what: 'changes the meaning of names',
   },
-  { names: /^BASH_FUNC_/, class: 'obfuscated', what: 'defines a function in the shells that follow' },
+  { names: /^BASH_FUNC_/, class: 'obfuscated', what: 'defines a function in later shells' },
   {
     names:
       /^(?:BASH_ENV|ENV|ZDOTDIR|SHELLOPTS|BASHOPTS|BASH_XTRACEFD|PROMPT_COMMAND|(?:precmd|preexec|chpwd|periodic|zshexit|zshaddhistory)_functions)$/,
     class: 'obfuscated',
-    what: 'has shells run something of their own accord',
+    what: 'makes shells run code automatically',
   },
   {
     names: /^(?:PS[0-4]|PROMPT|RPROMPT|RPS1)$/,
     class: 'obfuscated',
-    what: 'is run with every prompt or trace',
+    what: 'is expanded, and may run code, at every prompt or trace',
     harmless: /^[^$`%\\]*$/,
   },
   {
     names: /^(?:\w*PAGER|EDITOR|VISUAL|FCEDIT|BROWSER|\w+_EDITOR)$/,
     class: 'obfuscated',
-    what: 'names a program that others run',
+    what: 'sets a program that other programs run',
     harmless: TRIVIAL_PROGRAM,
   },
   {
     names: /^SHELL$/,
     class: 'obfuscated',
-    what: 'names a program that others run',
+    what: 'sets a program that other programs run',
     harmless: /^(?:\/usr)?\/bin\/(?:ba|da|z|k|fi)?sh$/,
   },
   {
     names:
       /^(?:OPENSSL_(?:CONF|ENGINES|MODULES)|(?:QT|GTK|GIO|VST)_?(?:PLUGIN_PATH|MODULES|PATH|EXTRA_MODULES)|INPUTRC|TERMINFO|TERMCAP|TERMINFO_DIRS|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RESOLV_HOST_CONF)$/,
     class: 'obfuscated',
-    what: 'has programs load other data or code',
+    what: 'makes programs load other data or code',
   },
   {
     names: /^(?:HISTFILE|HISTSIZE|HISTFILESIZE|HISTCONTROL|HISTIGNORE|SAVEHIST)$/,
     class: 'obfuscated',
-    what: 'hides what is run',
+    what: 'changes the command history',
   },
-  { names: /^(?:SHELL_ADAPTER_\w+|__sa_\w+)$/, class: 'obfuscated', what: "changes the adapter's own variables" },
+  { names: /^(?:SHELL_ADAPTER_\w+|__sa_\w+)$/, class: 'obfuscated', what: 'changes variables of shell-adapter' },
 ];
 
 /** Judges a variable that is set to an unknown value other than by an assignment: `read`, `for`, `${NAME:=…}`. */
@@ -76,7 +76,7 @@ export function noteVariable(name: string, inquiry: AnalysisContext): void {
 /** Variables whose value a shell runs as text. */
 const SHELL_TEXT = /^(?:PROMPT_COMMAND|PS[0-4])$/;
 
-const ZSH_RULE: VariableRule = { names: ZSH_NAMES, class: 'obfuscated', what: 'changes what names stand for' };
+const ZSH_RULE: VariableRule = { names: ZSH_NAMES, class: 'obfuscated', what: 'changes the meaning of names' };
 
 function ruleOf(name: string, { facts, programs }: AnalysisContext): VariableRule | undefined {
   if (facts.shell === 'zsh' && ZSH_NAMES.test(name)) return ZSH_RULE;
@@ -108,5 +108,5 @@ function judgeTemporaryPlace(subject: CommandAnalysis, name: string, value: stri
   const { inquiry, scope } = subject;
   const kinds = resolvePath(value, scope.directories).map((path) => kindOf(path, inquiry.facts));
   if (kinds.some((kind) => kind === 'system' || kind === 'startup' || kind === 'protected'))
-    subject.addSideEffect('persistence', `${name} has temporary files written where the system's are: ${value}`);
+    subject.addSideEffect('persistence', `${name} puts temporary files into a system directory: ${value}`);
 }

@@ -19,9 +19,9 @@ export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext): void
       if (node.operation?.type === 'Transform' && node.operation.operand.value === 'P') {
         inquiry.note('obfuscated', `the value of a variable is run as a prompt: ${node.text}`);
       } else if (node.prefix === '!' && node.operation?.type !== 'Names') {
-        inquiry.note('execute', `a variable names another one: ${node.text}`);
+        inquiry.note('execute', `a variable contains the name of another variable: ${node.text}`);
       } else if (node.text.startsWith('${(')) {
-        inquiry.note('obfuscated', `flags of zsh decide what is run: ${node.text}`);
+        inquiry.note('obfuscated', `flags of a zsh expansion may run commands: ${node.text}`);
       }
       if (node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
         noteVariable(node.parameter, inquiry);
@@ -75,7 +75,7 @@ function literalText({ value, parts }: Word): string {
 function judgeSubscript(text: string | undefined, inquiry: AnalysisContext): void {
   if (text === undefined || !/[A-Za-z_$`]/.test(text)) return;
   if (HIDDEN_COMMAND.test(text)) noteHidden(text, inquiry);
-  else inquiry.note('execute', 'arithmetic evaluates what variables hold');
+  else inquiry.note('execute', 'arithmetic evaluates the values of variables as code');
 }
 
 const noteHidden = (text: string, inquiry: AnalysisContext) => {

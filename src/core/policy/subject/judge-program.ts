@@ -39,7 +39,7 @@ function judgeSubcommand(
 ): void {
   const { value } = first;
   const known = value !== undefined && Object.hasOwn(spec.subcommands, value) ? spec.subcommands[value] : undefined;
-  if (value === undefined) subject.addUnknown(first, `what ${label} is to do`);
+  if (value === undefined) subject.addUnknown(first, `the subcommand of ${label}`);
   if (known) judgeProgram(subject, known, `${label} ${value ?? ''}`, rest);
   else {
     judgeOperands(subject, 'read', rest, label);
@@ -58,7 +58,7 @@ const CLASS_DESCRIPTIONS: Readonly<Partial<Record<ProgramSpec['class'], string>>
   execute: 'runs a program',
   network: 'uses the network',
   destructive: 'deletes or ends something',
-  privilege: 'acts on the machine as a whole',
+  privilege: 'changes the whole machine',
   persistence: 'changes what runs later',
   exfiltration: 'sends data away',
   obfuscated: 'cannot be judged',
@@ -80,7 +80,7 @@ function judgeValue(subject: CommandAnalysis, role: ValueRole, value: Argument, 
       subject.write(value);
       return;
     case 'shell':
-      subject.runText(value, `what ${label} runs`);
+      subject.runText(value, `the command that ${label} runs`);
       return;
     case 'source':
       judgeSource(subject, value.value, label);
@@ -102,7 +102,7 @@ function judgeOperands(
     const isWritten = role === 'write' || (role === 'last-written' && index > 0 && index === operands.length - 1);
     if (isWritten) subject.write(operand);
     else if (role === 'remove') subject.remove(operand, `${label} deletes`, false);
-    else if (role === 'shell') subject.runText(operand, `what ${label} runs`);
+    else if (role === 'shell') subject.runText(operand, `the command that ${label} runs`);
     else if (role !== 'text') subject.read(operand);
   });
 }

@@ -10,7 +10,7 @@ export function judgeWrittenScript(subject: CommandAnalysis, label: string, scri
   inquiry.written.noteRun(script, scope.directories);
   if (written?.kind === 'text') inquiry.judgeText(written.text, { ...scope, stdin: undefined });
   else if (written?.kind === 'unknown')
-    subject.addSideEffect('obfuscated', `${label} runs what ${written.by} has written: ${script.text}`);
+    subject.addSideEffect('obfuscated', `${label} runs a file that ${written.by} has written: ${script.text}`);
 }
 
 /** Judges a program that is called by a path that the same text has written: it may be a copy of another program. */
@@ -31,7 +31,7 @@ export function judgeFetchedScript(subject: CommandAnalysis, script: Argument): 
   if (written?.kind === 'unknown' && inquiry.programs.has(written.by, 'fetches'))
     subject.addSideEffect(
       'obfuscated',
-      `${subject.program ?? 'it'} runs what ${written.by} has fetched: ${script.text}`,
+      `${subject.program ?? 'it'} runs a file that ${written.by} has fetched: ${script.text}`,
     );
 }
 
@@ -40,8 +40,8 @@ export function judgeScriptAddress(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   for (const { shape, value } of subject.args) {
     if (isInputName(value) && subject.command.stdin)
-      subject.add('obfuscated', `${label} runs code from its input that cannot be judged`);
-    if (/^(?:https?|jsr|npm):/.test(shape)) subject.add('network', `${label} fetches what it runs: ${shape}`);
+      subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
+    if (/^(?:https?|jsr|npm):/.test(shape)) subject.add('network', `${label} fetches a program and runs it: ${shape}`);
     if (/^https?:/.test(shape)) subject.add('obfuscated', `${label} runs code from another machine: ${shape}`);
   }
 }

@@ -12,7 +12,7 @@ export const COMPILERS: ProgramFamily = {
     {
       names: /^(?:(?:\w*_)?JAVA_(?:TOOL_)?(?:OPTIONS|OPTS)|(?:MAVEN|GRADLE|SBT|CATALINA|JVM)_OPTS)$/i,
       class: 'obfuscated',
-      what: 'has an interpreter run other code',
+      what: 'makes an interpreter run other code',
       harmless: RUNTIME_OPTIONS,
     },
     {

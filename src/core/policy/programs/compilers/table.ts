@@ -13,7 +13,7 @@ function judgeCompiler(subject: CommandAnalysis): void {
   subject.args.forEach((arg, index, args) => {
     const { shape } = arg;
     if (LOADING.test(shape) || /^linker=/.test(shape))
-      subject.add('obfuscated', `${label} is told to run or load something by ${arg.text}`);
+      subject.add('obfuscated', `${label} runs or loads code because of ${arg.text}`);
     // `-o` is a separate word, or has its file name attached; words such as -offload begin in the same way.
     const next = args[index + 1];
     if (shape === '-o' && next?.value !== undefined) subject.write(next);
@@ -31,9 +31,9 @@ function judgeGo(subject: CommandAnalysis): void {
     const target = args[index + 1];
     if (shape === '-o' && target?.value !== undefined) subject.write(target);
     if (shape === '-w' && args[0]?.shape === 'env')
-      subject.add('persistence', 'go env changes settings that others follow');
+      subject.add('persistence', 'go env changes settings that other programs use');
     if (args[0]?.shape === 'run' && /^\S+@\S+$/.test(shape))
-      subject.add('network', `go fetches what it runs: ${shape}`);
+      subject.add('network', `go fetches a program and runs it: ${shape}`);
   });
 }
 
@@ -61,7 +61,7 @@ export const SPECS: ProgramTable = {
     class: 'execute',
     operands: 'text',
     options: {
-      '--config': { class: 'obfuscated', reason: 'may have cargo run other programs', value: 'text' },
+      '--config': { class: 'obfuscated', reason: 'may make cargo run other programs', value: 'text' },
       ...valued('-C -Z --color --manifest-path'),
     },
     subcommands: {
@@ -72,7 +72,7 @@ export const SPECS: ProgramTable = {
       ...each('build run test check bench clippy', {
         class: 'execute',
         operands: 'text',
-        options: { '--config': { class: 'obfuscated', reason: 'may have cargo run other programs', value: 'text' } },
+        options: { '--config': { class: 'obfuscated', reason: 'may make cargo run other programs', value: 'text' } },
       }),
     },
   },

@@ -20,7 +20,7 @@ const objectCommands: ProgramSpec = {
   },
 };
 
-const stops: ProgramSpec = { class: 'destructive', reason: 'stops what runs in containers', ...text };
+const stops: ProgramSpec = { class: 'destructive', reason: 'stops containers', ...text };
 
 const containerRun: ProgramSpec = {
   class: 'execute',
@@ -28,17 +28,17 @@ const containerRun: ProgramSpec = {
   options: {
     ...each('--privileged --cap-add --device --security-opt --pid --ipc --userns', {
       class: 'privilege',
-      reason: 'takes a container’s walls down',
+      reason: 'weakens the isolation of a container',
       value: 'text',
     }),
     ...each('-v --volume --mount', {
       class: 'privilege',
-      reason: 'lets a container change files here',
+      reason: 'gives a container access to files of this machine',
       value: 'text',
     }),
     ...each('--net --network', {
       class: 'privilege',
-      reason: 'takes a container’s walls down',
+      reason: 'weakens the isolation of a container',
       value: 'text',
       harmless: /^(?!host$|container:|ns:)/,
     }),

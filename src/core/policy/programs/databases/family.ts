@@ -42,7 +42,7 @@ export const DATABASES: ProgramFamily = {
     ),
   },
   traits: { runnable: 'psql mysql sqlite3 redis-cli' },
-  variables: [{ names: /^PSQLRC$/, class: 'obfuscated', what: 'has an interpreter run other code' }],
+  variables: [{ names: /^PSQLRC$/, class: 'obfuscated', what: 'makes an interpreter run other code' }],
   startupPaths: ['~/.psqlrc'],
   secretPaths: ['~/.pgpass', '~/.my.cnf'],
   examples: EXAMPLES,

@@ -33,7 +33,7 @@ export function judgeDatabase(subject: CommandAnalysis): void {
     const isReadOnly = value !== undefined && READ_ONLY_STATEMENT.test(value) && !SIDE_EFFECTS.test(value);
     const isSafe =
       label === 'redis-cli' ? /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i.test(value ?? '') : isReadOnly;
-    if (!isSafe) subject.add('obfuscated', `${label} is given statements that cannot be judged: ${statement.text}`);
+    if (!isSafe) subject.add('obfuscated', `${label} runs statements that cannot be judged: ${statement.text}`);
     if (!isFirstName) break;
   }
   const { stdin } = subject.command;
@@ -42,6 +42,6 @@ export function judgeDatabase(subject: CommandAnalysis): void {
     stdin.kind !== 'file' &&
     !(stdin.kind === 'text' && READ_ONLY_STATEMENT.test(stdin.text) && !SIDE_EFFECTS.test(stdin.text))
   ) {
-    subject.add('obfuscated', `${label} is given statements that cannot be judged`);
+    subject.add('obfuscated', `${label} runs statements that cannot be judged`);
   }
 }

@@ -19,7 +19,7 @@ export const DEVELOPMENT: ProgramFamily = {
     {
       names: /^(?:DOTNET_STARTUP_HOOKS|CORECLR_PROFILER\w*)$/,
       class: 'obfuscated',
-      what: 'has an interpreter run other code',
+      what: 'makes an interpreter run other code',
     },
     {
       names: /^(?:CVS_RSH|SVN_SSH|(?:GNU)?MAKEFLAGS|MAKEFILES)$/,
@@ -29,7 +29,7 @@ export const DEVELOPMENT: ProgramFamily = {
     {
       names: /^npm_config_(?:script[-_]shell|shell|git|editor|viewer|browser|init[-_]module|userconfig|globalconfig)$/i,
       class: 'obfuscated',
-      what: 'names a program that others run',
+      what: 'sets a program that other programs run',
     },
   ],
   commandVariables: /^(?:CMAKE_\w+_LAUNCHER|MAKE|NPM_CONFIG_SHELL)$/,

@@ -7,7 +7,7 @@ const show: ProgramSpec = { class: 'read', ...text };
 const run: ProgramSpec = { class: 'execute', ...text };
 const fetch: ProgramSpec = { class: 'network', ...text };
 const publish: ProgramSpec = { class: 'exfiltration', reason: 'publishes files', ...text };
-const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that others follow', ...text };
+const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that other programs use', ...text };
 
 /** `pip install` and similar commands, which may have a target directory. */
 const install: ProgramSpec = {
@@ -77,14 +77,14 @@ export const SPECS: ProgramTable = {
       const { stdin } = subject.command;
       const isRead = subject.args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
       if (subject.args.some(({ isProcess }) => isProcess))
-        subject.add('obfuscated', 'make runs what another command prints');
+        subject.add('obfuscated', 'make runs the output of another command');
       judgeGivenTexts(subject);
-      if (isRead && stdin) subject.add('obfuscated', 'make runs what it is given on its input');
+      if (isRead && stdin) subject.add('obfuscated', 'make runs a makefile from its input');
       if (subject.args.some(({ shape }) => /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=/.test(shape))) {
-        subject.add('obfuscated', 'make is given another shell');
+        subject.add('obfuscated', 'make runs its recipes with another shell');
       }
       if (subject.args.some(({ shape }) => /=.*\$[({]shell/.test(shape)))
-        subject.add('obfuscated', 'make is given a command');
+        subject.add('obfuscated', 'a variable of make runs a command');
     },
   }),
 };

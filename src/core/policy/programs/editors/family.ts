@@ -40,7 +40,7 @@ export const EDITORS: ProgramFamily = {
     ...each('emacs', typedCode(unless(/^--?batch$/), 'terminal')),
   },
   variables: [
-    { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'has an interpreter run other code' },
+    { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'makes an interpreter run other code' },
   ],
   startupPaths: ['~/.vimrc', '~/.exrc', '~/.emacs*', '~/.vim/**', '~/.config/nvim/**'],
   examples: EXAMPLES,

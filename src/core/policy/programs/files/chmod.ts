@@ -20,11 +20,11 @@ export function judgeChmod(subject: CommandAnalysis): void {
   const hasMode = args.length === subject.args.length && !hasReference;
   const [mode] = hasMode ? operands : [];
   if (label === 'chmod' && mode?.value !== undefined && SET_ID.test(mode.value)) {
-    subject.add('privilege', 'chmod lets a program run with the rights of its owner');
+    subject.add('privilege', 'chmod sets the set-user-ID or set-group-ID bit');
   }
   for (const { name, value } of label === 'chmod' ? options : []) {
     if (name === '--reference' && !isOwn(subject, value))
-      subject.add('privilege', 'chmod gives the mode of another file, which may be that of a program with rights');
+      subject.add('privilege', 'chmod copies the mode of another file, which may have the set-user-ID bit');
   }
   for (const file of hasMode ? operands.slice(1) : operands) {
     const { facts } = subject.inquiry;
@@ -32,7 +32,7 @@ export function judgeChmod(subject: CommandAnalysis): void {
       if (path === undefined || !isRecursive) continue;
       const isFatal = file.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
       if (isFatal && kindOf(path, facts) !== 'workspace') {
-        subject.addFatal(`${label} changes all of a directory that everything depends on: ${path}`);
+        subject.addFatal(`${label} changes everything in a directory on which the machine depends: ${path}`);
       }
     }
     subject.write(file);

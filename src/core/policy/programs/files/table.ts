@@ -18,7 +18,7 @@ function judgeZip(subject: CommandAnalysis): void {
   if (archive && archive.value !== '-') subject.write(archive);
   for (const file of files) subject.read(file);
   if (subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*m[a-zA-Z]*|--move)$/.test(shape)))
-    subject.add('destructive', 'zip deletes what it has packed');
+    subject.add('destructive', 'zip deletes the files that it packs');
 }
 
 /** Perl's `rename` runs its first operand as code; only a plain substitution is known. */
@@ -80,7 +80,7 @@ export const SPECS: ProgramTable = {
     judge: (subject) => {
       for (const arg of subject.args) {
         if (/^-o./.test(arg.shape)) subject.write(tailOf(arg, '-o'.length));
-        if (arg.shape === '-sdel' || arg.shape === '-df') subject.add('destructive', 'deletes what it has packed');
+        if (arg.shape === '-sdel' || arg.shape === '-df') subject.add('destructive', 'deletes the files that it packs');
       }
     },
   }),
@@ -103,7 +103,7 @@ export const SPECS: ProgramTable = {
       ...each('-D --directory -O -F --file', { value: 'write' }),
       ...each('--absolute-filenames --rsh-command --to-stdout', {
         class: 'destructive',
-        reason: 'writes to wherever the archive says',
+        reason: 'writes to any path that the archive names',
       }),
       ...valued('-H --format -C -E -I -M -R'),
     },
@@ -120,7 +120,12 @@ export const SPECS: ProgramTable = {
     judge: judgeFd,
   }),
   chmod: { class: 'write', operands: 'text', judge: judgeChmod },
-  ...each('chown chgrp', { class: 'privilege', reason: 'gives files away', operands: 'text', judge: judgeChmod }),
+  ...each('chown chgrp', {
+    class: 'privilege',
+    reason: 'changes the owner of files',
+    operands: 'text',
+    judge: judgeChmod,
+  }),
   // It removes empty directories only.
   rmdir: { class: 'write', operands: 'write' },
   ...each('rm remove remove_directory unlink shred wipe srm trash trash-put', {

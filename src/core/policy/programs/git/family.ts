@@ -12,7 +12,12 @@ export const GIT: ProgramFamily = {
   lists: { git: ([subcommand, ...args]) => (subcommand?.value === 'grep' ? listedByGrep(args, true) : undefined) },
   substitutions: [[/^\$\(git rev-parse (?:--short )?HEAD\)$/, '0']],
   variables: [
-    { names: /^GIT_ASKPASS$/, class: 'obfuscated', what: 'names a program that others run', harmless: TRIVIAL_PROGRAM },
+    {
+      names: /^GIT_ASKPASS$/,
+      class: 'obfuscated',
+      what: 'sets a program that other programs run',
+      harmless: TRIVIAL_PROGRAM,
+    },
     {
       names:
         /^GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*|DIR|WORK_TREE|COMMON_DIR)$/,
@@ -22,7 +27,7 @@ export const GIT: ProgramFamily = {
     {
       names: /^GIT_(?:TRACE\w*|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES)$/,
       class: 'obfuscated',
-      what: 'has git write or read elsewhere',
+      what: 'makes git read or write other places',
       harmless: /^(?:[0-2]|true|false|)$/,
     },
   ],

@@ -30,7 +30,7 @@ export function judgeAwk(subject: CommandAnalysis): void {
     subject.add('execute', `awk runs a script: ${value?.text ?? ''}`);
     const { stdin } = subject.command;
     if (isInputName(value?.value) && stdin && stdin.kind !== 'file')
-      subject.add('obfuscated', 'awk runs code from its input that cannot be judged');
+      subject.add('obfuscated', 'awk runs code from its input, which cannot be judged');
   }
   if (options.some(({ name }) => ['-l', '--load', '-i', '--include'].includes(name))) {
     subject.add('obfuscated', 'awk loads other code');

@@ -20,12 +20,12 @@ export const INTERPRETERS: ProgramFamily = {
       names:
         /^(?:PERL5OPT|PERL5LIB|PERL5DB|PERLLIB|RUBYOPT|RUBYLIB|PYTHONSTARTUP|PYTHONHOME|PYTHONINSPECT|PYTHONBREAKPOINT|LUA_INIT\w*|LUA_C?PATH\w*|ERL_\w*FLAGS|ELIXIR_ERL_OPTIONS|PHPRC|PHP_INI_SCAN_DIR|R_(?:PROFILE|ENVIRON)\w*|JULIA_LOAD_PATH)$/,
       class: 'obfuscated',
-      what: 'has an interpreter run other code',
+      what: 'makes an interpreter run other code',
     },
     {
       names: /^(?:NODE_OPTIONS|npm_config_node[-_]options|BUN_OPTIONS)$/i,
       class: 'obfuscated',
-      what: 'has an interpreter run other code',
+      what: 'makes an interpreter run other code',
       harmless: RUNTIME_OPTIONS,
     },
   ],

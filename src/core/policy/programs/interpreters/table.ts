@@ -24,15 +24,15 @@ const judgeInput =
     );
     const module = given.find(({ name }) => name === '-m')?.value;
     if (module) judgeModule(subject, module);
-    if (script?.isProcess === true) subject.add('obfuscated', `${label} runs what another command prints`);
+    if (script?.isProcess === true) subject.add('obfuscated', `${label} runs the output of another command`);
     else if (label === 'php' && given.some(({ name }) => name === '-S')) judgeServer(subject);
     else if (script && DESCRIPTOR.test(script.shape) && !stdin)
-      subject.add('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
+      subject.add('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
     else if (script?.value === undefined && script) subject.addUnknown(script, `the script that ${label} runs`);
     else if (stdin && !hasCode && (!script || isInputName(script.value))) {
       if (stdin.kind === 'file') return;
       if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
-      else subject.add('obfuscated', `${label} runs code from its input that cannot be judged`);
+      else subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
     } else if (script) judgeFetchedScript(subject, script);
   };
 
@@ -56,7 +56,7 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
 /** A server that accepts connections from other machines unless it is bound to a local address. */
 function judgeServer(subject: CommandAnalysis): void {
   if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
-    subject.add('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
+    subject.add('exfiltration', `${subject.program ?? 'it'} serves files to other machines`);
 }
 
 /** Options of an interpreter by the role of their values; names are separated by blanks. */

@@ -51,7 +51,7 @@ export const WRAPPERS: WrapperTable = {
   'entr -s': { class: 'execute', isJoined: true },
   ...each('busybox toybox', {
     bare: 'read',
-    options: each('--install', { class: 'persistence', reason: 'puts programs in their places' }),
+    options: each('--install', { class: 'persistence', reason: 'installs programs' }),
   }),
   ...each('bwrap firejail proot', { class: 'execute', isElsewhere: true }),
   prlimit: { options: valued('-p --pid') },

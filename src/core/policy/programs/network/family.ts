@@ -25,7 +25,12 @@ export const NETWORK: ProgramFamily = {
     fetches: 'curl wget http https xh aria2c nc ncat netcat ftp lftp scp sftp rsync socat aws gsutil',
   },
   variables: [
-    { names: /^SSH_ASKPASS$/, class: 'obfuscated', what: 'names a program that others run', harmless: TRIVIAL_PROGRAM },
+    {
+      names: /^SSH_ASKPASS$/,
+      class: 'obfuscated',
+      what: 'sets a program that other programs run',
+      harmless: TRIVIAL_PROGRAM,
+    },
     { names: /^(?:RSYNC_RSH|CURL_HOME|WGETRC)$/, class: 'obfuscated', what: 'adds options to a program' },
   ],
   startupPaths: [

@@ -49,7 +49,7 @@ export function judgeCurl(subject: CommandAnalysis): void {
     if (spec?.value === 'write' && value && value.value !== '-') subject.write(value);
     if (value && (name === '-o' || name === '--output')) subject.noteWritten(value);
     if ((name === '-X' || name === '--request') && /^delete$/i.test(value?.shape ?? ''))
-      subject.add('destructive', 'curl deletes what is kept elsewhere');
+      subject.add('destructive', 'curl deletes remote data');
     if (name === '-K' || name === '--config') subject.add('obfuscated', 'curl reads options from a file');
     if (name === '-T' || name === '--upload-file') subject.add('exfiltration', 'curl sends a file');
     if (spec?.value === 'read' && value) subject.read(value);
@@ -90,7 +90,7 @@ export function judgeWget(subject: CommandAnalysis): void {
   judgeSender(subject);
   const { options, operands } = parseArguments(subject.args, { options: WGET_OPTIONS });
   if (options.some(({ name, value }) => name === '--method' && value?.shape.toUpperCase() === 'DELETE'))
-    subject.add('destructive', 'wget deletes what is kept elsewhere');
+    subject.add('destructive', 'wget deletes remote data');
   const valueOf = (...names: string[]) => options.findLast(({ name }) => names.includes(name))?.value;
   const document = valueOf('-O', '--output-document');
   if (document) subject.noteWritten(document);
@@ -109,7 +109,7 @@ function judgeData(subject: CommandAnalysis, name: string, value: Argument): voi
     subject.add('exfiltration', `curl sends a file: ${value.text}`);
     subject.read(tailOf(value, shape.length - (file[1]?.length ?? 0)));
   } else if (value.value === undefined)
-    subject.add('exfiltration', `curl sends what is known only when it runs: ${value.text}`);
+    subject.add('exfiltration', `curl sends data that is known only at run time: ${value.text}`);
 }
 
 /** An address with the output of a command in it can carry that output away. */
@@ -127,7 +127,7 @@ export function judgeSender(subject: CommandAnalysis): void {
   if (!isEmpty && !isOfClient && (stdin?.kind === 'file' || stdin?.kind === 'unknown')) {
     subject.add(
       'exfiltration',
-      `${label} sends ${stdin.kind === 'file' ? stdin.file.text : `what ${stdin.what} prints`}`,
+      `${label} sends ${stdin.kind === 'file' ? stdin.file.text : `the output of ${stdin.what}`}`,
     );
   }
   for (const arg of subject.args) judgeTarget(subject, arg);
@@ -137,7 +137,7 @@ export function judgeSender(subject: CommandAnalysis): void {
 export function judgeFileTransfer(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   judgeSender(subject);
-  if (subject.command.stdin) subject.add('obfuscated', `${label} is given commands that cannot be judged`);
+  if (subject.command.stdin) subject.add('obfuscated', `${label} runs commands that cannot be judged`);
 }
 
 const COPY_OPTIONS = {
@@ -156,10 +156,10 @@ export function judgeRemoteCopy(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
   for (const { name, spec, value } of options) {
     if (spec?.value === 'shell' && value && (label === 'rsync' || name !== '-e'))
-      subject.runText(value, `what ${label} ${name} runs`);
+      subject.runText(value, `the command that ${label} ${name} runs`);
     if (spec?.value === 'code') subject.add('obfuscated', `${label} ${name} may run programs`);
     if (spec?.value === 'write' && value) subject.write(value);
-    if (name === '--daemon') subject.add('exfiltration', `${label} shows files to other machines`);
+    if (name === '--daemon') subject.add('exfiltration', `${label} serves files to other machines`);
     if (name.startsWith('--del') || name.startsWith('--remove'))
       subject.add('destructive', `${label} ${name} deletes files`);
   }
@@ -178,13 +178,13 @@ export function judgeSocat(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const [kind, type = ''] = /^([a-z0-9-]+):/i.exec(arg.shape) ?? [];
     if (kind !== undefined && /^(?:exec|system|shell)$/i.test(type)) {
-      subject.add('obfuscated', `socat gives a program to another end: ${arg.text}`);
-      subject.runText(tailOf(arg, kind.length), 'what socat runs');
+      subject.add('obfuscated', `socat connects a program to another address: ${arg.text}`);
+      subject.runText(tailOf(arg, kind.length), 'the command that socat runs');
     }
     if (/^(?:open|create|file|gopen|creat)$/i.test(type))
       subject.write({ ...tailOf(arg, kind?.length ?? 0), ...addressPath(arg, kind?.length ?? 0) });
     if (/^unix-/i.test(type)) judgeControlSocket(subject, { ...arg, ...addressPath(arg, kind?.length ?? 0) });
-    if (/-l(?:isten)?$/i.test(type)) subject.add('exfiltration', 'socat waits for connections');
+    if (/-l(?:isten)?$/i.test(type)) subject.add('exfiltration', 'socat accepts connections from other machines');
   }
 }
 
@@ -210,14 +210,14 @@ export function judgeCloud(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const label = subject.program ?? 'it';
   const verb = words.find((word) => DELETING.test(word.toLowerCase()));
-  if (verb !== undefined) subject.add('destructive', `${label} ${verb} deletes what is kept elsewhere`);
+  if (verb !== undefined) subject.add('destructive', `${label} ${verb} deletes remote data`);
   if (
     words.some((word) => /^(?:cp|mv|sync|copy|move|copyto|upload)$/.test(word)) &&
     REMOTE_STORE.test(words.at(-1) ?? '')
   )
     subject.add('exfiltration', `${label} sends files to another machine: ${words.at(-1) ?? ''}`);
   const change = words.find((word) => CHANGING.test(word));
-  if (change !== undefined) subject.add('persistence', `${label} ${change} changes what is kept elsewhere`);
+  if (change !== undefined) subject.add('persistence', `${label} ${change} changes remote data`);
   const isVault = label === 'vault' && words.some((word) => /^(?:get|read|login|token)$/.test(word));
   if (isVault || words.some((word) => REVEALING.test(word))) subject.add('exfiltration', `${label} reads credentials`);
   if (words.some((word) => /^(?:--(?:body|zip-file|file|f)$|fileb?:\/\/)/.test(word)) || words.includes('upload'))

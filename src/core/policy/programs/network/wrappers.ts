@@ -16,12 +16,12 @@ const ssh: WrapperSpec = {
     ...valued('-b -B -c -D -e -i -I -J -l -L -m -O -p -Q -R -S -w -W'),
     ...each('-o -F', {
       class: 'obfuscated',
-      reason: 'may have ssh run programs here',
+      reason: 'may make ssh run programs on this machine',
       value: 'text',
       harmless: SSH_SETTING,
     }),
     ...each('-E', { value: 'write' }),
-    ...each('-R', { class: 'exfiltration', reason: 'opens this machine to another one', value: 'text' }),
+    ...each('-R', { class: 'exfiltration', reason: 'forwards a port of another machine to this one', value: 'text' }),
   },
 };
 

@@ -41,7 +41,7 @@ export const READING: ProgramFamily = {
       what: 'adds options to a pager',
       harmless: /^[-FRSXMmINQiqerx0-9 ]*$/,
     },
-    { names: /^LESS(?:OPEN|CLOSE|KEY\w*|EDIT)$/, class: 'obfuscated', what: 'names a program that others run' },
+    { names: /^LESS(?:OPEN|CLOSE|KEY\w*|EDIT)$/, class: 'obfuscated', what: 'sets a program that other programs run' },
     {
       names: /^(?:GREP_OPTIONS|RIPGREP_CONFIG_PATH|MANOPT|FZF_DEFAULT_OPTS)$/,
       class: 'obfuscated',

@@ -8,7 +8,7 @@ const pager = { value: 'shell', class: 'execute' } as const;
 function judgeMan(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const [before] = /^(?:--html=|-[adfhkKtuVwWl]*H)(?=.)/.exec(arg.shape) ?? [];
-    if (before !== undefined) subject.runText(tailOf(arg, before.length), 'what man -H runs');
+    if (before !== undefined) subject.runText(tailOf(arg, before.length), 'the browser that man -H runs');
   }
 }
 
@@ -27,7 +27,7 @@ export const SPECS: ProgramTable = {
     options: { ...each('-o -O --log-file', { value: 'write' }), '-k': { value: 'code' } },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\+{1,2}[!|#:s-]/.test(shape)))
-        subject.add('obfuscated', `${subject.program ?? 'it'} is told what to do first`);
+        subject.add('obfuscated', `${subject.program ?? 'it'} runs the commands that an argument starts with +`);
     },
   }),
   man: {
@@ -85,7 +85,7 @@ export const SPECS: ProgramTable = {
     options: { ...each('-F --file', { class: 'privilege', value: 'read' }) },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => !shape.startsWith('-')))
-        subject.add('privilege', 'hostname gives the machine another name');
+        subject.add('privilege', 'hostname changes the name of the machine');
     },
   },
   date: {
@@ -94,7 +94,7 @@ export const SPECS: ProgramTable = {
     options: { ...each('-s --set', { class: 'privilege', value: 'text' }), ...valued('-d -r --date --reference') },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\d{8,12}(?:\.\d\d)?$/.test(shape)))
-        subject.add('privilege', 'date sets the clock');
+        subject.add('privilege', 'date sets the system clock');
     },
   },
   dmesg: { class: 'read', options: each('-C -c --clear --console-off', { class: 'privilege' }) },

@@ -60,9 +60,9 @@ export function judgeShell(subject: CommandAnalysis): void {
   const { command, script, startFile, readsInput } = readCall(subject.args);
   if (startFile) subject.addSideEffect('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
   if (label === 'zsh' && subject.inquiry.facts.shell !== 'zsh' && SETS_ZSH_NAMES.test(command?.shape ?? ''))
-    subject.addSideEffect('obfuscated', 'zsh is told to find other programs');
+    subject.addSideEffect('obfuscated', 'the command for zsh changes where zsh finds programs');
   if (command) {
-    subject.runText(command, `what ${label} runs`);
+    subject.runText(command, `the command that ${label} runs`);
     return;
   }
   if (readsInput || !script || isInputName(script.value)) {
@@ -70,8 +70,8 @@ export function judgeShell(subject: CommandAnalysis): void {
     return;
   }
   if (DESCRIPTOR.test(script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape))
-    subject.addSideEffect('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
-  else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs what another command prints`);
+    subject.addSideEffect('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
+  else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs the output of another command`);
   else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
   else {
     subject.add('execute', `${label} runs a script: ${script.value}`);
@@ -85,7 +85,8 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
   const { stdin } = subject.command;
   switch (stdin?.kind) {
     case 'text':
-      if (!stdin.isCertain) subject.addSideEffect('obfuscated', `part of what ${label} runs is filled in when it runs`);
+      if (!stdin.isCertain)
+        subject.addSideEffect('obfuscated', `part of the script that ${label} runs is known only at run time`);
       subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
       return;
     case 'file':
@@ -93,7 +94,7 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
       judgeWrittenScript(subject, label, stdin.file);
       return;
     case 'unknown':
-      subject.addSideEffect('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+      subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
       return;
     case undefined:
       subject.add('execute', `${label} starts a shell`);

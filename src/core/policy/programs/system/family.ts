@@ -22,7 +22,7 @@ export const SYSTEM: ProgramFamily = {
     {
       names: /^SUDO_ASKPASS$/,
       class: 'obfuscated',
-      what: 'names a program that others run',
+      what: 'sets a program that other programs run',
       harmless: TRIVIAL_PROGRAM,
     },
   ],

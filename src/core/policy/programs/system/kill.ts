@@ -19,10 +19,10 @@ export function judgeKill(subject: CommandAnalysis): void {
   subject.add('execute', 'kill signals processes');
   for (const target of targets) {
     if (target.value === '-1' || target.value === '1')
-      subject.addFatal(`kill ends every process, or the one that all others need: ${target.text}`);
+      subject.addFatal(`kill signals every process, or the first process of the machine: ${target.text}`);
     const isOwn = OWN_JOBS.test(target.text) || OWN_FILE.test(target.text);
     const isGiven = target.value === undefined && !target.text.includes('$');
     if (isGiven || (target.hasSubstitution && !isOwn))
-      subject.add('destructive', 'kill signals what another command names');
+      subject.add('destructive', 'kill signals processes that another command prints');
   }
 }
