@@ -55,6 +55,7 @@ export class CommandAnalysis {
     this.program = program;
   }
 
+  /** Arguments of the command, without its name. */
   get args(): readonly Argument[] {
     return this.command.args;
   }

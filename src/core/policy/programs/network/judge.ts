@@ -75,6 +75,7 @@ function writeFetched(subject: CommandAnalysis, { value, text }: Argument, direc
   subject.noteWritten(file);
 }
 
+/** Options of wget, for its spec and its judge. */
 export const WGET_OPTIONS = {
   ...each('-O -o -a --output-document --output-file --append-output -P --directory-prefix', {
     value: 'write',
