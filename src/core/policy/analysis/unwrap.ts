@@ -45,8 +45,10 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   const scope = spec.isElsewhere === true ? elsewhere(subject) : target ? inDirectory(subject, target) : subject.scope;
   const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
   const command = end === -1 ? words : words.slice(0, end);
-  if (command.length > 0) runInner(subject, label, spec, command, args, scope);
-  else if (end !== -1) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
+  if (command.length > 0) {
+    if (spec.isJoined === true) runJoined(subject, { label, spec, words: command }, scope);
+    else runInner(subject, { label, spec, words: command }, args, scope);
+  } else if (end !== -1) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
   else if (!hasText) judgeBare(subject, label, spec, args);
 }
 
@@ -89,22 +91,16 @@ function judgeOptions(
     else if (spec.value === 'read') subject.read(value);
     else if (spec.value === 'shell') {
       hasText = true;
-      runSplitText(subject, label, name, value, words);
+      runSplitText(subject, `${label} ${name}`, value, words);
     }
   }
   return hasText;
 }
 
 /** `env -S "…"` and `flock -c "…"`: a text, and the words that continue it. */
-function runSplitText(
-  subject: CommandAnalysis,
-  label: string,
-  name: string,
-  value: Argument,
-  words: readonly Argument[],
-): void {
+function runSplitText(subject: CommandAnalysis, label: string, value: Argument, words: readonly Argument[]): void {
   const text = [value, ...words].map((word) => word.value ?? word.shape).join(' ');
-  if (text.includes(UNKNOWN)) subject.addUnknown(value, `the command that ${label} ${name} runs`);
+  if (text.includes(UNKNOWN)) subject.addUnknown(value, `the command that ${label} runs`);
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
 
@@ -126,26 +122,34 @@ function takeVariables(words: readonly Argument[]): readonly Assignment[] {
   return assignments;
 }
 
+/** The command that a wrapper runs. */
+interface WrappedCommand {
+  /** Name of the wrapper, or its name and subcommand. */
+  readonly label: string;
+  readonly spec: WrapperSpec;
+  readonly words: readonly Argument[];
+}
+
+/** Judges words that the wrapper joins to a text for a shell. */
+function runJoined(subject: CommandAnalysis, { label, spec, words }: WrappedCommand, scope: Scope): void {
+  const text = words.map(({ value, text: written }) => value ?? written).join(' ');
+  const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
+  if (unknown) subject.addUnknown(unknown, `the command that ${label} runs`);
+  if (spec.addsWords === true && text.includes('{='))
+    subject.add('obfuscated', `${label} runs code that cannot be judged`);
+  const isUnsure = spec.addsWords === true && !text.includes('{}');
+  const { stdin } = subject.command;
+  const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
+  subject.inquiry.judgeText(joined, { ...scope, stdin });
+}
+
+/** Judges words that are a program and its arguments; `args` are all arguments of the wrapper. */
 function runInner(
   subject: CommandAnalysis,
-  label: string,
-  spec: WrapperSpec,
-  words: readonly Argument[],
+  { label, spec, words }: WrappedCommand,
   args: readonly Argument[],
   scope: Scope,
 ): void {
-  if (spec.isJoined === true) {
-    const text = words.map(({ value, text: written }) => value ?? written).join(' ');
-    const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
-    if (unknown) subject.addUnknown(unknown, `the command that ${label} runs`);
-    if (spec.addsWords === true && text.includes('{='))
-      subject.add('obfuscated', `${label} runs code that cannot be judged`);
-    const isUnsure = spec.addsWords === true && !text.includes('{}');
-    const { stdin } = subject.command;
-    const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
-    subject.inquiry.judgeText(joined, { ...scope, stdin });
-    return;
-  }
   const own = args.slice(0, args.length - words.length);
   const added = spec.addsWords === true ? addWords(words, own, subject) : words;
   const [name] = added;

@@ -207,7 +207,7 @@ export class Walk {
   }
 
   #scopeAt(position: number, { directories, stdin, nesting }: Flow): Scope {
-    const lookup = lookupAt(this.#variables, position, directories, this.#scope.lookup);
+    const lookup = lookupAt(this.#variables, { position, directories }, this.#scope.lookup);
     return { ...this.#scope, directories, stdin, nesting, lookup };
   }
 }

@@ -227,13 +227,24 @@ function addNames(text: string, spoiled: Set<string>): void {
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g)) spoiled.add(name);
 }
 
-/** Returns the lookup of known variables and substitutions at a position of a text. */
+/** A position of a text, where variables are looked up. */
+interface LookupPlace {
+  readonly position: number;
+  /** Possible current directories there. */
+  readonly directories: readonly Directory[];
+  /** Number of variables whose values led to this lookup. @default 0 */
+  readonly depth?: number;
+}
+
+/**
+ * Returns the lookup of known variables and substitutions at a position of a text.
+ *
+ * @param outer lookup of the names that the text does not define
+ */
 export function lookupAt(
   variables: TextVariables,
-  position: number,
-  directories: readonly Directory[],
+  { position, directories, depth = 0 }: LookupPlace,
   outer: VariableLookup,
-  depth = 0,
 ): VariableLookup {
   const { definitions, areSpoiled } = variables;
   return (name) => {
@@ -269,7 +280,10 @@ function valueOf(
   if (!word) return definition;
   if (depth > MAX_CHAIN) return undefined;
   if (!variables.made.has(definition)) {
-    const [made, ...others] = toArguments(word, lookupAt(variables, at, [undefined], outer, depth + 1));
+    const [made, ...others] = toArguments(
+      word,
+      lookupAt(variables, { position: at, directories: [undefined], depth: depth + 1 }, outer),
+    );
     const isPlain = made?.value !== undefined && made.value.length <= MAX_VALUE_LENGTH && !made.isProcess;
     const isSample = made?.isSample === true || definition.isSample;
     variables.made.set(definition, isPlain && others.length === 0 ? { value: made.value, isSample } : undefined);
