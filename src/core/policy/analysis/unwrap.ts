@@ -2,6 +2,7 @@ import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
 import { type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
+import type { ValueRole } from '../subject/program-spec.js';
 import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
 import type { WrapperSpec } from '../family/wrapper-spec.js';
@@ -20,36 +21,75 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   if (spec.sendsInput === true && stdin && !isOfClient(stdin)) {
     subject.add('exfiltration', `${label} sends its input to another machine`);
   }
+  const call = readCall(subject, label, spec, args);
+  if (!call) return;
+  const words = takeAssignments(subject, spec, call.words);
+  const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
+  const wrapped = { label, spec, words: end === -1 ? words : words.slice(0, end) };
+  if (wrapped.words.length > 0) {
+    const scope = scopeOf(subject, spec, call.directory);
+    if (spec.isJoined === true) runJoined(subject, wrapped, scope);
+    else runInner(subject, wrapped, args, scope);
+  } else if (end !== -1) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
+  else if (!call.hasText) judgeBare(subject, label, spec, args);
+}
+
+/** The call of a wrapper, after its options and the operands that it skips. */
+interface WrapperCall {
+  /** Assignments and the command. */
+  readonly words: readonly Argument[];
+  /** An option is text that it runs. */
+  readonly hasText: boolean;
+  /** Value of an option that names the directory of the command. */
+  readonly directory: Argument | undefined;
+}
+
+/** Judges the options of a wrapper, and finds its command; undefined when an option makes it run none. */
+function readCall(
+  subject: CommandAnalysis,
+  label: string,
+  spec: WrapperSpec,
+  args: readonly Argument[],
+): WrapperCall | undefined {
+  const { options = {}, skips = 0, hasNoCommand = false } = spec;
   let words = args;
   let hasText = false;
-  let target: Argument | undefined;
+  let directory: Argument | undefined;
   // Options may stand before and after the operands that precede the command.
-  for (let skipped = 0; skipped <= (spec.skips ?? 0); skipped += 1) {
-    const stopsAtOperand = spec.hasNoCommand !== true;
-    const parsed = parseArguments(skipped === 0 ? words : words.slice(1), {
-      options: spec.options ?? {},
-      stopsAtOperand,
-    });
-    words = parsed.operands[0] && stopsAtOperand ? [parsed.operands[0], ...parsed.rest] : [];
-    if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return;
-    const [first] = words;
-    const isOwn = spec.writesSkipped === true && skipped < (spec.skips ?? 0);
-    if (isOwn && first && !/^\d+$/.test(first.shape)) subject.write(first);
+  for (let skipped = 0; skipped <= skips; skipped += 1) {
+    const rest = skipped === 0 ? words : words.slice(1);
+    const parsed = parseArguments(rest, { options, stopsAtOperand: !hasNoCommand });
+    const [first] = parsed.operands;
+    words = first && !hasNoCommand ? [first, ...parsed.rest] : [];
+    if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return undefined;
+    if (skipped < skips) judgeSkipped(subject, spec, words[0]);
     hasText = judgeOptions(subject, label, parsed.options, spec.continuesText === true ? words : []) || hasText;
-    for (const { name, value } of parsed.options) if (spec.changesDirectory?.includes(name) === true) target = value;
+    const entered = parsed.options.findLast(({ name }) => spec.changesDirectory?.includes(name) === true);
+    if (entered) directory = entered.value;
   }
-  if (spec.takesDash === true && words[0]?.value === '-') words = words.slice(1);
-  const assignments = spec.takesVariables === true ? takeVariables(words) : [];
+  return { words, hasText, directory };
+}
+
+/** An operand before the command: a file that the wrapper creates, or a file descriptor. */
+function judgeSkipped(subject: CommandAnalysis, { writesSkipped }: WrapperSpec, operand: Argument | undefined): void {
+  if (writesSkipped === true && operand && !/^\d+$/.test(operand.shape)) subject.write(operand);
+}
+
+/** Judges the assignments before the command; returns the words after them. */
+function takeAssignments(
+  subject: CommandAnalysis,
+  { takesDash, takesVariables }: WrapperSpec,
+  words: readonly Argument[],
+): readonly Argument[] {
+  const rest = takesDash === true && words[0]?.value === '-' ? words.slice(1) : words;
+  const assignments = takesVariables === true ? takeVariables(rest) : [];
   judgeAssignments(subject, assignments);
-  words = words.slice(assignments.length);
-  const scope = spec.isElsewhere === true ? elsewhere(subject) : target ? inDirectory(subject, target) : subject.scope;
-  const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
-  const command = end === -1 ? words : words.slice(0, end);
-  if (command.length > 0) {
-    if (spec.isJoined === true) runJoined(subject, { label, spec, words: command }, scope);
-    else runInner(subject, { label, spec, words: command }, args, scope);
-  } else if (end !== -1) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
-  else if (!hasText) judgeBare(subject, label, spec, args);
+  return rest.slice(assignments.length);
+}
+
+function scopeOf(subject: CommandAnalysis, { isElsewhere }: WrapperSpec, directory: Argument | undefined): Scope {
+  if (isElsewhere === true) return elsewhere(subject);
+  return directory ? inDirectory(subject, directory) : subject.scope;
 }
 
 /** A wrapper without a command. */
@@ -62,11 +102,16 @@ function judgeBare(
   const { stdin } = subject.command;
   if (redirectsShell === true && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
     subject.addSideEffect('obfuscated', 'redirects the input of all later commands in this shell');
-  if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
-  if (sendsInput === true && stdin?.kind === 'unknown' && stdin.isOfClient === true)
-    subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
+  if (sendsInput === true && stdin) judgeRemoteInput(subject, label, stdin);
   if (bare === undefined && args.length > 0) subject.add('execute', `${label} runs a program`);
   else if (bare && bare !== 'read') subject.add(bare, `${label} runs commands from its arguments or its input`);
+}
+
+/** Input that another machine runs as commands. */
+function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
+  if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
+  if (stdin.kind === 'unknown' && stdin.isOfClient === true)
+    subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
 }
 
 /**
@@ -81,20 +126,24 @@ function judgeOptions(
 ): boolean {
   let hasText = false;
   for (const { name, spec, value } of options) {
-    if (value?.value !== undefined && spec?.harmless?.test(value.value) === true) continue;
-    if (spec?.class) subject.add(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
-    if (!spec?.value || !value) continue;
-    // strace: a pipe to a command.
-    if (spec.value === 'write' && /^[|!]/.test(value.shape))
-      subject.runText(tailOf(value, 1), `the command that ${label} ${name} runs`);
-    else if (spec.value === 'write') subject.write(value);
-    else if (spec.value === 'read') subject.read(value);
-    else if (spec.value === 'shell') {
+    if (!spec || (value?.value !== undefined && spec.harmless?.test(value.value) === true)) continue;
+    if (spec.class) subject.add(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
+    if (!value) continue;
+    if (spec.value === 'shell') {
       hasText = true;
       runSplitText(subject, `${label} ${name}`, value, words);
-    }
+    } else judgeFile(subject, `${label} ${name}`, spec.value, value);
   }
   return hasText;
+}
+
+/** Judges a file that an option names. */
+function judgeFile(subject: CommandAnalysis, label: string, role: ValueRole | undefined, value: Argument): void {
+  // strace: a pipe to a command.
+  const isPipe = role === 'write' && /^[|!]/.test(value.shape);
+  if (isPipe) subject.runText(tailOf(value, 1), `the command that ${label} runs`);
+  else if (role === 'write') subject.write(value);
+  else if (role === 'read') subject.read(value);
 }
 
 /** `env -S "…"` and `flock -c "…"`: a text, and the words that continue it. */

@@ -1,7 +1,14 @@
 import { type Argument, literal } from '../../words/argument.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { judgeAwk } from './awk.js';
-import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
+import {
+  each,
+  type OptionSpec,
+  type ProgramSpec,
+  type ProgramTable,
+  valued,
+  type ValueRole,
+} from '../../subject/program-spec.js';
 import { judgeProgram } from '../../subject/judge-program.js';
 import { parseArguments } from '../../subject/options.js';
 import { judgeTextEditing } from './perl.js';
@@ -9,32 +16,48 @@ import { DESCRIPTOR, isInputName } from '../../subject/standard-input.js';
 import { judgeFetchedScript, judgeScriptAddress } from '../../subject/run-file.js';
 import { isWholeText, judgeSource } from '../../subject/inline-source.js';
 
-/** Judges an interpreter by its standard input: code read from there is unknown. */
+/** Judges an interpreter by its script, or by its standard input: code read from there is unknown. */
 const judgeInput =
   (options: Readonly<Record<string, OptionSpec>>) =>
   (subject: CommandAnalysis): void => {
-    const { stdin } = subject.command;
     const { operands, options: given } = parseArguments(subject.args, { options, stopsAtOperand: true });
-    const label = subject.program ?? 'it';
+    const isPhp = subject.program === 'php';
     const head = subject.args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
     // php: the words after `--` are arguments of the script, which is read from standard input.
-    const script = label === 'php' && head?.shape === '--' ? undefined : operands[0];
-    const hasCode = given.some(
-      ({ spec }) => spec?.value === 'source' || spec?.value === 'code' || spec?.value === 'text',
-    );
+    const script = isPhp && head?.shape === '--' ? undefined : operands[0];
     const module = given.find(({ name }) => name === '-m')?.value;
     if (module) judgeModule(subject, module);
-    if (script?.isProcess === true) subject.add('obfuscated', `${label} runs the output of another command`);
-    else if (label === 'php' && given.some(({ name }) => name === '-S')) judgeServer(subject);
-    else if (script && DESCRIPTOR.test(script.shape) && !stdin)
-      subject.add('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
-    else if (script?.value === undefined && script) subject.addUnknown(script, `the script that ${label} runs`);
-    else if (stdin && !hasCode && (!script || isInputName(script.value))) {
-      if (stdin.kind === 'file') return;
-      if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
-      else subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
-    } else if (script) judgeFetchedScript(subject, script);
+    if (isPhp && script?.isProcess !== true && given.some(({ name }) => name === '-S')) judgeServer(subject);
+    else if (!script || !judgeUnknownScript(subject, script)) {
+      const hasCode = given.some(({ spec }) => spec?.value !== undefined && GIVES_CODE.has(spec.value));
+      judgeStdin(subject, script, hasCode);
+    }
   };
+
+/** Roles of options whose value is the program, or names it. */
+const GIVES_CODE: ReadonlySet<ValueRole> = new Set(['source', 'code', 'text']);
+
+/** Judges a script that is no file with a known name; returns false when it is one. */
+function judgeUnknownScript(subject: CommandAnalysis, script: Argument): boolean {
+  const label = subject.program ?? 'it';
+  if (script.isProcess) subject.add('obfuscated', `${label} runs the output of another command`);
+  else if (DESCRIPTOR.test(script.shape) && !subject.command.stdin)
+    subject.add('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
+  else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
+  else return false;
+  return true;
+}
+
+/** Judges standard input when it is the program; otherwise the script. */
+function judgeStdin(subject: CommandAnalysis, script: Argument | undefined, hasCode: boolean): void {
+  const { stdin } = subject.command;
+  const label = subject.program ?? 'it';
+  if (!stdin || hasCode || (script && !isInputName(script.value))) {
+    if (script) judgeFetchedScript(subject, script);
+  } else if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
+  else if (stdin.kind !== 'file')
+    subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
+}
 
 /** Python modules that act as programs, or that behave like other programs. */
 const MODULES: Readonly<Record<string, string>> = {

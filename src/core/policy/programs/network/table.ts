@@ -1,13 +1,5 @@
-import {
-  judgeCloud,
-  judgeCurl,
-  judgeFileTransfer,
-  judgeRemoteCopy,
-  judgeSender,
-  judgeSocat,
-  judgeWget,
-  WGET_OPTIONS,
-} from './judge.js';
+import { judgeCurl, judgeWget, WGET_OPTIONS } from './fetch.js';
+import { judgeCloud, judgeFileTransfer, judgeRemoteCopy, judgeSender, judgeSocat } from './judge.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 /** Programs that communicate with other machines. */
