@@ -3,6 +3,7 @@ import {
   type Command,
   type For,
   forEachChild,
+  type Function as FunctionNode,
   type ParsedScript,
   type Pipeline,
   type Redirected,
@@ -60,31 +61,13 @@ export class Walk {
   }
 
   #visit(node: SyntaxNode, flow: Flow): void {
-    if (!this.#inquiry.spendNode()) return;
+    if (!this.#inquiry.spendNode() || this.#visitList(node, flow)) return;
     switch (node.type) {
       case 'Script':
         this.#reportErrors(node);
         break;
-      case 'Statement':
-        this.#visit(node.command, node.background === true ? { ...flow } : flow);
-        return;
-      case 'AndOr':
-        this.#visitAndOr(node, flow);
-        return;
-      case 'Pipeline':
-        this.#visitPipeline(node, flow);
-        return;
-      case 'Command':
-        this.#visitCommand(node, flow);
-        return;
-      case 'Redirected':
-        this.#visitRedirected(node, flow);
-        return;
       case 'Function':
-        this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
-        if (isForkBomb(node))
-          this.#inquiry.noteCatastrophe('a function starts copies of itself without end (a fork bomb)');
-        this.#visit(node.body, { ...flow });
+        this.#visitFunction(node, flow);
         return;
       case 'Subshell':
         this.#visitChildren(node, { ...flow });
@@ -99,10 +82,40 @@ export class Walk {
       default:
         judgeExpansion(node, this.#inquiry);
     }
-    if (isNesting(node)) {
-      this.#visitExpansion(node, flow);
-      return;
+    if (isNesting(node)) this.#visitExpansion(node, flow);
+    else this.#visitParts(node, flow);
+  }
+
+  /** Visits commands and lists of commands; returns false for other nodes. */
+  #visitList(node: SyntaxNode, flow: Flow): boolean {
+    switch (node.type) {
+      case 'Statement':
+        this.#visit(node.command, node.background === true ? { ...flow } : flow);
+        return true;
+      case 'AndOr':
+        this.#visitAndOr(node, flow);
+        return true;
+      case 'Pipeline':
+        this.#visitPipeline(node, flow);
+        return true;
+      case 'Command':
+        this.#visitCommand(node, flow);
+        return true;
+      case 'Redirected':
+        this.#visitRedirected(node, flow);
+        return true;
+      default:
+        return false;
     }
+  }
+
+  #visitFunction(node: FunctionNode, flow: Flow): void {
+    this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
+    if (isForkBomb(node)) this.#inquiry.noteCatastrophe('a function starts copies of itself without end (a fork bomb)');
+    this.#visit(node.body, { ...flow });
+  }
+
+  #visitParts(node: SyntaxNode, flow: Flow): void {
     const before = flow.directories;
     this.#visitChildren(node, flow);
     if (ALTERNATIVES.has(node.type)) flow.directories = eitherOf(before, flow.directories);
