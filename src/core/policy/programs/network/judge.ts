@@ -1,6 +1,6 @@
 import { type Argument, literal } from '../../words/argument.js';
 import { parseArguments, tailOf } from '../../subject/options.js';
-import { each, valued } from '../../subject/program-spec.js';
+import { each, valued, type ValueRole } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** Sockets of services that give full control over this machine. */
@@ -58,19 +58,29 @@ export function judgeRemoteCopy(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
   for (const { name, spec, value } of options) {
-    if (spec?.value === 'shell' && value && (label === 'rsync' || name !== '-e'))
-      subject.runText(value, `the command that ${label} ${name} runs`);
-    if (spec?.value === 'code') subject.add('obfuscated', `${label} ${name} may run programs`);
-    if (spec?.value === 'write' && value) subject.write(value);
+    judgeCopyValue(subject, name, spec?.value, value);
     if (name === '--daemon') subject.add('exfiltration', `${label} serves files to other machines`);
-    if (name.startsWith('--del') || name.startsWith('--remove'))
-      subject.add('destructive', `${label} ${name} deletes files`);
+    if (/^--(?:del|remove)/.test(name)) subject.add('destructive', `${label} ${name} deletes files`);
   }
   const target = operands.at(-1);
   for (const source of operands.slice(0, -1)) if (!isRemote(source)) subject.read(source);
   if (!target || operands.length < 2) return;
   if (isRemote(target)) subject.add('exfiltration', `${label} sends files to another machine: ${target.text}`);
   else subject.write(target);
+}
+
+function judgeCopyValue(
+  subject: CommandAnalysis,
+  name: string,
+  role: ValueRole | undefined,
+  value: Argument | undefined,
+): void {
+  const label = subject.program ?? 'it';
+  // Of scp, -e is no option.
+  const isShell = role === 'shell' && (label === 'rsync' || name !== '-e');
+  if (isShell && value) subject.runText(value, `the command that ${label} ${name} runs`);
+  if (role === 'code') subject.add('obfuscated', `${label} ${name} may run programs`);
+  if (role === 'write' && value) subject.write(value);
 }
 
 const isRemote = ({ shape }: Argument): boolean => /^(?:[\w.@\0-]+|\[[^\]]+\]):/.test(shape) || /^\w+:\/\//.test(shape);
