@@ -15,6 +15,12 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     layer('core-imports-core-only', '^src/core/', ['^src/core/']),
     { name: 'core-is-pure', severity: 'error', from: { path: '^src/core/' }, to: { dependencyTypes: ['core'] } },
+    {
+      name: 'program-families-are-independent',
+      severity: 'error',
+      from: { path: '^src/core/policy/programs/([^/]+)/' },
+      to: { path: '^src/core/policy/programs/', pathNot: '^src/core/policy/programs/$1/' },
+    },
     layer('files-import-nothing', '^src/files/', ['^src/files/']),
     layer('config-imports-core', '^src/config/', ['^src/(core|files|config)/']),
     layer('logging-imports-config', '^src/logging/', ['^src/(core|files|config|logging)/']),

@@ -1,6 +1,8 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+import { publicDocs } from './scripts/eslint-rules/public-docs.mjs';
+
 export default tseslint.config(
   {
     ignores: [
@@ -31,11 +33,16 @@ export default tseslint.config(
       ],
     },
   },
+  // What exceeds these today is listed in eslint-suppressions.json, which may only shrink: see CONTRIBUTING.md.
   {
     files: ['src/**/*.ts'],
+    plugins: { local: { rules: { 'public-docs': publicDocs } } },
     rules: {
-      'max-lines': ['error', { max: 320, skipBlankLines: true, skipComments: true }],
-      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+      'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
+      'max-params': ['error', 4],
+      complexity: ['error', 10],
+      'local/public-docs': 'error',
     },
   },
   {

@@ -27,6 +27,7 @@ interface Parts {
   readonly log: Log;
 }
 
+/** Creates the confirmations, with the model or operator that decides on them. */
 export function buildConfirmations({
   connections,
   checkpoints,

@@ -28,6 +28,7 @@ import { limitsEverything } from './limits.js';
 import { logLimits } from './limits-log.js';
 import { buildLauncher } from './sandbox.js';
 
+/** Parts of the engine that the services use. */
 export interface Engine {
   readonly pool: ShellPool;
   readonly launcher: Launcher;

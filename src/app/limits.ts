@@ -9,11 +9,13 @@ import { type SessionLimits } from '../services/sessions/sessions.js';
 /** Burst of the token bucket: the number of requests that the rate allows in this many seconds. */
 const BURST_SECONDS = 2;
 
+/** Limits on the requests and sessions of a token. */
 export const quotaLimits = ({ auth }: Configuration): QuotaLimits => ({
   requests: { perSecond: auth.requestsPerSecond, burst: auth.requestsPerSecond * BURST_SECONDS },
   maxSessions: auth.maxSessionsPerToken,
 });
 
+/** Limits on sessions; times are in milliseconds. */
 export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   maxSessions: adapter.maxSessions,
   maxLifetimeMs: adapter.sessionMaxLifetimeMs,
@@ -31,6 +33,7 @@ export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
 export const limitsEverything = ({ adapter }: Configuration): boolean =>
   hasLimits(adapter.resourceLimits) || adapter.diskFreeMbFloor !== undefined;
 
+/** Limits on commands; times are in milliseconds. */
 export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
   maxLifetimeMs: adapter.commandMaxLifetimeMs,
   queueLimit: adapter.queueLimit,
@@ -41,11 +44,13 @@ export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
   replayMaxBytes: adapter.replayBytes,
 });
 
+/** Settings of the limit monitor. */
 export const watchSettings = ({ adapter }: Configuration): LimitMonitorSettings => ({
   cpuWindowMs: adapter.cpuWindowMs,
   diskFreeMbFloor: adapter.diskFreeMbFloor,
 });
 
+/** Limits as `shell_metadata` reports them. */
 export const reportedLimits = ({ adapter, socketio }: Configuration): Answer<'shell_metadata'>['limits'] => ({
   command_max_lifetime_ms: adapter.commandMaxLifetimeMs,
   session_max_lifetime_ms: adapter.sessionMaxLifetimeMs,

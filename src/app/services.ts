@@ -25,6 +25,7 @@ import { buildLlm } from './llm.js';
 import { commandLimits, limitsEverything, quotaLimits, reportedLimits } from './limits.js';
 import { reportedConfiguration } from './reported-configuration.js';
 
+/** Creates the services from the engine, the access rules and the configuration. */
 export function buildServices(
   engine: Engine,
   access: Access,

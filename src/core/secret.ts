@@ -11,10 +11,12 @@ export class Secret {
     return this.#value;
   }
 
+  /** Asterisks, for JSON.stringify. */
   toJSON(): string {
     return '***';
   }
 
+  /** Asterisks, for templates and concatenation. */
   toString(): string {
     return '***';
   }

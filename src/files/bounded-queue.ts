@@ -49,6 +49,7 @@ export class BoundedQueue<Item> {
     return this.#items.at(-1);
   }
 
+  /** Adds an item; when the queue is full, it is counted as lost instead. */
   push(item: Item): void {
     const { maxItems, maxWeight } = this.#options;
     if (this.#items.length >= maxItems || this.#weight > maxWeight) {

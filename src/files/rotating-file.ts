@@ -95,11 +95,7 @@ export class RotatingFile {
       this.#grow(bytes.length);
       return { count: lines.length };
     } catch (error) {
-      let count = 0;
-      let end = 0;
-      for (let index = 0, size = 0; (size += lines[index]?.length ?? Infinity) <= written; index += 1) {
-        if (mayBeLast(index)) [count, end] = [index + 1, size];
-      }
+      const { count, end } = whole(lines, written, mayBeLast);
       if (end < written && this.#known.isRegular) await this.#handle.truncate(this.#known.size + end).catch(ignore);
       this.#grow(end);
       return { count, error: error as Error };
@@ -150,4 +146,14 @@ function ignoreMissing(error: unknown): undefined {
 
 function ignore(): undefined {
   return undefined;
+}
+
+/** The number and the bytes of the lines that were written completely, up to one that may be the last. */
+function whole(lines: readonly Buffer[], written: number, mayBeLast: (index: number) => boolean) {
+  let count = 0;
+  let end = 0;
+  for (let index = 0, size = 0; (size += lines[index]?.length ?? Infinity) <= written; index += 1) {
+    if (mayBeLast(index)) [count, end] = [index + 1, size];
+  }
+  return { count, end };
 }

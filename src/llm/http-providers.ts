@@ -63,7 +63,7 @@ export class HttpProviders {
       return reply;
     } catch (error) {
       if (error instanceof AdapterError) throw error;
-      throw await this.#failureOf(name, settings, error, question.signal, late);
+      throw await this.#failureOf(name, settings, error, { cancelled: question.signal, late });
     }
   }
 
@@ -71,8 +71,7 @@ export class HttpProviders {
     name: HttpProviderName,
     { apiKey }: HttpProviderSettings,
     thrown: unknown,
-    cancelled: AbortSignal,
-    late: AbortSignal,
+    { cancelled, late }: Readonly<Record<'cancelled' | 'late', AbortSignal>>,
   ): Promise<AdapterError> {
     const error = explainUnreadable(thrown);
     const details = { provider: name };

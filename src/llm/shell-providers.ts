@@ -27,6 +27,13 @@ export interface ShellProvidersOptions {
   readonly settings: () => LlmSettings;
 }
 
+/** A call of a tool: its program, the arguments and input, and a directory for temporary files. */
+interface ToolCall {
+  readonly file: string;
+  readonly invocation: Invocation;
+  readonly directory: ScratchDirectory;
+}
+
 /** Calls command-line tools. */
 export class ShellProviders {
   readonly #options: ShellProvidersOptions;
@@ -50,7 +57,8 @@ export class ShellProviders {
     try {
       await using directory = await this.#options.scratch.make();
       const timeoutMs = Math.max(1, Math.ceil(deadline - performance.now()));
-      return await this.#run(provider, place.command ?? name, invocation, directory, { ...question, timeoutMs });
+      const call = { file: place.command ?? name, invocation, directory };
+      return await this.#run(provider, call, { ...question, timeoutMs });
     } finally {
       release();
     }
@@ -76,9 +84,7 @@ export class ShellProviders {
 
   async #run(
     provider: ShellProvider,
-    file: string,
-    invocation: Invocation,
-    directory: ScratchDirectory,
+    { file, invocation, directory }: ToolCall,
     question: LlmQuestion & { readonly timeoutMs: number },
   ): Promise<LlmReply> {
     const { driver, settings } = provider;

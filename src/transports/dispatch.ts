@@ -22,21 +22,27 @@ export type Reply<N extends RequestName = RequestName> = Answer<N> | { readonly 
 /** True for the name of a request. */
 const isRequestName = (name: string): name is RequestName => Object.hasOwn(requests, name);
 
+/** What requests are answered with. */
+export interface DispatchContext {
+  readonly services: Services;
+  readonly log: Log;
+}
+
 /**
  * Checks quota and role, parses the request, calls its handler, and converts the outcome to a reply. Never throws: an
  * exception in a handler becomes `INTERNAL` for the client and a line in the log. Every request is counted, unknown
  * names included, and recorded if it changes state. Secrets in the answer are masked.
  */
 export async function dispatch(
-  services: Services,
+  context: DispatchContext,
   name: string,
   payload: unknown,
   caller: Caller,
-  log: Log,
 ): Promise<Reply> {
+  const { services } = context;
   const startedAt = performance.now();
   const isKnown = isRequestName(name);
-  const reply = isKnown ? await handle(services, name, payload, caller, log) : { error: unknownRequest(name) };
+  const reply = isKnown ? await handle(context, name, payload, caller) : { error: unknownRequest(name) };
   const outcome = 'error' in reply ? reply.error.code : 'ok';
   services.metrics.requestAnswered(isKnown ? name : 'unknown', outcome, performance.now() - startedAt);
   if (isKnown) services.requestAudit.answered(name, payload, reply as AuditedReply, caller);
@@ -59,11 +65,10 @@ export function refuseOversized(
 }
 
 async function handle(
-  services: Services,
+  { services, log }: DispatchContext,
   name: RequestName,
   payload: unknown,
   caller: Caller,
-  log: Log,
 ): Promise<Reply> {
   try {
     if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {

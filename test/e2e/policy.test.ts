@@ -175,7 +175,7 @@ describe('with a gate', () => {
     const { error } = await client.run(`echo x > ${inWorkspace('begun')}; rm -rf /`);
     expect(error).toMatchObject({
       code: 'COMMAND_DENIED',
-      message: expect.stringContaining(': rm deletes a directory that all depends on: /') as string,
+      message: expect.stringContaining(': rm deletes a directory on which everything depends: /') as string,
       details: { action: 'deny', class: 'destructive', commands: ['rm -rf /'] },
     });
     expect(existsSync(inWorkspace('begun'))).toBe(false);

@@ -1,15 +1,16 @@
 import { nameOf, OTHER_PROGRAM, quote, valueCases, walkCases } from './cases.js';
 import type { Level, Values } from './levels.js';
 
+/** The shell code that completes values of a kind. */
+const complete = (values: Values): string => {
+  if (values === 'file') return 'mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null';
+  if (values === 'directory') return 'mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null';
+  if (values === 'command') return 'mapfile -t COMPREPLY < <(compgen -c -- "$cur")';
+  return values === 'none' ? ':' : `mapfile -t COMPREPLY < <(compgen -W ${quote(values.words.join(' '))} -- "$cur")`;
+};
+
 /** Renders the completion script for bash. It does not need bash-completion. */
 export function renderBash(levels: readonly Level[]): string {
-  const complete = (values: Values): string => {
-    if (values === 'file') return 'mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null';
-    if (values === 'directory')
-      return 'mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null';
-    if (values === 'command') return 'mapfile -t COMPREPLY < <(compgen -c -- "$cur")';
-    return values === 'none' ? ':' : `mapfile -t COMPREPLY < <(compgen -W ${quote(values.words.join(' '))} -- "$cur")`;
-  };
   const operands = levels.map(({ path, flags, subcommands, operands: values }) => {
     const options = flags.flatMap(({ names }) => names).join(' ');
     const words = subcommands.map(({ name }) => name);

@@ -12,6 +12,8 @@ const RENDERERS = { bash: renderBash, zsh: renderZsh, fish: renderFish } as cons
 
 /** Shells with a completion script. */
 export type CompletionShell = keyof typeof RENDERERS;
+
+/** Names of the shells with a completion script. */
 export const COMPLETION_SHELLS = Object.keys(RENDERERS) as CompletionShell[];
 
 /** Renders the script for a shell, from the same command definitions that the program parses with. */

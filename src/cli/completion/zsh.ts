@@ -1,17 +1,20 @@
 import { nameOf, OTHER_PROGRAM, quote, valueCases, walkCases } from './cases.js';
 import type { Level, Values } from './levels.js';
 
+/** The shell code that completes values of a kind. */
+const complete = (values: Values): string => {
+  if (values === 'file') return '_files';
+  if (values === 'directory') return '_files -/';
+  if (values === 'command') return '_command_names';
+  return values === 'none' ? ':' : `compadd -- ${values.words.map(quote).join(' ')}`;
+};
+
+/** `_describe` expects `name:description`. */
+const described = (entries: readonly { readonly name: string; readonly description: string }[]) =>
+  entries.map(({ name, description }) => quote(`${name}:${description.replaceAll(':', ';')}`)).join(' ');
+
 /** Renders the completion script for zsh, which must be loaded after compinit. */
 export function renderZsh(levels: readonly Level[]): string {
-  const complete = (values: Values): string => {
-    if (values === 'file') return '_files';
-    if (values === 'directory') return '_files -/';
-    if (values === 'command') return '_command_names';
-    return values === 'none' ? ':' : `compadd -- ${values.words.map(quote).join(' ')}`;
-  };
-  /** `_describe` expects `name:description`. */
-  const described = (entries: readonly { readonly name: string; readonly description: string }[]) =>
-    entries.map(({ name, description }) => quote(`${name}:${description.replaceAll(':', ';')}`)).join(' ');
   const operands = levels.map(({ path, flags, subcommands, operands: values }) => {
     const options = flags.flatMap(({ names, description }) => names.map((name) => ({ name, description })));
     const rest =

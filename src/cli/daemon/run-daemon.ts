@@ -59,7 +59,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   if (app) {
     const { killAll } = app;
     stop.onAbandon = killAll;
-    await announce(context, options, app, configuration, log);
+    await announce(context, { app, configuration, log }, options);
   }
   const signal = await stop.requested;
   log.info('the daemon is stopping', { signal });
@@ -91,16 +91,21 @@ async function start(
   }
 }
 
+/** A daemon that listens. */
+interface ListeningDaemon {
+  readonly app: App;
+  readonly configuration: Configuration;
+  readonly log: Log;
+}
+
 async function announce(
   { stdout, programName, cwd }: Context,
+  { app, configuration, log }: ListeningDaemon,
   { example = stdout.isTerminal }: ServeOptions,
-  app: App,
-  { file }: Configuration,
-  log: Log,
 ): Promise<void> {
   // As PID 1 it inherits orphans, but Node.js waits only for its own children.
   if (process.pid === 1) log.warn(FIRST_PROCESS);
-  log.info('the daemon listens', { url: app.url, configuration: file ?? 'none', directory: cwd });
+  log.info('the daemon listens', { url: app.url, configuration: configuration.file ?? 'none', directory: cwd });
   await stdout.write(`listening on ${app.url}\n`);
   if (example) await stdout.write(`try: ${programName} exec --url ${app.url} 'echo hello'\n`);
 }

@@ -9,44 +9,56 @@ import { probeDaemon } from '../connect/probe.js';
 export async function explainStartFailure(error: unknown, { socketio, file }: Configuration): Promise<unknown> {
   if (error instanceof ConfigurationError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  const place = `${socketio.host}:${socketio.port}`;
   const elsewhere = `Take another port with --port (0 for any that is free), or socketio.port in ${file ?? 'a configuration file'}.`;
-  const fail = (text: string, hint?: string) => new CommandLineError(text, { hint, cause: error });
-  const findDaemon = async () => {
-    const url = urlOf(socketio) ?? '';
-    if (!(await probeDaemon(url))) return undefined;
-    const hint = `Use that one (${url}), or stop it first. ${elsewhere}`;
-    return fail(`a shell-adapter daemon listens on ${place} already`, hint);
-  };
+  const fail: Fail = (text, hint) => new CommandLineError(text, { hint, cause: error });
   switch (code) {
-    case 'EADDRINUSE': {
-      if ((error as { readonly address?: string }).address === socketio.unixSocket) {
-        const hint = `Use that one (unix:${socketio.unixSocket ?? ''}), or take another path for socketio.unix_socket.`;
-        return fail(`another daemon listens on ${socketio.unixSocket ?? ''} already`, hint);
-      }
-      const there = await findDaemon();
-      if (there) return there;
-      const who = `See which program that is: ss -ltnp 'sport = :${socketio.port}'`;
-      return fail(`port ${place} is taken by another program`, `${who}\n${elsewhere}`);
-    }
+    case 'EADDRINUSE':
+      return explainAddressInUse(error as { readonly address?: string }, socketio, elsewhere, fail);
     case 'EACCES':
       return fail(message, socketio.port < 1024 ? `Ports below 1024 are root's. ${elsewhere}` : undefined);
     case 'EADDRNOTAVAIL':
       return fail(`${socketio.host} is not an address of this machine`, 'Set socketio.host, or --host, to 127.0.0.1.');
     case 'RESOURCE_EXHAUSTED':
       // The audit log may be locked by a daemon with the same configuration.
-      return (await findDaemon()) ?? fail(`${message} (${code})`, '`shell-adapter doctor` looks for the cause.');
+      return (await findDaemon(socketio, elsewhere, fail)) ?? fail(`${message} (${code})`, SEARCH);
     case 'SHELL_NOT_FOUND':
       return fail(
         message,
         'Install it, or set adapter.shell to another one. `shell-adapter doctor` lists what is there.',
       );
     default:
-      if (error instanceof AdapterError)
-        return fail(`${message} (${error.code})`, '`shell-adapter doctor` looks for the cause.');
-      return fail(
-        `the daemon could not start: ${messageOf(error as Error)}`,
-        '`shell-adapter doctor` looks for the cause.',
-      );
+      if (error instanceof AdapterError) return fail(`${message} (${error.code})`, SEARCH);
+      return fail(`the daemon could not start: ${messageOf(error as Error)}`, SEARCH);
   }
+}
+
+/** Hint for failures without a known remedy. */
+const SEARCH = '`shell-adapter doctor` looks for the cause.';
+
+type Fail = (text: string, hint?: string) => CommandLineError;
+type Address = Configuration['socketio'];
+
+/** The failure when a daemon listens on the address already; undefined when none answers there. */
+async function findDaemon(socketio: Address, elsewhere: string, fail: Fail): Promise<CommandLineError | undefined> {
+  const url = urlOf(socketio) ?? '';
+  if (!(await probeDaemon(url))) return undefined;
+  const hint = `Use that one (${url}), or stop it first. ${elsewhere}`;
+  return fail(`a shell-adapter daemon listens on ${socketio.host}:${socketio.port} already`, hint);
+}
+
+async function explainAddressInUse(
+  { address }: { readonly address?: string },
+  socketio: Address,
+  elsewhere: string,
+  fail: Fail,
+): Promise<CommandLineError> {
+  const { unixSocket = '', host, port } = socketio;
+  if (address === socketio.unixSocket) {
+    const hint = `Use that one (unix:${unixSocket}), or take another path for socketio.unix_socket.`;
+    return fail(`another daemon listens on ${unixSocket} already`, hint);
+  }
+  const there = await findDaemon(socketio, elsewhere, fail);
+  if (there) return there;
+  const who = `See which program that is: ss -ltnp 'sport = :${port}'`;
+  return fail(`port ${host}:${port} is taken by another program`, `${who}\n${elsewhere}`);
 }

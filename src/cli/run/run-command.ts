@@ -60,11 +60,11 @@ export async function runCommand(
   const outcome = await withDaemon(options, context, async (client) => {
     const input = options.stdin && !context.stdin.isTTY ? await readInput(context, client, words, options) : undefined;
     const request = requestOf(context, words, { ...options, input });
-    if (isInteractive) return runOnTerminal(context, client, options, signals, request);
+    if (isInteractive) return runOnTerminal(context, client, { session: options.session, signals, request });
     const hints = await showHints(context, client, { ...options, words, commandId: request[1].commandId });
     try {
       const runner = options.session === undefined ? client : await client.attachSession(options.session);
-      const start = () => follow(context, runner.execute(...request), options.json ?? false, signals);
+      const start = () => follow(context, runner.execute(...request), { isQuiet: options.json ?? false, signals });
       const mayAsk = options.json !== true && options.stdin;
       return await (mayAsk ? runOrAsk(context, client, start, LEFT_EXIT_CODE) : start());
     } finally {
@@ -109,16 +109,20 @@ function requestOf(
 /** Standard output has no reader: the command is ended, without an error message. */
 class BrokenOutput extends Error {}
 
-/**
- * Forwards the output while the command runs.
- * @param whenFree resolves when output may be written
- */
+/** How a running command is followed. */
+interface FollowOptions {
+  /** Output is not forwarded. */
+  readonly isQuiet: boolean;
+  readonly signals: CommandSignals;
+  /** Resolves when output may be written. */
+  readonly whenFree?: () => Promise<void>;
+}
+
+/** Forwards the output while the command runs. */
 async function follow(
   { stdout, stderr }: Context,
   command: ClientCommand,
-  isQuiet: boolean,
-  signals: CommandSignals,
-  whenFree?: () => Promise<void>,
+  { isQuiet, signals, whenFree }: FollowOptions,
 ): Promise<Outcome> {
   signals.sendTo(command);
   try {
@@ -143,13 +147,19 @@ async function reportCancelled({ stderr }: Context, error: unknown): Promise<num
   return LEFT_EXIT_CODE;
 }
 
+/** A command that runs with this terminal. */
+interface TerminalRun {
+  /** Id of a session; a new one by default. */
+  readonly session: string | undefined;
+  readonly signals: CommandSignals;
+  readonly request: ExecuteRequest;
+}
+
 /** Runs the command with this terminal: in a new session, unless one is named. */
 async function runOnTerminal(
   context: Context,
   client: AdapterClient,
-  { session: id }: ExecOptions,
-  signals: CommandSignals,
-  request: ExecuteRequest,
+  { session: id, signals, request }: TerminalRun,
 ): Promise<Outcome> {
   const { columns: cols, rows } = context.stdout.size ?? {};
   const session = id === undefined ? await client.openSession({ cols, rows }) : await client.attachSession(id);
@@ -157,7 +167,7 @@ async function runOnTerminal(
   const start = async () => {
     const command = runner.execute(...request);
     await using terminal = openTerminal(context, { client, session, command });
-    const followed = follow(context, command, false, signals, terminal.whenFree);
+    const followed = follow(context, command, { isQuiet: false, signals, whenFree: terminal.whenFree });
     return await Promise.race([followed, terminal.closed.then(() => LEFT_EXIT_CODE)]);
   };
   try {

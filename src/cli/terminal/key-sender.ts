@@ -34,6 +34,7 @@ export class KeySender {
     return this.#sending !== undefined;
   }
 
+  /** Queues typed keys for delivery, after those typed before. */
   push(keys: string): void {
     this.#waiting += keys;
     this.#pump();

@@ -17,6 +17,7 @@ export class RawLine {
     this.done = new Promise((resolve) => (this.#finish = resolve));
   }
 
+  /** Processes typed keys: Enter ends the line, an erase key removes the last character. */
   take(keys: string): void {
     for (const key of keys) {
       if (DECLINES.test(key) || ENTER.test(key)) {

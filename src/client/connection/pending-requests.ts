@@ -120,6 +120,7 @@ export class PendingRequests {
     }
   }
 
+  /** Rejects every pending request with one error. */
   rejectAll(error: ClientError): void {
     for (const request of [...this.#requests]) request.reject(error);
   }

@@ -29,18 +29,22 @@ export class EventRouter {
     this.#onDaemon = onDaemon;
   }
 
+  /** Sessions whose events are routed. */
   get sessions(): FollowedSession[] {
     return [...this.#sessions.values()];
   }
 
+  /** A followed session; undefined when it is not followed. */
   session(id: string): FollowedSession | undefined {
     return this.#sessions.get(id);
   }
 
+  /** Routes the events of a session to it, until `leaveSession`. */
   followSession(session: FollowedSession): void {
     this.#sessions.set(session.id, session);
   }
 
+  /** Stops routing the events of a session. */
   leaveSession(id: string): void {
     this.#sessions.delete(id);
   }
@@ -50,6 +54,7 @@ export class EventRouter {
     this.#outputs.set(commandId, { output, sessionId });
   }
 
+  /** Stops routing the output of a command. */
   leaveCommand(commandId: string): void {
     this.#outputs.delete(commandId);
   }

@@ -33,6 +33,7 @@ export class Listeners {
     }
   }
 
+  /** Removes all listeners of all events. */
   clear(): void {
     this.#listeners.clear();
   }

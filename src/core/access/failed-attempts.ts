@@ -13,6 +13,7 @@ export class FailedAttempts {
   /** Times of the latest failures, the oldest first. */
   readonly #failures = new Map<string, readonly number[]>();
 
+  /** Counts a wrong token of an address. */
   note(address: string, now: number): void {
     const recent = [...(this.#failures.get(address) ?? []), now].slice(-MAX_FAILURES);
     this.#failures.delete(address);

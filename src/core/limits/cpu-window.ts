@@ -28,6 +28,7 @@ export class CpuWindow {
     return before && last ? percentBetween(before, last) : undefined;
   }
 
+  /** Discards all samples, so that the window begins with the next one. */
   clear(): void {
     this.#samples = [];
   }

@@ -19,6 +19,7 @@ export class InheritedCounter {
   #orphaned = 0;
   #total = 0;
 
+  /** Sum over all processes so far, those that have ended included. */
   get total(): number {
     return this.#total;
   }

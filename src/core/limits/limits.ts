@@ -12,14 +12,19 @@ export const LIMIT_KEYS = {
 /** A limit that a client may lower. */
 export type LimitName = keyof typeof LIMIT_KEYS;
 
+/** Names of the limits that a client may lower. */
 export const LIMIT_NAMES = Object.keys(LIMIT_KEYS) as LimitName[];
 
 /** Resources that can be exceeded: those limits, and the free disk space to keep. */
 export const RESOURCES = [...LIMIT_NAMES, 'disk_free_mb'] as const;
+
+/** A resource that can be exceeded. */
 export type Resource = (typeof RESOURCES)[number];
 
 /** Mechanisms that enforce limits, the best first. */
 export const LIMIT_MECHANISM_NAMES = ['cgroup2', 'cgroup1', 'pid_namespace', 'polling'] as const;
+
+/** A mechanism that enforces limits. */
 export type LimitMechanismName = (typeof LIMIT_MECHANISM_NAMES)[number];
 
 /** Limits in the units of their names; a missing limit means unlimited. */

@@ -4,4 +4,6 @@
  * user may.
  */
 export const ACCESS_MODES = ['read', 'write', 'full'] as const;
+
+/** An access mode of a tool. */
 export type AccessMode = (typeof ACCESS_MODES)[number];

@@ -45,6 +45,7 @@ export class Answer {
     return this.#hasStreamed;
   }
 
+  /** The final text if the tool has given one; otherwise the message so far. */
   get text(): string {
     return this.#final ?? this.#message;
   }

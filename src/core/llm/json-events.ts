@@ -60,6 +60,7 @@ export class JsonEvents {
     return this.#noise;
   }
 
+  /** Processes the next part of the output; an unfinished line waits for the part after it. */
   push(text: string): void {
     const lines = text.split('\n');
     lines[0] = this.#line + (lines[0] ?? '');

@@ -6,22 +6,32 @@ import type { Variables } from '../variables.js';
 
 /** Services that are called over HTTP, all with OpenAI's protocol. */
 export const HTTP_PROVIDERS = ['ollama', 'azure', 'openai', 'litellm'] as const;
+
+/** A service that is called over HTTP. */
 export type HttpProviderName = (typeof HTTP_PROVIDERS)[number];
 
 /** Providers that a client may ask for. */
 export const LLM_PROVIDERS = ['auto', 'shell', ...HTTP_PROVIDERS] as const;
+
+/** A provider that a client may ask for. */
 export type LlmProviderName = (typeof LLM_PROVIDERS)[number];
 
 /** Command-line tools that have a driver, in the default order of attempts. */
 export const DRIVER_NAMES = ['claude', 'gemini', 'cursor-agent', 'opencode', 'codex', 'qwen'] as const;
+
+/** A command-line tool that has a driver. */
 export type DriverName = (typeof DRIVER_NAMES)[number];
 
 /** Modes of reading the output of a command-line tool. `auto`: in the format that its driver knows, or as text. */
 export const OUTPUT_MODES = ['auto', 'text', 'last_block'] as const;
+
+/** A mode of reading the output of a command-line tool. */
 export type OutputMode = (typeof OUTPUT_MODES)[number];
 
 /** Styles of combining several messages into one prompt; see `composePrompt`. */
 export const PROMPT_STYLES = ['plain', 'labelled'] as const;
+
+/** A style of combining several messages into one prompt. */
 export type PromptStyle = (typeof PROMPT_STYLES)[number];
 
 /** Configuration of a command-line tool; undefined fields take the driver's values. */

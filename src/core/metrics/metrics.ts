@@ -10,6 +10,8 @@ import type { CommandResult, SessionEndReason } from '../protocol/results.js';
 
 /** Target of a command: a session, or a one-shot process. */
 export const COMMAND_KINDS = ['session', 'one_shot'] as const;
+
+/** The target of a command. */
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
 /** Possible ends of a command. */
@@ -19,10 +21,14 @@ export const COMMAND_ENDS = [
   'interrupted',
   'killed',
 ] as const satisfies CommandResult['status'][];
+
+/** The end of a command. */
 export type CommandEndStatus = (typeof COMMAND_ENDS)[number];
 
 /** Reasons for which a session got a new shell: the old one had ended, or a client asked for it. */
 export const SHELL_REPLACEMENTS = ['ended', 'reset'] as const;
+
+/** The reason for which a session got a new shell. */
 export type ShellReplacement = (typeof SHELL_REPLACEMENTS)[number];
 
 /**

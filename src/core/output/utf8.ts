@@ -163,6 +163,7 @@ export class Utf8Counter {
     return this.#invalid !== 0 || this.#state !== READY;
   }
 
+  /** Processes the next bytes. A character may be split between two calls. */
   push(bytes: Uint8Array): void {
     if (bytes.length < SMALL_CHUNK_BYTES) {
       this.#walk(bytes, 0, bytes.length);

@@ -20,8 +20,10 @@ export const judgement = {
   reasons: z.array(z.string()).describe('Why, the worst first'),
 };
 
+/** The verdict on one simple command. */
 export const judgedCommand = z.object({ command: z.string(), program: z.string().nullable(), ...judgement });
 
+/** The verdicts on all simple commands of a request. */
 export const judgedCommands = z.array(judgedCommand).describe('Every simple command in it, at any depth');
 
 /** Terms of a confirmation, as sent to the client that has to obtain it. */
@@ -41,11 +43,13 @@ export const confirmationTerms = {
 /** The same fields for an answer that contains them only when a confirmation is required. */
 export const optionalTerms = z.object(confirmationTerms).partial().shape;
 
+/** The reason that a decision gives; at most `MAX_JUSTIFICATION_LENGTH` characters. */
 export const justification = z
   .string()
   .max(MAX_JUSTIFICATION_LENGTH)
   .describe('Why, for people and logs; required to approve what one has asked for oneself');
 
+/** A pending confirmation in wire format. */
 export const confirmationInfo = z.object({
   ...confirmationTerms,
   kind: z.enum(['command', 'input']).describe('Whether it is to be run, or typed into what runs'),
@@ -69,6 +73,7 @@ export const confirmationInfo = z.object({
 /** A pending confirmation. */
 export type ConfirmationInfo = z.output<typeof confirmationInfo>;
 
+/** The outcome of a confirmation in wire format. */
 export const confirmationResolution = z.object({
   confirmation_id: confirmationId,
   command_id: commandId,

@@ -38,13 +38,16 @@ export const optional = <T extends z.ZodType>(schema: T) =>
     .transform((value) => value ?? undefined)
     .optional();
 
+/** Id of a session. */
 export const sessionId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a session, from `open_session`');
 
+/** Id of a command: 1 to 128 letters, digits, or any of `. _ : -`. */
 export const commandId = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits or any of . _ : -')
   .describe('Id of a command');
 
+/** Environment variables, name to value; a value contains no NUL. */
 export const environmentVariables = z
   .record(
     z
@@ -54,27 +57,34 @@ export const environmentVariables = z
   )
   .describe('Environment variables, name to value');
 
+/** Path of a directory, absolute or relative to the current one. */
 export const directory = textWithoutNul('a directory')
   .min(1)
   .describe('A directory: absolute, or relative to the current one');
 
+/** A time-out in milliseconds, from 1 to the longest time of a timer. */
 export const timeoutMs = z.int().min(1).max(MAX_TIMER_MS);
 
+/** A time to wait in milliseconds, from 0 to the longest time of a timer. */
 export const waitMs = z.int().min(0).max(MAX_TIMER_MS);
 
+/** Columns or rows of a terminal. */
 export const terminalCells = z.int().min(1).max(MAX_TERMINAL_CELLS);
 
+/** A name for people. */
 export const label = z.string().max(MAX_NAME_LENGTH).describe('A name for people');
 
 /** A point in time, as ISO 8601 in UTC with milliseconds. */
 export const timestamp = z.iso.datetime();
 
+/** Id of a checkpoint. */
 export const checkpointId = z
   .string()
   .min(1)
   .max(MAX_NAME_LENGTH)
   .describe('Id of a checkpoint, from `checkpoint_workspace`');
 
+/** Id of a confirmation. */
 export const confirmationId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a confirmation');
 
 /** Longest justification of a decision, in characters: it is written to logs. */
@@ -83,6 +93,7 @@ export const MAX_JUSTIFICATION_LENGTH = 2000;
 /** Most paths that a request may name. */
 const MAX_PATHS = 1000;
 
+/** Paths in the workspace, from 1 to `MAX_PATHS` of them. */
 export const workspacePaths = z
   .array(textWithoutNul('a path').min(1))
   .min(1)
@@ -130,15 +141,19 @@ const MAX_MODEL_LENGTH = 256;
 /** Most messages of a conversation. */
 const MAX_MESSAGES = 10_000;
 
+/** Id of a call of an LLM: 1 to 128 letters, digits, or any of `. _ : -`. */
 export const callId = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits or any of . _ : -')
   .describe('Id of a call of an LLM');
 
+/** Name of a model; at most `MAX_MODEL_LENGTH` characters. */
 export const modelName = textWithoutNul('a model').max(MAX_MODEL_LENGTH);
 
+/** Name of a command-line tool in the configuration. */
 export const shellProviderName = z.string().min(1).max(MAX_NAME_LENGTH);
 
+/** Messages of a conversation, the oldest first; at least one. */
 export const llmMessages = z
   .array(
     z.strictObject({

@@ -36,6 +36,7 @@ const killedBy = z.enum(['timeout', 'memory', 'cpu', 'processes', 'disk', 'signa
 /** State of the session after the command: unchanged, with a new shell, or closed. */
 const sessionState = z.enum(['alive', 'restarted', 'closed']);
 
+/** A process in wire format. */
 export const processInfo = z.object({
   pid: z.int().describe('Process id'),
   command: z.string().describe('Command line, at most 200 characters'),
@@ -89,6 +90,7 @@ export const effectiveLimits = z
   })
   .describe('What the processes may use together; null is no limit');
 
+/** Limits that apply to the processes of a session or command, in the units of their names; null is no limit. */
 export type EffectiveLimits = z.output<typeof effectiveLimits>;
 
 /** Result of a command: the five fields of the source document first. */
@@ -130,6 +132,7 @@ export const commandResult = z.object({
 /** Result of a command in wire format. */
 export type CommandResult = z.output<typeof commandResult>;
 
+/** A session in wire format. */
 export const sessionInfo = z.object({
   session_id: sessionId,
   owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
@@ -170,6 +173,7 @@ export const skippedPath = z.object({
   reason: z.enum(reasons).describe('Why; see [Checkpoints](#checkpoints)'),
 });
 
+/** A checkpoint in wire format. */
 export const checkpointInfo = z.object({
   checkpoint_id: checkpointId,
   kind: z.enum(CHECKPOINT_KINDS).describe('Whether a client asked for it, or what it was made before'),
@@ -182,6 +186,7 @@ export const checkpointInfo = z.object({
 /** A checkpoint as `list_checkpoints` describes it. */
 export type CheckpointInfo = z.output<typeof checkpointInfo>;
 
+/** A changed file or directory in wire format. */
 export const changedPath = z.object({
   path: z.string().describe('Relative to the workspace; a directory ends in `/`. Bytes that are not UTF-8 are U+FFFD'),
   status: z
@@ -191,6 +196,7 @@ export const changedPath = z.object({
   deletions: z.int().nullable().optional().describe('Lines that went, likewise'),
 });
 
+/** Events that the daemon sends: a summary and the schema of the payload, by event name. */
 export const events = {
   daemon_info: {
     summary:

@@ -7,6 +7,7 @@
  * - published: everything that follows from the result is done
  */
 export const PHASES = ['accepted', 'started', 'reported', 'settled', 'published'] as const;
+/** The name of a phase. */
 export type CommandPhase = (typeof PHASES)[number];
 
 /**
@@ -34,6 +35,7 @@ export const END_STEPS = [
   // Old results make room.
   'retention',
 ] as const;
+/** The name of a step. */
 export type EndStep = (typeof END_STEPS)[number];
 
 const ANSWER = END_STEPS.indexOf('answer');

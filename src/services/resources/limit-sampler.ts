@@ -48,21 +48,26 @@ export class LimitSampler {
     const { numbers, running } = this.#target;
     numbers.note(sample.pids);
     const commandSince = running?.meter.note(sample) ?? sample;
-    // Usage of a command between its breach and its end does not count against background jobs.
-    if (this.#since === 'sample' || running?.endReason?.breach) this.#since = sample;
-    else if (this.#since === 'command') this.#since = commandSince;
+    const since = this.#startOfPeriod(sample, commandSince);
+    this.#since = since;
     this.#window.push(performance.now(), sample.cpuMs);
-    const isWriting = sample.writtenBytes - (this.#last ?? this.#since).writtenBytes > WRITER_BYTES;
+    const isWriting = sample.writtenBytes - (this.#last ?? since).writtenBytes > WRITER_BYTES;
     this.#last = sample;
     return {
       sample,
       running,
-      usage: this.#usageSince(this.#since, sample),
+      usage: this.#usageSince(since, sample),
       commandUsage: this.#usageSince(commandSince, sample),
       cpuPercent: this.#window.latest ?? 0,
       kernel: this.#group.takeKernelActions(),
       isWriting,
     };
+  }
+
+  #startOfPeriod(sample: GroupSample, commandSince: Counts): Counts {
+    // Usage of a command between its breach and its end does not count against background jobs.
+    if (this.#since === 'sample' || this.#target.running?.endReason?.breach) return sample;
+    return this.#since === 'command' ? commandSince : this.#since;
   }
 
   /** Whether the kernel has killed processes since the last sample, in which only background processes ran. */

@@ -9,21 +9,23 @@ export interface Sample extends WorkloadSample {
   readonly clients: number;
 }
 
-/** Registers gauges that call `take` on each collection: sampled gauges cannot drift, as incremented ones can. */
-export function registerGauges(registry: Registry, take: () => Promise<Sample>): void {
-  // All gauges are collected together: one sample serves them all.
+/** Adds a gauge whose values are read from a sample. */
+type AddGauge = <L extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly L[],
+  read: (gauge: Gauge<L>, sample: Sample) => void,
+) => void;
+
+/** Gauges of a registry that are collected together: one sample serves them all. */
+function sampledGauges(registry: Registry, take: () => Promise<Sample>): AddGauge {
   let taking: Promise<Sample> | undefined;
   const takeOnce = () =>
     (taking ??= take().finally(() => {
       taking = undefined;
     }));
-  const add = <L extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly L[],
-    read: (gauge: Gauge<L>, sample: Sample) => void,
-  ) => {
-    const gauge: Gauge<L> = new Gauge({
+  return (name, help, labelNames, read) => {
+    const gauge = new Gauge({
       name: `shell_adapter_${name}`,
       help,
       labelNames,
@@ -33,6 +35,11 @@ export function registerGauges(registry: Registry, take: () => Promise<Sample>):
       },
     });
   };
+}
+
+/** Registers gauges that call `take` on each collection: sampled gauges cannot drift, as incremented ones can. */
+export function registerGauges(registry: Registry, take: () => Promise<Sample>): void {
+  const add = sampledGauges(registry, take);
   add('sessions_open', 'Open sessions.', ['shell'], (gauge, { sessionsByShell }) => {
     for (const [shell, sessions] of Object.entries(sessionsByShell)) gauge.set({ shell }, sessions);
   });

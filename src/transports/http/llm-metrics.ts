@@ -47,12 +47,14 @@ export class LlmMetrics {
     });
   }
 
+  /** Counts the end of a call; the duration is in milliseconds. */
   answered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void {
     const labels = llmLabels(provider);
     this.#answered.inc({ ...labels, outcome });
     this.#times.observe(labels, durationMs / 1000);
   }
 
+  /** Counts the tokens of an answer, as reported by the provider. */
   used(provider: Candidate, { prompt_tokens: prompt = 0, completion_tokens: completion = 0 }: LlmUsage): void {
     const labels = llmLabels(provider);
     this.#tokens.inc({ ...labels, kind: 'prompt' }, amountOf(prompt));

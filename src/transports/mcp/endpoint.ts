@@ -122,7 +122,7 @@ export class McpEndpoint implements AsyncDisposable {
   #backendOf(principal: Principal): ToolBackend {
     const { services, log } = this.#options;
     const caller = { principal, sink: undefined, from: 'mcp' };
-    return { request: (name, payload) => dispatch(services, name, payload, caller, log) };
+    return { request: (name, payload) => dispatch({ services, log }, name, payload, caller) };
   }
 }
 

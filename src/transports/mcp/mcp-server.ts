@@ -136,7 +136,9 @@ async function call(
     }
     if (start.needsRoots && start.concerns(tool, given)) await askRoots(ctx, capabilities, start);
     const outcome = await callTool(tool, given, context);
-    return 'terms' in outcome ? await ask(tool, outcome, ctx, context, operator) : render(outcome);
+    if (!('terms' in outcome)) return render(outcome);
+    if (!operator) throw new AdapterError('INTERNAL', 'a command waits for an operator who cannot be asked here');
+    return await ask(tool, outcome, { ...context, operator, ctx });
   } catch (error) {
     if (!(error instanceof AdapterError)) throw error;
     return render({ isError: true, answer: toolFailure(error.toBody(), { tool: tool.name, payload: {}, has }) });
@@ -147,11 +149,9 @@ async function call(
 async function ask(
   tool: Tool,
   waiting: WaitingCommand,
-  ctx: ServerContext,
-  context: CallContext,
-  operator: OperatorAccess | undefined,
+  context: CallContext & { readonly operator: OperatorAccess; readonly ctx: ServerContext },
 ): Promise<CallToolResult | InputRequiredResult> {
-  if (!operator) throw new AdapterError('INTERNAL', 'a command waits for an operator who cannot be asked here');
+  const { operator, ctx } = context;
   const question = questionFor(waiting.payload, waiting.terms);
   if (!question) {
     return render(await continueWaiting(tool, waiting, { decision: undefined, operator: operator.backend }, context));

@@ -30,6 +30,7 @@ export class EventStream {
     return this.#stream;
   }
 
+  /** Whether an event was sent. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }

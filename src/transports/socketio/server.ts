@@ -143,12 +143,13 @@ export class SocketIoServer implements AsyncDisposable {
     const payload = typeof args[0] === 'function' ? undefined : args[0];
     if (payload instanceof OversizedPayload) {
       const { bytes, requestId } = payload;
-      answer(socket, name, refuseOversized(this.#options, name, bytes, caller), requestId, acknowledge);
+      const reply = refuseOversized(this.#options, name, bytes, caller);
+      answer(socket, name, { reply, requestId, acknowledge });
       return;
     }
     const { requestId, body } = takeRequestId(payload);
-    const reply = await dispatch(this.#options.services, name, body, caller, this.#options.log);
-    answer(socket, name, reply, requestId, acknowledge);
+    const reply = await dispatch(this.#options, name, body, caller);
+    answer(socket, name, { reply, requestId, acknowledge });
   }
 }
 
@@ -168,13 +169,16 @@ function onEnd({ ended }: Authentication, listener: (message: string) => void): 
 
 const corsOrigin = (allowed: '*' | readonly string[]): string | string[] => (allowed === '*' ? '*' : [...allowed]);
 
-function answer(
-  socket: Socket,
-  name: string,
-  reply: Reply,
-  requestId: unknown,
-  acknowledge: ((reply: unknown) => void) | undefined,
-): void {
+/** A reply, and where it is sent. */
+interface Addressed {
+  readonly reply: Reply;
+  /** `request_id` of the request; undefined when it has none. */
+  readonly requestId: unknown;
+  /** The acknowledgement that the client waits for; undefined when it waits for an event. */
+  readonly acknowledge: ((reply: unknown) => void) | undefined;
+}
+
+function answer(socket: Socket, name: string, { reply, requestId, acknowledge }: Addressed): void {
   const echoed = requestId === undefined ? reply : { ...reply, request_id: requestId };
   if (acknowledge) acknowledge(echoed);
   else socket.emit(`${name}_result`, echoed);

@@ -31,7 +31,7 @@ const servicesThat = (describe: () => unknown, isClosing = false): Services =>
     isClosing: () => isClosing,
   }) as unknown as Services;
 
-const ask = (services: Services, log = makeLog()) => dispatch(services, 'shell_metadata', {}, CALLER, log);
+const ask = (services: Services, log = makeLog()) => dispatch({ services, log }, 'shell_metadata', {}, CALLER);
 
 const fault = () => new TypeError("Cannot read properties of undefined (reading 'x')");
 

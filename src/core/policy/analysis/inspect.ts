@@ -5,6 +5,8 @@ import { judgeAssignments } from '../subject/assignments.js';
 import type { CommandClass } from '../model/classes.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { Finding, JudgedCommand } from '../model/finding.js';
+import type { AnalysisFacts } from '../paths/path-kinds.js';
+import { PROGRAMS } from '../programs/programs.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { judgeSimpleCommand } from './judge-command.js';
 import { POLICY_LIMITS } from '../model/limits.js';
@@ -56,9 +58,10 @@ export function inspect(request: PolicyRequest, facts: PolicyFacts): Inspection 
 }
 
 class Inspector implements AnalysisContext, Inspection {
-  readonly facts: PolicyFacts;
+  readonly facts: AnalysisFacts;
   readonly commands: JudgedCommand[] = [];
   readonly notes: Finding[] = [];
+  readonly programs = PROGRAMS;
   readonly written = new WrittenFiles();
   changesNames = false;
   isUnparsable = false;
@@ -70,7 +73,7 @@ class Inspector implements AnalysisContext, Inspection {
   #nodes = 0;
 
   constructor(facts: PolicyFacts) {
-    this.facts = facts;
+    this.facts = { ...facts, places: PROGRAMS.places };
     this.#aliases = new Map(facts.aliases);
     this.#functions = new Map(facts.functions);
   }
@@ -84,7 +87,7 @@ class Inspector implements AnalysisContext, Inspection {
     const scope: Scope = { depth: 0, nesting: 0, directories, stdin: given, lookup, expanding: [] };
     this.#judgeEnvironment(env, scope);
     const alias = KEYWORDS.find((word) => this.#aliases.has(word));
-    if (alias !== undefined) this.note('obfuscated', `an alias stands for a word of the shell's grammar: ${alias}`);
+    if (alias !== undefined) this.note('obfuscated', `an alias replaces a keyword of the shell: ${alias}`);
     if (!args) {
       this.judgeText(command, scope);
       return;
@@ -158,13 +161,13 @@ class Inspector implements AnalysisContext, Inspection {
   noteFunction(name: string, body: string): void {
     this.changesNames = true;
     if (isOwnFunction(name))
-      this.note('obfuscated', `defines a function in the place of one of the adapter's own: ${name}`);
+      this.note('obfuscated', `defines a function with a name that shell-adapter reserves: ${name}`);
     this.#ownFunctions.set(name, [...(this.#ownFunctions.get(name) ?? []), body]);
   }
 
   noteAlias(name: string, text: string): void {
     this.changesNames = true;
-    if (KEYWORDS.includes(name)) this.note('obfuscated', `an alias stands for a word of the shell's grammar: ${name}`);
+    if (KEYWORDS.includes(name)) this.note('obfuscated', `an alias replaces a keyword of the shell: ${name}`);
     this.#aliases.set(name, text);
   }
 

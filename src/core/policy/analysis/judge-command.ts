@@ -4,19 +4,15 @@ import type { JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { tailOf } from '../subject/options.js';
 import { judgeProgram } from '../subject/judge-program.js';
-import { findProgram, isBuiltin } from '../programs/list.js';
-import { findShowing } from '../programs/showing.js';
-import { FOREIGN_SHELLS, isStandardProgram, plainName, SHELLS } from '../words/program-name.js';
+import { PROGRAMS } from '../programs/programs.js';
+import { isStandardProgram } from '../words/program-name.js';
 import { judgeRedirects } from '../subject/redirects.js';
-import { isRunnable } from '../words/known-programs.js';
 import { judgeWrittenProgram } from '../subject/run-file.js';
-import { judgeShell } from '../subject/shells.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 import { subcommandsIn } from '../subject/subcommands.js';
 import { judgeGivenTexts } from '../subject/given-commands.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';
-import { WRAPPERS } from '../programs/wrappers.js';
 
 /** Judges a simple command: its assignments, the files it opens, and its program. */
 export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext): JudgedCommand {
@@ -24,7 +20,7 @@ export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry
   // zsh: `$~x` and `$=x` are variables.
   const isZsh = inquiry.facts.shell === 'zsh' && name?.isQuoted === false && name.text.startsWith('$');
   const isKnown = name?.value !== undefined && !name.isGlob && !name.isSample && !name.isProcess && !isZsh;
-  const program = isKnown ? plainName(name.value) : undefined;
+  const program = isKnown ? PROGRAMS.plainName(name.value) : undefined;
   const subject = new CommandAnalysis(command, scope, inquiry, program);
   judgeAssignments(subject, command.assignments);
   judgeRedirects(subject);
@@ -43,10 +39,10 @@ function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string)
   const isBare = !calledAs.includes('/');
   if (isBare) judgeOwnName(subject, calledAs);
   if (judgeByFirstWord(subject, program)) return;
-  if (Object.hasOwn(WRAPPERS, program)) judgeWrapper(subject, program, WRAPPERS[program] ?? {});
-  else if (SHELLS.has(program) || FOREIGN_SHELLS.has(program)) judgeShell(subject, program);
+  const wrapper = PROGRAMS.wrapperOf(program);
+  if (wrapper) judgeWrapper(subject, program, wrapper);
   else {
-    const spec = findShowing(program, subject.args) ?? findProgram(program);
+    const spec = PROGRAMS.showingSpecOf(program, subject.args) ?? PROGRAMS.specOf(program);
     if (spec) judgeProgram(subject, spec, program);
     else judgeUnknown(subject, program);
   }
@@ -54,39 +50,29 @@ function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string)
   const { facts } = inquiry;
   if (!isBare && !isStandardProgram(calledAs)) subject.add('execute', `runs ${calledAs}`);
   else if (isBare && facts.areNamesUnknown) subject.add('execute', `${program} may be an alias or a function`);
-  else if (isBare && facts.isPathChanged && !isBuiltin(program))
+  else if (isBare && facts.isPathChanged && !PROGRAMS.has(program, 'builtin'))
     subject.add('execute', `${program} may be another program: PATH was changed`);
 }
-
-/** Programs with subcommands that run commands. */
-const HAS_PAIRS = new Set(Object.keys(WRAPPERS).flatMap((name) => (name.includes(' ') ? name.split(' ')[0] : [])));
-/** Subcommands that are treated as programs of their own. */
-const EQUIVALENT_PROGRAMS: Readonly<Record<string, string>> = {
-  'docker compose': 'docker-compose',
-  'podman compose': 'docker-compose',
-  'docker container': 'docker',
-  'podman container': 'podman',
-};
 
 /**
  * Judges the command that a program's subcommand runs.
  * @returns whether the judgement is complete
  */
 function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
-  if (!HAS_PAIRS.has(program)) return false;
+  if (!PROGRAMS.runsBySubcommand(program)) return false;
   const { args } = subject;
-  const readings = subcommandsIn(args, findProgram(program)?.options ?? {});
+  const readings = subcommandsIn(args, PROGRAMS.specOf(program)?.options ?? {});
   // Some programs have an option in place of a subcommand.
   const options = args.flatMap((name, index) => {
-    const isOne = name.shape.startsWith('-') && Object.hasOwn(WRAPPERS, `${program} ${name.shape}`);
+    const isOne = name.shape.startsWith('-') && PROGRAMS.wrapperOf(`${program} ${name.shape}`) !== undefined;
     return isOne ? [{ name, rest: args.slice(index + 1), isCertain: true }] : [];
   });
   const all = [...options, ...readings];
   let isWhole = false;
   for (const { name, rest, isCertain } of all) {
     const label = `${program} ${name.value ?? ''}`;
-    const wrapper = WRAPPERS[label];
-    const equivalent = EQUIVALENT_PROGRAMS[label];
+    const wrapper = PROGRAMS.wrapperOf(label);
+    const equivalent = PROGRAMS.equivalentOf(label);
     if (wrapper) judgeWrapper(subject, label, wrapper, rest);
     else if (equivalent !== undefined) subject.runWords([literal(equivalent), ...rest]);
     isWhole ||= isCertain && (wrapper !== undefined || equivalent !== undefined);
@@ -106,16 +92,16 @@ const OUTPUT = /^(?:-o|--(?:output|out|outfile|output-file|out-file))$/;
  */
 function judgeUnknown(subject: CommandAnalysis, program: string): void {
   const { args } = subject;
-  subject.add('execute', `${program} runs`);
+  subject.add('execute', `${program} is not a known program`);
   if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
-    subject.addSideEffect('obfuscated', `letters of ${program} look like others`);
+    subject.addSideEffect('obfuscated', `${program} contains letters that look like ASCII letters`);
   args.forEach((arg, index) => {
     const [name = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
     if (!OUTPUT.test(name)) return;
     const target = file === undefined ? args[index + 1] : tailOf(arg, name.length + 1);
     if (target?.value !== undefined) subject.write(target);
   });
-  const inner = args.findIndex(({ value }) => value !== undefined && isRunnable(value));
+  const inner = args.findIndex(({ value }) => value !== undefined && PROGRAMS.isRunnable(value));
   if (inner !== -1 && inner < args.length - 1) subject.runWords(args.slice(inner));
   judgeGivenTexts(subject, program);
   for (const arg of subject.args) if (arg.value?.includes('/') === true) subject.read(arg);
@@ -133,7 +119,7 @@ function judgeOwnName(subject: CommandAnalysis, name: string): void {
   if (alias !== undefined) {
     const next = command.args[0]?.text;
     if (/\s$/.test(alias) && next !== undefined && inquiry.findAlias(next) !== undefined) {
-      subject.addSideEffect('obfuscated', `an alias stands behind an alias: ${name} ${next}`);
+      subject.addSideEffect('obfuscated', `an alias follows an alias: ${name} ${next}`);
     }
     inquiry.judgeText([alias, ...command.args.map(({ text }) => text)].join(' '), inner);
   }

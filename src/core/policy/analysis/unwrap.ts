@@ -2,9 +2,10 @@ import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
 import { type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
+import type { ValueRole } from '../subject/program-spec.js';
 import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
-import type { WrapperSpec } from '../programs/wrappers.js';
+import type { WrapperSpec } from '../family/wrapper-spec.js';
 
 /** Whether the client itself sends the input, so that it contains no data of this machine. */
 const isOfClient = (stdin: Stdin): boolean =>
@@ -20,51 +21,97 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   if (spec.sendsInput === true && stdin && !isOfClient(stdin)) {
     subject.add('exfiltration', `${label} sends its input to another machine`);
   }
+  const call = readCall(subject, label, spec, args);
+  if (!call) return;
+  const words = takeAssignments(subject, spec, call.words);
+  const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
+  const wrapped = { label, spec, words: end === -1 ? words : words.slice(0, end) };
+  if (wrapped.words.length > 0) {
+    const scope = scopeOf(subject, spec, call.directory);
+    if (spec.isJoined === true) runJoined(subject, wrapped, scope);
+    else runInner(subject, wrapped, args, scope);
+  } else if (end !== -1) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
+  else if (!call.hasText) judgeBare(subject, label, spec, args);
+}
+
+/** The call of a wrapper, after its options and the operands that it skips. */
+interface WrapperCall {
+  /** Assignments and the command. */
+  readonly words: readonly Argument[];
+  /** An option is text that it runs. */
+  readonly hasText: boolean;
+  /** Value of an option that names the directory of the command. */
+  readonly directory: Argument | undefined;
+}
+
+/** Judges the options of a wrapper, and finds its command; undefined when an option makes it run none. */
+function readCall(
+  subject: CommandAnalysis,
+  label: string,
+  spec: WrapperSpec,
+  args: readonly Argument[],
+): WrapperCall | undefined {
+  const { options = {}, skips = 0, hasNoCommand = false } = spec;
   let words = args;
   let hasText = false;
-  let target: Argument | undefined;
+  let directory: Argument | undefined;
   // Options may stand before and after the operands that precede the command.
-  for (let skipped = 0; skipped <= (spec.skips ?? 0); skipped += 1) {
-    const stopsAtOperand = spec.hasNoCommand !== true;
-    const parsed = parseArguments(skipped === 0 ? words : words.slice(1), {
-      options: spec.options ?? {},
-      stopsAtOperand,
-    });
-    words = parsed.operands[0] && stopsAtOperand ? [parsed.operands[0], ...parsed.rest] : [];
-    if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return;
-    const [first] = words;
-    const isOwn = spec.writesSkipped === true && skipped < (spec.skips ?? 0);
-    if (isOwn && first && !/^\d+$/.test(first.shape)) subject.write(first);
-    hasText = judgeOptions(subject, label, parsed.options, words) || hasText;
-    for (const { name, value } of parsed.options) if (spec.changesDirectory?.includes(name) === true) target = value;
+  for (let skipped = 0; skipped <= skips; skipped += 1) {
+    const rest = skipped === 0 ? words : words.slice(1);
+    const parsed = parseArguments(rest, { options, stopsAtOperand: !hasNoCommand });
+    const [first] = parsed.operands;
+    words = first && !hasNoCommand ? [first, ...parsed.rest] : [];
+    if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return undefined;
+    if (skipped < skips) judgeSkipped(subject, spec, words[0]);
+    hasText = judgeOptions(subject, label, parsed.options, spec.continuesText === true ? words : []) || hasText;
+    const entered = parsed.options.findLast(({ name }) => spec.changesDirectory?.includes(name) === true);
+    if (entered) directory = entered.value;
   }
-  if (label === 'env' && words[0]?.value === '-') words = words.slice(1);
-  const assignments = spec.takesVariables === true ? takeVariables(words) : [];
+  return { words, hasText, directory };
+}
+
+/** An operand before the command: a file that the wrapper creates, or a file descriptor. */
+function judgeSkipped(subject: CommandAnalysis, { writesSkipped }: WrapperSpec, operand: Argument | undefined): void {
+  if (writesSkipped === true && operand && !/^\d+$/.test(operand.shape)) subject.write(operand);
+}
+
+/** Judges the assignments before the command; returns the words after them. */
+function takeAssignments(
+  subject: CommandAnalysis,
+  { takesDash, takesVariables }: WrapperSpec,
+  words: readonly Argument[],
+): readonly Argument[] {
+  const rest = takesDash === true && words[0]?.value === '-' ? words.slice(1) : words;
+  const assignments = takesVariables === true ? takeVariables(rest) : [];
   judgeAssignments(subject, assignments);
-  words = words.slice(assignments.length);
-  const scope = spec.isElsewhere === true ? elsewhere(subject) : target ? inDirectory(subject, target) : subject.scope;
-  const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
-  const command = end === -1 ? words : words.slice(0, end);
-  if (command.length > 0) runInner(subject, label, spec, command, args, scope);
-  else if (end !== -1) subject.add('obfuscated', `${label} runs what it is given`);
-  else if (!hasText) judgeBare(subject, label, spec, args);
+  return rest.slice(assignments.length);
+}
+
+function scopeOf(subject: CommandAnalysis, { isElsewhere }: WrapperSpec, directory: Argument | undefined): Scope {
+  if (isElsewhere === true) return elsewhere(subject);
+  return directory ? inDirectory(subject, directory) : subject.scope;
 }
 
 /** A wrapper without a command. */
 function judgeBare(
   subject: CommandAnalysis,
   label: string,
-  { bare, sendsInput }: WrapperSpec,
+  { bare, sendsInput, redirectsShell }: WrapperSpec,
   args: readonly Argument[],
 ): void {
   const { stdin } = subject.command;
-  if (label === 'exec' && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
-    subject.addSideEffect('obfuscated', 'gives all that follows in this shell other input');
-  if (sendsInput === true && stdin?.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
-  if (sendsInput === true && stdin?.kind === 'unknown' && stdin.isOfClient === true)
-    subject.addSideEffect('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+  if (redirectsShell === true && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
+    subject.addSideEffect('obfuscated', 'redirects the input of all later commands in this shell');
+  if (sendsInput === true && stdin) judgeRemoteInput(subject, label, stdin);
   if (bare === undefined && args.length > 0) subject.add('execute', `${label} runs a program`);
-  else if (bare && bare !== 'read') subject.add(bare, `${label} runs what it is given`);
+  else if (bare && bare !== 'read') subject.add(bare, `${label} runs commands from its arguments or its input`);
+}
+
+/** Input that another machine runs as commands. */
+function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
+  if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
+  if (stdin.kind === 'unknown' && stdin.isOfClient === true)
+    subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
 }
 
 /**
@@ -79,32 +126,30 @@ function judgeOptions(
 ): boolean {
   let hasText = false;
   for (const { name, spec, value } of options) {
-    if (value?.value !== undefined && spec?.harmless?.test(value.value) === true) continue;
-    if (spec?.class) subject.add(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
-    if (!spec?.value || !value) continue;
-    // strace: a pipe to a command.
-    if (spec.value === 'write' && /^[|!]/.test(value.shape))
-      subject.runText(tailOf(value, 1), `what ${label} ${name} runs`);
-    else if (spec.value === 'write') subject.write(value);
-    else if (spec.value === 'read') subject.read(value);
-    else if (spec.value === 'shell') {
+    if (!spec || (value?.value !== undefined && spec.harmless?.test(value.value) === true)) continue;
+    if (spec.class) subject.add(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
+    if (!value) continue;
+    if (spec.value === 'shell') {
       hasText = true;
-      runSplitText(subject, label, name, value, words);
-    }
+      runSplitText(subject, `${label} ${name}`, value, words);
+    } else judgeFile(subject, `${label} ${name}`, spec.value, value);
   }
   return hasText;
 }
 
-/** `env -S "…"` and `flock -c "…"`: a text, and the words after it. */
-function runSplitText(
-  subject: CommandAnalysis,
-  label: string,
-  name: string,
-  value: Argument,
-  words: readonly Argument[],
-): void {
-  const text = [value, ...(label === 'env' ? words : [])].map((word) => word.value ?? word.shape).join(' ');
-  if (text.includes(UNKNOWN)) subject.addUnknown(value, `what ${label} ${name} runs`);
+/** Judges a file that an option names. */
+function judgeFile(subject: CommandAnalysis, label: string, role: ValueRole | undefined, value: Argument): void {
+  // strace: a pipe to a command.
+  const isPipe = role === 'write' && /^[|!]/.test(value.shape);
+  if (isPipe) subject.runText(tailOf(value, 1), `the command that ${label} runs`);
+  else if (role === 'write') subject.write(value);
+  else if (role === 'read') subject.read(value);
+}
+
+/** `env -S "…"` and `flock -c "…"`: a text, and the words that continue it. */
+function runSplitText(subject: CommandAnalysis, label: string, value: Argument, words: readonly Argument[]): void {
+  const text = [value, ...words].map((word) => word.value ?? word.shape).join(' ');
+  if (text.includes(UNKNOWN)) subject.addUnknown(value, `the command that ${label} runs`);
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
 
@@ -126,26 +171,34 @@ function takeVariables(words: readonly Argument[]): readonly Assignment[] {
   return assignments;
 }
 
+/** The command that a wrapper runs. */
+interface WrappedCommand {
+  /** Name of the wrapper, or its name and subcommand. */
+  readonly label: string;
+  readonly spec: WrapperSpec;
+  readonly words: readonly Argument[];
+}
+
+/** Judges words that the wrapper joins to a text for a shell. */
+function runJoined(subject: CommandAnalysis, { label, spec, words }: WrappedCommand, scope: Scope): void {
+  const text = words.map(({ value, text: written }) => value ?? written).join(' ');
+  const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
+  if (unknown) subject.addUnknown(unknown, `the command that ${label} runs`);
+  if (spec.addsWords === true && text.includes('{='))
+    subject.add('obfuscated', `${label} runs code that cannot be judged`);
+  const isUnsure = spec.addsWords === true && !text.includes('{}');
+  const { stdin } = subject.command;
+  const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
+  subject.inquiry.judgeText(joined, { ...scope, stdin });
+}
+
+/** Judges words that are a program and its arguments; `args` are all arguments of the wrapper. */
 function runInner(
   subject: CommandAnalysis,
-  label: string,
-  spec: WrapperSpec,
-  words: readonly Argument[],
+  { label, spec, words }: WrappedCommand,
   args: readonly Argument[],
   scope: Scope,
 ): void {
-  if (spec.isJoined === true) {
-    const text = words.map(({ value, text: written }) => value ?? written).join(' ');
-    const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
-    if (unknown) subject.addUnknown(unknown, `what ${label} runs`);
-    if (spec.addsWords === true && text.includes('{='))
-      subject.add('obfuscated', `${label} runs code that cannot be judged`);
-    const isUnsure = spec.addsWords === true && !text.includes('{}');
-    const { stdin } = subject.command;
-    const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');
-    subject.inquiry.judgeText(joined, { ...scope, stdin });
-    return;
-  }
   const own = args.slice(0, args.length - words.length);
   const added = spec.addsWords === true ? addWords(words, own, subject) : words;
   const [name] = added;
@@ -159,7 +212,7 @@ function runInner(
 function addWords(
   words: readonly Argument[],
   own: readonly Argument[],
-  { command }: CommandAnalysis,
+  { command, inquiry }: CommandAnalysis,
 ): readonly Argument[] {
   const marks = own.flatMap(({ shape }, index) => {
     const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
@@ -170,7 +223,9 @@ function addWords(
   if (mark === undefined || mark === '') {
     const { stdin } = command;
     const names =
-      stdin?.kind === 'unknown' && EDITORS.has(words[0]?.value ?? '') && !readsFile(own) ? stdin.names : undefined;
+      stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits') && !readsFile(own)
+        ? stdin.names
+        : undefined;
     return [...words, ...(names ?? [unknownArgument('…')])];
   }
   return words.map((word) => {
@@ -178,8 +233,5 @@ function addWords(
     return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
   });
 }
-
-/** Programs that change files according to a script: the verdict depends on the files that they are given. */
-const EDITORS = new Set(['sed', 'perl']);
 
 const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

@@ -3,6 +3,7 @@ import {
   type Command,
   type For,
   forEachChild,
+  type Function as FunctionNode,
   type ParsedScript,
   type Pipeline,
   type Redirected,
@@ -16,11 +17,10 @@ import { isForkBomb } from '../words/fork-bomb.js';
 import { directoriesAfter, eitherOf } from '../words/directories.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
-import { listedNames } from '../subject/piped-file-names.js';
 import { isOwnName } from '../words/aliases-and-functions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
-import { stripAssignments } from '../words/program-name.js';
+import { stripPrefixes } from '../words/program-name.js';
 import { findVariables, isNesting, lookupAt, type NestingNode, type TextVariables } from '../words/variables.js';
 
 /** The state that changes during the walk through a text. */
@@ -50,7 +50,8 @@ export class Walk {
     this.#source = source;
     this.#scope = scope;
     this.#inquiry = inquiry;
-    this.#variables = findVariables(script, (name) => isOwnName(name, inquiry));
+    const { programs } = inquiry;
+    this.#variables = findVariables(script, { isOwnName: (name) => isOwnName(name, inquiry), programs });
   }
 
   /** Walks through the text. */
@@ -60,30 +61,13 @@ export class Walk {
   }
 
   #visit(node: SyntaxNode, flow: Flow): void {
-    if (!this.#inquiry.spendNode()) return;
+    if (!this.#inquiry.spendNode() || this.#visitList(node, flow)) return;
     switch (node.type) {
       case 'Script':
         this.#reportErrors(node);
         break;
-      case 'Statement':
-        this.#visit(node.command, node.background === true ? { ...flow } : flow);
-        return;
-      case 'AndOr':
-        this.#visitAndOr(node, flow);
-        return;
-      case 'Pipeline':
-        this.#visitPipeline(node, flow);
-        return;
-      case 'Command':
-        this.#visitCommand(node, flow);
-        return;
-      case 'Redirected':
-        this.#visitRedirected(node, flow);
-        return;
       case 'Function':
-        this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
-        if (isForkBomb(node)) this.#inquiry.noteCatastrophe('a function starts itself again and again (a fork bomb)');
-        this.#visit(node.body, { ...flow });
+        this.#visitFunction(node, flow);
         return;
       case 'Subshell':
         this.#visitChildren(node, { ...flow });
@@ -98,10 +82,40 @@ export class Walk {
       default:
         judgeExpansion(node, this.#inquiry);
     }
-    if (isNesting(node)) {
-      this.#visitExpansion(node, flow);
-      return;
+    if (isNesting(node)) this.#visitExpansion(node, flow);
+    else this.#visitParts(node, flow);
+  }
+
+  /** Visits commands and lists of commands; returns false for other nodes. */
+  #visitList(node: SyntaxNode, flow: Flow): boolean {
+    switch (node.type) {
+      case 'Statement':
+        this.#visit(node.command, node.background === true ? { ...flow } : flow);
+        return true;
+      case 'AndOr':
+        this.#visitAndOr(node, flow);
+        return true;
+      case 'Pipeline':
+        this.#visitPipeline(node, flow);
+        return true;
+      case 'Command':
+        this.#visitCommand(node, flow);
+        return true;
+      case 'Redirected':
+        this.#visitRedirected(node, flow);
+        return true;
+      default:
+        return false;
     }
+  }
+
+  #visitFunction(node: FunctionNode, flow: Flow): void {
+    this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
+    if (isForkBomb(node)) this.#inquiry.noteCatastrophe('a function starts copies of itself without end (a fork bomb)');
+    this.#visit(node.body, { ...flow });
+  }
+
+  #visitParts(node: SyntaxNode, flow: Flow): void {
     const before = flow.directories;
     this.#visitChildren(node, flow);
     if (ALTERNATIVES.has(node.type)) flow.directories = eitherOf(before, flow.directories);
@@ -181,9 +195,9 @@ export class Walk {
     this.#visitChildren(node, flow);
     const command = readCommand(node, this.#source, scope.lookup, flow.stdin);
     this.#inquiry.judgeCommand(command, scope);
-    const { facts } = this.#inquiry;
-    const { program, args } = stripAssignments(command);
-    const after = command.name && directoriesAfter(program, args, flow.directories, facts);
+    const { facts, programs } = this.#inquiry;
+    const called = stripPrefixes(command, programs);
+    const after = command.name && directoriesAfter(called, flow.directories, facts, programs);
     if (after) flow.directories = this.#isChecked(node) ? after : eitherOf(flow.directories, after);
     return command;
   }
@@ -206,7 +220,7 @@ export class Walk {
   }
 
   #scopeAt(position: number, { directories, stdin, nesting }: Flow): Scope {
-    const lookup = lookupAt(this.#variables, position, directories, this.#scope.lookup);
+    const lookup = lookupAt(this.#variables, { position, directories }, this.#scope.lookup);
     return { ...this.#scope, directories, stdin, nesting, lookup };
   }
 }
@@ -218,5 +232,5 @@ const OPERATOR_DISTANCE = 80;
 function namesOf({ name, args, redirects }: SimpleCommand, inquiry: AnalysisContext): readonly Argument[] | undefined {
   const program = name?.value;
   if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return undefined;
-  return listedNames(program, args);
+  return inquiry.programs.listedBy(program)?.(args);
 }

@@ -5,7 +5,7 @@ import { inspect, type Inspection, type PolicyRequest } from '../analysis/inspec
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { ClassActions } from './presets.js';
 import type { PolicyRule } from './rules.js';
-import type { TypedLanguage } from '../model/typing-programs.js';
+import type { TypedLanguage } from '../model/typing.js';
 
 /** Settings by which commands are allowed, confirmed or denied. */
 export interface Policy {
@@ -113,7 +113,7 @@ function decideCommand({ actions, rules }: Policy, command: JudgedCommand): Judg
   for (const { rule, match } of matches) {
     if (rule.action === 'allow') continue;
     const isSure = match === 'yes';
-    const reason = isSure ? rule.reason : `${rule.reason} (perhaps: that is known only when it runs)`;
+    const reason = isSure ? rule.reason : `${rule.reason} (it may apply: this is known only at run time)`;
     const { class: commandClass } = combine(decisions);
     // A rule that may apply, but not certainly, requires a confirmation.
     decisions.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));

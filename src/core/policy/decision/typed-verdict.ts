@@ -1,19 +1,19 @@
 import type { CommandClass } from '../model/classes.js';
-import { isKnownProgram } from '../programs/known.js';
+import { PROGRAMS } from '../programs/programs.js';
 import type { PolicyVerdict } from './policy.js';
 
 /** Description of the effect of each class, for a person who cannot see the command. */
 const EFFECTS: Readonly<Record<CommandClass, string>> = {
-  read: 'looks at something',
+  read: 'only reads',
   write: 'writes in the workspace',
   execute: 'runs a program',
-  network: 'talks to another machine',
+  network: 'communicates with other machines',
   interactive: 'takes typed input that the policy cannot judge',
   destructive: 'deletes or overwrites something, or ends processes',
-  privilege: 'acts as another user, or on the whole machine',
-  persistence: 'changes what runs later, or the system',
+  privilege: 'acts as another user, or changes the whole machine',
+  persistence: 'changes what runs later, or system files',
   exfiltration: 'reads credentials, or sends data away',
-  obfuscated: 'does something that cannot be told before it runs',
+  obfuscated: 'has an effect that is known only at run time',
 };
 
 /** Placeholder for a name that may be part of a password. */
@@ -25,7 +25,8 @@ const NAME_PLACEHOLDER = 'a program';
  */
 export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
   const commands = verdict.commands.map((command) => {
-    const name = command.program !== undefined && isKnownProgram(command.program) ? command.program : NAME_PLACEHOLDER;
+    const name =
+      command.program !== undefined && PROGRAMS.isKnown(command.program) ? command.program : NAME_PLACEHOLDER;
     const reasons = command.action === 'allow' ? [] : [`${name} ${EFFECTS[command.class]}`];
     return { ...command, text: name, program: name === NAME_PLACEHOLDER ? undefined : name, reasons };
   });

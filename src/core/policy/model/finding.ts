@@ -1,5 +1,5 @@
 import type { CommandClass } from './classes.js';
-import type { TypedLanguage } from './typing-programs.js';
+import type { TypedLanguage } from './typing.js';
 
 /** One effect of a command. */
 export interface Finding {

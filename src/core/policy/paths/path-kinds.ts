@@ -10,7 +10,7 @@ import {
   STARTUP_PATHS,
   SYSTEM_PATHS,
 } from './path-tables.js';
-import { comparePath, compilePatterns, isListed } from './path-patterns.js';
+import { comparePath, compilePatterns, isListed, type PathTable } from './path-patterns.js';
 import { baseName, isWithin, mayMatch } from './paths.js';
 
 /** The kind of place that is written to. */
@@ -26,8 +26,19 @@ export type PathKind =
   | 'outside'
   | 'unknown';
 
+/** Files of programs that run later or are trusted, and files that contain credentials. */
+export interface ProgramPlaces {
+  readonly startup: PathTable;
+  readonly secret: PathTable;
+}
+
+/** The facts, with what is known about the files of programs. */
+export interface AnalysisFacts extends PolicyFacts {
+  readonly places: ProgramPlaces;
+}
+
 /** The facts on which the classification of paths depends. */
-export type PlaceFacts = Pick<PolicyFacts, 'home' | 'workspace' | 'scratch' | 'protectedPaths' | 'secretPaths'>;
+type PlaceFacts = Pick<AnalysisFacts, 'home' | 'workspace' | 'scratch' | 'protectedPaths' | 'secretPaths' | 'places'>;
 
 const HARMLESS = compilePatterns(HARMLESS_DEVICES);
 const NETWORK = compilePatterns(NETWORK_PATHS);
@@ -46,7 +57,7 @@ export function kindOf(path: Directory, facts: PlaceFacts): PathKind {
   if (isListed(compared, HARMLESS)) return 'harmless';
   if (isListed(compared, NETWORK)) return 'network';
   if (facts.protectedPaths.some(isIn)) return 'protected';
-  if (isListed(compared, STARTUP)) return 'startup';
+  if (isListed(compared, STARTUP) || isListed(compared, facts.places.startup)) return 'startup';
   // A workspace may be anywhere, also in a system directory such as /opt, so it is checked before those.
   if (facts.workspace !== '/' && isIn(facts.workspace)) return 'workspace';
   if (facts.scratch.some(isIn)) return 'scratch';
@@ -61,7 +72,7 @@ const isSystemDirectory = (path: string): boolean => path === '/' || path === '/
 export function isSecret(path: string, facts: PlaceFacts): boolean {
   if (facts.secretPaths.includes(path)) return true;
   const compared = comparePath(path, facts.home);
-  return isListed(compared, SECRET) && !isListed(compared, PUBLIC);
+  return (isListed(compared, SECRET) || isListed(compared, facts.places.secret)) && !isListed(compared, PUBLIC);
 }
 
 /** Whether an absolute, normalized pattern may match credentials. */

@@ -14,30 +14,23 @@ import {
 } from '../paths/path-kinds.js';
 import { baseName, isWithin, resolvePath } from '../paths/paths.js';
 import { typedLanguage } from './typed-input.js';
-import type { TypedLanguage } from '../model/typing-programs.js';
+import type { TypedLanguage } from '../model/typing.js';
 import { TEMPORARY } from '../words/variables.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 
 /** Class and description of a write, by the kind of place. */
 const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonly what: string }>> = {
   harmless: { class: 'read', what: '' },
-  network: { class: 'exfiltration', what: 'opens a connection and sends to it' },
+  network: { class: 'exfiltration', what: 'sends data over a network connection' },
   device: { class: 'destructive', what: 'writes to a device' },
-  protected: { class: 'persistence', what: 'changes a file of the adapter itself' },
-  startup: { class: 'persistence', what: 'changes a file that runs, or is trusted, later' },
-  system: { class: 'persistence', what: "changes one of the system's files" },
+  protected: { class: 'persistence', what: 'changes a file of shell-adapter itself' },
+  startup: { class: 'persistence', what: 'changes a file that is executed or trusted later' },
+  system: { class: 'persistence', what: 'changes a system file' },
   workspace: { class: 'write', what: 'writes in the workspace' },
   scratch: { class: 'write', what: 'writes in a scratch directory' },
-  outside: { class: 'destructive', what: 'writes outside of the workspace' },
-  unknown: { class: 'obfuscated', what: 'writes to a path that is known only when it runs' },
+  outside: { class: 'destructive', what: 'writes outside the workspace' },
+  unknown: { class: 'obfuscated', what: 'writes to a path that is known only at run time' },
 };
-
-/** Programs that print properties of a file, but not its content. */
-const METADATA_PROGRAMS = new Set(
-  'ls dir stat df du lsblk blkid file smartctl realpath readlink findmnt lsof fuser test [ getfacl basename dirname udevadm'.split(
-    ' ',
-  ),
-);
 
 /** Placeholder for a part of a shell text that is known only at run time. The rest is still judged. */
 const UNKNOWN_TEXT = '$unknown';
@@ -62,6 +55,7 @@ export class CommandAnalysis {
     this.program = program;
   }
 
+  /** Arguments of the command, without its name. */
   get args(): readonly Argument[] {
     return this.command.args;
   }
@@ -92,16 +86,17 @@ export class CommandAnalysis {
   /** Adds a finding if the program executes typed input. */
   addTyping(): void {
     const { program, command, args, inquiry } = this;
-    if (program === undefined) return;
-    const call = { program, args: args.map(({ value }) => value), stdin: command.stdin };
-    this.#typed = typedLanguage(call, inquiry.facts.typing);
+    const known = program === undefined ? undefined : inquiry.programs.typingOf(program);
+    if (program === undefined || !known) return;
+    const call = { args: args.map(({ value }) => value), stdin: command.stdin };
+    this.#typed = typedLanguage(known, call, inquiry.facts.typing);
     const name = baseName(command.name?.value ?? program);
     if (this.#typed) this.add('interactive', `${name} takes typed input that the policy cannot judge`);
   }
 
   /** Adds a finding about an argument with an unknown value. */
   addUnknown(argument: Argument, what: string): void {
-    this.addSideEffect('obfuscated', `${what} is known only when it runs: ${shorten(argument.text)}`);
+    this.addSideEffect('obfuscated', `${what} is known only at run time: ${shorten(argument.text)}`);
   }
 
   /** Adds findings for reading a file or directory. */
@@ -115,8 +110,8 @@ export class CommandAnalysis {
       if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
         this.addSideEffect('exfiltration', `reads credentials: ${path}`);
       }
-      if (isRawDevice(path) && !METADATA_PROGRAMS.has(this.program ?? ''))
-        this.addSideEffect('exfiltration', `reads a disk or the memory past all permissions: ${path}`);
+      if (isRawDevice(path) && !this.inquiry.programs.has(this.program ?? '', 'metadata'))
+        this.addSideEffect('exfiltration', `reads a disk or the memory directly, without file permissions: ${path}`);
     }
   }
 
@@ -130,7 +125,7 @@ export class CommandAnalysis {
       else if (kind !== 'harmless') this.#add({ class: commandClass, reason, isOfProgram });
       // A lone dash is no option: most programs take it for standard input or output.
       if (path !== undefined && /^-./.test(baseName(path))) {
-        this.addSideEffect('obfuscated', `makes a file whose name is an option to other programs: ${path}`);
+        this.addSideEffect('obfuscated', `creates a file whose name other programs take for an option: ${path}`);
       }
     }
   }
@@ -144,7 +139,7 @@ export class CommandAnalysis {
     const by = stdin?.kind === 'unknown' ? stdin.what : (this.program ?? 'another command');
     const written = text === undefined ? ({ kind: 'unknown', by } as const) : ({ kind: 'text', text } as const);
     if (this.inquiry.written.wasRun(file, this.scope.directories))
-      this.addSideEffect('obfuscated', `writes what the same text runs: ${file.text}`);
+      this.addSideEffect('obfuscated', `writes a file that the same text runs: ${file.text}`);
     this.inquiry.written.note(file, this.scope.directories, written);
   }
 
@@ -154,14 +149,18 @@ export class CommandAnalysis {
     for (const path of this.#pathsOf(argument)) {
       if (path === undefined) {
         const hasNoKnownName = argument.shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
-        const empty = hasNoKnownName && argument.shape.includes('/') ? ', and is / if that is empty' : '';
-        this.addSideEffect('destructive', `${what} what is known only when it runs${empty}: ${shorten(argument.text)}`);
+        const empty = hasNoKnownName && argument.shape.includes('/') ? ', and is / if its unknown part is empty' : '';
+        this.addSideEffect(
+          'destructive',
+          `${what} a path that is known only at run time${empty}: ${shorten(argument.text)}`,
+        );
         continue;
       }
       const isFatal = argument.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
-      if (isFatal && isRecursive) this.addFatal(`${what} a directory that all depends on: ${path}`);
+      if (isFatal && isRecursive) this.addFatal(`${what} a directory on which everything depends: ${path}`);
       else if (isRawDevice(path)) this.addFatal(`${what} a disk: ${path}`);
-      else if (argument.isSample && isWithin(path, TEMPORARY)) this.add('write', `${what} a temporary file of its own`);
+      else if (argument.isSample && isWithin(path, TEMPORARY))
+        this.add('write', `${what} a temporary file that it has created`);
       else this.add('destructive', `${what} ${path}`);
       const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
       if (commandClass === 'persistence') this.add('persistence', `${place}: ${path}`);

@@ -9,55 +9,65 @@ const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 /** A subscript that runs a command when it is evaluated, as in `a[$(reboot)]`. */
 export const HIDDEN_COMMAND = /\[[^\]]*(?:\$\(|`|\$\{)/;
 
+/** Judges of syntax nodes with an effect of their own, by the type of the node. */
+const JUDGES: {
+  readonly [T in SyntaxNode['type']]?: (node: Extract<SyntaxNode, { type: T }>, inquiry: AnalysisContext) => void;
+} = {
+  ParameterExpansion: judgeParameter,
+  Assignment: ({ index, value, text }, inquiry) => {
+    judgeSubscript(index?.value, inquiry);
+    if (value.type === 'Word' && HIDDEN_COMMAND.test(literalText(value))) noteHidden(text, inquiry);
+  },
+  For: ({ name }, inquiry) => {
+    noteVariable(name.value, inquiry);
+  },
+  Select: ({ name }, inquiry) => {
+    noteVariable(name.value, inquiry);
+  },
+  Coproc: ({ name }, inquiry) => {
+    if (name) noteVariable(name.value, inquiry);
+  },
+  ArithmeticWord: ({ value }, inquiry) => {
+    judgeSubscript(value, inquiry);
+  },
+  TestBinary: ({ operator, left, right }, inquiry) => {
+    if (!ARITHMETIC_TESTS.has(operator)) return;
+    judgeSubscript(left.value, inquiry);
+    judgeSubscript(right.value, inquiry);
+  },
+  TestUnary: ({ operator, operand }, inquiry) => {
+    if (operator === '-v' || operator === '-R') judgeSubscript(operand.value, inquiry);
+  },
+  ExtendedGlob: ({ text }, inquiry) => {
+    // zsh executes `e:…:` and `+…` in glob qualifiers; in bash these are ordinary patterns.
+    if (inquiry.facts.shell === 'zsh') inquiry.note('obfuscated', `a pattern of zsh may run commands: ${text}`);
+  },
+};
+
 /**
  * Judges the effects of expansions and tests themselves. Arithmetic evaluates the values of variables as expressions,
  * whose subscripts may run commands that no parser can see. Source: bash(1), ARITHMETIC EVALUATION and ARRAYS.
  */
 export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext): void {
-  switch (node.type) {
-    case 'ParameterExpansion':
-      if (node.operation?.type === 'Transform' && node.operation.operand.value === 'P') {
-        inquiry.note('obfuscated', `the value of a variable is run as a prompt: ${node.text}`);
-      } else if (node.prefix === '!' && node.operation?.type !== 'Names') {
-        inquiry.note('execute', `a variable names another one: ${node.text}`);
-      } else if (node.text.startsWith('${(')) {
-        inquiry.note('obfuscated', `flags of zsh decide what is run: ${node.text}`);
-      }
-      if (node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
-        noteVariable(node.parameter, inquiry);
-      judgeSubscript(node.index?.value, inquiry);
-      if (node.operation?.type === 'Slice') {
-        judgeSubscript(node.operation.offset.value, inquiry);
-        judgeSubscript(node.operation.length?.value, inquiry);
-      }
-      return;
-    case 'Assignment':
-      judgeSubscript(node.index?.value, inquiry);
-      if (node.value.type === 'Word' && HIDDEN_COMMAND.test(literalText(node.value))) noteHidden(node.text, inquiry);
-      return;
-    case 'For':
-    case 'Select':
-      noteVariable(node.name.value, inquiry);
-      return;
-    case 'Coproc':
-      if (node.name) noteVariable(node.name.value, inquiry);
-      return;
-    case 'ArithmeticWord':
-      judgeSubscript(node.value, inquiry);
-      return;
-    case 'TestBinary':
-      if (!ARITHMETIC_TESTS.has(node.operator)) return;
-      judgeSubscript(node.left.value, inquiry);
-      judgeSubscript(node.right.value, inquiry);
-      return;
-    case 'TestUnary':
-      if (node.operator === '-v' || node.operator === '-R') judgeSubscript(node.operand.value, inquiry);
-      return;
-    case 'ExtendedGlob':
-      // zsh executes `e:…:` and `+…` in glob qualifiers; in bash these are ordinary patterns.
-      if (inquiry.facts.shell === 'zsh') inquiry.note('obfuscated', `a pattern of zsh may run commands: ${node.text}`);
-      return;
-    default:
+  // Each judge's type fits its node, but TypeScript cannot correlate the union over all types.
+  const judge = JUDGES[node.type] as ((node: SyntaxNode, inquiry: AnalysisContext) => void) | undefined;
+  judge?.(node, inquiry);
+}
+
+function judgeParameter(node: Extract<SyntaxNode, { type: 'ParameterExpansion' }>, inquiry: AnalysisContext): void {
+  const { operation, parameter, prefix, index, text } = node;
+  if (operation?.type === 'Transform' && operation.operand.value === 'P') {
+    inquiry.note('obfuscated', `the value of a variable is run as a prompt: ${text}`);
+  } else if (prefix === '!' && operation?.type !== 'Names') {
+    inquiry.note('execute', `a variable contains the name of another variable: ${text}`);
+  } else if (text.startsWith('${(')) {
+    inquiry.note('obfuscated', `flags of a zsh expansion may run commands: ${text}`);
+  }
+  if (operation?.type === 'Default' && operation.operator.endsWith('=')) noteVariable(parameter, inquiry);
+  judgeSubscript(index?.value, inquiry);
+  if (operation?.type === 'Slice') {
+    judgeSubscript(operation.offset.value, inquiry);
+    judgeSubscript(operation.length?.value, inquiry);
   }
 }
 
@@ -75,7 +85,7 @@ function literalText({ value, parts }: Word): string {
 function judgeSubscript(text: string | undefined, inquiry: AnalysisContext): void {
   if (text === undefined || !/[A-Za-z_$`]/.test(text)) return;
   if (HIDDEN_COMMAND.test(text)) noteHidden(text, inquiry);
-  else inquiry.note('execute', 'arithmetic evaluates what variables hold');
+  else inquiry.note('execute', 'arithmetic evaluates the values of variables as code');
 }
 
 const noteHidden = (text: string, inquiry: AnalysisContext) => {

@@ -1,5 +1,4 @@
 import { tailOf } from './options.js';
-import { isRunnable } from '../words/known-programs.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
 /**
@@ -9,7 +8,7 @@ export function judgeGivenTexts(subject: CommandAnalysis, label = subject.progra
   for (const arg of subject.args) {
     const equals = arg.shape.indexOf('=');
     for (const text of equals === -1 ? [arg] : [arg, tailOf(arg, equals + 1)]) {
-      if (isRunnable(/^(\S+)\s/.exec(text.shape)?.[1] ?? '')) subject.runText(text, label);
+      if (subject.inquiry.programs.isRunnable(/^(\S+)\s/.exec(text.shape)?.[1] ?? '')) subject.runText(text, label);
     }
   }
 }

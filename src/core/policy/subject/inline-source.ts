@@ -18,7 +18,7 @@ export function judgeSource(subject: CommandAnalysis, source: string | undefined
   if (source === undefined) subject.add('obfuscated', `${label} runs code that is known only at run time`);
   else if (subject.command.stdin !== undefined && EVALUATES.test(source))
     subject.add('obfuscated', `${label} may run code that it reads from its input`);
-  else subject.add('execute', `${label} runs the code that it is given`);
+  else subject.add('execute', `${label} runs code from its arguments`);
 }
 
 /** Whether an input is the whole text of a program, such as a quoted here-document. */

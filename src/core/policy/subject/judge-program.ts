@@ -3,7 +3,7 @@ import { rankOf } from '../model/classes.js';
 import { judgeSource } from './inline-source.js';
 import { isExecuted, parseArguments } from './options.js';
 import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './program-spec.js';
-import { subcommandsIn } from './subcommands.js';
+import { type SubcommandReading, subcommandsIn } from './subcommands.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
 /** Judges a program by its entry in the tables. */
@@ -19,7 +19,7 @@ export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label:
   spec.judge?.(subject);
   if (subcommands && parsed.operands[0]) {
     const [first, ...others] = subcommandsIn(args, options);
-    if (first) judgeSubcommand(subject, { ...spec, subcommands }, label, first.name, first.rest);
+    if (first) judgeSubcommand(subject, { ...spec, subcommands }, label, first);
     for (const { name, rest } of others) {
       const known = Object.hasOwn(subcommands, name.shape) ? subcommands[name.shape] : undefined;
       if (known) judgeProgram(subject, known, `${label} ${name.shape}`, rest);
@@ -34,12 +34,11 @@ function judgeSubcommand(
   subject: CommandAnalysis,
   spec: ProgramSpec & Required<Pick<ProgramSpec, 'subcommands'>>,
   label: string,
-  first: Argument,
-  rest: readonly Argument[],
+  { name, rest }: SubcommandReading,
 ): void {
-  const { value } = first;
+  const { value } = name;
   const known = value !== undefined && Object.hasOwn(spec.subcommands, value) ? spec.subcommands[value] : undefined;
-  if (value === undefined) subject.addUnknown(first, `what ${label} is to do`);
+  if (value === undefined) subject.addUnknown(name, `the subcommand of ${label}`);
   if (known) judgeProgram(subject, known, `${label} ${value ?? ''}`, rest);
   else {
     judgeOperands(subject, 'read', rest, label);
@@ -58,7 +57,7 @@ const CLASS_DESCRIPTIONS: Readonly<Partial<Record<ProgramSpec['class'], string>>
   execute: 'runs a program',
   network: 'uses the network',
   destructive: 'deletes or ends something',
-  privilege: 'acts on the machine as a whole',
+  privilege: 'changes the whole machine',
   persistence: 'changes what runs later',
   exfiltration: 'sends data away',
   obfuscated: 'cannot be judged',
@@ -80,7 +79,7 @@ function judgeValue(subject: CommandAnalysis, role: ValueRole, value: Argument, 
       subject.write(value);
       return;
     case 'shell':
-      subject.runText(value, `what ${label} runs`);
+      subject.runText(value, `the command that ${label} runs`);
       return;
     case 'source':
       judgeSource(subject, value.value, label);
@@ -102,7 +101,7 @@ function judgeOperands(
     const isWritten = role === 'write' || (role === 'last-written' && index > 0 && index === operands.length - 1);
     if (isWritten) subject.write(operand);
     else if (role === 'remove') subject.remove(operand, `${label} deletes`, false);
-    else if (role === 'shell') subject.runText(operand, `what ${label} runs`);
+    else if (role === 'shell') subject.runText(operand, `the command that ${label} runs`);
     else if (role !== 'text') subject.read(operand);
   });
 }

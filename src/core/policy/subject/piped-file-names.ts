@@ -16,28 +16,13 @@ const GREP_OPTIONS = {
 };
 
 /**
- * Samples of the file names that a program prints; undefined where it may print names other than those of files in
- * plain directories or of one kind. xargs splits names with blanks; the parts are still below the same directories.
+ * Samples of the file names that a program with the options of grep prints; undefined where it may print names other
+ * than those of files in plain directories or of one kind. xargs splits names with blanks; the parts are still below
+ * the same directories.
+ *
+ * @param leavesHidden whether the program skips hidden directories
  */
-export function listedNames(program: string | undefined, args: readonly Argument[]): readonly Argument[] | undefined {
-  switch (program) {
-    case 'grep':
-    case 'egrep':
-    case 'fgrep':
-      return listedByGrep(args, false);
-    // These programs skip hidden directories.
-    case 'rg':
-      return args.some(({ shape }) => /^(?:-\.|-u+|--hidden|--unrestricted|--no-ignore)/.test(shape))
-        ? undefined
-        : listedByGrep(args, true);
-    case 'git':
-      return args[0]?.value === 'grep' ? listedByGrep(args.slice(1), true) : undefined;
-    default:
-      return undefined;
-  }
-}
-
-function listedByGrep(args: readonly Argument[], leavesHidden: boolean): readonly Argument[] | undefined {
+export function listedByGrep(args: readonly Argument[], leavesHidden: boolean): readonly Argument[] | undefined {
   const { options, operands, doubtful } = parseArguments(args, { options: GREP_OPTIONS });
   const has = (...names: readonly string[]) => options.filter(({ name }) => names.includes(name));
   if (doubtful.some((argument) => argument.maySplit)) return undefined;

@@ -34,38 +34,56 @@ export function readCommand(
 }
 
 /** Files that redirections open, and the resulting standard input. */
-export function readRedirects(
-  nodes: readonly Redirection[],
-  lookup: VariableLookup,
-): { readonly redirects: readonly Redirect[]; readonly stdin: Stdin | undefined } {
+export interface OpenedFiles {
+  readonly redirects: readonly Redirect[];
+  readonly stdin: Stdin | undefined;
+}
+
+/** Reads redirections; the last one of standard input counts. */
+export function readRedirects(nodes: readonly Redirection[], lookup: VariableLookup): OpenedFiles {
   const redirects: Redirect[] = [];
   let stdin: Stdin | undefined;
   if (nodes.length > POLICY_LIMITS.maxRedirects)
     redirects.push({ operator: '>', target: unknownArgument('…'), text: '…' });
   for (const node of nodes.slice(0, POLICY_LIMITS.maxRedirects)) {
-    const isInput =
-      node.descriptor === undefined || (node.descriptor.type === 'FileDescriptor' && node.descriptor.value === 0);
-    if (node.type === 'HereDoc') {
-      const { text, parts } = node.body;
-      const isCertain = node.delimiter?.quoted === true || (!parts && !text.includes('\\'));
-      if (isInput) stdin = { kind: 'text', text, isCertain };
-      continue;
-    }
-    const [target, ...more] = node.target ? toArguments(node.target, lookup) : [];
-    if (node.type === 'HereString') {
-      const isCertain = target?.value !== undefined && !target.isSample;
-      if (isInput) stdin = { kind: 'text', text: target?.value ?? '', isCertain };
-      continue;
-    }
-    const { operator } = node;
-    // Braces in a redirection are an error in bash and several files in zsh.
-    for (const file of [target, ...more]) redirects.push({ operator, target: file, text: node.target?.text ?? '' });
-    if (isInput && (operator === '<' || operator === '<>') && target) {
-      stdin = target.isProcess ? { kind: 'unknown', what: 'another command' } : { kind: 'file', file: target };
-    }
-    if (isInput && operator === '<&') stdin = { kind: 'unknown', what: 'another descriptor' };
+    const opened = readRedirect(node, lookup);
+    redirects.push(...opened.redirects);
+    if (isOfInput(node)) stdin = opened.stdin ?? stdin;
   }
   return { redirects, stdin };
+}
+
+/** Whether a redirection is one of standard input, if its operator reads. */
+const isOfInput = ({ descriptor }: Redirection): boolean =>
+  descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0);
+
+function readRedirect(node: Redirection, lookup: VariableLookup): OpenedFiles {
+  if (node.type === 'HereDoc') return { redirects: [], stdin: readHereDocument(node) };
+  const [target, ...more] = node.target ? toArguments(node.target, lookup) : [];
+  if (node.type === 'HereString') {
+    const isCertain = target?.value !== undefined && !target.isSample;
+    return { redirects: [], stdin: { kind: 'text', text: target?.value ?? '', isCertain } };
+  }
+  const { operator } = node;
+  const text = node.target?.text ?? '';
+  // Braces in a redirection are an error in bash and several files in zsh.
+  return {
+    redirects: [target, ...more].map((file) => ({ operator, target: file, text })),
+    stdin: inputFrom(operator, target),
+  };
+}
+
+function readHereDocument({ body, delimiter }: Extract<Redirection, { type: 'HereDoc' }>): Stdin {
+  const { text, parts } = body;
+  const isCertain = delimiter?.quoted === true || (!parts && !text.includes('\\'));
+  return { kind: 'text', text, isCertain };
+}
+
+/** The input that an operator opens; undefined when it opens none. */
+function inputFrom(operator: string, target: Argument | undefined): Stdin | undefined {
+  if (operator === '<&') return { kind: 'unknown', what: 'another descriptor' };
+  if ((operator !== '<' && operator !== '<>') || !target) return undefined;
+  return target.isProcess ? { kind: 'unknown', what: 'another command' } : { kind: 'file', file: target };
 }
 
 function readAssignment(node: AssignmentNode, lookup: VariableLookup, isPrefix: boolean): Assignment {
@@ -92,19 +110,18 @@ function toWord({ name, value, text, append, index }: AssignmentNode, lookup: Va
 /** The known output of a command; undefined when it is unknown, or when its name has another meaning here. */
 export function outputOf(
   { name, args, stdin, redirects }: SimpleCommand,
-  names: Pick<AnalysisContext, 'findAlias' | 'findFunction'>,
+  inquiry: Pick<AnalysisContext, 'findAlias' | 'findFunction' | 'programs'>,
 ): string | undefined {
   if (redirects.length > 0 || name?.value === undefined) return undefined;
-  if (names.findAlias(name.value) !== undefined || (names.findFunction(name.value, true) ?? '') !== '')
+  if (inquiry.findAlias(name.value) !== undefined || (inquiry.findFunction(name.value, true) ?? '') !== '')
     return undefined;
-  if (name.value === 'cat' && args.length === 0)
-    return stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
-  const values = args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value));
-  const known = values.filter((value) => value !== undefined);
-  if (known.length < values.length || known.some((value) => value.includes('\\'))) return undefined;
-  if (name.value === 'echo') return `${known.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
-  if (name.value !== 'printf') return undefined;
-  const [format = '', ...rest] = known;
-  if (!format.includes('%')) return format;
-  return format === '%s' ? rest.join('') : undefined;
+  return inquiry.programs.outputOf(name.value)?.({ args, stdin });
+}
+
+/** The values of arguments; undefined when one is unknown, or contains an escape that may be interpreted. */
+export function plainValues(args: readonly Argument[]): readonly string[] | undefined {
+  const known = args.flatMap(({ value, isGlob, isSample }) =>
+    value === undefined || isGlob || isSample ? [] : [value],
+  );
+  return known.length < args.length || known.some((value) => value.includes('\\')) ? undefined : known;
 }

@@ -1,7 +1,7 @@
 import { type Argument, literal } from '../words/argument.js';
-import { SHELLS } from '../words/program-name.js';
 import type { CommandAnalysis } from './command-analysis.js';
-import { interpreterOf, isFetched } from '../words/written-files.js';
+import { interpreterOf } from '../words/written-files.js';
+import { isInputName } from './standard-input.js';
 
 /** Judges a script that a shell runs, if the same text has written it: by its content, as far as that is known. */
 export function judgeWrittenScript(subject: CommandAnalysis, label: string, script: Argument): void {
@@ -10,7 +10,7 @@ export function judgeWrittenScript(subject: CommandAnalysis, label: string, scri
   inquiry.written.noteRun(script, scope.directories);
   if (written?.kind === 'text') inquiry.judgeText(written.text, { ...scope, stdin: undefined });
   else if (written?.kind === 'unknown')
-    subject.addSideEffect('obfuscated', `${label} runs what ${written.by} has written: ${script.text}`);
+    subject.addSideEffect('obfuscated', `${label} runs a file that ${written.by} has written: ${script.text}`);
 }
 
 /** Judges a program that is called by a path that the same text has written: it may be a copy of another program. */
@@ -20,15 +20,28 @@ export function judgeWrittenProgram(subject: CommandAnalysis, program: Argument)
   if (!written) return;
   const interpreter = written.kind === 'text' ? interpreterOf(written.text) : undefined;
   if (written.kind === 'copy') subject.runWords([literal(written.of), ...args]);
-  else if (interpreter === undefined || SHELLS.has(interpreter)) judgeWrittenScript(subject, 'the shell', program);
+  else if (interpreter === undefined || inquiry.programs.has(inquiry.programs.plainName(interpreter), 'shell'))
+    judgeWrittenScript(subject, 'the shell', program);
 }
 
 /** Judges a script in another language, which cannot be analysed here: a script from another machine is unreviewed. */
 export function judgeFetchedScript(subject: CommandAnalysis, script: Argument): void {
-  const written = subject.inquiry.written.find(script, subject.scope.directories);
-  if (written?.kind === 'unknown' && isFetched(written))
+  const { inquiry, scope } = subject;
+  const written = inquiry.written.find(script, scope.directories);
+  if (written?.kind === 'unknown' && inquiry.programs.has(written.by, 'fetches'))
     subject.addSideEffect(
       'obfuscated',
-      `${subject.program ?? 'it'} runs what ${written.by} has fetched: ${script.text}`,
+      `${subject.program ?? 'it'} runs a file that ${written.by} has fetched: ${script.text}`,
     );
+}
+
+/** `deno run` and `bun run`: the script may be their input, or be fetched from another machine. */
+export function judgeScriptAddress(subject: CommandAnalysis): void {
+  const label = subject.program ?? 'it';
+  for (const { shape, value } of subject.args) {
+    if (isInputName(value) && subject.command.stdin)
+      subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
+    if (/^(?:https?|jsr|npm):/.test(shape)) subject.add('network', `${label} fetches a program and runs it: ${shape}`);
+    if (/^https?:/.test(shape)) subject.add('obfuscated', `${label} runs code from another machine: ${shape}`);
+  }
 }

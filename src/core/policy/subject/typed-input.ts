@@ -1,11 +1,9 @@
 import type { TypingFacts } from '../model/facts.js';
 import type { Stdin } from '../words/simple-command.js';
-import { isTerminalName, type TypedLanguage, typingOf } from '../model/typing-programs.js';
+import { isTerminalName, type TypedLanguage, type TypingProgram } from '../model/typing.js';
 
 /** A call of a program, as far as it is known. */
 interface ProgramCall {
-  /** Plain name of the program. */
-  readonly program: string;
   /** Arguments without the program's name; undefined for one that is unknown before run time. */
   readonly args: readonly (string | undefined)[];
   /** Source of its standard input; undefined for the terminal, or for none. */
@@ -19,9 +17,11 @@ const UNKNOWN_ARGUMENT = '?';
  * How a program executes typed input while it runs.
  * @returns undefined when it takes no typed input, or treats it only as data
  */
-export function typedLanguage({ program, args, stdin }: ProgramCall, typing: TypingFacts): TypedLanguage | undefined {
-  const known = typingOf(program);
-  if (!known) return undefined;
+export function typedLanguage(
+  known: TypingProgram,
+  { args, stdin }: ProgramCall,
+  typing: TypingFacts,
+): TypedLanguage | undefined {
   const isInputTyped = typing.input && isTerminal(stdin);
   const isReached = { input: isInputTyped, terminal: isInputTyped || typing.screen, screen: typing.screen }[
     known.reads

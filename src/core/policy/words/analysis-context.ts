@@ -1,11 +1,13 @@
 import type { CommandClass } from '../model/classes.js';
-import type { PolicyFacts } from '../model/facts.js';
+import type { AnalysisFacts } from '../paths/path-kinds.js';
+import type { ProgramKnowledge } from './program-knowledge.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** Context of the analysis of one request, as used by the judges of commands. */
 export interface AnalysisContext {
-  readonly facts: PolicyFacts;
+  readonly facts: AnalysisFacts;
+  readonly programs: ProgramKnowledge;
   /** Files that the text has written so far. */
   readonly written: WrittenFiles;
   /** Whether a limit was reached, so that the analysis stops. */

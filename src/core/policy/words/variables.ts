@@ -3,6 +3,7 @@ import { type Command, type For, forEachChild, parse, type ParsedScript, type Sy
 import { type KnownValue, toArguments, type VariableLookup } from './argument.js';
 import type { Directory } from '../model/facts.js';
 import { POLICY_LIMITS } from '../model/limits.js';
+import type { ProgramKnowledge } from './program-knowledge.js';
 
 /** A value that a text gives to a variable, and the range of the text in which it is valid. */
 interface Definition extends KnownValue {
@@ -12,13 +13,6 @@ interface Definition extends KnownValue {
   readonly from: number;
   readonly to: number;
 }
-
-/** Commands that set variables to values which no table predicts. */
-const SETTERS = new Set(
-  'read mapfile readarray printf getopts let declare typeset local readonly export unset eval source . wait select vared coproc set shift alias trap zmodload emulate'.split(
-    ' ',
-  ),
-);
 
 /** Names that a plain word may have. They neither lead to another directory nor look like an option. */
 const PLAIN_NAME = /^[A-Za-z0-9_][\w.@%+,:-]*$/;
@@ -30,6 +24,7 @@ export interface TextVariables {
   readonly areSpoiled: boolean;
   /** Whether the name of a program may be an alias, a function or a file here. */
   readonly isOwnName: (name: string) => boolean;
+  readonly programs: ProgramKnowledge;
   /** Cache of values that were already computed. */
   readonly made: Map<Definition, KnownValue | undefined>;
 }
@@ -39,10 +34,13 @@ export interface TextVariables {
  * always runs, before they are used; or iterating over plain words in a `for`. Anything else that touches a variable
  * makes it unknown.
  */
-export function findVariables(script: ParsedScript, isOwnName: TextVariables['isOwnName']): TextVariables {
-  const finder = new VariableFinder();
+export function findVariables(
+  script: ParsedScript,
+  { isOwnName, programs }: Pick<TextVariables, 'isOwnName' | 'programs'>,
+): TextVariables {
+  const finder = new VariableFinder(programs);
   finder.visit(script, true, 0, 0);
-  return { ...finder.conclude(), isOwnName, made: new Map() };
+  return { ...finder.conclude(), isOwnName, programs, made: new Map() };
 }
 
 /** A definition that is valid nowhere. */
@@ -51,7 +49,12 @@ const NOWHERE: Definition = { value: '', isSample: false, from: Infinity, to: -1
 class VariableFinder {
   readonly #definitions = new Map<string, Definition>();
   readonly #spoiled = new Set<string>();
+  readonly #programs: ProgramKnowledge;
   #areSpoiled = false;
+
+  constructor(programs: ProgramKnowledge) {
+    this.#programs = programs;
+  }
 
   conclude(): Pick<TextVariables, 'definitions' | 'areSpoiled'> {
     for (const name of this.#spoiled) this.#definitions.set(name, NOWHERE);
@@ -101,8 +104,8 @@ class VariableFinder {
     const isKnownText = name?.value === 'eval' && node.suffix.every((word) => word.type === 'Word' && isLiteral(word));
     const isHarmlessTrap = name?.value === 'trap' && this.#inspectTrap(node);
     if (isHarmlessTrap) return;
-    if (name && (name.parts || SPOILERS.has(name.value)) && !isKnownText) this.#areSpoiled = true;
-    else if (name && SETTERS.has(name.value)) markUnknown(node, this.#spoiled);
+    if (name && (name.parts || this.#programs.has(name.value, 'anyVariable')) && !isKnownText) this.#areSpoiled = true;
+    else if (name && this.#programs.has(name.value, 'variables')) markUnknown(node, this.#spoiled);
     for (const assignment of prefix) {
       if (assignment.type !== 'Assignment') continue;
       const { value, append, index, pos, end } = assignment;
@@ -123,7 +126,7 @@ class VariableFinder {
   #inspectTrap({ suffix }: Command): boolean {
     const [action] = suffix;
     if (action?.type !== 'Word' || !isLiteral(action) || action.value.length > MAX_TRAP_LENGTH) return false;
-    const finder = new VariableFinder();
+    const finder = new VariableFinder(this.#programs);
     const text = parse(action.value);
     if (text.errors || /\btrap\b/.test(action.value)) return false;
     finder.visit(text, false, 0, 0);
@@ -172,8 +175,6 @@ export const isNesting = (node: SyntaxNode): node is NestingNode => NESTING_TYPE
 const MAX_DEPTH = 100;
 
 /** Commands after which no variable is certain. */
-const SPOILERS = new Set(['eval', 'source', '.', 'trap', 'emulate', 'zmodload']);
-
 /** Nodes that always run when their parent runs, in the same shell. */
 const CERTAIN_PARENTS = new Set(['Script', 'Statement', 'AndOr', 'CompoundList', 'BraceGroup', 'Command']);
 
@@ -199,17 +200,9 @@ const PLAIN_PATTERN = /^(?:[A-Za-z0-9_][\w-]*\/)*[\w-]*\*[\w-]*\.\w{1,6}$/;
 /** Sample name of a file or directory made by `mktemp`; the real name differs each time. */
 export const TEMPORARY = '/tmp/tmp.XXXXXXXXXX';
 
-/** Substitutions that always print one plain word: it leads to no other directory, and is no option. */
-const PRINTED: readonly (readonly [text: RegExp, value: string])[] = [
-  [/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY],
-  [/^\$\(date(?: -u)?(?: -I\w*| (["']?)\+%[\w%:.@+-]+\1)\)$/, '0'],
-  [/^\$\(seq(?: -w)?(?: \d+){1,3}\)$/, '0'],
-  [/^\$\((?:nproc|whoami|uuidgen|hostname(?: -s)?|id -un?|uname -[msr]|git rev-parse (?:--short )?HEAD)\)$/, '0'],
-];
-
 /** The known output of a substitution. */
-function printedBy(text: string, { isOwnName }: TextVariables): KnownValue | undefined {
-  const value = PRINTED.find(([pattern]) => pattern.test(text))?.[1];
+function printedBy(text: string, { isOwnName, programs }: TextVariables): KnownValue | undefined {
+  const value = programs.printedBy(text);
   const [program = ''] = /^\w+/.exec(text.slice(2)) ?? [];
   return value === undefined || isOwnName(program) ? undefined : { value, isSample: true };
 }
@@ -234,13 +227,24 @@ function addNames(text: string, spoiled: Set<string>): void {
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g)) spoiled.add(name);
 }
 
-/** Returns the lookup of known variables and substitutions at a position of a text. */
+/** A position of a text, where variables are looked up. */
+interface LookupPlace {
+  readonly position: number;
+  /** Possible current directories there. */
+  readonly directories: readonly Directory[];
+  /** Number of variables whose values led to this lookup. @default 0 */
+  readonly depth?: number;
+}
+
+/**
+ * Returns the lookup of known variables and substitutions at a position of a text.
+ *
+ * @param outer lookup of the names that the text does not define
+ */
 export function lookupAt(
   variables: TextVariables,
-  position: number,
-  directories: readonly Directory[],
+  { position, directories, depth = 0 }: LookupPlace,
   outer: VariableLookup,
-  depth = 0,
 ): VariableLookup {
   const { definitions, areSpoiled } = variables;
   return (name) => {
@@ -276,7 +280,10 @@ function valueOf(
   if (!word) return definition;
   if (depth > MAX_CHAIN) return undefined;
   if (!variables.made.has(definition)) {
-    const [made, ...others] = toArguments(word, lookupAt(variables, at, [undefined], outer, depth + 1));
+    const [made, ...others] = toArguments(
+      word,
+      lookupAt(variables, { position: at, directories: [undefined], depth: depth + 1 }, outer),
+    );
     const isPlain = made?.value !== undefined && made.value.length <= MAX_VALUE_LENGTH && !made.isProcess;
     const isSample = made?.isSample === true || definition.isSample;
     variables.made.set(definition, isPlain && others.length === 0 ? { value: made.value, isSample } : undefined);

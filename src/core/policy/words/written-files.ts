@@ -2,21 +2,12 @@ import type { Argument } from './argument.js';
 import { literal } from './argument.js';
 import type { Directory } from '../model/facts.js';
 import { baseName, resolvePath } from '../paths/paths.js';
-import { plainName } from './program-name.js';
 
 /** Known content of a file that the judged text has written: text, another program, or output of a program. */
 export type WrittenFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'copy'; readonly of: string }
   | { readonly kind: 'unknown'; readonly by: string };
-
-/** Programs that fetch files from other machines. */
-const FETCHERS = new Set(
-  'curl wget http https xh aria2c nc ncat netcat ftp lftp scp sftp rsync socat aws gsutil'.split(' '),
-);
-
-/** Whether a file was fetched from another machine. */
-export const isFetched = (file: WrittenFile | undefined): boolean => file?.kind === 'unknown' && FETCHERS.has(file.by);
 
 /**
  * The files that a text has written before it runs them. Their content is judged when it is known; otherwise a
@@ -71,9 +62,9 @@ function join(one: WrittenFile, other: WrittenFile): WrittenFile {
   return unknown ?? { kind: 'unknown', by: 'several commands' };
 }
 
-/** The interpreter in the first line of a script; undefined for text without such a line. */
+/** The interpreter in the first line of a script, without its directory; undefined for text without such a line. */
 export function interpreterOf(text: string): string | undefined {
   const [, first = '', second = ''] = /^#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?/.exec(text) ?? [];
   if (first === '') return undefined;
-  return plainName(baseName(first) === 'env' ? second : first);
+  return baseName(baseName(first) === 'env' ? second : first);
 }

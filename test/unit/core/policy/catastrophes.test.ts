@@ -92,7 +92,7 @@ describe('a catastrophe', () => {
   });
 
   it('is named', () => {
-    expect(verdictOn('ls && rm -rf /').reasons[0]).toBe('rm deletes a directory that all depends on: /');
+    expect(verdictOn('ls && rm -rf /').reasons[0]).toBe('rm deletes a directory on which everything depends: /');
   });
 });
 

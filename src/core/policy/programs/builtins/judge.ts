@@ -12,7 +12,7 @@ export function judgeEval(subject: CommandAnalysis): void {
   const words = subject.args.filter(({ shape }, index) => index > 0 || shape !== '--');
   const unknown = words.find(({ value, isSample, isGlob }) => value === undefined || isSample || isGlob);
   if (unknown) {
-    subject.addUnknown(unknown, 'what eval runs');
+    subject.addUnknown(unknown, 'the text that eval runs');
     subject.inquiry.noteNamesChange();
   }
   const text = words.map(({ value, shape }) => value ?? shape.replaceAll(UNKNOWN, '$unknown')).join(' ');
@@ -24,9 +24,10 @@ export function judgeEval(subject: CommandAnalysis): void {
 export function judgeSource(subject: CommandAnalysis): void {
   const [file, ...others] = subject.args.filter(({ shape }) => shape !== '--');
   if (!file) return;
-  if (others.length === 0 && isActivation(subject, file)) subject.add('execute', `prepares the shell: ${file.text}`);
-  else subject.add('obfuscated', `runs a file in the session's own shell, which may change it: ${file.text}`);
-  if (file.isProcess) subject.addSideEffect('obfuscated', 'runs what another command prints');
+  if (others.length === 0 && isActivation(subject, file))
+    subject.add('execute', `activates a Python environment in the shell: ${file.text}`);
+  else subject.add('obfuscated', `runs a file in the shell of the session, which may change its state: ${file.text}`);
+  if (file.isProcess) subject.addSideEffect('obfuscated', 'runs the output of another command');
   subject.read(file);
   subject.inquiry.noteNamesChange();
 }
@@ -48,13 +49,13 @@ function isActivation({ inquiry, scope }: CommandAnalysis, file: Argument): bool
 export function judgeAlias(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     if (arg.shape.startsWith('-') && arg.shape !== '-p' && arg.shape !== '-L') {
-      subject.add('obfuscated', `alias ${arg.text} changes how all that follows is read`);
+      subject.add('obfuscated', `alias ${arg.text} changes how all later text is parsed`);
       subject.inquiry.noteNamesChange();
     }
     const equals = arg.shape.indexOf('=');
     if (equals <= 0) continue;
     subject.inquiry.noteNamesChange();
-    if (arg.value === undefined || arg.isGlob) subject.addUnknown(arg, 'what an alias stands for');
+    if (arg.value === undefined || arg.isGlob) subject.addUnknown(arg, 'the text of an alias');
     else {
       const text = arg.value.slice(equals + 1);
       subject.inquiry.noteAlias(arg.value.slice(0, equals), text);
@@ -71,7 +72,7 @@ export function judgeTrap(subject: CommandAnalysis): void {
   // In a session, other commands may change its variables before it runs.
   const { scope, inquiry } = subject;
   const lookup = inquiry.facts.isOneShot ? scope.lookup : () => undefined;
-  subject.runText(action, 'what a trap runs', subject.command.stdin, { ...scope, lookup });
+  subject.runText(action, 'the command of a trap', subject.command.stdin, { ...scope, lookup });
   subject.inquiry.noteNamesChange();
 }
 
@@ -93,7 +94,7 @@ function judgeReferences(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const equals = arg.shape.indexOf('=');
     if (equals <= 0) continue;
-    if (arg.value === undefined) subject.addUnknown(arg, 'the variable that another name stands for');
+    if (arg.value === undefined) subject.addUnknown(arg, 'the variable to which a name refers');
     else noteVariable(arg.value.slice(equals + 1), subject.inquiry);
   }
 }
@@ -143,12 +144,12 @@ function isName({ program, args }: CommandAnalysis, { shape }: Argument, index: 
 export function judgePrint(subject: CommandAnalysis): void {
   const flags = subject.args.filter(({ shape }) => /^-[A-Za-z]/.test(shape)).map(({ shape }) => shape);
   if (flags.some((flag) => /^-[A-Za-z]*[szS]/.test(flag)))
-    subject.add('obfuscated', 'print types ahead, or changes what is recorded');
+    subject.add('obfuscated', 'print adds text to the input of the shell or to its history');
   subject.args.forEach(({ shape }, index) => {
     const before = subject.args[index - 1]?.shape ?? '';
     if (/^-[A-Za-z]*v$/.test(before)) noteVariable(shape.replace(/\[.*/s, ''), subject.inquiry);
     if (flags.some((flag) => flag.includes('P')) && /\$\(|`|\$\{|\0/.test(shape))
-      subject.add('obfuscated', 'print reads its text as a prompt, which may run commands');
+      subject.add('obfuscated', 'print expands its text as a prompt, which may run commands');
   });
 }
 
@@ -156,7 +157,7 @@ function judgeUnset(subject: CommandAnalysis): void {
   subject.inquiry.noteNamesChange();
   for (const { value } of subject.args) {
     if (value === undefined || /^(?:PATH|HISTFILE|HISTSIZE|HOME)$/.test(value)) {
-      subject.add('obfuscated', `unset changes how later commands run, or are recorded: ${value ?? '?'}`);
+      subject.add('obfuscated', `unset changes how later commands run or are recorded: ${value ?? '?'}`);
     }
   }
 }
@@ -168,13 +169,14 @@ const MISLEADING =
 /** `set` and `shopt`: most options affect only the session. */
 export function judgeHistory(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
-  if (words.includes('history') || words.includes('+H')) subject.add('obfuscated', 'changes what is recorded');
+  if (words.includes('history') || words.includes('+H'))
+    subject.add('obfuscated', 'changes what the command history records');
   const end = words.indexOf('--');
   const options = end === -1 ? words : words.slice(0, end);
   if (options.some((word) => MISLEADING.test(word.toLowerCase().replaceAll('_', ''))))
-    subject.add('obfuscated', 'changes what words stand for');
+    subject.add('obfuscated', 'changes the meaning of words');
   if (subject.program === 'set' && options.some((word) => /^-[A-Za-z]*k/.test(word)))
-    subject.add('obfuscated', 'set -k changes what words stand for');
+    subject.add('obfuscated', 'set -k changes the meaning of words');
   if (words.some((word) => /^(?:expand_aliases|aliases|posix|compat\d+|xtrace)$/.test(word)))
     subject.inquiry.noteNamesChange();
 }

@@ -13,12 +13,11 @@ import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 const text = { operands: 'text' } as const;
 
 /** Commands that shells run internally. */
-export const BUILTINS: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each(
-    ': cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
+    ': echo cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
     { class: 'read', ...text },
   ),
-  ...each('echo', { class: 'read', ...text }),
   printf: { class: 'read', ...text, judge: judgeNames },
   print: { class: 'read', ...text, judge: judgePrint },
   ...each('read let unset getopts test [ vared integer float', { class: 'read', ...text, judge: judgeNames }),
@@ -51,19 +50,19 @@ export const BUILTINS: ProgramTable = {
     class: 'read',
     ...text,
     options: {
-      '-x': { class: 'obfuscated', reason: 'runs a command at a key', value: 'text' },
+      '-x': { class: 'obfuscated', reason: 'binds a command to a key', value: 'text' },
       '-f': { class: 'obfuscated', value: 'text' },
     },
   },
   hash: {
     class: 'read',
     ...text,
-    options: { '-p': { class: 'obfuscated', reason: 'changes what a name stands for', value: 'text' } },
+    options: { '-p': { class: 'obfuscated', reason: 'changes which program a name refers to', value: 'text' } },
     judge: (subject) => {
       judgeNames(subject);
       // zsh: `hash ls=/bin/rm`.
       if (!subject.args.some(({ shape }) => /^[^-=]+=/.test(shape))) return;
-      subject.add('obfuscated', 'hash changes what a name stands for');
+      subject.add('obfuscated', 'hash changes which program a name refers to');
       subject.inquiry.noteNamesChange();
     },
   },
@@ -79,11 +78,11 @@ export const BUILTINS: ProgramTable = {
     class: 'read',
     ...text,
     options: {
-      ...each('-c -d -w -a -n -r -s', { class: 'obfuscated', reason: 'changes what was recorded', value: 'text' }),
+      ...each('-c -d -w -a -n -r -s', { class: 'obfuscated', reason: 'changes the command history', value: 'text' }),
       '-p': {},
     },
   },
-  fc: { class: 'obfuscated', reason: 'runs commands of the past', ...text, options: { '-l': {} } },
+  fc: { class: 'obfuscated', reason: 'runs commands from the history', ...text, options: { '-l': {} } },
   r: { class: 'execute', ...text },
   emulate: {
     class: 'obfuscated',

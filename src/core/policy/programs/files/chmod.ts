@@ -16,26 +16,35 @@ export function judgeChmod(subject: CommandAnalysis): void {
     options: { '-R': {}, '--recursive': {}, ...valued('--from --reference') },
   });
   const isRecursive = options.some(({ name }) => name === '-R' || name === '--recursive');
-  const hasReference = options.some(({ name }) => name === '--reference');
-  const hasMode = args.length === subject.args.length && !hasReference;
-  const [mode] = hasMode ? operands : [];
-  if (label === 'chmod' && mode?.value !== undefined && SET_ID.test(mode.value)) {
-    subject.add('privilege', 'chmod lets a program run with the rights of its owner');
-  }
-  for (const { name, value } of label === 'chmod' ? options : []) {
-    if (name === '--reference' && !isOwn(subject, value))
-      subject.add('privilege', 'chmod gives the mode of another file, which may be that of a program with rights');
+  const references = options.filter(({ name }) => name === '--reference');
+  const hasMode = args.length === subject.args.length && references.length === 0;
+  if (label === 'chmod') {
+    judgeMode(subject, hasMode ? operands[0] : undefined);
+    for (const { value } of references) judgeReference(subject, value);
   }
   for (const file of hasMode ? operands.slice(1) : operands) {
-    const { facts } = subject.inquiry;
-    for (const path of file.value === undefined ? [] : resolvePath(file.value, subject.scope.directories)) {
-      if (path === undefined || !isRecursive) continue;
-      const isFatal = file.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
-      if (isFatal && kindOf(path, facts) !== 'workspace') {
-        subject.addFatal(`${label} changes all of a directory that everything depends on: ${path}`);
-      }
-    }
+    if (isRecursive) judgeDepth(subject, label, file);
     subject.write(file);
+  }
+}
+
+function judgeMode(subject: CommandAnalysis, mode: Argument | undefined): void {
+  if (mode?.value !== undefined && SET_ID.test(mode.value))
+    subject.add('privilege', 'chmod sets the set-user-ID or set-group-ID bit');
+}
+
+function judgeReference(subject: CommandAnalysis, file: Argument | undefined): void {
+  if (!isOwn(subject, file))
+    subject.add('privilege', 'chmod copies the mode of another file, which may have the set-user-ID bit');
+}
+
+/** A recursive change of a directory on which the machine depends cannot be undone. */
+function judgeDepth(subject: CommandAnalysis, label: string, file: Argument): void {
+  const { facts } = subject.inquiry;
+  const mayBeFatal = file.isGlob ? mayBeCritical : isCritical;
+  for (const path of file.value === undefined ? [] : resolvePath(file.value, subject.scope.directories)) {
+    if (path !== undefined && mayBeFatal(path, facts) && kindOf(path, facts) !== 'workspace')
+      subject.addFatal(`${label} changes everything in a directory on which the machine depends: ${path}`);
   }
 }
 

@@ -21,7 +21,7 @@ export function judgeCopy(subject: CommandAnalysis): void {
   const isDirectoryMade = subject.program === 'install' && options.some(({ name }) => name === '-d');
   const mode = options.find(({ name }) => name === '-m' || name === '--mode')?.value;
   if (subject.program === 'install' && mode && SET_ID.test(mode.shape))
-    subject.add('privilege', 'install lets a program run with the rights of its owner');
+    subject.add('privilege', 'install sets the set-user-ID or set-group-ID bit');
   if (options.some(({ name }) => name === '--strip-program')) subject.add('obfuscated', 'install runs a program');
   const hasTarget = target !== undefined || isDirectoryMade || operands.length < 2;
   const sources = hasTarget ? operands : operands.slice(0, -1);
@@ -60,7 +60,7 @@ function judgeLinked(subject: CommandAnalysis, source: Argument): void {
     const kind = kindOf(path, facts);
     const isSystem = (kind === 'system' && !isStandardProgram(path)) || kind === 'startup' || kind === 'protected';
     if (isSystem || kind === 'device' || isCritical(path, facts) || isRawDevice(path))
-      subject.add('persistence', `ln gives another name to what must not be written to: ${path}`);
+      subject.add('persistence', `ln links to a path that must not be changed: ${path}`);
   }
 }
 
@@ -68,10 +68,10 @@ function judgeLinked(subject: CommandAnalysis, source: Argument): void {
 function judgeMoved(subject: CommandAnalysis, source: Argument, target: Argument | undefined): void {
   const { facts } = subject.inquiry;
   if (target?.value?.startsWith('/dev/') === true && !target.value.startsWith('/dev/shm')) {
-    subject.add('destructive', `mv puts a file in the place of a device: ${target.value}`);
+    subject.add('destructive', `mv replaces a device by a file: ${target.value}`);
   }
   if (source.value === undefined) {
-    subject.addUnknown(source, 'what mv moves');
+    subject.addUnknown(source, 'the file that mv moves');
     return;
   }
   for (const path of resolvePath(source.value, subject.scope.directories)) {

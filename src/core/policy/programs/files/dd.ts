@@ -9,6 +9,6 @@ export function judgeDd(subject: CommandAnalysis): void {
       subject.write(file);
       subject.noteWritten(file);
     } else if (arg.shape.startsWith('if=')) subject.read(tailOf(arg, 'if='.length));
-    else if (arg.value === undefined) subject.addUnknown(arg, 'what dd writes to');
+    else if (arg.value === undefined) subject.addUnknown(arg, 'an operand of dd');
   }
 }

@@ -14,7 +14,7 @@ export function judgeFind(subject: CommandAnalysis): void {
   const starts = (firstTest === -1 ? args : args.slice(0, firstTest)).filter(({ shape }) => !shape.startsWith('-'));
   for (const start of starts) {
     subject.read(start);
-    if (start.value === undefined) subject.addUnknown(start, 'whether find is given an option');
+    if (start.value === undefined) subject.addUnknown(start, 'an option or start directory of find');
   }
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
@@ -23,7 +23,7 @@ export function judgeFind(subject: CommandAnalysis): void {
     if (name === undefined) continue;
     if (name === '-delete') judgeDeletion(subject, starts);
     else if (WRITERS.has(name) && next) subject.write(next);
-    else if (name === '-files0-from') subject.add('obfuscated', 'find reads where to search from a file');
+    else if (name === '-files0-from') subject.add('obfuscated', 'find reads its start directories from a file');
     else if (RUNNERS.has(name)) {
       const length = args.slice(index + 1).findIndex((word, at) => isEnd(word, args[index + at]));
       const words = length === -1 ? args.slice(index + 1) : args.slice(index + 1, index + 1 + length);
@@ -37,8 +37,8 @@ const isEnd = ({ shape }: Argument, before: Argument | undefined): boolean =>
   shape === ';' || (shape === '+' && before?.shape === '{}');
 
 function judgeDeletion(subject: CommandAnalysis, starts: readonly Argument[]): void {
-  if (starts.length === 0) subject.add('destructive', 'find deletes what it finds');
-  for (const start of starts) subject.remove(start, 'find deletes what it finds in', true);
+  if (starts.length === 0) subject.add('destructive', 'find deletes the files that it finds');
+  for (const start of starts) subject.remove(start, 'find deletes the files that it finds in', true);
 }
 
 /** `{}` stands for each found file: at or below the starting points of the search. */
@@ -89,6 +89,6 @@ const FD_RUNNERS = /^(?:-[A-Za-z]*[xX]|--exec(?:-batch)?)$/;
 export function judgeFd(subject: CommandAnalysis): void {
   const at = subject.args.findIndex(({ shape }) => FD_RUNNERS.test(shape));
   const attached = subject.args.find(({ shape }) => /^--exec(?:-batch)?=/.test(shape));
-  if (attached) subject.addUnknown(attached, 'what fd runs');
+  if (attached) subject.addUnknown(attached, 'the command that fd runs');
   if (at !== -1) runOnEach(subject, [...subject.args.slice(at + 1), unknownArgument('{}')], []);
 }

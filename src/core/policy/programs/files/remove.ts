@@ -13,7 +13,8 @@ export function judgeRemoval(subject: CommandAnalysis): void {
   const names = options.map(({ name }) => name);
   const isRecursive = names.some((name) => ['-r', '-R', '--recursive'].includes(name));
   // Without this option, GNU rm refuses "/" itself.
-  if (names.some((name) => name.startsWith('--no-p'))) subject.addFatal('rm is told to delete the root directory');
+  if (names.some((name) => name.startsWith('--no-p')))
+    subject.addFatal('rm --no-preserve-root allows deleting the root directory');
   if (operands.length === 0) subject.add('destructive', `${subject.program ?? 'it'} deletes files`);
   for (const operand of operands) subject.remove(operand, `${subject.program ?? 'it'} deletes`, isRecursive);
 }

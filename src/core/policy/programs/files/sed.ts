@@ -19,12 +19,13 @@ export function judgeSed(subject: CommandAnalysis): void {
   const isSafe = options.some(({ name }) => name === '--sandbox');
   const inPlace = options.some(({ name }) => /^-(?:i|I|-in-place)/.test(name));
   if (subject.args.some(({ shape }) => /^(?:-[nrEsuz]*i|--in-place=).*\//.test(shape)))
-    subject.add('obfuscated', 'sed puts copies of the files into another directory');
+    subject.add('obfuscated', 'sed writes backup files to another directory');
   const given = options.filter(({ name }) => name === '-e' || name === '--expression').map(({ value }) => value);
   const fromFile = options.find(({ name }) => name === '-f' || name === '--file');
   const isGiven = given.length > 0 || fromFile !== undefined;
   for (const script of isGiven ? given : operands.slice(0, 1)) if (script && !isSafe) judgeScript(subject, script);
-  if (fromFile) subject.add('obfuscated', `sed runs a script that is not known: ${fromFile.value?.text ?? ''}`);
+  if (fromFile)
+    subject.add('obfuscated', `sed runs a script from a file, which is not read: ${fromFile.value?.text ?? ''}`);
   const files = isGiven ? operands : operands.slice(1);
   for (const file of files) {
     if (inPlace) subject.write(file);
@@ -37,7 +38,7 @@ function judgeScript(subject: CommandAnalysis, script: Argument): void {
   // Text that is substituted into a script is mostly data; at its beginning it could be a command.
   const text = script.value ?? script.shape.replaceAll('\0', 'x');
   if (script.value === undefined && /^\0|[;{}\n]\s*\0|\0\s*$/.test(script.shape)) {
-    subject.addUnknown(script, 'what sed runs');
+    subject.addUnknown(script, 'the script that sed runs');
   }
   for (const command of text.length > POLICY_LIMITS.maxScriptLength ? [undefined] : commandsOf(text)) {
     if (command === undefined) subject.add('obfuscated', 'sed runs a script that cannot be judged');

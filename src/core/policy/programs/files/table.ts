@@ -1,11 +1,11 @@
 import { judgeChmod } from './chmod.js';
 import { judgeCopy } from './copy.js';
 import { judgeDd } from './dd.js';
-import { isTextEditing } from '../interpreters/perl.js';
+import { isTextEditing } from '../../subject/perl-code.js';
 import { judgeRemoval } from './remove.js';
 import { judgeSed } from './sed.js';
 import { judgeTar } from './tar.js';
-import { judgeFind } from './find.js';
+import { judgeFd, judgeFind } from './find.js';
 import { tailOf } from '../../subject/options.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
@@ -18,7 +18,7 @@ function judgeZip(subject: CommandAnalysis): void {
   if (archive && archive.value !== '-') subject.write(archive);
   for (const file of files) subject.read(file);
   if (subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*m[a-zA-Z]*|--move)$/.test(shape)))
-    subject.add('destructive', 'zip deletes what it has packed');
+    subject.add('destructive', 'zip deletes the files that it packs');
 }
 
 /** Perl's `rename` runs its first operand as code; only a plain substitution is known. */
@@ -37,7 +37,7 @@ function judgeTee(subject: CommandAnalysis): void {
 }
 
 /** Programs that change files. */
-export const FILES: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each('mkdir', { class: 'write', operands: 'write', options: valued('-m --mode') }),
   touch: { class: 'write', operands: 'write', options: valued('-d -t -r --date --reference --time') },
   ...each('tee sponge', { class: 'write', operands: 'write', judge: judgeTee }),
@@ -80,7 +80,7 @@ export const FILES: ProgramTable = {
     judge: (subject) => {
       for (const arg of subject.args) {
         if (/^-o./.test(arg.shape)) subject.write(tailOf(arg, '-o'.length));
-        if (arg.shape === '-sdel' || arg.shape === '-df') subject.add('destructive', 'deletes what it has packed');
+        if (arg.shape === '-sdel' || arg.shape === '-df') subject.add('destructive', 'deletes the files that it packs');
       }
     },
   }),
@@ -103,7 +103,7 @@ export const FILES: ProgramTable = {
       ...each('-D --directory -O -F --file', { value: 'write' }),
       ...each('--absolute-filenames --rsh-command --to-stdout', {
         class: 'destructive',
-        reason: 'writes to wherever the archive says',
+        reason: 'writes to any path that the archive names',
       }),
       ...valued('-H --format -C -E -I -M -R'),
     },
@@ -114,8 +114,18 @@ export const FILES: ProgramTable = {
   gsed: { class: 'read', operands: 'text', judge: judgeSed },
   find: { class: 'read', operands: 'text', judge: judgeFind },
   gfind: { class: 'read', operands: 'text', judge: judgeFind },
+  ...each('fd fdfind', {
+    class: 'read',
+    options: valued('-e -t -d -E -g --extension --type --exclude --max-depth'),
+    judge: judgeFd,
+  }),
   chmod: { class: 'write', operands: 'text', judge: judgeChmod },
-  ...each('chown chgrp', { class: 'privilege', reason: 'gives files away', operands: 'text', judge: judgeChmod }),
+  ...each('chown chgrp', {
+    class: 'privilege',
+    reason: 'changes the owner of files',
+    operands: 'text',
+    judge: judgeChmod,
+  }),
   // It removes empty directories only.
   rmdir: { class: 'write', operands: 'write' },
   ...each('rm remove remove_directory unlink shred wipe srm trash trash-put', {

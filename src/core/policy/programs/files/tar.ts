@@ -26,12 +26,12 @@ export function judgeTar(subject: CommandAnalysis): void {
     if (spec?.value === 'shell' && value) {
       subject.add('execute', `tar ${name} runs a program`);
       // The content of the archive is the command's input.
-      subject.runText(value, `what tar ${name} runs`, { kind: 'unknown', what: 'tar' });
+      subject.runText(value, `the command that tar ${name} runs`, { kind: 'unknown', what: 'tar' });
     }
     if (name === '--checkpoint-action') judgeAction(subject, value);
   }
-  if (has('-P', '--absolute-names')) subject.add('destructive', 'tar writes to wherever the archive says');
-  if (has('--remove-files') && operands.length === 0) subject.add('destructive', 'tar deletes what it has packed');
+  if (has('-P', '--absolute-names')) subject.add('destructive', 'tar writes to any path that the archive names');
+  if (has('--remove-files') && operands.length === 0) subject.add('destructive', 'tar deletes the files that it packs');
   if (has('--remove-files')) for (const file of operands) subject.remove(file, 'tar deletes', true);
   const archive = valueOf('-f', '--file');
   if (archive?.value !== '-' && archive) {
@@ -49,7 +49,8 @@ export function judgeTar(subject: CommandAnalysis): void {
 }
 
 function judgeAction(subject: CommandAnalysis, value: Argument | undefined): void {
-  if (value?.value === undefined) subject.add('obfuscated', 'tar --checkpoint-action is known only when it runs');
+  if (value?.value === undefined)
+    subject.add('obfuscated', 'tar --checkpoint-action runs a command that is known only at run time');
   else if (value.value.startsWith('exec=')) {
     subject.add('execute', 'tar --checkpoint-action runs a command');
     subject.inquiry.judgeText(value.value.slice('exec='.length), subject.scope);

@@ -35,7 +35,7 @@ function judgePlace(subject: CommandAnalysis, option: string, value: Argument | 
   const { inquiry, scope } = subject;
   const paths = value?.value === undefined ? [undefined] : resolvePath(value.value, scope.directories);
   if (paths.every((path) => kindOf(path, inquiry.facts) === 'workspace')) return;
-  subject.add('obfuscated', `git ${option} has it use a place with other settings: ${value?.text ?? ''}`);
+  subject.add('obfuscated', `git ${option} uses a repository with other settings: ${value?.text ?? ''}`);
 }
 
 function judgeSetting(subject: CommandAnalysis, setting: string): void {
@@ -43,7 +43,7 @@ function judgeSetting(subject: CommandAnalysis, setting: string): void {
   const value = rest.join('=');
   if (/^core\.(?:pager|editor)$/i.test(key) && /^(?:|cat|less|true|:|vi|vim|nano)$/.test(value)) return;
   if (key.includes('\0') || RUNNING_SETTING.test(key))
-    subject.add('obfuscated', `git is told to run something by the setting ${key}`);
+    subject.add('obfuscated', `git runs a program that a setting names: ${key}`);
   if (value.startsWith('!')) subject.inquiry.judgeText(value.slice(1).replaceAll('\0', '$unknown'), subject.scope);
 }
 
@@ -57,7 +57,7 @@ export function judgeGitConfig(subject: CommandAnalysis): void {
   const [key] = names;
   if (key?.value === undefined || RUNNING_SETTING.test(key.value)) {
     if (names.length > 1 || words.length > names.length)
-      subject.add('persistence', `git will run something by the setting ${key?.text ?? ''}`);
+      subject.add('persistence', `git will run a program that a setting names: ${key?.text ?? ''}`);
   }
   words.forEach(({ shape }, index) => {
     const file = /^(?:-f|--file)$/.test(shape) ? words[index + 1] : undefined;
@@ -75,7 +75,7 @@ export function judgeGitCheckout(subject: CommandAnalysis): void {
   const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
   const isRestore = has('restore') && (!has('--staged', '-S') || has('--worktree', '-W'));
   const isOfFiles = has('checkout') && namesFiles(subject);
-  if (isRestore || isOfFiles || has('--', '.')) subject.add('destructive', 'git discards changes of files');
+  if (isRestore || isOfFiles || has('--', '.')) subject.add('destructive', 'git discards changes to files');
 }
 
 const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
@@ -99,9 +99,9 @@ export function judgeGitClean(subject: CommandAnalysis): void {
 /** `reset`: changes the index, or also the files. */
 export function judgeGitReset(subject: CommandAnalysis): void {
   const isHard = subject.args.some(({ shape }) => /^--(?:h|m|k)/.test(shape) && !shape.startsWith('--mi'));
-  if (isHard) subject.add('destructive', 'git discards changes of files');
+  if (isHard) subject.add('destructive', 'git discards changes to files');
   if (subject.args.some(({ value }) => value === undefined))
-    subject.add('destructive', 'git may discard changes of files');
+    subject.add('destructive', 'git may discard changes to files');
 }
 
 /** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is another destination. */
@@ -111,7 +111,7 @@ export function judgeGitPush(subject: CommandAnalysis): void {
   );
   if (address) subject.add('exfiltration', `git push sends the repository to an address: ${address.text}`);
   for (const { shape } of wordsAfter(subject, 'push')) {
-    if (/^[+:]./.test(shape)) subject.add('destructive', `git overwrites or deletes what others have: ${shape}`);
+    if (/^[+:]./.test(shape)) subject.add('destructive', `git overwrites or deletes commits of others: ${shape}`);
   }
 }
 

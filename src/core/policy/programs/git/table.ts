@@ -29,13 +29,13 @@ const fetch: ProgramSpec = {
   options: {
     ...each('--upload-pack -u', { value: 'shell', class: 'execute' }),
     ...each('-c --config', code),
-    '--template': { class: 'obfuscated', reason: 'brings hooks along', value: 'text' },
+    '--template': { class: 'obfuscated', reason: 'installs hooks from a template', value: 'text' },
     ...valued('-b -o --depth --branch --origin -j'),
   },
 };
 
 /** `git`; its hooks and settings run programs, see also the start-up paths. */
-export const GIT: ProgramTable = {
+export const SPECS: ProgramTable = {
   git: {
     class: 'execute',
     reason: 'may run an alias',
@@ -54,7 +54,7 @@ export const GIT: ProgramTable = {
       grep: { ...show, options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') } },
       init: {
         ...change,
-        options: { '--template': { class: 'obfuscated', reason: 'brings hooks along', value: 'text' } },
+        options: { '--template': { class: 'obfuscated', reason: 'installs hooks from a template', value: 'text' } },
       },
       'hash-object': { ...change, operands: 'read' },
       ...each('send-pack fetch-pack', {
@@ -140,7 +140,7 @@ export const GIT: ProgramTable = {
       'update-ref': { ...change, options: { ...each('-d --stdin', { class: 'destructive' }), ...valued('-m') } },
       apply: {
         ...change,
-        options: { '--unsafe-paths': { class: 'destructive', reason: 'writes to wherever the patch says' } },
+        options: { '--unsafe-paths': { class: 'destructive', reason: 'writes to any path that the patch names' } },
       },
       'format-patch': { ...change, options: each('-o --output-directory', { value: 'write' }) },
       config: { class: 'write', ...text, judge: judgeGitConfig },
@@ -161,7 +161,7 @@ export const GIT: ProgramTable = {
           ...each('--receive-pack --exec', { value: 'shell', class: 'execute' }),
           ...each('-f --force --force-with-lease --mirror -d --delete --prune', {
             class: 'destructive',
-            reason: 'overwrites what others have',
+            reason: 'overwrites commits of others',
           }),
           ...valued('-o --push-option'),
         },

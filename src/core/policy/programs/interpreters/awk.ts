@@ -2,7 +2,7 @@ import { type Argument, literal } from '../../words/argument.js';
 import { POLICY_LIMITS } from '../../model/limits.js';
 import { parseArguments, tailOf } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
-import { isInputName } from '../../subject/shells.js';
+import { isInputName } from '../../subject/standard-input.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {
@@ -30,7 +30,7 @@ export function judgeAwk(subject: CommandAnalysis): void {
     subject.add('execute', `awk runs a script: ${value?.text ?? ''}`);
     const { stdin } = subject.command;
     if (isInputName(value?.value) && stdin && stdin.kind !== 'file')
-      subject.add('obfuscated', 'awk runs code from its input that cannot be judged');
+      subject.add('obfuscated', 'awk runs code from its input, which cannot be judged');
   }
   if (options.some(({ name }) => ['-l', '--load', '-i', '--include'].includes(name))) {
     subject.add('obfuscated', 'awk loads other code');

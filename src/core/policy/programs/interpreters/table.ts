@@ -1,40 +1,63 @@
 import { type Argument, literal } from '../../words/argument.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { judgeAwk } from './awk.js';
-import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
+import {
+  each,
+  type OptionSpec,
+  type ProgramSpec,
+  type ProgramTable,
+  valued,
+  type ValueRole,
+} from '../../subject/program-spec.js';
 import { judgeProgram } from '../../subject/judge-program.js';
 import { parseArguments } from '../../subject/options.js';
 import { judgeTextEditing } from './perl.js';
-import { DESCRIPTOR, isInputName } from '../../subject/shells.js';
-import { judgeFetchedScript } from '../../subject/run-file.js';
+import { DESCRIPTOR, isInputName } from '../../subject/standard-input.js';
+import { judgeFetchedScript, judgeScriptAddress } from '../../subject/run-file.js';
 import { isWholeText, judgeSource } from '../../subject/inline-source.js';
 
-/** Judges an interpreter by its standard input: code read from there is unknown. */
+/** Judges an interpreter by its script, or by its standard input: code read from there is unknown. */
 const judgeInput =
   (options: Readonly<Record<string, OptionSpec>>) =>
   (subject: CommandAnalysis): void => {
-    const { stdin } = subject.command;
     const { operands, options: given } = parseArguments(subject.args, { options, stopsAtOperand: true });
-    const label = subject.program ?? 'it';
+    const isPhp = subject.program === 'php';
     const head = subject.args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
     // php: the words after `--` are arguments of the script, which is read from standard input.
-    const script = label === 'php' && head?.shape === '--' ? undefined : operands[0];
-    const hasCode = given.some(
-      ({ spec }) => spec?.value === 'source' || spec?.value === 'code' || spec?.value === 'text',
-    );
+    const script = isPhp && head?.shape === '--' ? undefined : operands[0];
     const module = given.find(({ name }) => name === '-m')?.value;
     if (module) judgeModule(subject, module);
-    if (script?.isProcess === true) subject.add('obfuscated', `${label} runs what another command prints`);
-    else if (label === 'php' && given.some(({ name }) => name === '-S')) judgeServer(subject);
-    else if (script && DESCRIPTOR.test(script.shape) && !stdin)
-      subject.add('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
-    else if (script?.value === undefined && script) subject.addUnknown(script, `the script that ${label} runs`);
-    else if (stdin && !hasCode && (!script || isInputName(script.value))) {
-      if (stdin.kind === 'file') return;
-      if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
-      else subject.add('obfuscated', `${label} runs code from its input that cannot be judged`);
-    } else if (script) judgeFetchedScript(subject, script);
+    if (isPhp && script?.isProcess !== true && given.some(({ name }) => name === '-S')) judgeServer(subject);
+    else if (!script || !judgeUnknownScript(subject, script)) {
+      const hasCode = given.some(({ spec }) => spec?.value !== undefined && GIVES_CODE.has(spec.value));
+      judgeStdin(subject, script, hasCode);
+    }
   };
+
+/** Roles of options whose value is the program, or names it. */
+const GIVES_CODE: ReadonlySet<ValueRole> = new Set(['source', 'code', 'text']);
+
+/** Judges a script that is no file with a known name; returns false when it is one. */
+function judgeUnknownScript(subject: CommandAnalysis, script: Argument): boolean {
+  const label = subject.program ?? 'it';
+  if (script.isProcess) subject.add('obfuscated', `${label} runs the output of another command`);
+  else if (DESCRIPTOR.test(script.shape) && !subject.command.stdin)
+    subject.add('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
+  else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
+  else return false;
+  return true;
+}
+
+/** Judges standard input when it is the program; otherwise the script. */
+function judgeStdin(subject: CommandAnalysis, script: Argument | undefined, hasCode: boolean): void {
+  const { stdin } = subject.command;
+  const label = subject.program ?? 'it';
+  if (!stdin || hasCode || (script && !isInputName(script.value))) {
+    if (script) judgeFetchedScript(subject, script);
+  } else if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
+  else if (stdin.kind !== 'file')
+    subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
+}
 
 /** Python modules that act as programs, or that behave like other programs. */
 const MODULES: Readonly<Record<string, string>> = {
@@ -56,18 +79,7 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
 /** A server that accepts connections from other machines unless it is bound to a local address. */
 function judgeServer(subject: CommandAnalysis): void {
   if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
-    subject.add('exfiltration', `${subject.program ?? 'it'} shows files to other machines`);
-}
-
-/** `deno run` and `bun run`: the script may be their input, or be fetched from another machine. */
-export function judgeRun(subject: CommandAnalysis): void {
-  const label = subject.program ?? 'it';
-  for (const { shape, value } of subject.args) {
-    if (isInputName(value) && subject.command.stdin)
-      subject.add('obfuscated', `${label} runs code from its input that cannot be judged`);
-    if (/^(?:https?|jsr|npm):/.test(shape)) subject.add('network', `${label} fetches what it runs: ${shape}`);
-    if (/^https?:/.test(shape)) subject.add('obfuscated', `${label} runs code from another machine: ${shape}`);
-  }
+    subject.add('exfiltration', `${subject.program ?? 'it'} serves files to other machines`);
 }
 
 /** Options of an interpreter by the role of their values; names are separated by blanks. */
@@ -105,8 +117,8 @@ const PERL = interpreter({ source: '-e -E', code: '-M -m -x -n -p -i -d', values
 /** Node.js, and programs with the same options. */
 const NODE = { source: '-e -p --eval --print', code: '-r --require --import' } as const;
 
-/** Interpreters and editors: programs that run code of their own languages. */
-export const INTERPRETERS: ProgramTable = {
+/** Programs that run code of their own languages, and debuggers. */
+export const SPECS: ProgramTable = {
   timeit: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' },
   venv: { class: 'write', operands: 'write', options: valued('--prompt') },
   ...each('zipfile tarfile', {
@@ -123,7 +135,7 @@ export const INTERPRETERS: ProgramTable = {
   ...each('deno', {
     class: 'execute',
     operands: 'text',
-    judge: judgeRun,
+    judge: judgeScriptAddress,
     options: each('--eval --preload', { value: 'code' }),
     subcommands: {
       eval: { class: 'execute', operands: 'text', judge: judgeEvaluation },
@@ -146,37 +158,13 @@ export const INTERPRETERS: ProgramTable = {
   ...each('tclsh wish expect', interpreter({ source: '-c' })),
   ...each(
     'ocaml raku crystal nim clj kotlinc csi gp maxima sage',
-    interpreter({ source: '-e -eval --eval -c e eval --batch-string' }),
+    interpreter({ source: '-e -eval --eval -c --batch-string' }),
   ),
   ...each(
     'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave',
     interpreter({ source: '-e -E --eval -eval -g -c' }),
   ),
   ...each('awk gawk mawk nawk original-awk', { class: 'read', operands: 'text', judge: judgeAwk }),
-  ...each('vi vim nvim view ex rvim gvim vimdiff', {
-    class: 'write',
-    options: { ...each('-c --cmd -S -s -u -U -W -w -l -es --listen', { value: 'code' }), ...valued('-t -T -i') },
-    operands: 'write',
-    judge: (subject) => {
-      const { args, command, program } = subject;
-      const isLineEditor = program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
-      if (isLineEditor && command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
-      if (args.some(({ shape }) => /^\+\D/.test(shape))) subject.add('obfuscated', 'an editor runs commands');
-    },
-  }),
-  ...each('emacs emacsclient kak', {
-    class: 'execute',
-    options: each('-e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert', { value: 'code' }),
-    operands: 'write',
-  }),
-  ...each('nano pico micro joe ed red', {
-    class: 'write',
-    operands: 'write',
-    options: each('-s --speller -command', { value: 'shell', class: 'execute' }),
-    judge: (subject) => {
-      if (subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
-    },
-  }),
   ...each('gdb lldb', {
     class: 'execute',
     operands: 'text',

@@ -1,17 +1,9 @@
-import {
-  judgeCloud,
-  judgeCurl,
-  judgeFileTransfer,
-  judgeRemoteCopy,
-  judgeSender,
-  judgeSocat,
-  judgeWget,
-  WGET_OPTIONS,
-} from './judge.js';
+import { judgeCurl, judgeWget, WGET_OPTIONS } from './fetch.js';
+import { judgeCloud, judgeFileTransfer, judgeRemoteCopy, judgeSender, judgeSocat } from './judge.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 /** Programs that communicate with other machines. */
-export const NETWORK: ProgramTable = {
+export const SPECS: ProgramTable = {
   curl: { class: 'network', operands: 'text', judge: judgeCurl },
   wget: {
     class: 'network',
@@ -28,7 +20,7 @@ export const NETWORK: ProgramTable = {
       if (subject.args.some(({ shape }) => /^[^=:@/]*(?::?=)?@./.test(shape)))
         subject.add('exfiltration', `${subject.program ?? 'it'} sends a file`);
       if (subject.args.some(({ shape }) => shape === 'DELETE'))
-        subject.add('destructive', `${subject.program ?? 'it'} deletes what is kept elsewhere`);
+        subject.add('destructive', `${subject.program ?? 'it'} deletes remote data`);
     },
   }),
   aria2c: {
@@ -48,10 +40,10 @@ export const NETWORK: ProgramTable = {
     options: {
       ...each('-e -c --exec --sh-exec', {
         class: 'obfuscated',
-        reason: 'gives a program to another machine',
+        reason: 'connects a program to another machine',
         value: 'shell',
       }),
-      ...each('-l --listen', { class: 'exfiltration', reason: 'waits for connections' }),
+      ...each('-l --listen', { class: 'exfiltration', reason: 'accepts connections from other machines' }),
     },
     judge: judgeSender,
   }),
@@ -60,8 +52,8 @@ export const NETWORK: ProgramTable = {
     class: 'network',
     operands: 'text',
     options: {
-      ...each('-b -D', { class: 'obfuscated', reason: 'is given commands that cannot be judged', value: 'text' }),
-      ...each('-o -F -S', { class: 'obfuscated', reason: 'may run programs here', value: 'text' }),
+      ...each('-b -D', { class: 'obfuscated', reason: 'runs commands that cannot be judged', value: 'text' }),
+      ...each('-o -F -S', { class: 'obfuscated', reason: 'may run programs on this machine', value: 'text' }),
       ...valued('-B -c -i -J -l -P -R -s -X'),
     },
     judge: judgeFileTransfer,
@@ -71,7 +63,7 @@ export const NETWORK: ProgramTable = {
     operands: 'text',
     options: each('-c -e -f', {
       class: 'obfuscated',
-      reason: 'is given commands that cannot be judged',
+      reason: 'runs commands that cannot be judged',
       value: 'text',
     }),
     judge: judgeFileTransfer,
@@ -82,7 +74,7 @@ export const NETWORK: ProgramTable = {
     operands: 'text',
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^(?:-X|--method=)?DELETE$/i.test(shape)))
-        subject.add('destructive', 'deletes what is kept elsewhere');
+        subject.add('destructive', 'deletes remote data');
     },
     subcommands: {
       ...each('gist', { class: 'exfiltration', reason: 'publishes files', operands: 'text' }),
@@ -96,7 +88,7 @@ export const NETWORK: ProgramTable = {
         operands: 'text',
         subcommands: each('delete archive rename', { class: 'destructive', operands: 'text' }),
       }),
-      ...each('alias extension', { class: 'obfuscated', reason: 'may run anything', operands: 'text' }),
+      ...each('alias extension', { class: 'obfuscated', reason: 'may run any program', operands: 'text' }),
     },
   }),
   ...each(
@@ -138,7 +130,7 @@ export const NETWORK: ProgramTable = {
   },
   ...each('ngrok cloudflared localtunnel lt bore', {
     class: 'exfiltration',
-    reason: 'opens this machine to others',
+    reason: 'makes this machine reachable for others',
     operands: 'text',
   }),
 };

@@ -1,3 +1,4 @@
+import type { Argument } from '../../words/argument.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** The session's own jobs. */
@@ -10,19 +11,28 @@ const ASKING = /^-(?:s ?|n ?)?0$/;
 
 /** `kill`: own jobs and processes by number; killing all processes, or the first process, is irreparable. */
 export function judgeKill(subject: CommandAnalysis): void {
-  const [first, second] = subject.args;
+  const [first] = subject.args;
   if (first?.shape === '-l' || first?.shape === '-L') return;
-  const hasSignal = /^-(?!-)/.test(first?.shape ?? '') && subject.args.length > 1;
-  const isNamed = first?.shape === '-s' || first?.shape === '-n';
-  if (ASKING.test(isNamed ? `${first.shape} ${second?.shape ?? ''}` : (first?.shape ?? ''))) return;
-  const targets = subject.args.slice(hasSignal ? (isNamed ? 2 : 1) : 0).filter(({ shape }) => shape !== '--');
+  const { signal, targets } = readCall(subject.args);
+  if (ASKING.test(signal)) return;
   subject.add('execute', 'kill signals processes');
-  for (const target of targets) {
-    if (target.value === '-1' || target.value === '1')
-      subject.addFatal(`kill ends every process, or the one that all others need: ${target.text}`);
-    const isOwn = OWN_JOBS.test(target.text) || OWN_FILE.test(target.text);
-    const isGiven = target.value === undefined && !target.text.includes('$');
-    if (isGiven || (target.hasSubstitution && !isOwn))
-      subject.add('destructive', 'kill signals what another command names');
-  }
+  for (const target of targets) if (target.shape !== '--') judgeTarget(subject, target);
+}
+
+/** The signal with its option, and the processes. */
+function readCall(args: readonly Argument[]): { readonly signal: string; readonly targets: readonly Argument[] } {
+  const [{ shape: first } = { shape: '' }, second] = args;
+  if (first === '-s' || first === '-n') return { signal: `${first} ${second?.shape ?? ''}`, targets: args.slice(2) };
+  // A lone negative number is a process group.
+  const hasSignal = /^-(?!-)/.test(first) && args.length > 1;
+  return { signal: first, targets: args.slice(hasSignal ? 1 : 0) };
+}
+
+function judgeTarget(subject: CommandAnalysis, { value, text, hasSubstitution }: Argument): void {
+  if (value === '-1' || value === '1')
+    subject.addFatal(`kill signals every process, or the first process of the machine: ${text}`);
+  const isOwn = OWN_JOBS.test(text) || OWN_FILE.test(text);
+  const isGiven = value === undefined && !text.includes('$');
+  if (isGiven || (hasSubstitution && !isOwn))
+    subject.add('destructive', 'kill signals processes that another command prints');
 }

@@ -6,7 +6,7 @@ const text = { operands: 'text' } as const;
 const show: ProgramSpec = { class: 'read', ...text };
 
 /** Programs that act on the machine: accounts, services, schedules, disks, packages of the system. */
-export const SYSTEM: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each('kill', { class: 'execute', ...text, judge: judgeKill }),
   ...each('pkill killall skill killall5 xkill slay', {
     class: 'destructive',
@@ -15,7 +15,7 @@ export const SYSTEM: ProgramTable = {
   }),
   ...each('shutdown reboot halt poweroff telinit init', {
     class: 'destructive',
-    reason: 'ends the machine',
+    reason: 'shuts the machine down',
     ...text,
     judge: judgeShutdown,
   }),
@@ -25,7 +25,7 @@ export const SYSTEM: ProgramTable = {
       class: 'destructive',
       ...text,
       judge: (subject) => {
-        subject.addFatal(`${subject.program ?? 'it'} destroys what is on a disk`);
+        subject.addFatal(`${subject.program ?? 'it'} destroys the data on a disk`);
       },
     },
   ),
@@ -93,7 +93,7 @@ export const SYSTEM: ProgramTable = {
   ...each('at batch anacron fcron', { class: 'persistence', reason: 'runs commands later', ...text }),
   systemctl: {
     class: 'privilege',
-    reason: 'acts on services',
+    reason: 'controls services',
     ...text,
     options: valued('-t -p -n -o -H -M --type --property --lines --state'),
     subcommands: {
@@ -117,7 +117,7 @@ export const SYSTEM: ProgramTable = {
   },
   ...each('service rc-service initctl launchctl supervisorctl', {
     class: 'privilege',
-    reason: 'acts on services',
+    reason: 'controls services',
     ...text,
   }),
   ...each(
@@ -136,7 +136,7 @@ export const SYSTEM: ProgramTable = {
     'apt apt-get aptitude dnf yum zypper pacman apk brew snap flatpak dpkg rpm emerge xbps-install nix-env port',
     {
       class: 'privilege',
-      reason: 'changes the programs of the machine',
+      reason: 'installs, changes or removes system packages',
       ...text,
       options: valued('-o -c -t'),
       subcommands: {
@@ -155,7 +155,7 @@ export const SYSTEM: ProgramTable = {
   ),
   ...each('dpkg-divert dpkg-statoverride debconf-set-selections', {
     class: 'privilege',
-    reason: 'changes the programs of the machine',
+    reason: 'installs, changes or removes system packages',
     ...text,
   }),
   ...each('apt-cache dpkg-query apt-config', show),
@@ -163,7 +163,7 @@ export const SYSTEM: ProgramTable = {
     ...show,
     subcommands: each('hold unhold auto manual minimize-manual', {
       class: 'privilege',
-      reason: 'changes the programs of the machine',
+      reason: 'installs, changes or removes system packages',
       ...text,
     }),
   },
@@ -180,7 +180,7 @@ export const SYSTEM: ProgramTable = {
   // The daemon's own user has all its rights, including the right to confirm a command.
   'shell-adapter': {
     class: 'privilege',
-    reason: 'acts on the adapter itself',
+    reason: 'controls shell-adapter itself',
     ...text,
     subcommands: each('metadata doctor check sessions protocol tools config help --help --version -V', show),
   },
@@ -195,7 +195,7 @@ export const SYSTEM: ProgramTable = {
   ...each('xdg-open open start', { class: 'execute' }),
   ...each('screen tmux byobu zellij dtach abduco', {
     class: 'obfuscated',
-    reason: 'runs commands out of sight',
+    reason: 'runs commands on another terminal',
     ...text,
   }),
   ...each('qemu-system-x86_64', { class: 'execute', ...text }),

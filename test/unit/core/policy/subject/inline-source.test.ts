@@ -40,7 +40,7 @@ describe('a program that is given whole', () => {
       {
         text: "python3 -c 'print(1)'",
         class: 'execute',
-        reasons: [expect.stringContaining('runs the code that it is given')],
+        reasons: [expect.stringContaining('runs code from its arguments')],
       },
     ]);
   });

@@ -1,22 +1,16 @@
-import type { Argument } from '../words/argument.js';
-import { SETS_ZSH_NAMES } from './assignments.js';
-import { tailOf } from './options.js';
-import { normalizePath } from '../paths/paths.js';
-import { FOREIGN_SHELLS } from '../words/program-name.js';
-import { judgeWrittenScript } from './run-file.js';
-import type { CommandAnalysis } from './command-analysis.js';
+import { normalizePath } from '../../paths/paths.js';
+import { SETS_ZSH_NAMES } from '../../subject/assignments.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { tailOf } from '../../subject/options.js';
+import { judgeWrittenScript } from '../../subject/run-file.js';
+import { DESCRIPTOR, isInputName } from '../../subject/standard-input.js';
+import type { Argument } from '../../words/argument.js';
 
 /** Options that take a separate value. */
 const VALUED = new Set(['-o', '+o', '-O', '+O', '--rcfile', '--init-file', '--emulate']);
 
 /** zsh's long form of `-s`. */
 const INPUT_OPTION = /^--sh_?in_?stdin$/i;
-
-/** File names that denote standard input. */
-const STDIN_NAMES = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
-
-/** A file name that denotes an open file descriptor. */
-export const DESCRIPTOR = /^\/(?:dev|proc\/[^/]+)\/fd\//;
 
 /** The program that the arguments of a shell select. */
 interface ShellCall {
@@ -54,16 +48,21 @@ function readCall(args: readonly Argument[]): ShellCall {
   return { command: undefined, script: undefined, startFile, readsInput };
 }
 
+/** Judges a shell with another language than the parser's. */
+export function judgeForeignShell(subject: CommandAnalysis): void {
+  subject.addSideEffect('obfuscated', `${subject.program ?? 'it'} is a shell whose language cannot be judged`);
+  judgeShell(subject);
+}
+
 /** Judges a shell: the text, script or input that it runs. */
-export function judgeShell(subject: CommandAnalysis, label: string): void {
+export function judgeShell(subject: CommandAnalysis): void {
+  const label = subject.program ?? 'it';
   const { command, script, startFile, readsInput } = readCall(subject.args);
-  const isForeign = FOREIGN_SHELLS.has(label);
-  if (isForeign) subject.addSideEffect('obfuscated', `${label} is a shell whose language cannot be judged`);
   if (startFile) subject.addSideEffect('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
   if (label === 'zsh' && subject.inquiry.facts.shell !== 'zsh' && SETS_ZSH_NAMES.test(command?.shape ?? ''))
-    subject.addSideEffect('obfuscated', 'zsh is told to find other programs');
+    subject.addSideEffect('obfuscated', 'the command for zsh changes where zsh finds programs');
   if (command) {
-    subject.runText(command, `what ${label} runs`);
+    subject.runText(command, `the command that ${label} runs`);
     return;
   }
   if (readsInput || !script || isInputName(script.value)) {
@@ -71,8 +70,8 @@ export function judgeShell(subject: CommandAnalysis, label: string): void {
     return;
   }
   if (DESCRIPTOR.test(script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape))
-    subject.addSideEffect('obfuscated', `${label} runs what a descriptor gives: ${script.text}`);
-  else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs what another command prints`);
+    subject.addSideEffect('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
+  else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs the output of another command`);
   else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
   else {
     subject.add('execute', `${label} runs a script: ${script.value}`);
@@ -81,16 +80,13 @@ export function judgeShell(subject: CommandAnalysis, label: string): void {
   }
 }
 
-/** Whether a file name denotes standard input. */
-export const isInputName = (name: string | undefined): boolean =>
-  name !== undefined && STDIN_NAMES.has(name.startsWith('/') ? normalizePath(name, '/') : name);
-
 /** Judges the standard input that a shell reads as its program. */
 function judgeInput(subject: CommandAnalysis, label: string): void {
   const { stdin } = subject.command;
   switch (stdin?.kind) {
     case 'text':
-      if (!stdin.isCertain) subject.addSideEffect('obfuscated', `part of what ${label} runs is filled in when it runs`);
+      if (!stdin.isCertain)
+        subject.addSideEffect('obfuscated', `part of the script that ${label} runs is known only at run time`);
       subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
       return;
     case 'file':
@@ -98,7 +94,7 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
       judgeWrittenScript(subject, label, stdin.file);
       return;
     case 'unknown':
-      subject.addSideEffect('obfuscated', `${label} runs what it is given by ${stdin.what}`);
+      subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
       return;
     case undefined:
       subject.add('execute', `${label} starts a shell`);

@@ -1,7 +1,7 @@
-import { tailOf } from '../subject/options.js';
-import { judgeGivenTexts } from '../subject/given-commands.js';
-import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
+import { tailOf } from '../../subject/options.js';
+import { judgeGivenTexts } from '../../subject/given-commands.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 /** Options that make compilers run programs or load code of the caller's choice. */
 const LOADING =
@@ -13,7 +13,7 @@ function judgeCompiler(subject: CommandAnalysis): void {
   subject.args.forEach((arg, index, args) => {
     const { shape } = arg;
     if (LOADING.test(shape) || /^linker=/.test(shape))
-      subject.add('obfuscated', `${label} is told to run or load something by ${arg.text}`);
+      subject.add('obfuscated', `${label} runs or loads code because of ${arg.text}`);
     // `-o` is a separate word, or has its file name attached; words such as -offload begin in the same way.
     const next = args[index + 1];
     if (shape === '-o' && next?.value !== undefined) subject.write(next);
@@ -31,17 +31,17 @@ function judgeGo(subject: CommandAnalysis): void {
     const target = args[index + 1];
     if (shape === '-o' && target?.value !== undefined) subject.write(target);
     if (shape === '-w' && args[0]?.shape === 'env')
-      subject.add('persistence', 'go env changes settings that others follow');
+      subject.add('persistence', 'go env changes settings that other programs use');
     if (args[0]?.shape === 'run' && /^\S+@\S+$/.test(shape))
-      subject.add('network', `go fetches what it runs: ${shape}`);
+      subject.add('network', `go fetches a program and runs it: ${shape}`);
   });
 }
 
 const JAVA_RUNS = /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemory)?Error=/;
 
 /** Compilers, and tools of languages whose programs are built before they run. */
-export const COMPILERS: ProgramTable = {
-  ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc ghc', {
+export const SPECS: ProgramTable = {
+  ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc', {
     class: 'execute',
     operands: 'text',
     judge: judgeCompiler,
@@ -61,7 +61,7 @@ export const COMPILERS: ProgramTable = {
     class: 'execute',
     operands: 'text',
     options: {
-      '--config': { class: 'obfuscated', reason: 'may have cargo run other programs', value: 'text' },
+      '--config': { class: 'obfuscated', reason: 'may make cargo run other programs', value: 'text' },
       ...valued('-C -Z --color --manifest-path'),
     },
     subcommands: {
@@ -72,7 +72,7 @@ export const COMPILERS: ProgramTable = {
       ...each('build run test check bench clippy', {
         class: 'execute',
         operands: 'text',
-        options: { '--config': { class: 'obfuscated', reason: 'may have cargo run other programs', value: 'text' } },
+        options: { '--config': { class: 'obfuscated', reason: 'may make cargo run other programs', value: 'text' } },
       }),
     },
   },

@@ -1,3 +1,4 @@
+import type { Argument } from '../../words/argument.js';
 import { parseArguments } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
@@ -20,28 +21,34 @@ const READ_ONLY_STATEMENT =
 const SIDE_EFFECTS =
   /\b(?:into\s+(?:out|dump)file|load_file|pg_\w+|lo_\w+|dblink|copy|program|load_extension|writefile|readfile|edit|sleep)\b/i;
 
+/** Commands of redis-cli that only read. */
+const READ_ONLY_REDIS = /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i;
+
+const isReadOnly = (statement: string): boolean => READ_ONLY_STATEMENT.test(statement) && !SIDE_EFFECTS.test(statement);
+
 /** Clients of databases: their statements may change data, or run programs on this machine. */
 export function judgeDatabase(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
-  const given = options.filter(({ spec, name }) => spec === STATEMENTS || name === '-cmd').map(({ value }) => value);
-  const isFirstName = label !== 'redis-cli';
-  const statements = [...given, ...(label === 'sqlite3' || !isFirstName ? operands.slice(isFirstName ? 1 : 0) : [])];
-  for (const statement of statements) {
-    if (!statement) continue;
-    const { value } = statement;
-    const isReadOnly = value !== undefined && READ_ONLY_STATEMENT.test(value) && !SIDE_EFFECTS.test(value);
-    const isSafe =
-      label === 'redis-cli' ? /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i.test(value ?? '') : isReadOnly;
-    if (!isSafe) subject.add('obfuscated', `${label} is given statements that cannot be judged: ${statement.text}`);
-    if (!isFirstName) break;
+  const given = options.flatMap(({ spec, name, value }) =>
+    value && (spec === STATEMENTS || name === '-cmd') ? [value] : [],
+  );
+  if (label === 'redis-cli') judgeRedis(subject, given[0] ?? operands[0]);
+  else {
+    // The first operand of sqlite3 is the file.
+    const statements = label === 'sqlite3' ? [...given, ...operands.slice(1)] : given;
+    for (const { value, text } of statements) {
+      if (value === undefined || !isReadOnly(value))
+        subject.add('obfuscated', `${label} runs statements that cannot be judged: ${text}`);
+    }
   }
   const { stdin } = subject.command;
-  if (
-    stdin &&
-    stdin.kind !== 'file' &&
-    !(stdin.kind === 'text' && READ_ONLY_STATEMENT.test(stdin.text) && !SIDE_EFFECTS.test(stdin.text))
-  ) {
-    subject.add('obfuscated', `${label} is given statements that cannot be judged`);
-  }
+  const isHarmless = !stdin || stdin.kind === 'file' || (stdin.kind === 'text' && isReadOnly(stdin.text));
+  if (!isHarmless) subject.add('obfuscated', `${label} runs statements that cannot be judged`);
+}
+
+/** redis-cli: the first word is the command. */
+function judgeRedis(subject: CommandAnalysis, command: Argument | undefined): void {
+  if (command && !READ_ONLY_REDIS.test(command.value ?? ''))
+    subject.add('obfuscated', `redis-cli runs statements that cannot be judged: ${command.text}`);
 }

@@ -1,7 +1,6 @@
-import { judgeFd } from './files/find.js';
-import { tailOf } from '../subject/options.js';
-import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
+import { tailOf } from '../../subject/options.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const pager = { value: 'shell', class: 'execute' } as const;
 
@@ -9,18 +8,18 @@ const pager = { value: 'shell', class: 'execute' } as const;
 function judgeMan(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     const [before] = /^(?:--html=|-[adfhkKtuVwWl]*H)(?=.)/.exec(arg.shape) ?? [];
-    if (before !== undefined) subject.runText(tailOf(arg, before.length), 'what man -H runs');
+    if (before !== undefined) subject.runText(tailOf(arg, before.length), 'the browser that man -H runs');
   }
 }
 
 /** Programs that only read, and the options that give some of them further effects. */
-export const READING: ProgramTable = {
+export const SPECS: ProgramTable = {
   ...each(
     'ls dir vdir cat tac head tail nl wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat du df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev diff cmp diff3 grep egrep fgrep zgrep zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ss ldd nm size readelf file jq locate numfmt tsort exa eza colordiff md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
     { class: 'read' },
   ),
   ...each(
-    'pwd echo true false test [ seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc logname hostid cut ncal',
+    'pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc logname hostid cut ncal',
     { class: 'read', operands: 'text' },
   ),
   ...each('more less most', {
@@ -28,7 +27,7 @@ export const READING: ProgramTable = {
     options: { ...each('-o -O --log-file', { value: 'write' }), '-k': { value: 'code' } },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\+{1,2}[!|#:s-]/.test(shape)))
-        subject.add('obfuscated', `${subject.program ?? 'it'} is told what to do first`);
+        subject.add('obfuscated', `${subject.program ?? 'it'} runs the commands that an argument starts with +`);
     },
   }),
   man: {
@@ -86,7 +85,7 @@ export const READING: ProgramTable = {
     options: { ...each('-F --file', { class: 'privilege', value: 'read' }) },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => !shape.startsWith('-')))
-        subject.add('privilege', 'hostname gives the machine another name');
+        subject.add('privilege', 'hostname changes the name of the machine');
     },
   },
   date: {
@@ -95,7 +94,7 @@ export const READING: ProgramTable = {
     options: { ...each('-s --set', { class: 'privilege', value: 'text' }), ...valued('-d -r --date --reference') },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\d{8,12}(?:\.\d\d)?$/.test(shape)))
-        subject.add('privilege', 'date sets the clock');
+        subject.add('privilege', 'date sets the system clock');
     },
   },
   dmesg: { class: 'read', options: each('-C -c --clear --console-off', { class: 'privilege' }) },
@@ -105,9 +104,4 @@ export const READING: ProgramTable = {
     options: each('--vacuum-size --vacuum-time --vacuum-files --rotate', { class: 'destructive', value: 'text' }),
   },
   fuser: { class: 'read', options: each('-k --kill', { class: 'destructive', reason: 'ends processes' }) },
-  ...each('fd fdfind', {
-    class: 'read',
-    options: valued('-e -t -d -E -g --extension --type --exclude --max-depth'),
-    judge: judgeFd,
-  }),
 };

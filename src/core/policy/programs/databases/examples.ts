@@ -1,0 +1,9 @@
+import type { ProgramExamples } from '../../family/program-family.js';
+
+/** Commands of this family, by class. */
+export const EXAMPLES: ProgramExamples = {
+  read: ['mysqladmin -h x status'],
+  execute: ["psql -c 'select 1'"],
+  interactive: ['psql', 'sqlplus', 'mysql', 'sqlite3 x', 'mongosh', 'clickhouse-client', 'redis-cli'],
+  destructive: ['dropdb x'],
+};

@@ -1,0 +1,49 @@
+import type { ProgramFamily } from '../../family/program-family.js';
+import { anyOf } from '../../family/showing-patterns.js';
+import { typedCode, unless, upTo } from '../../family/typing-rules.js';
+import { each } from '../../subject/program-spec.js';
+import { EXAMPLES } from './examples.js';
+import { judgeDatabase } from './judge.js';
+
+/** Clients of databases. */
+export const DATABASES: ProgramFamily = {
+  name: 'databases',
+  programs: {
+    ...each('dropdb dropuser mysqladmin', { class: 'destructive', operands: 'text' }),
+    ...each('psql mysql mariadb sqlite3 mongosh mongo redis-cli clickhouse-client', {
+      class: 'execute',
+      operands: 'text',
+      judge: judgeDatabase,
+    }),
+  },
+  showing: {
+    mysqladmin: anyOf(
+      'status|ping|version|extended-status|processlist|variables',
+      String.raw`-[hPu] ?[\w.-]+`,
+      String.raw`--(?:host|port|user)=[\w.-]+`,
+    ),
+  },
+  typing: {
+    sqlplus: typedCode(unless()),
+    psql: typedCode(unless(/^(?:-[AtqXxanES1zwW0]*[cflV]|--(?:command|file|list).*)/)),
+    ...each('mysql mariadb', typedCode(unless(/^(?:-[BNsrtvHXE]*[eV]|--execute.*)/))),
+    ...each(
+      'sqlite3 duckdb',
+      typedCode(upTo(1, '-separator -nullvalue -newline -init -cmd -vfs -maxsize -mmap -lookaside')),
+    ),
+    ...each('mongosh mongo', typedCode(unless(/^--eval|^-f$|\.m?js$/))),
+    ...each('clickhouse-client cqlsh', typedCode(unless(/^(?:-[eqf]|--(?:query|execute|file).*)/))),
+    'redis-cli': typedCode(
+      upTo(
+        0,
+        '-h -p -a -n -u -s -r -i -d -D -t --user --pass --cacert --cert --key',
+        /^-v$|^--(?:scan|stat|bigkeys|memkeys|latency|rdb|pipe|eval|cluster|lru)/,
+      ),
+    ),
+  },
+  traits: { runnable: 'psql mysql sqlite3 redis-cli' },
+  variables: [{ names: /^PSQLRC$/, class: 'obfuscated', what: 'makes an interpreter run other code' }],
+  startupPaths: ['~/.psqlrc'],
+  secretPaths: ['~/.pgpass', '~/.my.cnf'],
+  examples: EXAMPLES,
+};

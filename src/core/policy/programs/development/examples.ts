@@ -1,0 +1,21 @@
+import type { ProgramExamples } from '../../family/program-family.js';
+
+/** Commands of this family, by class. */
+export const EXAMPLES: ProgramExamples = {
+  read: ['npm ls', 'pip list'],
+  write: ['copy a b', 'make_directory x'],
+  execute: [
+    'make',
+    'cmake .',
+    'mvn -q package',
+    'nix-shell --command ls',
+    'conda run -n env ls',
+    'pdm run ls',
+    'direnv exec . ls',
+    'npm explore x ls',
+  ],
+  network: ['bunx ls', 'npm x -- ls', 'npx ls'],
+  interactive: ['make -f -', 'bun repl'],
+  destructive: ['uv run rm x', 'cmake -E rm x', "nix-shell --run 'rm x'", 'poetry run rm x', 'yarn exec rm x'],
+  exfiltration: ['twine upload x'],
+};

@@ -1,0 +1,39 @@
+import type { ProgramFamily } from '../../family/program-family.js';
+import { repl, typedCode, typedScript } from '../../family/typing-rules.js';
+import { each } from '../../subject/program-spec.js';
+import { EXAMPLES } from './examples.js';
+import { SPECS } from './table.js';
+import { WRAPPERS } from './wrappers.js';
+
+/** Package managers and builders. */
+export const DEVELOPMENT: ProgramFamily = {
+  name: 'development',
+  programs: SPECS,
+  wrappers: WRAPPERS,
+  typing: {
+    bun: typedCode(repl({ ends: /^-[eprvVh]|^--(?:eval|print)/, typed: /^repl$/ })),
+    ...each('make gmake', typedCode(typedScript)),
+  },
+  traits: { versioned: 'pip' },
+  variables: [
+    {
+      names: /^(?:DOTNET_STARTUP_HOOKS|CORECLR_PROFILER\w*)$/,
+      class: 'obfuscated',
+      what: 'makes an interpreter run other code',
+    },
+    {
+      names: /^(?:CVS_RSH|SVN_SSH|(?:GNU)?MAKEFLAGS|MAKEFILES)$/,
+      class: 'obfuscated',
+      what: 'adds options to a program',
+    },
+    {
+      names: /^npm_config_(?:script[-_]shell|shell|git|editor|viewer|browser|init[-_]module|userconfig|globalconfig)$/i,
+      class: 'obfuscated',
+      what: 'sets a program that other programs run',
+    },
+  ],
+  commandVariables: /^(?:CMAKE_\w+_LAUNCHER|MAKE|NPM_CONFIG_SHELL)$/,
+  startupPaths: ['.envrc', '~/.npmrc', '~/.yarnrc*', '~/.pypirc', '~/.config/pip/**'],
+  secretPaths: ['~/.npmrc', '~/.pypirc'],
+  examples: EXAMPLES,
+};

@@ -1,0 +1,42 @@
+import type { WrapperSpec, WrapperTable } from '../../family/wrapper-spec.js';
+import { each, valued } from '../../subject/program-spec.js';
+
+const runner: WrapperSpec = { class: 'execute' };
+
+const npmExec: WrapperSpec = {
+  class: 'network',
+  options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package -w') },
+};
+
+/** Subcommands that run a program in the environment of a project, or of a package that they fetch. */
+export const WRAPPERS: WrapperTable = {
+  'nix-shell --run': { class: 'execute', isJoined: true },
+  'nix-shell --command': { class: 'execute', isJoined: true },
+  'uv run': {
+    class: 'execute',
+    options: valued(
+      '--with --with-editable --with-requirements --extra --group --python -p --project --directory --env-file',
+    ),
+  },
+  'conda run': { class: 'execute', options: valued('-n -p --name --prefix --cwd') },
+  'poetry run': { class: 'execute', options: valued('-C -P --directory --project') },
+  'pdm run': { class: 'execute', options: valued('-p --project') },
+  'pipenv run': runner,
+  'hatch run': runner,
+  'bundle exec': runner,
+  'rbenv exec': runner,
+  'pyenv exec': runner,
+  'asdf exec': runner,
+  'yarn exec': runner,
+  'pnpm exec': runner,
+  'direnv exec': { class: 'execute', skips: 1 },
+  'npm exec': npmExec,
+  'npm x': npmExec,
+  'pnpm dlx': npmExec,
+  'yarn dlx': npmExec,
+  'bun x': npmExec,
+  'npm explore': { class: 'execute', skips: 1 },
+  npx: { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package') } },
+  ...each('bunx pnpx uvx', { class: 'network', options: valued('--from --with -p') }),
+  'cmake -E': { class: 'execute' },
+};

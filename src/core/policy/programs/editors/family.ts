@@ -1,0 +1,47 @@
+import type { ProgramFamily } from '../../family/program-family.js';
+import { typedCode, unless } from '../../family/typing-rules.js';
+import { each, valued } from '../../subject/program-spec.js';
+import { EXAMPLES } from './examples.js';
+
+/** Editors of text: they run commands that are typed, or that their options and input give them. */
+export const EDITORS: ProgramFamily = {
+  name: 'editors',
+  programs: {
+    ...each('vi vim nvim view ex rvim gvim vimdiff', {
+      class: 'write',
+      options: { ...each('-c --cmd -S -s -u -U -W -w -l -es --listen', { value: 'code' }), ...valued('-t -T -i') },
+      operands: 'write',
+      judge: (subject) => {
+        const { args, command, program } = subject;
+        const isLineEditor = program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
+        if (isLineEditor && command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
+        if (args.some(({ shape }) => /^\+\D/.test(shape))) subject.add('obfuscated', 'an editor runs commands');
+      },
+    }),
+    ...each('emacs emacsclient kak', {
+      class: 'execute',
+      options: each('-e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert', {
+        value: 'code',
+      }),
+      operands: 'write',
+    }),
+    ...each('nano pico micro joe ed red', {
+      class: 'write',
+      operands: 'write',
+      options: each('-s --speller -command', { value: 'shell', class: 'execute' }),
+      judge: (subject) => {
+        if (subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
+      },
+    }),
+  },
+  typing: {
+    ...each('ex ed red', typedCode(unless())),
+    ...each('vim vi nvim view vimdiff rvim nano pico micro joe jed kak hx helix', typedCode(unless(), 'terminal')),
+    ...each('emacs', typedCode(unless(/^--?batch$/), 'terminal')),
+  },
+  variables: [
+    { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'makes an interpreter run other code' },
+  ],
+  startupPaths: ['~/.vimrc', '~/.exrc', '~/.emacs*', '~/.vim/**', '~/.config/nvim/**'],
+  examples: EXAMPLES,
+};

@@ -1,0 +1,40 @@
+import type { ProgramExamples } from '../../family/program-family.js';
+
+/** Commands of this family, by class. */
+export const EXAMPLES: ProgramExamples = {
+  read: ['find . -name x', 'fd -e ts', 'sed -n 1,10p x'],
+  write: [
+    'mkdir -p a/b/c',
+    'touch x',
+    'tee x',
+    'dos2unix x',
+    'truncate x',
+    'mktemp -d',
+    'mkfifo x',
+    'link x y',
+    "rename 's/a/b/' x",
+    'split x',
+    'patch -p1 < x',
+    'gzip -k x',
+    'unzip a.zip',
+    'ranlib x',
+    'tar -xf x.tar',
+    'bsdtar -xf x.tar',
+    'rmdir x',
+    'gsed -i s/a/b/ x',
+  ],
+  interactive: ['mc'],
+  destructive: [
+    'cp x ~',
+    'fallocate -l 1G /srv/x',
+    'csplit -f /srv/x f 1',
+    'zip -rm a.zip b',
+    '7z x f -o/srv',
+    'gfind . -delete',
+    'rm x',
+  ],
+  privilege: ['chmod u+s x', 'chown ada x', 'mknod x'],
+  persistence: ['strip /bin/ls', 'ar rc /etc/x.a b', 'cpio -idm -D /etc'],
+  exfiltration: ['dd if=/dev/sda of=x'],
+  obfuscated: ['sed -f -'],
+};

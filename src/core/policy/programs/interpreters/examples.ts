@@ -1,0 +1,40 @@
+import type { ProgramExamples } from '../../family/program-family.js';
+
+/** Commands of this family, by class. */
+export const EXAMPLES: ProgramExamples = {
+  read: ["awk '{print $1}' x"],
+  write: ['zipfile -c x.zip x', 'venv x'],
+  execute: [
+    'ipython -c x',
+    'node -v',
+    'tsx x',
+    "ruby -e 'x'",
+    "php -r 'x'",
+    'm4 x',
+    'lua -e x',
+    'expect -c x',
+    'ocaml -e x',
+    'Rscript -e x',
+    'deno run x',
+  ],
+  interactive: [
+    'gdb ./x',
+    'lldb -- ls',
+    'gdb --args ls',
+    'python',
+    'node',
+    'deno repl',
+    'ruby',
+    'perl',
+    'php',
+    'lua',
+    'tclsh',
+    'julia',
+    'ocaml',
+    'irb',
+    'R',
+    'awk -f -',
+  ],
+  exfiltration: ['http.server'],
+  obfuscated: ['timeit x', 'node --require ./x'],
+};

@@ -1,0 +1,88 @@
+import type { WrapperTable } from '../../family/wrapper-spec.js';
+import { each, valued } from '../../subject/program-spec.js';
+
+/** Programs that run others on this machine, as the same user. */
+export const WRAPPERS: WrapperTable = {
+  ...each('nohup setsid fakeroot unbuffer caffeinate catchsegv rlwrap dbus-run-session', {}),
+  nice: { options: valued('-n --adjustment') },
+  ionice: { options: valued('-c -n -p -P -u --class --classdata') },
+  chrt: { skips: 1, options: valued('-T -P -D') },
+  taskset: { skips: 1 },
+  timeout: { skips: 1, options: valued('-k -s --kill-after --signal') },
+  time: { options: { ...valued('-f --format'), ...each('-o --output', { value: 'write' }) } },
+  stdbuf: { options: valued('-i -o -e --input --output --error') },
+  env: {
+    takesVariables: true,
+    takesDash: true,
+    continuesText: true,
+    options: {
+      ...each('-S --split-string', { value: 'shell' }),
+      ...valued('-u -C --unset --chdir -a --argv0'),
+    },
+    changesDirectory: ['-C', '--chdir'],
+    bare: 'read',
+  },
+  xargs: {
+    addsWords: true,
+    bare: 'read',
+    options: {
+      ...valued('-I -n -P -L -d -E -s -R -J -S --max-args --max-procs --delimiter --max-chars'),
+      ...each('-a --arg-file', { value: 'read' }),
+    },
+  },
+  parallel: {
+    changesDirectory: ['--wd', '--workdir'],
+    inputsBehind: /^:::?:?\+?$/,
+    // Without a command, it runs the lines that it reads.
+    bare: 'obfuscated',
+    isJoined: true,
+    addsWords: true,
+    options: {
+      ...valued(
+        '-j -I -N -n -L -a -S -C --wd --workdir --jobs --arg-file --sshlogin --colsep --delay --timeout --retries --results',
+      ),
+      ...each('-S --sshlogin --slf --sshloginfile', { class: 'network', value: 'text' }),
+      ...each('--rpl --filter --limit', { class: 'obfuscated', reason: 'runs code', value: 'text' }),
+      ...each('--results --joblog', { value: 'write' }),
+    },
+  },
+  watch: { isJoined: true, options: valued('-n --interval -q --equexit') },
+  entr: { addsWords: true, class: 'execute' },
+  'entr -s': { class: 'execute', isJoined: true },
+  ...each('busybox toybox', {
+    bare: 'read',
+    options: each('--install', { class: 'persistence', reason: 'installs programs' }),
+  }),
+  ...each('bwrap firejail proot', { class: 'execute', isElsewhere: true }),
+  prlimit: { options: valued('-p --pid') },
+  ...each('strace ltrace', {
+    class: 'execute',
+    options: { ...valued('-e -s -p -u -E -P -a -S -I -b'), ...each('-o --output', { value: 'write' }) },
+  }),
+  perf: { class: 'execute', skips: 1 },
+  flock: {
+    skips: 1,
+    writesSkipped: true,
+    options: { ...each('-c --command', { value: 'shell' }), ...valued('-w -E --timeout --conflict-exit-code') },
+  },
+  script: {
+    class: 'write',
+    bare: 'execute',
+    options: { ...each('-c --command', { value: 'shell' }), ...valued('-O -I -B -T -E') },
+  },
+  'xvfb-run': { class: 'execute', options: valued('-e -f -n -p -s -w --server-args --server-num') },
+  ...each('numactl valgrind chpst softlimit choom uclampset chronic ifne tsp nq daemonize watchexec linux32 linux64', {
+    class: 'execute',
+  }),
+  ...each('logsave faketime runcon cgexec', { class: 'execute', skips: 1 }),
+  ...each('hyperfine', {
+    class: 'execute',
+    isJoined: true,
+    options: {
+      ...each('-p -s -c --prepare --setup --cleanup --conclude', { value: 'shell' }),
+      ...valued(
+        '-w -r -m -M -S -P -D -L -N -u --warmup --runs --min-runs --max-runs --shell --export-json --export-markdown',
+      ),
+    },
+  }),
+};

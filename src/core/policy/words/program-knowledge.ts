@@ -1,0 +1,81 @@
+import type { CommandClass } from '../model/classes.js';
+import type { Directory } from '../model/facts.js';
+import type { TypingProgram } from '../model/typing.js';
+import type { Argument } from './argument.js';
+import type { SimpleCommand } from './simple-command.js';
+
+/**
+ * Property of a program on which the analysis of other commands depends.
+ *
+ * - `builtin`: shells run it internally, so that no program of that name on PATH replaces it.
+ * - `prefix`: a precommand modifier that does not change which program runs: `command`, `noglob`.
+ * - `shell`: it runs scripts in a language that the parser supports.
+ * - `runnable`: an unknown program may run it when it is given its name, which is an unlikely name of a script.
+ * - `versioned`: its name may have a version as a suffix, as in `python3.11`.
+ * - `fetches`: what it writes comes from another machine.
+ * - `metadata`: it prints properties of a file, but not its content.
+ * - `edits`: it changes files according to a script, so the verdict depends on the files that it is given.
+ * - `variables`: it sets variables to values that no table predicts.
+ * - `anyVariable`: it may set any variable, not only those that its arguments name.
+ */
+export type ProgramTrait =
+  | 'builtin'
+  | 'prefix'
+  | 'shell'
+  | 'runnable'
+  | 'versioned'
+  | 'fetches'
+  | 'metadata'
+  | 'edits'
+  | 'variables'
+  | 'anyVariable';
+
+/** Output of a command whose words are known; undefined when the output is unknown. */
+export type KnownOutput = (command: Pick<SimpleCommand, 'args' | 'stdin'>) => string | undefined;
+
+/** Samples of the file names that a command prints; undefined when it may print others. */
+export type ListedNames = (args: readonly Argument[]) => readonly Argument[] | undefined;
+
+/** Possible directories after a command has succeeded; `home` is the user's home directory. */
+export type DirectoryChange = (
+  args: readonly Argument[],
+  directories: readonly Directory[],
+  home: Directory,
+) => readonly Directory[];
+
+/** A substitution that always prints one plain word: its text, and a sample of that word. */
+export type PlainSubstitution = readonly [text: RegExp, sample: string];
+
+/** Effect of setting a variable that programs follow. */
+export interface VariableRule {
+  readonly names: RegExp;
+  readonly class: CommandClass;
+  /** Description of the effect, following the name: "adds options to a program". */
+  readonly what: string;
+  /** Values without this effect. */
+  readonly harmless?: RegExp;
+}
+
+/** Knowledge about programs, joined from all families. Names are plain: see `plainName`. */
+export interface ProgramKnowledge {
+  /** Name of a program as used in the tables: without its directory and its version. */
+  plainName(name: string): string;
+  /** Whether a program has a trait. */
+  has(name: string, trait: ProgramTrait): boolean;
+  /** Whether a word among arguments is more likely to be a program than another kind of name. */
+  isRunnable(word: string): boolean;
+  /** How a program takes typed input; undefined when it treats typed input as data. */
+  typingOf(name: string): TypingProgram | undefined;
+  /** How a program's output follows from its words; undefined when it does not. */
+  outputOf(name: string): KnownOutput | undefined;
+  /** How the file names that a program prints follow from its arguments; undefined when they do not. */
+  listedBy(name: string): ListedNames | undefined;
+  /** How a program changes the shell's directory; undefined when it does not. */
+  directoryChangeOf(name: string): DirectoryChange | undefined;
+  /** Sample of the word that a substitution prints; undefined when it is unknown. */
+  printedBy(substitution: string): string | undefined;
+  /** Effect of setting a variable that a program follows; undefined when no family has a rule for it. */
+  variableRuleOf(name: string): VariableRule | undefined;
+  /** Whether a program runs the value of a variable as a command, as make does with `CC`. */
+  isCommandVariable(name: string): boolean;
+}
