@@ -21,6 +21,7 @@ import type { WorkerReply } from '../../../src/engine/checkpoints/worker/message
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, MIB, observe, percentile, timed } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
+import { describeRoot } from '../../support/root.js';
 import { describeTree, makeTree } from '../../support/tree.js';
 import { WireClient } from '../../support/wire.js';
 import { makeFolder } from '../cli/support.js';
@@ -29,7 +30,6 @@ import { makeFolder } from '../cli/support.js';
 const LARGE_TIMEOUT_MS = 180_000;
 
 const WORKER = fileURLToPath(new URL('../../../dist/engine/checkpoints/worker/main.js', import.meta.url));
-const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 /** What it starts with, and then the worker: another user, if need be. */
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
@@ -84,7 +84,7 @@ const restore = (name: string, undo: string): JobOf<'restore'> => {
 const manyFiles = (count: number, content: (index: number) => string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`d${index % 40}/f${index}`, content(index)]));
 
-describe.skipIf(!isRoot)('a daemon that is not root', () => {
+describeRoot('a daemon that is not root', () => {
   const setUp = (folder: string): StoreOptions => {
     const options = optionsFor(folder);
     chmodSync(folder, 0o755);

@@ -8,6 +8,7 @@ import { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
 import { eventually, timed } from '../../support/measure.js';
 import { instanceOf, taggedProcesses } from '../../support/processes.js';
+import { describeRoot, itRoot } from '../../support/root.js';
 import { WireClient } from '../../support/wire.js';
 
 /** A program that holds so many MiB. */
@@ -285,9 +286,7 @@ describe('bounds', () => {
   });
 
   // unshare(1) needs root for a mount namespace.
-  const isRoot = process.getuid?.() === 0;
-
-  it.runIf(isRoot)('a mechanism that does not work here: the daemon does not start, and says why', async () => {
+  itRoot('a mechanism that does not work here: the daemon does not start, and says why', async () => {
     const launcher = ['unshare', '--mount', 'sh', '-c', 'umount -l /sys/fs/cgroup && exec "$@"', 'sh'];
     const start = TestDaemon.start({ launcher, settings: { adapter: { limit_mechanism: 'cgroup1' } } });
     await expect(start).rejects.toThrow(/limit_mechanism.*cgroup1.*not mounted/s);
@@ -296,16 +295,18 @@ describe('bounds', () => {
   const NO_GROUPS = 'umount -l /sys/fs/cgroup';
   const NO_BUBBLEWRAP = 'mount --bind /dev/null "$(command -v bwrap)"';
 
-  it.runIf(isRoot).each([
-    ['control groups', NO_GROUPS, 'pid_namespace', ['cgroup2', 'cgroup1']],
-    ['them and bubblewrap', `${NO_GROUPS} && ${NO_BUBBLEWRAP}`, 'polling', ['cgroup2', 'cgroup1', 'pid_namespace']],
-  ])('without %s the next best is taken, and the reasons are told', async (_, without, mechanism, rejected) => {
-    const launcher = ['unshare', '--mount', 'sh', '-c', `${without} && exec "$@"`, 'sh'];
-    await using daemon = await TestDaemon.start({ launcher });
-    await using client = await WireClient.connect(daemon.url);
-    const { resource_limits: limits } = await client.request('shell_metadata', {});
-    expect(limits).toMatchObject({ mechanism, enforced: false });
-    expect(limits.rejected.map((rejection) => rejection.mechanism)).toEqual(rejected);
+  describeRoot('what is missing', () => {
+    it.each([
+      ['control groups', NO_GROUPS, 'pid_namespace', ['cgroup2', 'cgroup1']],
+      ['them and bubblewrap', `${NO_GROUPS} && ${NO_BUBBLEWRAP}`, 'polling', ['cgroup2', 'cgroup1', 'pid_namespace']],
+    ])('without %s the next best is taken, and the reasons are told', async (_, without, mechanism, rejected) => {
+      const launcher = ['unshare', '--mount', 'sh', '-c', `${without} && exec "$@"`, 'sh'];
+      await using daemon = await TestDaemon.start({ launcher });
+      await using client = await WireClient.connect(daemon.url);
+      const { resource_limits: limits } = await client.request('shell_metadata', {});
+      expect(limits).toMatchObject({ mechanism, enforced: false });
+      expect(limits.rejected.map((rejection) => rejection.mechanism)).toEqual(rejected);
+    });
   });
 
   it('free space of the disk is kept: what writes is ended, what does not goes on', async () => {
