@@ -4,8 +4,8 @@ import { describe, it } from 'vitest';
 export const isRoot = process.getuid?.() === 0;
 
 /**
- * Mark in the titles of tests that need root. `scripts/test` runs an ordinary user's tests first, and then as root the tests with this
- * mark alone.
+ * Mark in the titles of tests that need root. `scripts/test --root` runs the tests with this mark alone; CI does so after an ordinary
+ * user has run the others.
  */
 export const ROOT_MARK = '[root]';
 
