@@ -1,14 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { MB } from '../../../src/core/limits/limits.js';
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
+import type { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
 import { eventually, timed } from '../../support/measure.js';
 import { instanceOf, taggedProcesses } from '../../support/processes.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 
 /** A program that holds so many MiB. */
 const hold = (mib: number) => `python3 -c 'import time; a = bytearray(${mib} * 2**20); time.sleep(300)'`;
@@ -25,15 +26,8 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
   describe.skipIf(!isUsable)('a daemon', () => {
     let daemon: TestDaemon;
     let client: WireClient;
-
-    beforeAll(async () => {
-      daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: mechanism, cpu_window: 1 } } });
-      client = await WireClient.connect(daemon.url);
-    });
-
-    afterAll(async () => {
-      await client[Symbol.asyncDispose]();
-      await daemon[Symbol.asyncDispose]();
+    useDaemon((started) => ({ daemon, client } = started), {
+      settings: { adapter: { limit_mechanism: mechanism, cpu_window: 1 } },
     });
 
     const isEnforced = async () => (await client.request('shell_metadata', {})).resource_limits.enforced;

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 import { nextSeconds, ROUNDS, runs, WAYS } from './ways.js';
 
 describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
   describe.skipIf(!isUsable)('the result of a command without a session names what it leaves running', () => {
-    let daemon: TestDaemon;
     let client: WireClient;
-
-    beforeAll(async () => {
-      daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: name, kill_grace: 0.5 } } });
-      client = await WireClient.connect(daemon.url);
-    });
-
-    afterAll(async () => {
-      await client[Symbol.asyncDispose]();
-      await daemon[Symbol.asyncDispose]();
+    useDaemon((started) => ({ client } = started), {
+      settings: { adapter: { limit_mechanism: name, kill_grace: 0.5 } },
     });
 
     // A namespace has ended with its first process, and what was in it can no longer be told.
