@@ -7,6 +7,8 @@ const PROCESS_TEST_TIMEOUT_MS = 150_000;
  * listed at the end of the run. Elsewhere it has failed.
  */
 const REPEATS = process.env['CI'] === undefined ? 0 : 2;
+/** Tests of processes wait half of the time: a third worker uses what two leave of two cores. */
+const PROCESS_TEST_WORKERS = 3;
 /** A page that installs and builds the project. */
 const PAGE_TEST_TIMEOUT_MS = 600_000;
 /** A tool of some hundred megabytes from npm. */
@@ -30,7 +32,7 @@ export default defineConfig({
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
           retry: REPEATS,
-          maxWorkers: 2,
+          maxWorkers: PROCESS_TEST_WORKERS,
         },
       },
       {
@@ -41,7 +43,7 @@ export default defineConfig({
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
           retry: REPEATS,
-          maxWorkers: 2,
+          maxWorkers: PROCESS_TEST_WORKERS,
         },
       },
       {
@@ -52,7 +54,7 @@ export default defineConfig({
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
           retry: REPEATS,
-          maxWorkers: 2,
+          maxWorkers: PROCESS_TEST_WORKERS,
         },
       },
       // Alone: they listen on the default port, and install packages.

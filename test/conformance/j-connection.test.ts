@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 
 import { TestDaemon } from '../support/daemon.js';
+import { ROOT_MARK } from '../support/root.js';
 import { canMount, Tmpfs } from '../support/tmpfs.js';
 import { WireClient } from '../support/wire.js';
 import type { TrapContext } from './harness/context.js';
@@ -199,7 +200,7 @@ const surroundings: Trap[] = [
   },
   {
     id: 'H15',
-    title: canMount() ? 'a full spool: the result comes and says so' : 'a full spool (needs the right to mount)',
+    title: `a full spool: the result comes and says so${canMount() ? '' : ' (needs the right to mount)'} ${ROOT_MARK}`,
     isLocal: true,
     run: async () => {
       if (!canMount()) return;

@@ -10,6 +10,7 @@ import { listAuditFiles } from '../../src/engine/audit/files.js';
 import { verifyAudit } from '../../src/engine/audit/verify.js';
 import { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
+import { itRootIf } from '../support/root.js';
 import { canMount, Tmpfs } from '../support/tmpfs.js';
 import { WireClient } from '../support/wire.js';
 import { CliProcess } from './cli/support.js';
@@ -201,7 +202,7 @@ describe('an audit log that cannot go on', () => {
     ]);
   });
 
-  it.skipIf(!canMount())('because its disk is full holds up no command', async () => {
+  itRootIf(canMount())('because its disk is full holds up no command', async () => {
     using disk = new Tmpfs(1);
     const file = join(disk.path, 'audit.jsonl');
     const filler = join(disk.path, 'filler');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { connect } from '../../src/client/index.js';
 import type { RequestInput } from '../../src/core/protocol/requests.js';
@@ -148,18 +148,11 @@ describe('with a policy and no confirmation.mode', () => {
 describe('with a gate', () => {
   let daemon: TestDaemon;
   let client: WireClient;
-  beforeAll(async () => {
-    const rules = [
-      { action: 'allow', program: 'rm', path: ['/**/scrap/**'], match: ['rm scrap/x'] },
-      { action: 'deny', program: 'yes', reason: 'it never ends' },
-    ];
-    daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self', rules } } });
-    client = await WireClient.connect(daemon.url);
-  });
-  afterAll(async () => {
-    await client[Symbol.asyncDispose]();
-    await daemon[Symbol.asyncDispose]();
-  });
+  const rules = [
+    { action: 'allow', program: 'rm', path: ['/**/scrap/**'], match: ['rm scrap/x'] },
+    { action: 'deny', program: 'yes', reason: 'it never ends' },
+  ];
+  useDaemon((started) => ({ daemon, client } = started), { settings: { confirmation: { mode: 'self', rules } } });
 
   const inWorkspace = (name: string) => join(daemon.workspace, name);
 

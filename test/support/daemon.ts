@@ -58,12 +58,15 @@ export class TestDaemon implements AsyncDisposable {
     this.url = url;
     this.directory = directory;
     this.pid = child.pid!;
-    // A test that hangs is ended with its worker: the daemon must not stay.
+    // A test that hangs is ended with its worker, which vitest ends by SIGTERM: the daemon must not stay.
     const kill = () => child.kill('SIGKILL');
+    const end = () => child.kill('SIGTERM');
     process.once('exit', kill);
+    process.once('SIGTERM', end);
     this.exited = new Promise((resolve) => {
       child.on('exit', (code, signal) => {
         process.off('exit', kill);
+        process.off('SIGTERM', end);
         resolve(signal ?? code ?? 0);
       });
     });

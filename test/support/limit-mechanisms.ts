@@ -1,5 +1,6 @@
 import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../src/core/limits/limits.js';
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
+import { ROOT_MARK } from './root.js';
 
 /** Why a mechanism cannot be tested here; undefined when it can. */
 function reasonAgainst(name: LimitMechanismName): string | undefined {
@@ -12,8 +13,12 @@ function reasonAgainst(name: LimitMechanismName): string | undefined {
   }
 }
 
-/** All mechanisms, each with a title that says when and why it is skipped. */
+/** What is tested of the control groups needs root, as a rule. */
+const markOf = (name: LimitMechanismName): string => (name.startsWith('cgroup') ? `${name} ${ROOT_MARK}` : name);
+
+/** All mechanisms, each with a title that says whether it needs root, and when and why it is skipped. */
 export const MECHANISMS = LIMIT_MECHANISM_NAMES.map((name) => {
   const reason = reasonAgainst(name);
-  return { name, isUsable: reason === undefined, title: reason === undefined ? name : `${name} [skipped: ${reason}]` };
+  const title = reason === undefined ? markOf(name) : `${markOf(name)} [skipped: ${reason}]`;
+  return { name, isUsable: reason === undefined, title };
 });

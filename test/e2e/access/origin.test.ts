@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { isRoot, itRootIf, ROOT_MARK } from '../../support/root.js';
 
 const run = promisify(execFile);
 
@@ -38,8 +39,7 @@ async function handshake(url: string, headers: Record<string, string>, uid?: num
 }
 
 const OTHER_UID = 12_345;
-const canBeOther =
-  process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], { uid: OTHER_UID, cwd: '/' }).status === 0;
+const canBeOther = isRoot && spawnSync(process.execPath, ['--version'], { uid: OTHER_UID, cwd: '/' }).status === 0;
 
 const daemons: Partial<Record<string, TestDaemon>> = {};
 beforeAll(async () => {
@@ -74,14 +74,20 @@ function expected(mode: string, origin: OriginName, isOwnHost: boolean, isOwnUse
 const CASES = ['auto', 'token', 'none'].flatMap((mode) =>
   [true, false].flatMap((isOwnHost) =>
     (canBeOther ? [true, false] : [true]).flatMap((isOwnUser) =>
-      (Object.keys(ORIGINS) as OriginName[]).map((origin) => ({ mode, origin, isOwnHost, isOwnUser })),
+      (Object.keys(ORIGINS) as OriginName[]).map((origin) => ({
+        mode,
+        origin,
+        isOwnHost,
+        isOwnUser,
+        user: isOwnUser ? 'its own' : `another ${ROOT_MARK}`,
+      })),
     ),
   ),
 );
 
 describe.concurrent('a client without a token', () => {
   it.each(CASES)(
-    'auth.mode $mode, origin $origin, own host $isOwnHost, the daemon’s user $isOwnUser',
+    'auth.mode $mode, origin $origin, own host $isOwnHost, the client’s user $user',
     async ({ mode, origin, isOwnHost, isOwnUser }) => {
       const { url } = daemons[mode]!;
       const host = isOwnHost ? new URL(url).host : 'evil.example:80';
@@ -151,7 +157,7 @@ describe.skipIf(obstacle !== undefined)('Python’s synchronous client', () => {
     expect(stdout).toBe('from python\n');
   });
 
-  it.skipIf(!canBeOther)('of another user is not, and is told why', async () => {
+  itRootIf(canBeOther)('of another user is not, and is told why', async () => {
     // It waits that long after a refusal, too.
     const args = ['-c', PYTHON, daemons['auto']!.url, '5'];
     const { stdout } = await run(PYTHON3, args, { uid: OTHER_UID, gid: OTHER_UID, cwd: '/' });

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { makeTree } from '../../support/tree.js';
-import { runCli } from './support.js';
+import { runCli, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 const file = (name: string) => join(daemon.workspace, name);
-const call = (...args: string[]) => runCli(args, { env: { SHELL_ADAPTER_URL: daemon.url } });
+const call = (...args: string[]) => runCli(args, { env: urlVariable(daemon) });
 
 beforeAll(async () => {
   daemon = await TestDaemon.start({ settings: { checkpoints: { max_file_mb: 1 } } });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { CliProcess, CliTerminal, makeFolder, runCli } from './support.js';
+import { CliProcess, CliTerminal, makeFolder, runCli, urlVariable } from './support.js';
 
 const SUBCOMMANDS = [
   'serve',
@@ -123,10 +123,7 @@ describe('the daemon', () => {
 
   it.each([
     ['--url', () => ({ args: ['--url', daemon.url], env: { SHELL_ADAPTER_URL: NOBODY } })],
-    [
-      'SHELL_ADAPTER_URL',
-      () => ({ args: [], env: { SHELL_ADAPTER_URL: daemon.url, SHELL_ADAPTER_SOCKETIO_PORT: '1' } }),
-    ],
+    ['SHELL_ADAPTER_URL', () => ({ args: [], env: { ...urlVariable(daemon), SHELL_ADAPTER_SOCKETIO_PORT: '1' } })],
     ['the configuration', () => ({ args: [], env: { SHELL_ADAPTER_SOCKETIO_PORT: port() } })],
   ])('is found by %s', async (_way, how) => {
     const { args, env } = how();
@@ -162,7 +159,7 @@ describe('the daemon', () => {
   });
 
   it('tells its machine, for people and as JSON', async () => {
-    const env = { SHELL_ADAPTER_URL: daemon.url };
+    const env = urlVariable(daemon);
     const text = await runCli(['metadata'], { env });
     expect(text.stdout).toMatch(/^workspace {3}\S/m);
     const { code, stdout } = await runCli(['metadata', '--json'], { env });
@@ -171,14 +168,14 @@ describe('the daemon', () => {
   });
 
   it('may print to a reader that has gone: that is no error', async () => {
-    const env = { SHELL_ADAPTER_URL: daemon.url };
+    const env = urlVariable(daemon);
     await using call = new CliProcess(['protocol'], { env });
     call.child.stdout.destroy();
     expect(await call.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('is shown in colours on a terminal alone, and not with NO_COLOR', async () => {
-    const env = { SHELL_ADAPTER_URL: daemon.url };
+    const env = urlVariable(daemon);
     await using coloured = new CliTerminal(['doctor'], { env });
     await coloured.until(new RegExp(`${String.fromCharCode(27)}\\[32mok.* +daemon`));
     await using plain = new CliTerminal(['doctor'], { env: { ...env, NO_COLOR: '1' } });

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { CliProcess, CliTerminal, makeFolder, runCli } from './support.js';
+import { CliProcess, CliTerminal, makeFolder, runCli, urlVariable } from './support.js';
 
 const daemons: TestDaemon[] = [];
 const start = async (...args: Parameters<typeof TestDaemon.start>): Promise<TestDaemon> => {
@@ -208,7 +208,7 @@ describe('doctor and config show', () => {
   it('report the daemon that they talk to, and that it is another than that of this directory', async () => {
     const daemon = await start();
     using folder = makeFolder();
-    const options = { cwd: folder.path, env: { HOME: folder.path, SHELL_ADAPTER_URL: daemon.url } };
+    const options = { cwd: folder.path, env: { HOME: folder.path, ...urlVariable(daemon) } };
     const doctor = await runCli(['doctor'], options);
     expect(doctor.stdout).toMatch(new RegExp(`^ok +daemon workspace +${daemon.workspace}$`, 'm'));
     expect(doctor.stdout).toMatch(/^warn +daemon differs +.*workspace.*\n +fix: .*--config .*config\.yaml$/m);

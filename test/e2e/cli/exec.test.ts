@@ -6,29 +6,25 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
+import { useDaemon } from '../../support/daemon-and-client.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { WireClient } from '../../support/wire.js';
-import { CliProcess, type CliOptions, makeFolder, runCli } from './support.js';
+import type { WireClient } from '../../support/wire.js';
+import { CliProcess, type CliOptions, makeFolder, runCli, urlVariable } from './support.js';
 
 /** Small, so that the tests' input can be too large for it. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
 
 let daemon: TestDaemon;
 let wire: WireClient;
-beforeAll(async () => {
-  daemon = await TestDaemon.start({ settings: { socketio: { max_message_bytes: MAX_MESSAGE_BYTES } } });
-  wire = await WireClient.connect(daemon.url);
-});
-afterAll(async () => {
-  await wire[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
+useDaemon((started) => ({ daemon, client: wire } = started), {
+  settings: { socketio: { max_message_bytes: MAX_MESSAGE_BYTES } },
 });
 
 const withUrl = (options: CliOptions = {}): CliOptions => ({
   ...options,
-  env: { SHELL_ADAPTER_URL: daemon.url, ...options.env },
+  env: { ...urlVariable(daemon), ...options.env },
 });
 const exec = (args: readonly string[], options?: CliOptions) => runCli(['exec', ...args], withUrl(options));
 
@@ -111,7 +107,7 @@ describe('exec gives the exit code', () => {
 
   it('125 when the daemon goes away under the command', async () => {
     const other = await TestDaemon.start();
-    await using call = new CliProcess(['exec', 'echo up; sleep 60'], { env: { SHELL_ADAPTER_URL: other.url } });
+    await using call = new CliProcess(['exec', 'echo up; sleep 60'], { env: urlVariable(other) });
     await call.until('stdout', /up/);
     await other[Symbol.asyncDispose]();
     const { code } = await call.ended;

@@ -1,26 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
-import { WireClient } from '../../support/wire.js';
-import { CliProcess, type CliOptions, CliTerminal, runCli } from './support.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
+import type { TestDaemon } from '../../support/daemon.js';
+import type { WireClient } from '../../support/wire.js';
+import { CliProcess, type CliOptions, CliTerminal, runCli, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 let wire: WireClient;
-beforeAll(async () => {
-  daemon = await TestDaemon.start();
-  wire = await WireClient.connect(daemon.url);
-});
-afterAll(async () => {
-  await wire[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+useDaemon((started) => ({ daemon, client: wire } = started));
 
 const cli = (args: readonly string[], options: CliOptions = {}) =>
-  runCli(args, { ...options, env: { SHELL_ADAPTER_URL: daemon.url } });
-const attach = (...args: readonly string[]) =>
-  new CliProcess(['attach', ...args], { env: { SHELL_ADAPTER_URL: daemon.url } });
+  runCli(args, { ...options, env: urlVariable(daemon) });
+const attach = (...args: readonly string[]) => new CliProcess(['attach', ...args], { env: urlVariable(daemon) });
 
 /** Waits until so many clients follow a session: the wire client that opened it is one of them. */
 const untilFollowed = async (id: string, clients: number) => {
@@ -148,7 +141,7 @@ describe('attach', () => {
     const id = await wire.openSession();
     const running = wire.run('read x; echo "got $x"', id, { stream: true });
     await wire.event('awaiting_input');
-    const env = { SHELL_ADAPTER_URL: daemon.url };
+    const env = urlVariable(daemon);
     await using reader = new CliTerminal(['attach', id], { env });
     await reader.until(/waits for input|^$/);
     reader.type('ignored\r');

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
-import { WireClient } from '../../support/wire.js';
-import { CliTerminal, runCli } from './support.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
+import type { TestDaemon } from '../../support/daemon.js';
+import type { WireClient } from '../../support/wire.js';
+import { CliTerminal, runCli, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 let wire: WireClient;
-beforeAll(async () => {
-  daemon = await TestDaemon.start();
-  wire = await WireClient.connect(daemon.url);
-});
-afterAll(async () => {
-  await wire[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+useDaemon((started) => ({ daemon, client: wire } = started));
 
-const env = () => ({ SHELL_ADAPTER_URL: daemon.url });
+const env = () => urlVariable(daemon);
 const openSessions = async () => (await wire.request('list_sessions')).sessions.length;
 
 describe('exec --tty', () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { CliProcess, CliTerminal, runCli } from '../cli/support.js';
+import { CliProcess, CliTerminal, runCli, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 let agent: WireClient;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-const env = () => ({ SHELL_ADAPTER_URL: daemon.url });
+const env = () => urlVariable(daemon);
 const asOperator = () => ({ ...env(), SHELL_ADAPTER_TOKEN: operatorToken });
 const asked = (command: string) => agent.event('confirmation_required', (event) => event.command === command);
 
@@ -159,7 +159,7 @@ describe('confirm --watch', () => {
     await using first = await TestDaemon.start({ settings });
     const tokens = [first.createToken('operator', 'olga'), first.createToken('agent', 'agent-7')];
     const [token = '', agentToken] = tokens;
-    const url = { SHELL_ADAPTER_URL: first.url, SHELL_ADAPTER_TOKEN: token };
+    const url = { ...urlVariable(first), SHELL_ADAPTER_TOKEN: token };
     await using terminal = new CliTerminal(['confirm', '--watch'], { env: url });
     {
       await using client = await WireClient.connect(first.url, ['websocket'], { token: agentToken });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { CliTerminal, runCli } from '../cli/support.js';
+import { CliTerminal, runCli, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 let watcher: WireClient;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-const options = (more: object = {}) => ({ env: { SHELL_ADAPTER_URL: daemon.url }, ...more });
+const options = (more: object = {}) => ({ env: urlVariable(daemon), ...more });
 const inWorkspace = (name: string) => join(daemon.workspace, name);
 const waiting = async () => (await watcher.request('list_confirmations')).confirmations;
 

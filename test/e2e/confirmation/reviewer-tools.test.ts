@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { MAIN, TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { expectNothingLeft } from '../llm/support.js';
+import { expectNothingLeft, sleepers, uniqueSleep } from '../llm/support.js';
 
 /** A daemon whose commands are confirmed by a tool: what this shell script prints. */
 const start = (script: string, reviewer: Record<string, unknown> = {}) =>
@@ -56,11 +56,12 @@ describe('a tool of this machine confirms', () => {
   });
 
   it('not when it is not there, or takes too long, and nothing of it stays', async () => {
-    await using daemon = await start('sleep 7331', { timeout: 0.5 });
+    const seconds = uniqueSleep(7331);
+    await using daemon = await start(`sleep ${seconds}`, { timeout: 0.5 });
     await using client = await WireClient.connect(daemon.url);
     const { error } = await client.run('rm -r nothing');
     expect(JSON.stringify(error)).toContain('has not answered');
-    await expect.poll(async () => (await client.run('pgrep -cf "^sleep 733[1]"')).stdout).toBe('0\n');
+    await expect.poll(() => sleepers(seconds)).toEqual([]);
     await using other = await start('true', { shell_provider: 'nobody' });
     await using second = await WireClient.connect(other.url);
     expect(JSON.stringify((await second.run('rm -r nothing')).error)).toContain('there is no shell provider');

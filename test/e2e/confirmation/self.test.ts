@@ -2,22 +2,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { ConfirmationRequiredError, connect } from '../../../src/client/index.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient, type WireAnswer } from '../../support/wire.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
-beforeAll(async () => {
-  daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
-  client = await WireClient.connect(daemon.url);
-});
-afterAll(async () => {
-  await client[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+useDaemon((started) => ({ daemon, client } = started), { settings: { confirmation: { mode: 'self' } } });
 
 const inWorkspace = (name: string) => join(daemon.workspace, name);
 const fileIn = (name: string): string => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, percentile, settled, timed } from '../../support/measure.js';
-import { descriptorCount, instanceOf, residentBytes, taggedProcesses, zombiesOf } from '../../support/processes.js';
+import { descriptorCount, residentBytes, zombiesOf } from '../../support/processes.js';
 import { WireClient } from '../../support/wire.js';
 
 /** Thousands of commands, on a machine that may be busy. */
@@ -13,6 +13,16 @@ const SMALL_HEAP = { env: { NODE_OPTIONS: '--max-old-space-size=96' } };
 
 /** One-shots that wait for their command, each with a descriptor; as many may be missing at the first count. */
 const PREWARMED = 4;
+
+/** An answer with a number on its standard output; what else it may say of a failure is compared too. */
+const completed = (number: number) => ({
+  stdout: `${number}\n`,
+  stderr: '',
+  exit_code: 0,
+  status: 'completed',
+  killed_by: null,
+  warnings: [],
+});
 
 describe('F27: 10,000 commands in one session', () => {
   const COMMANDS = 10_000;
@@ -53,62 +63,18 @@ describe('F27: 10,000 commands in one session', () => {
       const runMany = async (count: number) => {
         for (let number = 0; number < count; number += 4) {
           const answers = await Promise.all([0, 1, 2, 3].map((index) => client.run(`echo ${number + index}`)));
-          expect(answers.map(({ stdout }) => Number(stdout) - number)).toEqual([0, 1, 2, 3]);
+          expect(answers).toMatchObject([0, 1, 2, 3].map((index) => completed(number + index)));
         }
       };
       await runMany(2000);
-      const [descriptors, memory] = [descriptorCount(daemon.pid), residentBytes(daemon.pid)];
+      const descriptors = await settled(() => descriptorCount(daemon.pid));
+      const memory = residentBytes(daemon.pid);
       await runMany(2000);
       await eventually(() => {
         expect(descriptorCount(daemon.pid)).toBeLessThanOrEqual(descriptors + PREWARMED);
       });
       expect(residentBytes(daemon.pid)).toBeLessThan(memory * 1.1);
       expect(zombiesOf(daemon.pid)).toEqual([]);
-    },
-    LONG_TEST_MS,
-  );
-});
-
-describe('F28: 200 sessions, opened and closed', () => {
-  const SESSIONS = 200;
-  const AT_ONCE = 10;
-
-  async function openUseClose(client: WireClient): Promise<void> {
-    const ids: string[] = [];
-    for (let open = 0; open < SESSIONS; open += AT_ONCE) {
-      ids.push(...(await Promise.all(Array.from({ length: AT_ONCE }, () => client.openSession()))));
-    }
-    for (let index = 0; index < SESSIONS; index += AT_ONCE) {
-      const part = ids.slice(index, index + AT_ONCE);
-      const answers = await Promise.all(part.map((id, at) => client.run(`echo ${index + at}`, id)));
-      expect(answers.map(({ stdout }) => Number(stdout))).toEqual(part.map((_, at) => index + at));
-      await client.run('setsid sleep 300 &', part[0]);
-    }
-    for (let index = 0; index < SESSIONS; index += AT_ONCE) {
-      const part = ids.slice(index, index + AT_ONCE);
-      await Promise.all(part.map((id) => client.request('close_session', { session_id: id })));
-    }
-  }
-
-  it(
-    'F28: five times over: descriptors back to where they were, no zombie, no process left',
-    async () => {
-      await using daemon = await TestDaemon.start();
-      await using client = await WireClient.connect(daemon.url);
-      const instance = instanceOf(daemon.pid);
-      await client.request('close_session', { session_id: await client.openSession() });
-      const processes = await settled(() => taggedProcesses(instance).length);
-      const base = descriptorCount(daemon.pid);
-      for (let round = 0; round < 5; round += 1) {
-        await openUseClose(client);
-        client.events.length = 0;
-        await eventually(() => {
-          expect(descriptorCount(daemon.pid)).toBeLessThanOrEqual(base);
-          expect(taggedProcesses(instance)).toHaveLength(processes);
-          expect(zombiesOf(daemon.pid)).toEqual([]);
-        });
-      }
-      expect((await client.request('list_sessions', {})).sessions).toEqual([]);
     },
     LONG_TEST_MS,
   );

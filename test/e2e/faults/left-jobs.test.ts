@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { itRootIf } from '../../support/root.js';
 import { canMount } from '../../support/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
@@ -35,7 +36,7 @@ const OWN_UPTIME = [
   'sh',
 ];
 
-it.skipIf(!canMount())(
+itRootIf(canMount())(
   'what a command leaves running outlives a time-out where the uptime is not that of the machine',
   async () => {
     await using daemon = await TestDaemon.start({ launcher: OWN_UPTIME });

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { LimitMechanismName } from '../../../src/core/limits/limits.js';
 import type { RequestInput } from '../../../src/core/protocol/requests.js';
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 
 type Options = Partial<RequestInput<'execute_command'>>;
 
@@ -66,17 +66,9 @@ const ROW_LENGTH = 5;
 
 describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
   describe.skipIf(!isUsable)('a command that ends when its limit strikes', () => {
-    let daemon: TestDaemon;
     let client: WireClient;
-
-    beforeAll(async () => {
-      daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: name, kill_grace: 1 } } });
-      client = await WireClient.connect(daemon.url);
-    });
-
-    afterAll(async () => {
-      await client[Symbol.asyncDispose]();
-      await daemon[Symbol.asyncDispose]();
+    useDaemon((started) => ({ client } = started), {
+      settings: { adapter: { limit_mechanism: name, kill_grace: 1 } },
     });
 
     it.each(RACES)('has one result, and the session goes on: $limit', async (race) => {

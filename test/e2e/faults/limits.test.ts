@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -15,10 +15,11 @@ import {
   runtimeDirectoriesOf,
   taggedProcesses,
 } from '../../support/processes.js';
+import { describeRootIf } from '../../support/root.js';
 import { WireClient } from '../../support/wire.js';
 
-const limitable = canLimitPids();
-const NOTE = limitable ? '' : ' [skipped: needs writable control groups of version 1]';
+/** Needs writable control groups of version 1. */
+const describeLimited = describeRootIf(canLimitPids());
 
 /** How long an idle daemon is watched: a hundredth of it is a few clock ticks. */
 const IDLE_MS = 5000;
@@ -62,7 +63,7 @@ async function startEscapees(daemon: TestDaemon, client: WireClient): Promise<{ 
   return { id, pids };
 }
 
-describe.skipIf(!limitable)(`what has given up everything by which it could be told${NOTE}`, () => {
+describeLimited('what has given up everything by which it could be told', () => {
   it('F4: is ended with its session, within a second', async () => {
     await using daemon = await TestDaemon.start({ settings: { adapter: { kill_grace: 0.3 } } });
     await using client = await WireClient.connect(daemon.url);
@@ -126,7 +127,7 @@ describe.skipIf(!limitable)(`what has given up everything by which it could be t
   });
 });
 
-describe.skipIf(!limitable || userInfo().uid !== 0)(`F15: a fork bomb${NOTE}`, () => {
+describeLimited('F15: a fork bomb', () => {
   /** Not root's, and it ends by itself after some seconds whatever happens. */
   const BOMB = "timeout -s KILL 10 setpriv --reuid=65534 --regid=65534 --clear-groups bash -c ':(){ :|:& };:; sleep 9'";
 

@@ -2,11 +2,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, timed } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
+import { describeRootIf } from '../../support/root.js';
 import { WireClient } from '../../support/wire.js';
 
 /** Runtime directories of daemons outside must not be seen: from within, those seem to be dead. */
@@ -71,40 +72,37 @@ class Namespace implements AsyncDisposable {
   }
 }
 
-describe.skipIf(!canChoosePids)(
-  `F31: a process id that is used again${canChoosePids ? '' : ' [skipped: needs root]'}`,
-  () => {
-    it('after a background process: what has its number now is left alone', async () => {
-      await using daemon = await TestDaemon.start({ launcher: LAUNCHER });
-      await using namespace = new Namespace(daemon);
-      await using client = await WireClient.connect(daemon.url);
-      const id = await client.openSession();
-      const { background_processes: left } = await client.run('sleep 300 &', id);
-      const [{ pid } = { pid: 0 }] = left;
-      await client.run(`kill ${pid}; wait`, id);
-      const foreign = await namespace.start(pid);
-      await client.run('sleep 301', id, { timeout_ms: 100 });
-      await client.request('reset_session', { session_id: id });
-      await client.request('close_session', { session_id: id });
-      expect(isRunning(foreign)).toBe(true);
-    });
+describeRootIf(canChoosePids)('F31: a process id that is used again', () => {
+  it('after a background process: what has its number now is left alone', async () => {
+    await using daemon = await TestDaemon.start({ launcher: LAUNCHER });
+    await using namespace = new Namespace(daemon);
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession();
+    const { background_processes: left } = await client.run('sleep 300 &', id);
+    const [{ pid } = { pid: 0 }] = left;
+    await client.run(`kill ${pid}; wait`, id);
+    const foreign = await namespace.start(pid);
+    await client.run('sleep 301', id, { timeout_ms: 100 });
+    await client.request('reset_session', { session_id: id });
+    await client.request('close_session', { session_id: id });
+    expect(isRunning(foreign)).toBe(true);
+  });
 
-    it('while a session is being ended: who has taken the number of one that went by SIGTERM gets no SIGKILL', async () => {
-      const settings = { adapter: { kill_grace: KILL_GRACE_MS / 1000 } };
-      await using daemon = await TestDaemon.start({ launcher: LAUNCHER, settings });
-      await using namespace = new Namespace(daemon);
-      await using client = await WireClient.connect(daemon.url);
-      const id = await client.openSession();
-      const stubborn = `sh -c 'trap "" INT TERM HUP; while :; do sleep 1; done'`;
-      const { stdout } = await client.run(`${stubborn} & sleep 300 & echo $!`, id);
-      const pid = Number(stdout);
-      const closing = timed(() => client.request('close_session', { session_id: id }));
-      await eventually(() => {
-        expect(namespace.has(pid)).toBe(false);
-      });
-      const foreign = await namespace.start(pid);
-      expect((await closing).ms).toBeGreaterThan(KILL_GRACE_MS);
-      expect(isRunning(foreign)).toBe(true);
+  it('while a session is being ended: who has taken the number of one that went by SIGTERM gets no SIGKILL', async () => {
+    const settings = { adapter: { kill_grace: KILL_GRACE_MS / 1000 } };
+    await using daemon = await TestDaemon.start({ launcher: LAUNCHER, settings });
+    await using namespace = new Namespace(daemon);
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession();
+    const stubborn = `sh -c 'trap "" INT TERM HUP; while :; do sleep 1; done'`;
+    const { stdout } = await client.run(`${stubborn} & sleep 300 & echo $!`, id);
+    const pid = Number(stdout);
+    const closing = timed(() => client.request('close_session', { session_id: id }));
+    await eventually(() => {
+      expect(namespace.has(pid)).toBe(false);
     });
-  },
-);
+    const foreign = await namespace.start(pid);
+    expect((await closing).ms).toBeGreaterThan(KILL_GRACE_MS);
+    expect(isRunning(foreign)).toBe(true);
+  });
+});

@@ -8,11 +8,11 @@ import { TestDaemon } from '../../support/daemon.js';
 import { eventually, settled } from '../../support/measure.js';
 import { canLimitPids, PidsLimit } from '../../support/pids-limit.js';
 import { descriptorCount, highestDescriptor } from '../../support/processes.js';
+import { describeRootIf } from '../../support/root.js';
 import { canMount, Tmpfs } from '../../support/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
-const mountable = canMount();
-const MOUNT_NOTE = mountable ? '' : ' [skipped: needs root, to mount a tmpfs]';
+const describeFull = describeRootIf(canMount());
 
 /** Fills a file system to the last byte. */
 function fill(directory: string): string {
@@ -27,7 +27,7 @@ function fill(directory: string): string {
   return path;
 }
 
-describe.skipIf(!mountable)(`F10: a full disk under the log and the spool${MOUNT_NOTE}`, () => {
+describeFull('F10: a full disk under the log and the spool', () => {
   it('F10: a full log disk: commands run, one warning, and logging goes on when there is room', async () => {
     using disk = new Tmpfs(20);
     const log = join(disk.path, 'adapter.log');
@@ -73,7 +73,7 @@ describe.skipIf(!mountable)(`F10: a full disk under the log and the spool${MOUNT
   });
 });
 
-describe.skipIf(!mountable)(`F11: a full disk under the workspace${MOUNT_NOTE}`, () => {
+describeFull('F11: a full disk under the workspace', () => {
   it('F11: the command sees ENOSPC, daemon and session go on', async () => {
     using disk = new Tmpfs(1);
     await using daemon = await TestDaemon.start({ settings: { adapter: { workspace_directory: disk.path } } });
@@ -147,10 +147,8 @@ describe('F12: no descriptors left', () => {
   });
 });
 
-const limitable = canLimitPids();
-const PIDS_NOTE = limitable ? '' : ' [skipped: needs a writable pids controller of cgroup v1]';
-
-describe.skipIf(!limitable)(`F13: no processes left${PIDS_NOTE}`, () => {
+// Needs a writable pids controller of cgroup v1.
+describeRootIf(canLimitPids())('F13: no processes left', () => {
   it('F13: open_session is refused with RESOURCE_EXHAUSTED; closing a session makes room again', async () => {
     await using group = new PidsLimit();
     await using daemon = await TestDaemon.start({ launcher: group.launcher });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { runtimeDirectoriesOf } from '../../support/processes.js';
+import { describeRootIf } from '../../support/root.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { canMount } from '../../support/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
@@ -28,7 +29,7 @@ describe('a runtime directory that somebody removes, as systemd-logind does at t
   );
 });
 
-describe.skipIf(!canMount())('daemons in other containers that share directories', () => {
+describeRootIf(canMount())('daemons in other containers that share directories', () => {
   it('leave each other alone, though they do not see each other’s processes', async () => {
     await using first = await TestDaemon.start();
     await using client = await WireClient.connect(first.url);

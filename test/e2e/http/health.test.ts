@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { EventPayload } from '../../../src/core/protocol/results.js';
 import { useDaemon } from '../../support/daemon-and-client.js';
+import { itRootIf } from '../../support/root.js';
 import { canMount, Tmpfs } from '../../support/tmpfs.js';
 import type { WireClient } from '../../support/wire.js';
 
@@ -111,7 +112,7 @@ describe('health of a session', () => {
     expect(await client.run('ls / >/dev/null && echo fine', id)).toMatchObject({ stdout: 'fine\n', warnings: [] });
   });
 
-  it.skipIf(!canMount())('a disk that is nearly full', async () => {
+  itRootIf(canMount())('a disk that is nearly full', async () => {
     using disk = new Tmpfs(1);
     const id = await client.openSession({ cwd: disk.path });
     const { warnings } = await disturb(id, 'head -c 1040000 /dev/zero >file');

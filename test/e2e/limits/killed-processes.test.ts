@@ -13,11 +13,11 @@ held = []
 while True: held.append(bytearray(2 * 2**20)); time.sleep(0.01)'`;
 
 const PROFILES = canSandbox ? (['none', 'workspace'] as const) : (['none'] as const);
-const settings = MECHANISMS.filter(({ isUsable }) => isUsable).flatMap(({ name }) =>
-  PROFILES.map((profile) => ({ mechanism: name, profile })),
+const settings = MECHANISMS.filter(({ isUsable }) => isUsable).flatMap(({ name, title }) =>
+  PROFILES.map((profile) => ({ mechanism: name, title, profile })),
 );
 
-describe.each(settings)('killed_pids where $mechanism keeps limits, in the sandbox $profile', (setting) => {
+describe.each(settings)('killed_pids where $title keeps limits, in the sandbox $profile', (setting) => {
   let daemon: TestDaemon;
   let client: WireClient;
 

@@ -1,14 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { MB } from '../../../src/core/limits/limits.js';
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
+import type { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
 import { eventually, timed } from '../../support/measure.js';
 import { instanceOf, taggedProcesses } from '../../support/processes.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 
 /** A program that holds so many MiB. */
 const hold = (mib: number) => `python3 -c 'import time; a = bytearray(${mib} * 2**20); time.sleep(300)'`;
@@ -25,15 +26,8 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
   describe.skipIf(!isUsable)('a daemon', () => {
     let daemon: TestDaemon;
     let client: WireClient;
-
-    beforeAll(async () => {
-      daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: mechanism, cpu_window: 1 } } });
-      client = await WireClient.connect(daemon.url);
-    });
-
-    afterAll(async () => {
-      await client[Symbol.asyncDispose]();
-      await daemon[Symbol.asyncDispose]();
+    useDaemon((started) => ({ daemon, client } = started), {
+      settings: { adapter: { limit_mechanism: mechanism, cpu_window: 1 } },
     });
 
     const isEnforced = async () => (await client.request('shell_metadata', {})).resource_limits.enforced;
@@ -251,70 +245,5 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
       expect(seen()).toHaveLength(before);
       await client.request('close_session', { session_id: id });
     });
-  });
-});
-
-describe('bounds', () => {
-  it('limits are lowered, never raised; what is refused changes nothing', async () => {
-    const adapter = { memory_mb_limit: 200, process_limit: 50 };
-    await using daemon = await TestDaemon.start({ settings: { adapter } });
-    await using client = await WireClient.connect(daemon.url);
-    const refused = { code: 'INVALID_REQUEST', details: { field: 'limits.memory_mb', max: 200 } };
-    expect((await client.request('open_session', { limits: { memory_mb: 201 } })).error).toMatchObject(refused);
-    expect((await client.run('true', undefined, { limits: { memory_mb: 201 } })).error).toMatchObject(refused);
-    expect((await client.request('list_sessions', {})).sessions).toEqual([]);
-    const answer = await client.request('open_session', { limits: { memory_mb: 100, disk_mb: 5 } });
-    const limits = { cpu_percent: null, cpu_seconds: null, memory_mb: 100, processes: 50, disk_mb: 5 };
-    expect(answer.limits).toEqual(limits);
-    const id = answer.session_id;
-    expect((await client.request('get_session', { session_id: id })).limits).toEqual(limits);
-    expect((await client.run('true', id, { limits: { memory_mb: 150 } })).error).toMatchObject({
-      message: 'limits.memory_mb: at most 100 (what the session was opened with)',
-    });
-    for (const wrong of [
-      { memory_mb: 0 },
-      { memory_mb: -1 },
-      { processes: 1.5 },
-      { memory: 1 },
-      { cpu_percent: 'x' },
-    ]) {
-      const { error } = await client.request('open_session', { limits: wrong as never });
-      expect(error?.code).toBe('INVALID_REQUEST');
-    }
-    expect(await client.run('echo on', id)).toMatchObject({ stdout: 'on\n' });
-  });
-
-  // unshare(1) needs root for a mount namespace.
-  const isRoot = process.getuid?.() === 0;
-
-  it.runIf(isRoot)('a mechanism that does not work here: the daemon does not start, and says why', async () => {
-    const launcher = ['unshare', '--mount', 'sh', '-c', 'umount -l /sys/fs/cgroup && exec "$@"', 'sh'];
-    const start = TestDaemon.start({ launcher, settings: { adapter: { limit_mechanism: 'cgroup1' } } });
-    await expect(start).rejects.toThrow(/limit_mechanism.*cgroup1.*not mounted/s);
-  });
-
-  const NO_GROUPS = 'umount -l /sys/fs/cgroup';
-  const NO_BUBBLEWRAP = 'mount --bind /dev/null "$(command -v bwrap)"';
-
-  it.runIf(isRoot).each([
-    ['control groups', NO_GROUPS, 'pid_namespace', ['cgroup2', 'cgroup1']],
-    ['them and bubblewrap', `${NO_GROUPS} && ${NO_BUBBLEWRAP}`, 'polling', ['cgroup2', 'cgroup1', 'pid_namespace']],
-  ])('without %s the next best is taken, and the reasons are told', async (_, without, mechanism, rejected) => {
-    const launcher = ['unshare', '--mount', 'sh', '-c', `${without} && exec "$@"`, 'sh'];
-    await using daemon = await TestDaemon.start({ launcher });
-    await using client = await WireClient.connect(daemon.url);
-    const { resource_limits: limits } = await client.request('shell_metadata', {});
-    expect(limits).toMatchObject({ mechanism, enforced: false });
-    expect(limits.rejected.map((rejection) => rejection.mechanism)).toEqual(rejected);
-  });
-
-  it('free space of the disk is kept: what writes is ended, what does not goes on', async () => {
-    await using daemon = await TestDaemon.start({ settings: { adapter: { disk_free_mb_floor: 1_000_000_000 } } });
-    await using client = await WireClient.connect(daemon.url);
-    const id = await client.openSession();
-    expect(await client.run('sleep 0.3; echo quiet', id)).toMatchObject({ stdout: 'quiet\n', killed_by: null });
-    const result = await client.run('yes > full', id);
-    expect(result).toMatchObject({ killed_by: 'disk', limit: { resource: 'disk_free_mb' }, session_state: 'alive' });
-    expect(await client.run('rm full; sleep 0.1; echo removed', id)).toMatchObject({ stdout: 'removed\n' });
   });
 });

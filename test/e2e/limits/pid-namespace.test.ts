@@ -76,7 +76,10 @@ describe.skipIf(!isUsable)('a daemon that keeps limits by namespaces of process 
     await client.run('mkfifo gate');
     const listed = await client.run('sleep 300 & cat gate & jobs', session);
     expect(listed.stdout).toMatch(/\[1\].*Running\s+sleep 300.*\n\[2\].*Running\s+cat gate/);
-    const inFront = client.run('fg %2', session);
+    const command_id = 'in-front';
+    const inFront = client.run('fg %2', session, { command_id, stream: true });
+    // Printed once the job is there: a job that has ended before cannot be brought to the foreground.
+    await client.event('command_output', (event) => event.command_id === command_id);
     await client.run('echo opened >gate; rm gate');
     expect(await inFront).toMatchObject({ stdout: 'cat gate\n', exit_code: 0 });
     const ended = await client.run('kill %1; wait %1; echo $?', session);

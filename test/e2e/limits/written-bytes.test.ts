@@ -1,13 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { MB } from '../../../src/core/limits/limits.js';
-import { TestDaemon } from '../../support/daemon.js';
+import { useDaemon } from '../../support/daemon-and-client.js';
+import type { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';
-import { WireClient } from '../../support/wire.js';
+import type { WireClient } from '../../support/wire.js';
 
 /** Writes 8 MB in a few milliseconds: sooner than anybody looks, as a rule. */
 const QUICK = 'dd if=/dev/zero of=quick bs=8M count=1 status=none';
@@ -23,16 +24,7 @@ describe.each(MECHANISMS)('bytes written by commands that end soon, with $title'
   describe.skipIf(!isUsable)('a daemon', () => {
     let daemon: TestDaemon;
     let client: WireClient;
-
-    beforeAll(async () => {
-      daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: name } } });
-      client = await WireClient.connect(daemon.url);
-    });
-
-    afterAll(async () => {
-      await client[Symbol.asyncDispose]();
-      await daemon[Symbol.asyncDispose]();
-    });
+    useDaemon((started) => ({ daemon, client } = started), { settings: { adapter: { limit_mechanism: name } } });
 
     /** It was ended for the limit, or its result has a warning that tells of it. */
     function expectTold(result: Awaited<ReturnType<WireClient['run']>>): void {

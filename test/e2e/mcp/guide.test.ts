@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AGENTS } from '../../real-agents/agents.js';
 import { readSnippets, SHOWN_URL, type Snippet } from '../../real-agents/guide-page.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { MAIN, makeFolder } from '../cli/support.js';
+import { MAIN, makeFolder, urlVariable } from '../cli/support.js';
 import { readNotedBlocks } from '../../real-agents/noted-blocks.js';
 
 const PAGE = fileURLToPath(new URL('../../../docs/guide/agents.md', import.meta.url));
@@ -84,7 +84,7 @@ describe('docs/guide/agents.md', () => {
     const client = new Client({ name: 'test', version: '1' });
     const env = {
       PATH: [folder.path, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
-      SHELL_ADAPTER_URL: daemon.url,
+      ...urlVariable(daemon),
     };
     await client.connect(
       url === undefined

@@ -2,11 +2,13 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { makeFolder } from '../cli/support.js';
-import { TestDaemon } from '../../support/daemon.js';
+import { daemonTest } from '../../support/daemon-test.js';
 import { MCP_WAYS, McpClient, type McpClientOptions } from '../../support/mcp.js';
+
+const it = daemonTest();
 
 /** Where a command and a session of a client start. */
 async function startsOf(client: McpClient): Promise<unknown[]> {
@@ -24,8 +26,7 @@ const withRoot = (path: string): McpClientOptions => ({
 });
 
 describe.each(MCP_WAYS)('where commands start, over MCP by %s', (_, way) => {
-  it('in the directory that was chosen, before any other', async () => {
-    await using daemon = await TestDaemon.start();
+  it('in the directory that was chosen, before any other', async ({ daemon }) => {
     using folder = makeFolder();
     const path = realpathSync(folder.path);
     await using client = await McpClient.connect(daemon.url, way, { ...withRoot('/usr'), query: { cwd: path } });
@@ -42,15 +43,13 @@ describe.each(MCP_WAYS)('where commands start, over MCP by %s', (_, way) => {
     expect(client.client.getInstructions()).toContain(`Commands start in ${path}`);
   });
 
-  it('in the workspace, where nothing was chosen and the server was started nowhere', async () => {
-    await using daemon = await TestDaemon.start();
+  it('in the workspace, where nothing was chosen and the server was started nowhere', async ({ daemon }) => {
     await using client = await McpClient.connect(daemon.url, way);
     expect(await startsOf(client)).toEqual([daemon.workspace, daemon.workspace]);
     expect(client.client.getInstructions()).toContain('Commands start in the workspace');
   });
 
-  it('in the workspace, where the daemon has no such directory: the first answer says so', async () => {
-    await using daemon = await TestDaemon.start();
+  it('in the workspace, where the daemon has no such directory: the first answer says so', async ({ daemon }) => {
     await using client = await McpClient.connect(daemon.url, way, { query: { cwd: '/no/such/place' } });
     const first = await client.call('run_command', { command: 'pwd' });
     expect(first.answer).toEqual({
@@ -66,15 +65,13 @@ describe.each(MCP_WAYS)('where commands start, over MCP by %s', (_, way) => {
     expect(asked).toMatchObject({ isError: true, answer: { error: { code: 'BAD_DIRECTORY' } } });
   });
 
-  it('in the first root of the client, if it is of a revision in which servers can ask for it', async () => {
-    await using daemon = await TestDaemon.start();
+  it('in the first root of the client, if it is of a revision in which servers can ask for it', async ({ daemon }) => {
     await using client = await McpClient.connect(daemon.url, way, withRoot('/usr/bin'));
     const expected = way.mode === 'legacy' ? realpathSync('/usr/bin') : daemon.workspace;
     expect(await startsOf(client)).toEqual([expected, expected]);
   });
 
-  it('as without roots, where a client offers them and gives none', async () => {
-    await using daemon = await TestDaemon.start();
+  it('as without roots, where a client offers them and gives none', async ({ daemon }) => {
     const options: McpClientOptions = {
       capabilities: { roots: {} },
       prepare: (client) => {
@@ -88,8 +85,7 @@ describe.each(MCP_WAYS)('where commands start, over MCP by %s', (_, way) => {
   });
 });
 
-it('shell-adapter mcp starts commands in its own directory', async () => {
-  await using daemon = await TestDaemon.start();
+it('shell-adapter mcp starts commands in its own directory', async ({ daemon }) => {
   using folder = makeFolder();
   const path = realpathSync(folder.path);
   await using client = await McpClient.connect(daemon.url, { over: 'stdio', mode: 'legacy' }, { cwd: path });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { MCP_WAYS, McpClient } from '../../support/mcp.js';
@@ -14,18 +14,12 @@ describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
 
   beforeAll(async () => {
     daemon = await TestDaemon.start();
-  });
-
-  afterAll(async () => {
-    await daemon[Symbol.asyncDispose]();
-  });
-
-  beforeEach(async () => {
     client = await McpClient.connect(daemon.url, way);
   });
 
-  afterEach(async () => {
+  afterAll(async () => {
     await client[Symbol.asyncDispose]();
+    await daemon[Symbol.asyncDispose]();
   });
 
   it('are listed, each with what it does and what it takes', async () => {

@@ -81,3 +81,14 @@ export class ToolStage implements AsyncDisposable {
 
 /** A question. */
 export const ask = (content = 'hello'): OpenAI.ChatCompletionMessageParam[] => [{ role: 'user', content }];
+
+/** The command of a shell provider: a script. */
+export const sh = (script: string) => ({ command: 'sh', args: ['-c', script] });
+
+/** How many worktrees the repository knows of beside itself. */
+export const worktreesOf = (stage: ToolStage) =>
+  stage.git('worktree', 'list', '--porcelain').match(/^worktree /gm)!.length - 1;
+
+/** The text of an answer. */
+export const contentOf = (answer: { choices: { message: { content: string | null } }[] }) =>
+  answer.choices[0]?.message.content;

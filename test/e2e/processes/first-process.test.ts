@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
+import { describeRootIf } from '../../support/root.js';
 import { canMount } from '../../support/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
@@ -17,7 +18,7 @@ const ORPHAN = '(sleep 0.05 &)';
 const firstIn = (launcher: number): number =>
   Number(readFileSync(`/proc/${launcher}/task/${launcher}/children`, 'utf8'));
 
-describe.skipIf(!canMount())('the first process of a container', () => {
+describeRootIf(canMount())('the first process of a container', () => {
   it('scripts/init waits for what commands have left behind, passes signals on, and ends as the daemon does', async () => {
     const daemon = await TestDaemon.start({ launcher: [...CONTAINER, INIT] });
     const client = await WireClient.connect(daemon.url);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
+import { ROOT_MARK } from '../../support/root.js';
 import { canMount } from '../../support/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
@@ -14,7 +15,7 @@ const NO_GROUPS = ['unshare', '--mount', 'sh', '-c', 'umount -l /sys/fs/cgroup &
 const MACHINES: readonly { readonly name: string; readonly launcher: readonly string[]; readonly isUsable: boolean }[] =
   [
     { name: 'as it is', launcher: [], isUsable: true },
-    { name: 'without control groups', launcher: NO_GROUPS, isUsable: canMount() },
+    { name: `without control groups ${ROOT_MARK}`, launcher: NO_GROUPS, isUsable: canMount() },
   ];
 
 /** Tells whether the process of this test is listed, and whether a signal reaches it. */

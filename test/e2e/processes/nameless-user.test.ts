@@ -2,9 +2,10 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { itRootIf } from '../../support/root.js';
 import { canBeNobody } from '../../support/sandbox.js';
 import { WireClient } from '../../support/wire.js';
 
@@ -12,7 +13,7 @@ import { WireClient } from '../../support/wire.js';
 const UID = 54_321;
 const launcher = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups'];
 
-it.runIf(canBeNobody)('a daemon whose user has a number and no name runs commands, with limits', async () => {
+itRootIf(canBeNobody)('a daemon whose user has a number and no name runs commands, with limits', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
   chmodSync(directory, 0o755);
   chownSync(directory, UID, UID);

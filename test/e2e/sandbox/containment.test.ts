@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../../support/daemon.js';
 import { isRunning, runtimeDirectoriesOf } from '../../support/processes.js';
+import { isRoot, ROOT_MARK } from '../../support/root.js';
 import {
   canBeNobody,
   canSandbox,
@@ -19,10 +20,12 @@ import {
 import { WireClient } from '../../support/wire.js';
 
 const PROFILES = ['workspace', 'strict'] as const;
-const kinds = (places: readonly string[], user: 'this user' | 'nobody') =>
+const NOBODY = `nobody ${ROOT_MARK}`;
+const THIS_USER = isRoot ? `root ${ROOT_MARK}` : 'this user';
+const kinds = (places: readonly string[], user: string) =>
   PROFILES.flatMap((profile) => places.map((place) => ({ profile, place, user })));
 /** Whoever runs the tests, and one who has no rights of root: bubblewrap then makes a user namespace. */
-const KINDS = [...kinds(PLACES, 'this user'), ...(canBeNobody ? kinds(['bash', 'one-shot'], 'nobody') : [])];
+const KINDS = [...kinds(PLACES, THIS_USER), ...(canBeNobody ? kinds(['bash', 'one-shot'], NOBODY) : [])];
 
 /** Commands that must fail; `$OUT` is the daemon's folder, beside the workspace. */
 const FORBIDDEN: readonly (readonly [title: string, command: string])[] = [
@@ -67,7 +70,7 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile,
 
   beforeAll(async () => {
     const options = { settings: { sandbox: { profile, require: true } }, env: { TMPDIR: missing } };
-    if (user === 'nobody') ({ daemon, client } = await startAsNobody(options));
+    if (user === NOBODY) ({ daemon, client } = await startAsNobody(options));
     else {
       daemon = await startSandboxed(options);
       client = await WireClient.connect(daemon.url);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { CliProcess, type CliOptions, makeFolder, runCli } from '../cli/support.js';
+import { CliProcess, type CliOptions, makeFolder, runCli, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => daemon[Symbol.asyncDispose]());
 
-const withUrl = (options: CliOptions = {}): CliOptions => ({ ...options, env: { SHELL_ADAPTER_URL: daemon.url } });
+const withUrl = (options: CliOptions = {}): CliOptions => ({ ...options, env: urlVariable(daemon) });
 const exec = (args: readonly string[], options?: CliOptions) => runCli(['exec', ...args], withUrl(options));
 const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
 

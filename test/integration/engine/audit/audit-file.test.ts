@@ -13,6 +13,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { itRootIf } from '../../../support/root.js';
 import { type AuditRecord, type ChainEnd, GENESIS, sealRecord } from '../../../../src/core/audit/chain.js';
 import { SecretMask } from '../../../../src/core/secrets/secret-mask.js';
 import { AuditFile, type AuditFileOptions } from '../../../../src/engine/audit/audit-file.js';
@@ -223,7 +224,7 @@ describe('a log that cannot be written', () => {
     expect(await verifyAudit(join(folder, 'of/audit.jsonl'))).toMatchObject({ ok: true });
   });
 
-  it.skipIf(!canMount())('on a full disk has no half records, and goes on when there is room', async () => {
+  itRootIf(canMount())('on a full disk has no half records, and goes on when there is room', async () => {
     using disk = new Tmpfs(1);
     const onDisk = join(disk.path, 'audit.jsonl');
     const filler = join(disk.path, 'filler');

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import { itRootIf } from '../../../support/root.js';
 import { planRestore, type RestorePlan } from '../../../../src/core/checkpoints/restore-plan.js';
 import { applyStep } from '../../../../src/engine/checkpoints/restore/apply-steps.js';
 import { OpenTree } from '../../../../src/engine/checkpoints/files/held-directory.js';
@@ -189,8 +190,7 @@ describe('a restore that fails leaves the workspace as it was', () => {
     expect(await bench.changes(next)).toEqual([]);
   });
 
-  const mountable = canMount();
-  it.skipIf(!mountable)('when the disk with the workspace is full', async () => {
+  itRootIf(canMount())('when the disk with the workspace is full', async () => {
     using disk = new Tmpfs(8);
     using bench = new CheckpointBench(
       { 'big.bin': Buffer.alloc(5 * 1024 * 1024, 1), 'a.txt': 'a' },
@@ -206,8 +206,7 @@ describe('a restore that fails leaves the workspace as it was', () => {
 });
 
 describe('a store', () => {
-  const mountable = canMount();
-  it.skipIf(!mountable)('on a full disk: an error, and the checkpoints that were there are still good', async () => {
+  itRootIf(canMount())('on a full disk: an error, and the checkpoints that were there are still good', async () => {
     using disk = new Tmpfs(4);
     using bench = new CheckpointBench({ 'a.txt': 'a' }, { store: join(disk.path, 'store') });
     const { id } = await bench.save();

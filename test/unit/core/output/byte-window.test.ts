@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { ByteWindow } from '../../../../src/core/output/byte-window.js';
+import { propertyRuns } from '../../../support/property-runs.js';
 import { chunksOf, splits } from './byte-streams.js';
 
 describe('ByteWindow', () => {
@@ -20,7 +21,7 @@ describe('ByteWindow', () => {
           expect([...window.tail()]).toEqual([...bytes.subarray(Math.max(0, bytes.length - tailBytes))]);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../../src/core/output/output-window.js';
+import { propertyRuns } from '../../../support/property-runs.js';
 import {
   BEL,
   chunksOf,
@@ -170,7 +171,7 @@ describe('against decoding everything and cutting it', () => {
           Buffer.from(expected.bytes).toString('latin1'),
         );
       }),
-      { numRuns: 1500 },
+      { numRuns: propertyRuns(1500) },
     );
   });
 

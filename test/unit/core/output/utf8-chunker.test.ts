@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { type Piece, Utf8Chunker } from '../../../../src/core/output/utf8-chunker.js';
+import { propertyRuns } from '../../../support/property-runs.js';
 import { chunksOf, plainScanner, splits, streams, toBytes } from './byte-streams.js';
 
 const bytesOf = ({ data }: Piece) => (typeof data === 'string' ? toBytes(data) : data);
@@ -27,7 +28,7 @@ describe('Utf8Chunker', () => {
         }
         expect(offset).toBe(bytes.length);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { characterOffset, completeLength, countCharacters, Utf8Counter } from '../../../../src/core/output/utf8.js';
+import { propertyRuns } from '../../../support/property-runs.js';
 import { chunksOf, decodeAll, nodeScanner, plainScanner, splits, streams, toBytes } from './byte-streams.js';
 
 const countOf = (bytes: Uint8Array) => Array.from(decodeAll(bytes)).length;
@@ -29,7 +30,7 @@ describe('countCharacters', () => {
       fc.property(fc.oneof(streams, fc.uint8Array({ maxLength: 40, size: 'max' })), (bytes) => {
         expect(countCharacters(bytes)).toBe(countOf(bytes));
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 
@@ -59,7 +60,7 @@ describe('Utf8Counter', () => {
         expect(counter.lossy).toBe(!plainScanner.isUtf8(soFar));
       }
     };
-    fc.assert(fc.property(streams, splits, check), { numRuns: 500 });
+    fc.assert(fc.property(streams, splits, check), { numRuns: propertyRuns(500) });
     fc.assert(fc.property(fc.string({ unit: 'binary', minLength: 100, maxLength: 400 }).map(toBytes), splits, check));
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { COMMAND_CLASSES, POLICY_ACTIONS, type PolicyAction } from '../../../../src/core/policy/model/classes.js';
 import { PRESET_NAMES } from '../../../../src/core/policy/decision/presets.js';
+import { propertyRuns } from '../../../support/property-runs.js';
 import { verdictOn } from './support.js';
 
 /** Commands that mutations begin with. */
@@ -47,7 +48,7 @@ const random = fc.oneof(
 /** Far above what any takes, so that only a text that hangs the engine fails. */
 const MOST_MS = 1000;
 
-describe('10,000 random and mutated texts', () => {
+describe('up to 10,000 random and mutated texts', () => {
   it.each([
     ['random', random],
     ['mutated', mutated],
@@ -62,7 +63,7 @@ describe('10,000 random and mutated texts', () => {
           expect(POLICY_ACTIONS).toContain(verdict.action);
           expect(COMMAND_CLASSES).toContain(verdict.class);
         }),
-        { numRuns: 5000 },
+        { numRuns: propertyRuns(5000) },
       );
     },
     120_000,
@@ -73,7 +74,7 @@ describe('10,000 random and mutated texts', () => {
       fc.property(mutated, (text) => {
         expect(verdictOn(text)).toEqual(verdictOn(text));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });
@@ -136,7 +137,7 @@ describe('a command', () => {
           expect(rank(verdict.action), wrapped).toBeGreaterThanOrEqual(least);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 
@@ -160,7 +161,7 @@ describe('a command', () => {
         expect(permissive).toBeLessThanOrEqual(balanced);
         expect(balanced).toBeLessThanOrEqual(strict);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

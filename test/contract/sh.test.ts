@@ -1,0 +1,3 @@
+import { shellContract } from './shells/contract.js';
+
+shellContract('sh');

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { canSandbox } from '../../support/sandbox.js';
+import { ShellHarness, type ShellName } from './harness.js';
+import { HOSTILE_ROWS } from './hostile-rows.js';
+import { inputTests } from './input-tests.js';
+import { interruptTests } from './interrupt-tests.js';
+import { endTests, jobTests } from './job-tests.js';
+import { oneShotTests } from './one-shot-tests.js';
+import { OUTPUT_ROWS } from './output-rows.js';
+import { STATE_ROWS } from './state-rows.js';
+import { check, type Row, titleFor } from './table.js';
+
+/** What shells can be in: nothing, a sandbox, or a namespace of process ids, which bubblewrap makes as well. */
+const SURROUNDINGS = [
+  { sandbox: 'none', mechanism: 'auto' },
+  ...(canSandbox
+    ? ([
+        { sandbox: 'workspace', mechanism: 'auto' },
+        { sandbox: 'none', mechanism: 'pid_namespace' },
+      ] as const)
+    : []),
+] as const;
+/** The tests that every shell must pass, for one shell in all that it can be in. */
+export function shellContract(shell: ShellName): void {
+  describe.each(SURROUNDINGS)(`${shell}, sandbox $sandbox, limits by $mechanism`, ({ sandbox, mechanism }) => {
+    let bench: ShellHarness;
+    beforeAll(async () => {
+      bench = await ShellHarness.start(shell, sandbox, mechanism);
+    });
+    afterAll(async () => {
+      await bench[Symbol.asyncDispose]();
+      expect(await bench.leftovers()).toEqual({ processes: [], descriptors: 0 });
+    });
+    const open = () => bench.openSession();
+
+    describe('output and text', () => {
+      tableTests(OUTPUT_ROWS, shell);
+    });
+    describe('state and the ends of commands', () => {
+      tableTests(STATE_ROWS, shell);
+    });
+    describe('hostile commands', () => {
+      tableTests(HOSTILE_ROWS, shell);
+    });
+    describe('interrupts', () => {
+      interruptTests(shell, open);
+    });
+    describe('input', () => {
+      inputTests(shell, open);
+    });
+    describe('background jobs', () => {
+      jobTests(shell, open);
+    });
+    describe('resources and the end', () => {
+      endTests(shell, open);
+    });
+
+    describe('one-shots', () => {
+      oneShotTests(() => bench.installed);
+    });
+
+    function tableTests(rows: readonly Row[], name: ShellName): void {
+      for (const row of rows) {
+        if (row.only?.includes(name) === false || (row.isPrevented && sandbox !== 'none')) continue;
+        test(titleFor(row, name), async () => {
+          await using session = await bench.openSession();
+          await check(row, name, session);
+        });
+      }
+    }
+  });
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { TestDaemon } from '../../support/daemon.js';
+import { ask } from '../../support/http.js';
+import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+import { eventually } from '../../support/measure.js';
+import { descendantsOf, isRunning } from '../../support/processes.js';
+import { INITIALIZE, JSON_HEADERS } from './support.js';
+
+const HTTP_WAYS = MCP_WAYS.filter(([, { over }]) => over === 'http');
+
+describe('sessions of MCP', () => {
+  /** Begins one by hand; gives its id. */
+  const begin = (url: string, token: string) =>
+    new Promise<string>((resolve, reject) => {
+      const headers = { ...JSON_HEADERS, authorization: `Bearer ${token}` };
+      const asking = request(new URL('/mcp', url), { method: 'POST', headers, agent: false }, (response) => {
+        response.resume();
+        response.on('end', () => {
+          resolve(String(response.headers['mcp-session-id']));
+        });
+      });
+      asking.on('error', reject).end(INITIALIZE);
+    });
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
+  const use = (url: string, id: string, token: string) =>
+    ask(new URL('/mcp', url), {
+      method: 'POST',
+      headers: { ...JSON_HEADERS, authorization: `Bearer ${token}`, 'mcp-session-id': id },
+      body: list,
+    });
+
+  it('belong to a token, and end with it', async () => {
+    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    const [mine, theirs] = [daemon.createToken('agent', 'mine'), daemon.createToken('agent', 'theirs')];
+    const id = await begin(daemon.url, mine);
+    expect(await use(daemon.url, id, mine)).toMatchObject({ status: 200 });
+    expect(await use(daemon.url, id, theirs)).toMatchObject({ status: 404 });
+    expect(await use(daemon.url, 'nothing', mine)).toMatchObject({ status: 404 });
+    daemon.tokens.revoke('mine');
+    await eventually(async () => {
+      expect(await use(daemon.url, id, mine)).toMatchObject({ status: 401 });
+    });
+  });
+
+  it('keep no connection for calls that were cancelled', async () => {
+    await using daemon = await TestDaemon.start();
+    const headers = { ...JSON_HEADERS, 'mcp-session-id': await begin(daemon.url, 'local') };
+    const call = { jsonrpc: '2.0', id: 'slow', method: 'tools/call' };
+    const params = { name: 'run_command', arguments: { command: 'echo $$ > pid; exec sleep 300' } };
+    const post = (message: object) =>
+      fetch(new URL('/mcp', daemon.url), { method: 'POST', headers, body: JSON.stringify(message) });
+    const answer = await post({ ...call, params });
+    const pid = () => Number(readFileSync(join(daemon.workspace, 'pid'), 'utf8'));
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(true);
+    });
+    await post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
+    expect(await answer.text()).toBe('');
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(false);
+    });
+  });
+
+  it('whose client is gone for ten seconds end its commands without a session, and those alone', async () => {
+    await using daemon = await TestDaemon.start();
+    const client = await McpClient.connect(daemon.url, { over: 'http', mode: 'legacy' });
+    const { session_id } = (await client.call('open_session')).answer;
+    const command = (name: string) => `echo $$ > ${name}.new; mv ${name}.new ${name}; exec sleep 300`;
+    const running = [
+      client.call('run_command', { command: command('alone'), timeout_ms: 200_000 }),
+      client.call('execute_command', { session_id, command: command('held') }),
+    ].map((call) => call.catch(() => 'broken'));
+    const pid = (name: string) => Number(readFileSync(join(daemon.workspace, name), 'utf8'));
+    await eventually(() => {
+      expect([pid('alone'), pid('held')].map(isRunning)).toEqual([true, true]);
+    });
+    const goneAt = performance.now();
+    // As an agent does that is interrupted: it says nothing, and its connections end.
+    await client[Symbol.asyncDispose]();
+    await eventually(() => {
+      expect(isRunning(pid('alone'))).toBe(false);
+    }, 20_000);
+    expect(performance.now() - goneAt).toBeGreaterThan(9000);
+    expect(isRunning(pid('held'))).toBe(true);
+    await Promise.all(running);
+  });
+
+  it.each(HTTP_WAYS)('end with their token, and so do the calls that are under way: %s', async (_, way) => {
+    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    const token = daemon.createToken('agent', 'mine');
+    await using client = await McpClient.connect(daemon.url, way, token);
+    const running = client.call('run_command', { command: 'echo $$ > pid; exec sleep 300' }).catch(() => 'failed');
+    const pid = () => Number(readFileSync(join(daemon.workspace, 'pid'), 'utf8'));
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(true);
+    });
+    daemon.tokens.revoke('mine');
+    await eventually(() => {
+      expect(isRunning(pid())).toBe(false);
+    });
+    // With a session the client tries to get its answer by another connection, and waits for it.
+    if (way.mode === 'auto') expect(await running).toBe('failed');
+  });
+
+  it.each(HTTP_WAYS)('do not hold up the end of the daemon: %s', async (_, way) => {
+    const daemon = await TestDaemon.start();
+    try {
+      await using client = await McpClient.connect(daemon.url, way);
+      const running = client.call('run_command', { command: 'exec sleep 300' }).catch(() => undefined);
+      await eventually(() => {
+        expect(descendantsOf(daemon.pid).map(({ command }) => command)).toContain('sleep 300');
+      });
+      expect(await daemon.stop()).toBe(0);
+      await running;
+    } finally {
+      await daemon[Symbol.asyncDispose]();
+    }
+  });
+});
