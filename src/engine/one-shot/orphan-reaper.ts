@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { PendingWork } from '../system/pending-work.js';
 import type { ProcessStarter } from './process-starter.js';
 import { plainRoot } from '../process/process-root.js';
+import type { ProcessEntry } from '../process/process-table.js';
 import {
   endProcesses,
   findMarkedOnly,
@@ -16,6 +19,12 @@ import type { RuntimeDirectory } from '../instance/runtime-directory.js';
  * one-shots that have ended in this time.
  */
 const SWEEP_AFTER_MS = 400;
+
+/**
+ * Time after which a process is examined again before it counts as one without an environment, in milliseconds: while
+ * a program is being executed, the kernel shows none.
+ */
+const STARTING_MS = 20;
 
 /** The process of a one-shot that has ended. */
 export interface EndedOneShot {
@@ -96,6 +105,16 @@ export class OrphanReaper implements AsyncDisposable {
     const { runtime, starter, killGraceMs } = this.#options;
     await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
     // The program that left these cannot be determined: they are ended when none runs.
-    if (this.#isIdle()) await endProcesses(() => findMarkedOnly(starter.tag), killGraceMs);
+    while (this.#isIdle()) {
+      const suspects = findMarkedOnly(starter.tag);
+      if (suspects.length === 0) return;
+      await sleep(STARTING_MS);
+      const orphans = () =>
+        findMarkedOnly(starter.tag).filter((entry) => suspects.some((other) => isSame(entry, other)));
+      const survivors = this.#isIdle() ? await endProcesses(orphans, killGraceMs) : [];
+      if (survivors.length > 0) return;
+    }
   }
 }
+
+const isSame = (a: ProcessEntry, b: ProcessEntry): boolean => a.pid === b.pid && a.startTicks === b.startTicks;
