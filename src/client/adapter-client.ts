@@ -11,6 +11,7 @@ import type { ClientLink } from './link.js';
 import { askLlm, type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
 import type { EventListener } from './runtime/listeners.js';
 import {
+  type AttachOptions,
   type CheckOptions,
   type ConnectSettings,
   type Decision,
@@ -179,15 +180,18 @@ export class AdapterClient implements AsyncDisposable {
   /**
    * Follows an existing session.
    * @param options `fromSeq`: the first event wanted. The events that the daemon has kept arrive before this resolves;
-   * an `output_gap` event reports the missing ones. By default only new events arrive.
+   * an `output_gap` event reports the missing ones. By default only new events arrive. `maxBytesPerSecond`: observes the
+   * session, see `attach_session`
    */
-  async attachSession(id: string, options: { readonly fromSeq?: number | undefined } = {}): Promise<ClientSession> {
+  async attachSession(id: string, options: AttachOptions = {}): Promise<ClientSession> {
     const info = await this.request('get_session', { session_id: id });
     const { shell, working_directory: workingDirectory, next_seq: newest } = info;
     const fromSeq = options.fromSeq === undefined ? undefined : Math.min(options.fromSeq, newest);
-    const session = new ClientSession(this.#link, { id, shell, workingDirectory, nextSeq: fromSeq });
+    const { maxBytesPerSecond } = options;
+    const session = new ClientSession(this.#link, { id, shell, workingDirectory, nextSeq: fromSeq, maxBytesPerSecond });
     try {
-      const { next_seq, gap } = await this.request('attach_session', { session_id: id, from_seq: fromSeq });
+      const request = { session_id: id, from_seq: fromSeq, max_bytes_per_second: maxBytesPerSecond };
+      const { next_seq, gap } = await this.request('attach_session', request);
       if (gap) this.#router.noteGap(id, gap.to_seq);
       if (this.#router.session(id)?.sequence.next === undefined) this.#router.noteGap(id, next_seq - 1);
       return session;

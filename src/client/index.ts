@@ -14,6 +14,7 @@ export type { InputSource } from './contract/input-source.js';
 export type { EventListener } from './runtime/listeners.js';
 export { type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
 export type {
+  AttachOptions,
   CheckOptions,
   ConnectOptions,
   Decision,

@@ -26,6 +26,8 @@ interface SessionStart {
   readonly workingDirectory: string;
   /** Number of the first event that the client has not seen. */
   readonly nextSeq: number | undefined;
+  /** Set for a session that is only observed. */
+  readonly maxBytesPerSecond?: number | undefined;
 }
 
 /** A persistent shell session. Disposing of it closes it, unless it was detached. */
@@ -39,12 +41,14 @@ export class ClientSession implements AsyncDisposable {
   #isDetached = false;
   readonly #ignoreEnd: () => void;
 
-  constructor(link: ClientLink, { id, shell, workingDirectory, nextSeq }: SessionStart) {
+  constructor(link: ClientLink, start: SessionStart) {
+    const { id, shell, workingDirectory, nextSeq, maxBytesPerSecond } = start;
     this.id = id;
     this.shell = shell;
     this.#link = link;
     this.#workingDirectory = workingDirectory;
-    link.router.followSession({ id, sequence: link.router.session(id)?.sequence ?? new SequenceTracker(nextSeq) });
+    const sequence = link.router.session(id)?.sequence ?? new SequenceTracker(nextSeq);
+    link.router.followSession({ id, sequence, maxBytesPerSecond });
     this.#ignoreEnd = this.on('session_closed', ({ reason, detail, survivors }) => {
       this.#noteEnd({ reason, detail, ...(survivors && { survivors }) });
     });

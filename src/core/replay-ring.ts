@@ -1,3 +1,10 @@
+/** An event that is kept, its number, and what keeping it costs, in bytes. */
+export interface KeptEvent<T> {
+  readonly seq: number;
+  readonly event: T;
+  readonly bytes: number;
+}
+
 /** Result of `ReplayRing.since`. */
 export interface Replay<T> {
   /** The kept events, in order. */
@@ -48,6 +55,27 @@ export class ReplayRing<T> {
       if (entry) events.push({ seq, event: entry.event });
     }
     return { events, gap: fromSeq < oldest ? { fromSeq, toSeq: oldest - 1 } : null };
+  }
+
+  /** Cost of the kept events numbered `fromSeq` and up, in bytes. */
+  bytesSince(fromSeq: number): number {
+    let bytes = 0;
+    for (let seq = Math.max(fromSeq, this.#oldestSeq); seq < this.#nextSeq; seq++)
+      bytes += this.#kept.get(seq)?.bytes ?? 0;
+    return bytes;
+  }
+
+  /** Returns the newest kept events whose cost together is at most `maxBytes`, none before `fromSeq`, in order. */
+  newest(maxBytes: number, fromSeq: number): KeptEvent<T>[] {
+    const events: KeptEvent<T>[] = [];
+    let room = maxBytes;
+    for (let seq = this.#nextSeq - 1; seq >= Math.max(fromSeq, this.#oldestSeq); seq--) {
+      const entry = this.#kept.get(seq);
+      if (!entry || entry.bytes > room) break;
+      room -= entry.bytes;
+      events.push({ seq, ...entry });
+    }
+    return events.reverse();
   }
 
   get #oldestSeq(): number {

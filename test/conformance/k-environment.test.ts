@@ -206,7 +206,8 @@ const values: Trap[] = [
       '-c 0',
       '-s 256',
       '-n 12',
-      '-u 50',
+      // Above what runs: for a process that it may not start, bash waits 15 s.
+      '-u $(($(ps -eL | wc -l) + 200))',
       '-q 1000',
       '-i 0',
       '-l 0',

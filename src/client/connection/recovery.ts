@@ -40,11 +40,11 @@ export async function recover(
 async function attachAgain(
   connection: Connection,
   router: EventRouter,
-  { id, sequence }: FollowedSession,
+  { id, sequence, maxBytesPerSecond }: FollowedSession,
   runs: DaemonRuns,
 ): Promise<boolean> {
   try {
-    const request = { session_id: id, from_seq: sequence.next };
+    const request = { session_id: id, from_seq: sequence.next, max_bytes_per_second: maxBytesPerSecond };
     const { next_seq, gap } = await connection.request('attach_session', request, BOUND);
     if (gap) router.noteGap(id, gap.to_seq);
     if (sequence.next === undefined) sequence.skip(next_seq - 1);

@@ -3,6 +3,21 @@ import type { RequestInput } from '../../core/protocol/requests.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { InputSource } from './input-source.js';
 
+/** Options of `attachSession`. */
+export interface AttachOptions {
+  /**
+   * The first event wanted.
+   * @default only new events
+   */
+  readonly fromSeq?: number | undefined;
+  /**
+   * Observe only: commands never wait for this client, and output above this rate is skipped, oldest first. At least
+   * 65,536.
+   * @default all output
+   */
+  readonly maxBytesPerSecond?: number | undefined;
+}
+
 /** Options of `connect`. */
 export interface ConnectOptions {
   /**

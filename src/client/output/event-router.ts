@@ -7,6 +7,8 @@ import type { SequenceTracker } from './sequence-tracker.js';
 export interface FollowedSession {
   readonly id: string;
   readonly sequence: SequenceTracker;
+  /** Set for a session that is only observed. */
+  readonly maxBytesPerSecond?: number | undefined;
 }
 
 /** Routes the daemon's events to commands, sessions and listeners, each event once. */

@@ -68,6 +68,9 @@ export const timeoutMs = z.int().min(1).max(MAX_TIMER_MS);
 /** A time to wait in milliseconds, from 0 to the longest time of a timer. */
 export const waitMs = z.int().min(0).max(MAX_TIMER_MS);
 
+/** Least rate of an observer, in bytes per second: one event of full size each second. */
+export const MIN_OBSERVER_RATE = 65_536;
+
 /** Columns or rows of a terminal. */
 export const terminalCells = z.int().min(1).max(MAX_TERMINAL_CELLS);
 

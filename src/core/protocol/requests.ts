@@ -269,11 +269,16 @@ export const requests = {
     input: z.strictObject({
       session_id: field.sessionId,
       from_seq: optional(z.int().min(0)).describe('First event wanted; by default only what comes from now on'),
+      max_bytes_per_second: optional(z.int().min(field.MIN_OBSERVER_RATE)).describe(
+        'Observe only: commands never wait for this client, and output above the rate is skipped, oldest first, with `output_gap` events. By default it gets all output, and commands wait for it',
+      ),
     }),
     output: z.object({
       session_id: field.sessionId,
       next_seq: z.int().describe('`seq` of the next event'),
-      replayed: z.int().describe('How many events were sent again'),
+      replayed: z
+        .int()
+        .describe('How many events were sent again; 0 for an observer, which gets them after the answer'),
       gap: z
         .object({ from_seq: z.int(), to_seq: z.int() })
         .nullable()

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
 import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from '../command/command.js';
 import { commandLineOf, findBackgroundProcesses } from '../process/background-processes.js';
 import type { ProcessEntry } from '../process/process-table.js';
@@ -11,9 +14,12 @@ export const BACKGROUND_ENDED: Warning = {
     'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.',
 };
 
-/** Converts the end of a one-shot's process into a command end. */
-export function commandEnd(end: ProcessEnd, command: Command): CommandEnd {
-  if (end.kind === 'failed') return failedStart(command, end);
+/**
+ * Converts the end of a one-shot's process into a command end.
+ * @param path the daemon's PATH
+ */
+export function commandEnd(end: ProcessEnd, command: Command, path: string | undefined): CommandEnd {
+  if (end.kind === 'failed') return failedStart(command, end, path);
   const exitCode = end.kind === 'exited' ? end.exitCode : exitCodeOfSignal(end.signal);
   return { exitCode, sessionState: null, workingDirectory: null };
 }
@@ -28,8 +34,9 @@ const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'E
 export function failedStart(
   command: Command,
   { code = '', message }: { code?: string | undefined; message: string },
+  path: string | undefined,
 ): CommandEnd {
-  const isMissing = code === 'ENOENT';
+  const isMissing = isMissingProgram(command, code, path);
   const reason = isMissing ? 'command not found' : code === 'EACCES' ? 'Permission denied' : message;
   command.stderr.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
   const isProgramsFault = isMissing || code === 'EACCES' || code === 'ENOEXEC' || code === 'E2BIG';
@@ -42,6 +49,13 @@ export function failedStart(
         },
       ];
   return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
+}
+
+/** execvp(3) gives EACCES for a missing program as well, when a folder of PATH may not be searched. */
+function isMissingProgram({ spec: { command, args, env } }: Command, code: string, path = ''): boolean {
+  if (code === 'ENOENT') return true;
+  if (code !== 'EACCES' || !args || command.includes('/')) return false;
+  return !(env?.['PATH'] ?? path).split(delimiter).some((folder) => existsSync(join(folder, command)));
 }
 
 /**

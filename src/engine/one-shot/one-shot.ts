@@ -82,7 +82,7 @@ export class OneShotRunner implements AsyncDisposable {
       const process = command.spec.args ? await this.#startProgram(command) : await this.#startText(command);
       this.#follow({ command, process, beginning }, onLingering);
     } catch (error) {
-      command.finish(failedStart(command, error as NodeJS.ErrnoException));
+      command.finish(failedStart(command, error as NodeJS.ErrnoException, this.#options.env['PATH']));
     }
   }
 
@@ -208,7 +208,7 @@ export class OneShotRunner implements AsyncDisposable {
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
     const { command, process, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
-    const how = commandEnd(end, command);
+    const how = commandEnd(end, command, this.#options.env['PATH']);
     const { group, numbers } = process;
     const kept = noteKernelActions(
       command,

@@ -11,6 +11,8 @@ import { findSessionProcesses, type ReportedProcess, reportProcess, type Session
  * shell, and a launcher such as setsid(1) soon execs another program.
  */
 const PAUSES_MS = [3, 6, 12, 24];
+/** Pause, in milliseconds, while a young process still waits for a CPU to get to its exec(2) on a loaded machine. */
+const LOADED_PAUSE_MS = 24;
 
 /** Where to search, and how to recognise processes that are still appearing. */
 export interface BackgroundProcessesQuery {
@@ -45,11 +47,18 @@ export async function findBackgroundProcesses({
     const isMissing = hasLost || (mustBeThere && found.length === 0);
     const shown = found.map(({ pid, name }) => `${pid} ${name}`).join();
     const isSettled = shown === before || !found.some(isYoung);
-    const pause = PAUSES_MS[round];
-    if (pause === undefined || (!isMissing && isSettled && !found.some(isAppearing))) return found;
+    const appearing = found.filter(isAppearing);
+    const pause = pauseAfter(round, appearing);
+    if (pause === undefined || (!isMissing && isSettled && appearing.length === 0)) return found;
     before = shown;
     await sleep(pause);
   }
+}
+
+/** Returns the pause after a search, in milliseconds; undefined when there is no use in another one. */
+function pauseAfter(round: number, appearing: readonly ProcessEntry[]): number | undefined {
+  const isWaitingForCpu = appearing.some((entry) => isYoung(entry) && entry.state === 'R');
+  return PAUSES_MS[round] ?? (isWaitingForCpu ? LOADED_PAUSE_MS : undefined);
 }
 
 /** Returns the current state of a process; empty if it has ended. */

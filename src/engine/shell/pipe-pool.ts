@@ -7,7 +7,7 @@ import { OutputPipe } from '../output/output-pipe.js';
 
 /**
  * Slots whose FIFOs are created together with the directory: one for the command, one for the next beside a background
- * job.
+ * job. The second one is opened when it is needed: descriptors bound the number of sessions.
  */
 const FIRST_SLOTS = 2;
 const MAX_SLOTS = 1000;
@@ -15,7 +15,10 @@ const MAX_SLOTS = 1000;
 /** Files of one command in flight: its text, and the pipes for its output. */
 export interface CommandPipes {
   readonly name: string;
-  readonly textFd: number;
+  /** File for texts that do not fit into a request. */
+  readonly textFile: string;
+  /** Opened with the first such text. */
+  textFd: number | undefined;
   /** Bytes in the file. */
   textLength: number;
   readonly out: OutputPipe;
@@ -34,6 +37,7 @@ export const firstFifos = (directory: string): string[] =>
 
 /** Replaces the text in a slot's file, which stays open. */
 export function writeText(slot: CommandPipes, text: string): void {
+  slot.textFd ??= openSync(slot.textFile, 'w', 0o600);
   const written = writeSync(slot.textFd, text, 0);
   if (written < slot.textLength) ftruncateSync(slot.textFd, written);
   slot.textLength = written;
@@ -49,9 +53,9 @@ export class PipePool {
     this.#directory = directory;
   }
 
-  /** Opens the first slots, whose FIFOs exist already. */
+  /** Opens the first slot, whose FIFOs exist already. */
   open(): void {
-    for (let index = 0; index < FIRST_SLOTS; index++) this.#add();
+    this.#add();
   }
 
   /**
@@ -59,6 +63,7 @@ export class PipePool {
    * @throws AdapterError RESOURCE_EXHAUSTED when 1000 are in use
    */
   take(): CommandPipes | Promise<CommandPipes> {
+    if (this.#free.length === 0 && this.#all.length < FIRST_SLOTS) this.#add();
     return this.#free.pop() ?? this.#create();
   }
 
@@ -70,7 +75,7 @@ export class PipePool {
     for (const { out, err, textFd } of this.#all) {
       out.close();
       err.close();
-      closeSync(textFd);
+      if (textFd !== undefined) closeSync(textFd);
     }
   }
 
@@ -90,21 +95,14 @@ export class PipePool {
   #add(): void {
     const name = pipesName(this.#all.length);
     const path = join(this.#directory, name);
-    const closers: (() => void)[] = [];
+    const out = new OutputPipe(`${path}.out`);
     try {
-      const textFd = openSync(`${path}.cmd`, 'w', 0o600);
-      closers.push(() => {
-        closeSync(textFd);
-      });
-      const out = new OutputPipe(`${path}.out`);
-      closers.push(() => {
-        out.close();
-      });
-      const slot = { name, textFd, textLength: 0, out, err: new OutputPipe(`${path}.err`) };
+      const err = new OutputPipe(`${path}.err`);
+      const slot = { name, textFile: `${path}.cmd`, textFd: undefined, textLength: 0, out, err };
       this.#all.push(slot);
       this.#free.push(slot);
     } catch (error) {
-      for (const close of closers) close();
+      out.close();
       throw error;
     }
   }

@@ -1,6 +1,12 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 
+/** Bounds of a client's unsent bytes: a command is paused above the high mark and goes on below the low one. */
+export interface Marks {
+  readonly highBytes: number;
+  readonly lowBytes: number;
+}
+
 /** Destination of events: one connection of a client. Implemented by transports. */
 export interface EventSink {
   /** Names the connection in logs. */
@@ -9,6 +15,10 @@ export interface EventSink {
   send<N extends EventName>(event: N, payload: EventPayload<N>): void;
   /** Bytes sent that have not left the daemon yet. */
   pendingBytes(): number;
+  /** @default 1 MiB and 256 KiB */
+  readonly marks?: Marks;
+  /** Calls `listener` once, when unsent bytes have left. Without it the sink is looked at in intervals. */
+  onceDrained?(listener: () => void): void;
 }
 
 /** The source of a request, and the destination of its events. A transport has one for each client. */

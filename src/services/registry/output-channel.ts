@@ -4,25 +4,14 @@ import { ReplayRing, type Replay } from '../../core/replay-ring.js';
 import type { Piece } from '../../core/output/utf8-chunker.js';
 import type { Command } from '../../engine/command/command.js';
 import type { EventSink } from './caller.js';
+import { Follower } from './follower.js';
+import { Observers } from './observers.js';
+import { EVENT_OVERHEAD_BYTES, MAX_EVENT_SIZE, type OutputEvent } from './output-event.js';
 
 /** Output within this time is sent in one batch, in milliseconds. */
 const BATCH_MS = 4;
-/** Largest event, in characters or bytes: Socket.IO clients parse whole packets. */
-const MAX_EVENT_SIZE = 64 * 1024;
-/** High water mark of a client's unsent bytes: above it the command is paused; below the low mark it is resumed. */
-const HIGH_WATER_BYTES = 1024 * 1024;
-const LOW_WATER_BYTES = 256 * 1024;
-/** Poll interval for the buffers of slow clients, in milliseconds. */
-const DRAIN_POLL_MS = 10;
-/**
- * Time after which a command no longer waits for a slow client, in milliseconds: its events are dropped, and a gap is
- * announced.
- */
-const STALL_MS = 5000;
-/** Size of an event without its data, for the replay budget. */
-const EVENT_OVERHEAD_BYTES = 200;
-
-type OutputEvent = Omit<EventPayload<'command_output'>, 'seq'>;
+/** How often a follower that is behind is looked at, in milliseconds: its transport may not tell that it has drained. */
+const BEHIND_POLL_MS = 50;
 
 interface Pending {
   readonly command: Command;
@@ -32,26 +21,20 @@ interface Pending {
   size: number;
 }
 
-/** A client that follows the channel, and its backlog. */
-interface Follower {
-  readonly sink: EventSink;
-  /** Sequence number of the first event that was dropped for this client. */
-  missingFrom: number | undefined;
-  behindSince: number | undefined;
-}
-
 /**
  * Sends the output events of one session (or of one one-shot command) to the clients that follow it: numbered, in
- * batches, and kept for replay. Backpressure: output is never faster than the slowest client, up to a bound.
+ * batches, and kept for replay. Backpressure: output is never faster than the slowest follower, up to a bound. Observers
+ * see what they can take, and hold nothing.
  */
 export class OutputChannel implements Disposable {
   readonly #sessionId: string | null;
   readonly #ring: ReplayRing<OutputEvent>;
   readonly #followers = new Map<string, Follower>();
+  readonly #observers: Observers;
   readonly #hold: (command: Command, isHeld: boolean) => void;
   #pending: Pending[] = [];
   #flushTimer: NodeJS.Timeout | undefined;
-  #drainTimer: NodeJS.Timeout | undefined;
+  #behindTimer: NodeJS.Timeout | undefined;
   #lastFlush = -Infinity;
   /** Commands that may print, and those paused for a slow client: the latter include commands with background jobs. */
   readonly #active = new Set<Command>();
@@ -65,6 +48,7 @@ export class OutputChannel implements Disposable {
   constructor(sessionId: string | null, replayBytes: number, hold: (command: Command, isHeld: boolean) => void) {
     this.#sessionId = sessionId;
     this.#ring = new ReplayRing(replayBytes);
+    this.#observers = new Observers(sessionId, this.#ring);
     this.#hold = hold;
   }
 
@@ -73,23 +57,36 @@ export class OutputChannel implements Disposable {
     return this.#ring.nextSeq;
   }
 
+  /** Number of clients for which commands wait. */
   get followers(): number {
     return this.#followers.size;
   }
 
-  /** True when clients other than this one follow. */
+  /** True when clients other than this one follow or observe. */
   hasOthersThan(sink: EventSink | undefined): boolean {
+    if (this.#observers.size > 0) return true;
     return this.#followers.size > (sink && this.#followers.has(sink.id) ? 1 : 0);
   }
 
+  /** Sends all output to a client from now on; an observer becomes a follower. */
   follow(sink: EventSink): void {
-    if (!this.#followers.has(sink.id)) {
-      this.#followers.set(sink.id, { sink, missingFrom: undefined, behindSince: undefined });
-    }
+    this.#observers.remove(sink);
+    if (!this.#followers.has(sink.id)) this.#followers.set(sink.id, new Follower(sink, this.#sessionId));
+  }
+
+  /**
+   * Sends the newest output to a client, at most at a rate; a follower becomes an observer.
+   * @param fromSeq first event to send; by default the next one
+   */
+  observe(sink: EventSink, bytesPerSecond: number, fromSeq = this.nextSeq): void {
+    this.flush();
+    this.unfollow(sink);
+    this.#observers.add(sink, bytesPerSecond, fromSeq);
   }
 
   /** Returns true when the client was a follower. */
   unfollow(sink: EventSink): boolean {
+    this.#observers.remove(sink);
     const wasThere = this.#followers.delete(sink.id);
     if (wasThere) this.#updateHold();
     return wasThere;
@@ -115,17 +112,11 @@ export class OutputChannel implements Disposable {
     }
   }
 
-  /** Sends an event without a sequence number to every follower, after the output before it. */
+  /** Sends an event without a sequence number to every follower and observer, after the output before it. */
   announce<N extends EventName>(event: N, payload: EventPayload<N>): void {
     this.flush();
-    for (const follower of this.#followers.values()) {
-      // A client with dropped events must not take its output for complete.
-      if (follower.missingFrom !== undefined) {
-        this.#announceGap(follower);
-        follower.missingFrom = this.nextSeq;
-      }
-      follower.sink.send(event, payload);
-    }
+    for (const follower of this.#followers.values()) follower.announce(event, payload, this.nextSeq);
+    this.#observers.announce(event, payload);
   }
 
   /** Sends the kept events to one client again. */
@@ -145,14 +136,16 @@ export class OutputChannel implements Disposable {
     const pending = this.#pending;
     this.#pending = [];
     for (const entry of pending) this.#emit(entry);
+    this.#observers.noteOutput();
     this.#updateHold();
     if (this.#isBehind) for (const { command } of pending) this.#holdOne(command);
   }
 
   [Symbol.dispose](): void {
     this.flush();
-    clearTimeout(this.#drainTimer);
+    clearTimeout(this.#behindTimer);
     this.#followers.clear();
+    this.#observers[Symbol.dispose]();
   }
 
   #take(command: Command, stream: OutputStreamName, { offset, data }: Piece): void {
@@ -176,47 +169,29 @@ export class OutputChannel implements Disposable {
     const data = joinParts(parts);
     const event: OutputEvent = { command_id: command.id, session_id: this.#sessionId, stream, offset, data };
     const seq = this.#ring.push(event, size + EVENT_OVERHEAD_BYTES);
-    for (const follower of this.#followers.values()) {
-      if (follower.missingFrom === undefined) follower.sink.send('command_output', { ...event, seq });
-    }
+    for (const follower of this.#followers.values()) follower.sendNumbered('command_output', { ...event, seq });
   }
 
-  /** Pauses commands while a client is behind, drops events for a stalled client, and resumes the commands. */
+  /** Pauses commands while a follower is behind, and resumes them. */
   #updateHold(): void {
-    const states = [...this.#followers.values()].map((follower) => this.#judge(follower));
-    this.#setHeld(states.includes('behind'));
-    clearTimeout(this.#drainTimer);
-    this.#drainTimer = undefined;
-    if (states.every((state) => state === 'abreast')) return;
-    this.#drainTimer = setTimeout(() => {
-      this.#updateHold();
-    }, DRAIN_POLL_MS);
-  }
-
-  #judge(follower: Follower): 'abreast' | 'behind' | 'stalled' {
-    const now = performance.now();
-    const pending = follower.sink.pendingBytes();
-    if (pending > HIGH_WATER_BYTES) follower.behindSince ??= now;
-    if (follower.behindSince === undefined) return 'abreast';
-    if (pending <= LOW_WATER_BYTES) {
-      this.#catchUp(follower);
-      return 'abreast';
+    const slow: Follower[] = [];
+    let isBehind = false;
+    for (const follower of this.#followers.values()) {
+      const state = follower.judge(this.nextSeq);
+      if (state !== 'abreast') slow.push(follower);
+      isBehind ||= state === 'behind';
     }
-    if (now - follower.behindSince < STALL_MS) return 'behind';
-    follower.missingFrom ??= this.nextSeq;
-    return 'stalled';
+    this.#setHeld(isBehind);
+    clearTimeout(this.#behindTimer);
+    this.#behindTimer = undefined;
+    if (slow.length === 0) return;
+    this.#behindTimer = setTimeout(this.#onDrained, BEHIND_POLL_MS);
+    for (const follower of slow) follower.onceDrained(this.#onDrained);
   }
 
-  #catchUp(follower: Follower): void {
-    follower.behindSince = undefined;
-    this.#announceGap(follower);
-    follower.missingFrom = undefined;
-  }
-
-  #announceGap({ sink, missingFrom = this.nextSeq }: Follower): void {
-    if (missingFrom === this.nextSeq) return;
-    sink.send('output_gap', { session_id: this.#sessionId, from_seq: missingFrom, to_seq: this.nextSeq - 1 });
-  }
+  readonly #onDrained = (): void => {
+    this.#updateHold();
+  };
 
   #setHeld(isHeld: boolean): void {
     this.#isBehind = isHeld;

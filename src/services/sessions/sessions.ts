@@ -141,14 +141,16 @@ export class Sessions implements AsyncDisposable {
     };
   }
 
-  /** Makes a client follow a session, and replays the events it missed. */
+  /** Makes a client follow a session, and replays the events it missed; or makes it observe the session. */
   attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
     const record = this.registry.get(request.session_id, principal, 'see');
     if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
     const { channel } = record;
     const { running, queued } = record.session;
     for (const command of running ? [running, ...queued] : queued) channel.open(command);
-    const replay = request.from_seq === undefined ? undefined : channel.replay(sink, request.from_seq);
+    const { from_seq: fromSeq, max_bytes_per_second: rate } = request;
+    if (rate !== undefined) return this.#observe(record, sink, rate, fromSeq);
+    const replay = fromSeq === undefined ? undefined : channel.replay(sink, fromSeq);
     channel.follow(sink);
     record.abandonedSince = undefined;
     return {
@@ -159,13 +161,27 @@ export class Sessions implements AsyncDisposable {
     };
   }
 
+  /** Observers do not keep a session open. */
+  #observe(record: SessionRecord, sink: EventSink, rate: number, fromSeq?: number): Answer<'attach_session'> {
+    const { channel } = record;
+    const wasFollowed = channel.followers > 0;
+    channel.observe(sink, rate, fromSeq);
+    if (wasFollowed) this.#noteUnfollowed(record);
+    return { session_id: record.id, next_seq: Math.min(fromSeq ?? Infinity, channel.nextSeq), replayed: 0, gap: null };
+  }
+
   /** Handles the end of a connection: its sessions wait for a reconnect. */
   detach(sink: EventSink): void {
     this.#options.usage.remove(sink);
     for (const record of this.registry.all()) {
-      const isLast = record.channel.unfollow(sink) && record.channel.followers === 0;
-      if (isLast && !record.isHidden) record.abandonedSince = performance.now();
+      if (record.channel.unfollow(sink)) this.#noteUnfollowed(record);
     }
+  }
+
+  /** A session that no client follows any more waits for one. */
+  #noteUnfollowed(record: SessionRecord): void {
+    if (record.channel.followers > 0 || record.isHidden) return;
+    record.abandonedSince = performance.now();
     this.#deadlines.schedule();
   }
 

@@ -7,7 +7,10 @@ import type { EventSink } from '../../services/registry/caller.js';
 /** The parts of engine.io's socket that show unsent data; its own types omit some. */
 interface Connection {
   readonly writeBuffer: readonly { readonly data?: string | { readonly length: number } | undefined }[];
-  readonly transport: { readonly socket?: { readonly bufferedAmount?: number } };
+  readonly transport: {
+    readonly socket?: { readonly bufferedAmount?: number };
+    once(event: 'drain', listener: () => void): void;
+  };
 }
 
 /** A Socket.IO connection as a destination of events. */
@@ -31,6 +34,10 @@ export class SocketSink implements EventSink {
 
   pendingBytes(): number {
     return pendingBytesOf(this.#socket);
+  }
+
+  onceDrained(listener: () => void): void {
+    (this.#socket.conn as unknown as Connection).transport.once('drain', listener);
   }
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { RequestInput } from '../../../src/core/protocol/requests.js';
 import { type DaemonOptions, TestDaemon } from '../../support/daemon.js';
+import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 import { TrapContext } from './context.js';
 import { remainingWith, zombiesOf } from './leftovers.js';
@@ -75,9 +76,14 @@ async function tearDownBench({ daemon, client, witness, root }: Bench): Promise<
   await client.run(`rm -rf ${root}`);
   await client[Symbol.asyncDispose]();
   if (!daemon) return;
-  const zombies = zombiesOf(daemon.pid);
-  await daemon[Symbol.asyncDispose]();
-  expect(zombies, 'zombie children of the daemon').toEqual([]);
+  try {
+    // A process that has just ended is one until the daemon's next turn.
+    await eventually(() => {
+      expect(zombiesOf(daemon.pid), 'zombie children of the daemon').toEqual([]);
+    });
+  } finally {
+    await daemon[Symbol.asyncDispose]();
+  }
 }
 
 async function runTrap(trap: Trap, bench: Bench): Promise<void> {

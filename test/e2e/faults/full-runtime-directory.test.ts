@@ -27,7 +27,7 @@ function fill(file: string): number {
 }
 
 describeRootIf(canMount())('a full disk below the runtime directory', () => {
-  it('commands are answered as not started, and everything works again with room', async () => {
+  it('one-shots and long texts are answered as not started, and everything works again with room', async () => {
     await using daemon = await TestDaemon.start({ launcher: SMALL_SHM });
     await using client = await WireClient.connect(daemon.url);
     const id = await client.openSession();
@@ -35,9 +35,11 @@ describeRootIf(canMount())('a full disk below the runtime directory', () => {
     for (const session of [undefined, undefined, undefined, undefined, undefined, undefined, id, id]) {
       // What has ended gives its room back a moment later.
       await settled(() => fill(file));
-      const { exit_code, warnings } = await client.run('echo no', session);
+      const { exit_code, warnings } = await client.run(`echo no ${'#'.repeat(4000)}`, session);
       expect([exit_code, warnings.map(({ code }) => code)]).toEqual([126, ['NOT_STARTED']]);
     }
+    // A short text needs no file.
+    expect((await client.run('echo short', id)).stdout).toBe('short\n');
     rmSync(file);
     for (const session of [undefined, id]) expect((await client.run('echo yes', session)).stdout).toBe('yes\n');
   });

@@ -52,3 +52,14 @@ describe('F28: 200 sessions, opened and closed', () => {
     LONG_TEST_MS,
   );
 });
+
+it('a session takes at most six descriptors of the daemon', async () => {
+  const SESSIONS = 20;
+  await using daemon = await TestDaemon.start();
+  await using client = await WireClient.connect(daemon.url);
+  await client.openSession();
+  const base = await settled(() => descriptorCount(daemon.pid));
+  for (let count = 0; count < SESSIONS; count += 1) await client.run('echo used', await client.openSession());
+  const more = (await settled(() => descriptorCount(daemon.pid))) - base;
+  expect(more / SESSIONS).toBeLessThanOrEqual(6);
+});

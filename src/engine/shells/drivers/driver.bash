@@ -135,7 +135,7 @@ __sa_save() {
   { builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-"; } >|"$__sa_dir/state.$__sa_state"
 }
 
-# Without its text there is no command: the daemon, when it is told, kills this shell and starts another.
+# Without its text or its pipes there is no command: the daemon, when it is told, kills this shell and starts another.
 __sa_lost() {
   builtin printf 'lost 0 0 /\0' >&101
   builtin kill -STOP "$$"
@@ -221,6 +221,7 @@ while ((1)); do while '\
 '[[ $__sa_in == ?[!sr]* && $__sa_body == "<"* ]] || __sa_serve; '\
 '\builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"; '\
 '__sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_body:1:22} __sa_cmd=${__sa_body:23} __sa_in= __sa_body=; '\
+'[[ -p $__sa_slot.out ]] || __sa_lost; '\
 '[[ -n $__sa_cmd ]] || \builtin mapfile -d "" -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost; '\
 '[[ $__sa_mode != [A-Z] ]] || __sa_surround; '\
 'do case $__sa_mode in '\

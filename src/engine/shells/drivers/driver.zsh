@@ -140,6 +140,7 @@ __sa_next() {
   done
   builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_read:5:6}"
   __sa_slot=$__sa_dir/${__sa_read:2:3} __sa_nonce=${__sa_body:1:22} __sa_cmd=${__sa_body:23} __sa_read='' __sa_body=''
+  [[ -p $__sa_slot.out ]] || __sa_lost
   [[ -n $__sa_cmd ]] || __sa_cmd=$(<"$__sa_slot.cmd") || __sa_lost
   __sa_stdin=$__sa_tty __sa_stdout=$__sa_slot.out __sa_stderr=$__sa_slot.err
   if [[ $__sa_mode == o ]]; then __sa_text=$__sa_set$__sa_cmd; else __sa_before; fi
@@ -148,7 +149,7 @@ __sa_next() {
   builtin return "$__sa_st"
 }
 
-# Without its text there is no command: the daemon, when it is told, kills this shell and starts another.
+# Without its text or its pipes there is no command: the daemon, when it is told, kills this shell and starts another.
 __sa_lost() {
   builtin syswrite -o "$__sa_reports" -- "lost 0 0 /$__sa_nul"
   builtin kill -STOP "$$"

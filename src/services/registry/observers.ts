@@ -1,0 +1,115 @@
+import type { EventName, EventPayload } from '../../core/protocol/results.js';
+import type { ReplayRing } from '../../core/replay-ring.js';
+import type { EventSink } from './caller.js';
+import { EVENT_OVERHEAD_BYTES, MAX_EVENT_SIZE, type OutputEvent } from './output-event.js';
+
+/** Interval between two deliveries, in milliseconds: that of a screen's frames. */
+const TICK_MS = 16;
+/** Nothing is delivered to an observer while its connection has more unsent bytes than this. */
+const MAX_PENDING_BYTES = 256 * 1024;
+/** Least size of one delivery: the newest event and a whole one before it, so that it fills a screen. */
+const MIN_BURST_BYTES = 2 * (MAX_EVENT_SIZE + EVENT_OVERHEAD_BYTES);
+
+/** A client that sees the newest output at a limited rate, and what it may be sent at the moment. */
+interface Observer {
+  readonly sink: EventSink;
+  readonly bytesPerSecond: number;
+  readonly burstBytes: number;
+  nextSeq: number;
+  /** Bytes that may be sent now; negative after an announcement that had to go at once. */
+  credit: number;
+  creditAt: number;
+}
+
+/**
+ * The observers of a channel: they never hold a command. Each is sent what is new, at most at its rate; what does not fit
+ * is skipped, oldest first, and announced as a gap. The newest output always arrives.
+ */
+export class Observers implements Disposable {
+  readonly #sessionId: string | null;
+  readonly #ring: ReplayRing<OutputEvent>;
+  readonly #observers = new Map<string, Observer>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sessionId: string | null, ring: ReplayRing<OutputEvent>) {
+    this.#sessionId = sessionId;
+    this.#ring = ring;
+  }
+
+  /** Number of observers. */
+  get size(): number {
+    return this.#observers.size;
+  }
+
+  /**
+   * Adds an observer, or changes the rate of one.
+   * @param fromSeq first event to deliver
+   */
+  add(sink: EventSink, bytesPerSecond: number, fromSeq: number): void {
+    const burstBytes = Math.max((bytesPerSecond * TICK_MS) / 1000, MIN_BURST_BYTES);
+    const creditAt = performance.now();
+    this.#observers.set(sink.id, {
+      sink,
+      bytesPerSecond,
+      burstBytes,
+      nextSeq: fromSeq,
+      credit: burstBytes,
+      creditAt,
+    });
+    this.noteOutput();
+  }
+
+  /** Returns true when the client was an observer. */
+  remove({ id }: EventSink): boolean {
+    return this.#observers.delete(id);
+  }
+
+  /** Plans a delivery: there are new events. */
+  noteOutput(): void {
+    if (this.#observers.size > 0) this.#timer ??= setTimeout(this.#tick, TICK_MS);
+  }
+
+  /** Sends an event without a number, after the newest output before it. */
+  announce<N extends EventName>(event: N, payload: EventPayload<N>): void {
+    for (const observer of this.#observers.values()) {
+      this.#deliver(observer);
+      observer.sink.send(event, payload);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#observers.clear();
+  }
+
+  readonly #tick = (): void => {
+    this.#timer = undefined;
+    for (const observer of this.#observers.values()) if (this.#mayDeliver(observer)) this.#deliver(observer);
+    if ([...this.#observers.values()].some(({ nextSeq }) => nextSeq < this.#ring.nextSeq)) this.noteOutput();
+  };
+
+  /** Whether all that waits may be sent, or a whole burst of it. */
+  #mayDeliver(observer: Observer): boolean {
+    const now = performance.now();
+    const earned = (observer.bytesPerSecond * (now - observer.creditAt)) / 1000;
+    observer.credit = Math.min(observer.burstBytes, observer.credit + earned);
+    observer.creditAt = now;
+    if (observer.sink.pendingBytes() > MAX_PENDING_BYTES) return false;
+    return observer.credit >= Math.min(this.#ring.bytesSince(observer.nextSeq), observer.burstBytes);
+  }
+
+  /** Sends the newest events up to a burst, and a gap for those before them. */
+  #deliver(observer: Observer): void {
+    const events = this.#ring.newest(observer.burstBytes, observer.nextSeq);
+    const first = events[0]?.seq ?? this.#ring.nextSeq;
+    if (first > observer.nextSeq) {
+      const gap = { session_id: this.#sessionId, from_seq: observer.nextSeq, to_seq: first - 1 };
+      observer.sink.send('output_gap', gap);
+    }
+    for (const { seq, event, bytes } of events) {
+      observer.sink.send('command_output', { ...event, seq });
+      observer.credit -= bytes;
+    }
+    observer.nextSeq = this.#ring.nextSeq;
+  }
+}
