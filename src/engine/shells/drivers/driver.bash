@@ -222,7 +222,7 @@ while ((1)); do while '\
 '\builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"; '\
 '__sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_body:1:22} __sa_cmd=${__sa_body:23} __sa_in= __sa_body=; '\
 '[[ -p $__sa_slot.out ]] || __sa_lost; '\
-'[[ -n $__sa_cmd ]] || \builtin mapfile -d "" -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost; '\
+'[[ -n $__sa_cmd || $__sa_mode == q ]] || \builtin mapfile -d "" -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost; '\
 '[[ $__sa_mode != [A-Z] ]] || __sa_surround; '\
 'do case $__sa_mode in '\
 '[oO]) __sa_rc "$__sa_st" && \builtin true; '\
