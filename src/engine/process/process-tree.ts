@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type StartMarker, startedSince } from './start-marker.js';
 import type { ProcessRoot } from './process-root.js';
 import { commandLine, isAlive, listProcesses, type ProcessEntry, readProcess, readTag } from './process-table.js';
-import { isOriginIn, isOriginOf, markOf, readOrigin } from './session-mark.js';
+import { isOriginOf, markOf, readOrigin } from './session-mark.js';
 import { namespacePid } from './namespace-pids.js';
+import { isRunning, type KnownMembers, nextSurvey, ProcessSurvey } from './process-survey.js';
 
 /** Polling interval for the end of signalled processes, in milliseconds. */
 const POLL_MS = 10;
@@ -38,9 +39,6 @@ export const reportProcess = (entry: ProcessEntry, root?: ProcessRoot): Reported
 export const reportProcesses = (entries: readonly ProcessEntry[], root?: ProcessRoot): ReportedProcess[] =>
   entries.map((entry) => reportProcess(entry, root));
 
-/** Whether a process has not ended. */
-export const isRunning = (entry: ProcessEntry): boolean => entry.state !== 'Z' && entry.state !== 'X';
-
 /** Adds all descendants of `members` to it. */
 function addDescendants(members: Set<number>, table: readonly ProcessEntry[]): void {
   let sizeBefore: number;
@@ -48,15 +46,6 @@ function addDescendants(members: Set<number>, table: readonly ProcessEntry[]): v
     sizeBefore = members.size;
     for (const entry of table) if (members.has(entry.parent)) members.add(entry.pid);
   } while (members.size > sizeBefore);
-}
-
-/** Processes that are known to belong together, regardless of their tags and marks. */
-interface KnownMembers {
-  /** Whether `members` is complete and cheap. */
-  readonly isKeptByKernel: boolean;
-  members(): readonly number[];
-  /** Blocks or unblocks fork(2) for all members. */
-  holdForks(isHeld: boolean): void;
 }
 
 /**
@@ -86,17 +75,24 @@ export interface SessionScope {
 /**
  * Finds all running processes that a session has started, without its shell: members of its group, processes with its
  * tag or mark, whatever session or parent they have moved to, descendants of the shell, and processes on its terminal.
+ * @param survey by default one that is made now
  */
-export function findSessionProcesses({ tag, root, group }: SessionScope): ProcessEntry[] {
-  const { table, known } = readTable(group);
+export function findSessionProcesses(
+  { tag, root, group }: SessionScope,
+  survey: ProcessSurvey = new ProcessSurvey(),
+): ProcessEntry[] {
   const own = new Set(root?.rootPids);
-  const members = new Set([...known, ...own]);
-  const isWithin = isOriginIn(tag);
-  for (const entry of table) {
-    if (entry.session === root?.sessionLeader || isWithin(readOrigin(entry.pid))) members.add(entry.pid);
+  const known = [...survey.include(group), ...survey.inSession(root?.sessionLeader), ...survey.withTag(tag)];
+  const members = survey.withDescendants([...own, ...known.map(({ pid }) => pid)]);
+  return members.filter(({ pid }) => !own.has(pid) && pid !== process.pid);
+}
+
+/** Whether two searches in a row find no process of a session besides its shell; sessions ask together. */
+export async function hasNoProcesses(scope: SessionScope): Promise<boolean> {
+  for (let search = 0; search < 2; search += 1) {
+    if (findSessionProcesses(scope, await nextSurvey()).length > 0) return false;
   }
-  addDescendants(members, table);
-  return table.filter((entry) => members.has(entry.pid) && !own.has(entry.pid) && entry.pid !== process.pid);
+  return true;
 }
 
 /** Identifies the processes of one command of a session, as opposed to earlier commands. */

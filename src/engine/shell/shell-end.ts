@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/logging/log.js';
 import { isAlive, type ProcessEntry, readProcess } from '../process/process-table.js';
 import { isSandboxed } from '../process/process-root.js';
-import { endProcesses, findSessionProcesses, sendSignal, waitForEnd } from '../process/process-tree.js';
+import { endProcesses, findSessionProcesses, hasNoProcesses, sendSignal, waitForEnd } from '../process/process-tree.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** Longest run time of an EXIT trap when a shell is asked to exit, in milliseconds. */
@@ -35,7 +35,8 @@ export async function endShell(shell: ShellProcess, graceMs: number, log: Log): 
   const { group } = shell;
   let survivors: ProcessEntry[];
   try {
-    survivors = await endProcesses(find, graceMs, { group });
+    // Most shells have nothing left: when many are ended at once, they are searched for together.
+    survivors = (await hasNoProcesses(shell)) ? [] : await endProcesses(find, graceMs, { group });
   } catch (error) {
     // EMFILE: /proc cannot be read. Closing the shell's own descriptors frees enough of them.
     log.warn('a session is ended at once', { error: String(error) });

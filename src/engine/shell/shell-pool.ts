@@ -1,72 +1,58 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-
-import { AdapterError } from '../../core/errors.js';
 import { hasLimits, type Limits } from '../../core/limits/limits.js';
-import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxStatus } from '../../core/sandbox/status.js';
-import { makeFifos } from '../system/fifo.js';
-import type { LimitMechanism } from '../limits/mechanism.js';
-import { whereabouts } from '../process/process-table.js';
-import { endProcesses, findSessionProcesses } from '../process/process-tree.js';
-import { randomBytes } from '../system/random.js';
-import { settledWithin } from '../system/within.js';
-import type { RuntimeDirectory } from '../instance/runtime-directory.js';
-import type { Launcher } from '../sandbox/launcher.js';
-import { shellFifos, ShellProcess, type ShellProcessOptions } from './shell-process.js';
 import type { InstalledShell } from '../shells/list.js';
+import type { ShellProcess } from './shell-process.js';
+import { type ShellKind, ShellStarter, type ShellStarterOptions } from './shell-starter.js';
 
-/** Number of directories whose FIFOs are created by one process. */
-const DIRECTORIES_AT_ONCE = 4;
-/** Start timeouts of consecutive attempts, in milliseconds: a loaded machine needs seconds. */
-const START_TIMEOUTS_MS = [5_000, 15_000] as const;
 /**
  * Delay before the pool is refilled, in milliseconds: a session that has just received a shell has a command for it,
  * and starting the next shell blocks the daemon for a moment.
  */
 const REFILL_AFTER_MS = 5;
-/** Terminal size of sessions that request none, in characters. */
-const DEFAULT_COLS = 200;
-const DEFAULT_ROWS = 50;
-
-/** Properties that a shell from the pool must share with the requested one. */
-type ShellKind = Pick<ShellProcessOptions, 'installed' | 'profile' | 'isLimited'>;
+/** Number of kinds besides the standard one of which a shell is kept ready: those that were requested last. */
+const MAX_OTHER_KINDS = 3;
+/** Time for which a kind counts as in use after a request, in milliseconds. */
+const IN_USE_MS = 10 * 60_000;
 
 /** Dependencies of `ShellPool`. */
-export interface ShellPoolOptions {
-  readonly runtime: RuntimeDirectory;
-  /** The shell that is started ahead of need. */
+export interface ShellPoolOptions extends ShellStarterOptions {
+  /** The shell of sessions that request none. */
   readonly defaultShell: InstalledShell;
-  /** Creates the process group of each shell. */
-  readonly mechanism: LimitMechanism;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
   /** Whether the current configuration limits the resources of every session. */
   readonly isLimited: () => boolean;
-  /** Number of shells to keep ready. */
+  /** Number of shells of the standard kind to keep ready. */
   readonly size: number;
-  readonly launcher: Launcher;
-  readonly log: Log;
 }
 
-/** Starts shells, some of them ahead of need: a session then opens without waiting for one. */
+/** Shells of one kind that are kept ready. */
+interface Shelf {
+  readonly kind: ShellKind;
+  readonly shells: ShellProcess[];
+  /** On the monotonic clock, in milliseconds. */
+  requestedAt: number;
+}
+
+/**
+ * Starts shells, some of them ahead of need: a session then opens without waiting for one. Shells of the standard kind
+ * are always kept ready, and one shell of each other kind that is in use.
+ */
 export class ShellPool implements AsyncDisposable {
   readonly #options: ShellPoolOptions;
-  readonly #warm: ShellProcess[] = [];
-  readonly #directories: string[] = [];
-  #makingDirectories: Promise<void> | undefined;
+  readonly #starter: ShellStarter;
+  /** By kind; the one requested last is at the end. */
+  readonly #shelves = new Map<string, Shelf>();
   #refilling: Promise<void> | undefined;
   #checking: Promise<void> | undefined;
   #refillTimer: NodeJS.Timeout | undefined;
-  /** Shells that are not ready yet. */
-  readonly #starting = new Set<ShellProcess>();
-  /** Whether the last start of the default shell succeeded. */
+  #expiryTimer: NodeJS.Timeout | undefined;
+  /** Whether the last start of a shell of the standard kind succeeded. */
   #hasStarted = false;
   #isClosed = false;
 
   constructor(options: ShellPoolOptions) {
     this.#options = options;
+    this.#starter = new ShellStarter(options);
   }
 
   /** Default environment of a shell. */
@@ -84,31 +70,29 @@ export class ShellPool implements AsyncDisposable {
     return this.#options.launcher.standing;
   }
 
+  /** The shell of sessions that request none. */
   get defaultShell(): InstalledShell {
     return this.#options.defaultShell;
   }
 
   /**
-   * Returns a shell that waits for its first command; a prestarted one if it is of the kind that is kept ready.
+   * Returns a shell that waits for its first command, one that was started ahead of need if there is one of the kind.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async take(installed: InstalledShell, profile: SandboxProfile, limits: Limits): Promise<ShellProcess> {
     const kind = { installed, profile, isLimited: hasLimits(limits) || this.#options.isLimited() };
-    if (this.#isKeptReady(kind)) {
-      for (let shell = this.#warm.shift(); shell; shell = this.#warm.shift()) {
-        this.#refillSoon();
-        // Limits may have been added to or removed from the configuration since the shell was started.
-        const isFit = shell.isIsolated === this.#options.launcher.isolates(kind);
-        if (isFit && !shell.terminal.hasExited && shell.hasItsFiles) return shell;
-        void this.#dismiss(shell);
-      }
+    const shelf = this.#requested(kind);
+    for (let shell = shelf.shells.shift(); shell; shell = shelf.shells.shift()) {
+      this.#refillSoon();
+      if (!shell.terminal.hasExited && shell.hasItsFiles) return shell;
+      void this.#starter.dismiss(shell);
     }
-    const shell = await this.#startWithRetry(kind);
+    const shell = await this.#track(kind, this.#starter.startWithRetry(kind));
     this.#refillSoon();
     return shell;
   }
 
-  /** Starts shells until the configured number is ready. */
+  /** Starts shells until all that are to be kept ready are. */
   async fill(): Promise<void> {
     this.#refilling ??= this.#refill().finally(() => {
       this.#refilling = undefined;
@@ -117,11 +101,12 @@ export class ShellPool implements AsyncDisposable {
   }
 
   /**
-   * Verifies that the default shell can be started: one is ready, the last start succeeded, or a new attempt succeeds.
+   * Verifies that a shell of the standard kind can be started: one is ready, the last start succeeded, or a new attempt
+   * succeeds.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async assertCanStart(): Promise<void> {
-    if (this.#hasStarted || this.#warm.some(({ terminal }) => !terminal.hasExited)) return;
+    if (this.#hasStarted || this.#standard.shells.some(({ terminal }) => !terminal.hasExited)) return;
     this.#checking ??= this.#checkStart().finally(() => {
       this.#checking = undefined;
     });
@@ -130,38 +115,28 @@ export class ShellPool implements AsyncDisposable {
 
   /** Closes a shell and removes its directory. The caller has ended its processes before. */
   discard(shell: ShellProcess): void {
-    shell.close();
-    shell.group[Symbol.dispose]();
-    rmSync(shell.directory, { recursive: true, force: true });
+    this.#starter.discard(shell);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#refillTimer);
-    // No session waits for these shells any more; some may never become ready.
-    const starting = [...this.#starting];
-    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)));
+    clearTimeout(this.#expiryTimer);
+    // No session waits for these shells any more.
+    await this.#starter.abandon();
     await Promise.allSettled([this.#refilling, this.#checking]);
-    await Promise.all(this.#warm.splice(0).map((shell) => this.#dismiss(shell)));
-  }
-
-  /** Ends a shell in which nothing has run. */
-  async #dismiss(shell: ShellProcess): Promise<void> {
-    const { rootPids } = shell.root;
-    const find = () =>
-      findSessionProcesses({ tag: shell.tag, root: undefined }).filter(({ pid }) => rootPids.includes(pid));
-    await endProcesses(find, 0);
-    this.discard(shell);
+    await Promise.all([...this.#shelves.values()].flatMap((shelf) => this.#clear(shelf)));
   }
 
   async #checkStart(): Promise<void> {
-    const shell = await this.#start(this.#standardKind);
-    if (!this.#isClosed && this.#warm.length < this.#options.size) this.#warm.push(shell);
-    else await this.#dismiss(shell);
+    const { kind, shells } = this.#standard;
+    const shell = await this.#track(kind, this.#starter.start(kind));
+    if (!this.#isClosed && shells.length < this.#options.size) shells.push(shell);
+    else await this.#starter.dismiss(shell);
   }
 
   #refillSoon(): void {
-    if (this.#isClosed || this.#warm.length >= this.#options.size) return;
+    if (this.#isClosed) return;
     this.#refillTimer ??= setTimeout(() => {
       this.#refillTimer = undefined;
       this.fill().catch((error: unknown) => {
@@ -173,117 +148,82 @@ export class ShellPool implements AsyncDisposable {
   }
 
   async #refill(): Promise<void> {
-    while (!this.#isClosed && this.#warm.length < this.#options.size) {
-      this.#warm.push(await this.#start(this.#standardKind));
+    this.#retire();
+    for (let shelf = this.#nextToFill; shelf && !this.#isClosed; shelf = this.#nextToFill) {
+      const { kind, shells } = shelf;
+      shells.push(await this.#track(kind, this.#starter.start(kind)));
     }
+  }
+
+  /** A shelf with room: that of the standard kind first. */
+  get #nextToFill(): Shelf | undefined {
+    const { size } = this.#options;
+    const standard = this.#standard;
+    if (standard.shells.length < size) return standard;
+    if (size === 0) return undefined;
+    return [...this.#shelves.values()].find(({ shells }) => shells.length === 0);
+  }
+
+  /** Ends the shells of kinds that are no longer in use: not requested for a while, or changed by the configuration. */
+  #retire(): void {
+    clearTimeout(this.#expiryTimer);
+    const standard = this.#standard;
+    const others = [...this.#shelves].filter(([, shelf]) => shelf !== standard);
+    const oldest = performance.now() - IN_USE_MS;
+    const tooMany = others.length - MAX_OTHER_KINDS;
+    for (const [index, [key, shelf]] of others.entries()) {
+      if (index >= tooMany && shelf.requestedAt > oldest) continue;
+      this.#shelves.delete(key);
+      for (const ended of this.#clear(shelf)) void ended;
+    }
+    if (this.#shelves.size > 1) {
+      this.#expiryTimer = setTimeout(() => {
+        this.#retire();
+      }, IN_USE_MS).unref();
+    }
+  }
+
+  #clear({ shells }: Shelf): Promise<void>[] {
+    return shells.splice(0).map((shell) => this.#starter.dismiss(shell));
   }
 
   /** The kind of sessions without special requests. */
-  get #standardKind(): ShellKind {
+  get #standard(): Shelf {
     const { defaultShell, isLimited } = this.#options;
-    return { installed: defaultShell, profile: this.sandbox.profile, isLimited: isLimited() };
+    return this.#shelfOf({ installed: defaultShell, profile: this.sandbox.profile, isLimited: isLimited() });
   }
 
-  #isKeptReady(kind: ShellKind): boolean {
-    const standard = this.#standardKind;
-    const { launcher } = this.#options;
-    return (
-      kind.installed.path === standard.installed.path &&
-      kind.profile === standard.profile &&
-      launcher.isolates(kind) === launcher.isolates(standard)
-    );
+  /** Notes a request for a kind. */
+  #requested(kind: ShellKind): Shelf {
+    const shelf = this.#shelfOf(kind);
+    shelf.requestedAt = performance.now();
+    const key = this.#keyOf(kind);
+    this.#shelves.delete(key);
+    this.#shelves.set(key, shelf);
+    return shelf;
   }
 
-  /** Starts a shell; retries once if it is not ready in time. */
-  async #startWithRetry(kind: ShellKind): Promise<ShellProcess> {
-    const [first, second] = START_TIMEOUTS_MS;
+  #shelfOf(kind: ShellKind): Shelf {
+    const key = this.#keyOf(kind);
+    let shelf = this.#shelves.get(key);
+    if (!shelf) this.#shelves.set(key, (shelf = { kind, shells: [], requestedAt: performance.now() }));
+    return shelf;
+  }
+
+  #keyOf(kind: ShellKind): string {
+    return `${kind.installed.path} ${kind.profile} ${this.#options.launcher.isolates(kind)}`;
+  }
+
+  /** Notes whether a shell of the standard kind could be started. */
+  async #track(kind: ShellKind, starting: Promise<ShellProcess>): Promise<ShellProcess> {
+    const isStandard = this.#shelfOf(kind) === this.#standard;
     try {
-      return await this.#start(kind, first);
-    } catch (error) {
-      if (!(error instanceof StartTimeout)) throw error;
-      this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
-      return this.#start(kind, second);
-    }
-  }
-
-  async #start(kind: ShellKind, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
-    const isDefault = this.#isKeptReady(kind);
-    try {
-      const shell = await this.#startOne(kind, timeoutMs);
-      if (isDefault) this.#hasStarted = true;
+      const shell = await starting;
+      if (isStandard) this.#hasStarted = true;
       return shell;
     } catch (error) {
-      if (isDefault) this.#hasStarted = false;
+      if (isStandard) this.#hasStarted = false;
       throw error;
     }
-  }
-
-  async #startOne(kind: ShellKind, timeoutMs: number): Promise<ShellProcess> {
-    const { cwd, env, launcher } = this.#options;
-    const directory = await this.#takeDirectory();
-    const size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
-    const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher });
-    this.#starting.add(shell);
-    try {
-      if (!(await settledWithin(shell.ready, timeoutMs))) {
-        const { state, waitsIn } = whereabouts(shell.pid);
-        const where = `state ${state}, waits in ${waitsIn}`;
-        throw new StartTimeout(
-          'SHELL_FAILED',
-          `${kind.installed.path} did not come up in ${timeoutMs / 1000} s (${where})`,
-        );
-      }
-      // The shell waits for its first command now: no fork can be missed meanwhile.
-      await shell.group.begin(shell.root.sessionLeader, false);
-    } catch (error) {
-      this.discard(shell);
-      throw error;
-    } finally {
-      this.#starting.delete(shell);
-    }
-    return shell;
-  }
-
-  #make(options: Omit<ShellProcessOptions, 'tag' | 'group'>): ShellProcess {
-    const tag = `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
-    const group = this.#options.mechanism.createGroup(tag, options.launcher.isolates(options));
-    try {
-      return new ShellProcess({ ...options, tag, group });
-    } catch (error) {
-      group[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  async #takeDirectory(): Promise<string> {
-    for (;;) {
-      const directory = this.#directories.pop();
-      if (directory !== undefined && existsSync(directory)) return directory;
-      if (directory !== undefined) continue;
-      this.#makingDirectories ??= this.#makeDirectories().finally(() => {
-        this.#makingDirectories = undefined;
-      });
-      await this.#makingDirectories;
-    }
-  }
-
-  async #makeDirectories(): Promise<void> {
-    const { runtime } = this.#options;
-    runtime.ensure();
-    const directories = Array.from({ length: DIRECTORIES_AT_ONCE }, () =>
-      join(runtime.path, `s${randomBytes(6).toString('hex')}`),
-    );
-    for (const directory of directories) mkdirSync(directory, { mode: 0o700 });
-    try {
-      await makeFifos(directories.flatMap(shellFifos));
-    } catch (error) {
-      throw new AdapterError('RESOURCE_EXHAUSTED', `named pipes could not be made: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
-    this.#directories.push(...directories);
   }
 }
-
-/** A shell was not ready in time. */
-class StartTimeout extends AdapterError {}

@@ -4,8 +4,6 @@ import { realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
-import { mem, osInfo } from 'systeminformation';
-
 import type { Limits } from '../../core/limits/limits.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
@@ -81,6 +79,7 @@ export class Metadata {
     const { workspace, defaultShell, instanceId, adapterVersion, limits, mechanism } = this.#options;
     const { isLimited, resourceLimits } = this.#options;
     this.#fixed ??= this.#gatherFixed();
+    const { mem } = await import('systeminformation');
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
     const shell = shells.find(({ path }) => path === defaultShell.path);
     return {
@@ -113,6 +112,7 @@ export class Metadata {
   }
 
   async #gatherFixed(): Promise<{ operatingSystem: string; shells: ShellVersion[] }> {
+    const { osInfo } = await import('systeminformation');
     const [os, shells] = await Promise.all([osInfo(), shellVersions(this.#options.env)]);
     return { operatingSystem: operatingSystemName(os), shells };
   }

@@ -189,7 +189,11 @@ describe('what it costs', () => {
       await client.run('sleep 300 & true', id);
       await client.request('close_session', { session_id: id });
     }
-    expect(await holdings(daemon.pid)).toEqual(before);
+    const { files: filesBefore = 0, ...others } = before;
+    const { files = 0, ...after } = await holdings(daemon.pid);
+    expect(after).toEqual(others);
+    // Directories with FIFOs are made ahead, many at once; a file left by each of the 200 would be more.
+    expect(files - filesBefore).toBeLessThan(150);
   });
 });
 

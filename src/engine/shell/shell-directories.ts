@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AdapterError } from '../../core/errors.js';
+import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import { makeFifos } from '../system/fifo.js';
+import { randomBytes } from '../system/random.js';
+import { shellFifos } from './shell-process.js';
+
+/** Number of directories whose FIFOs are created by one process: to start it takes as long as to start a shell. */
+const DIRECTORIES_AT_ONCE = 16;
+
+/** Provides each shell with a directory of its own below the runtime directory, with its FIFOs. */
+export class ShellDirectories {
+  readonly #runtime: RuntimeDirectory;
+  readonly #ready: string[] = [];
+  #making: Promise<void> | undefined;
+
+  constructor(runtime: RuntimeDirectory) {
+    this.#runtime = runtime;
+  }
+
+  /**
+   * Returns a directory that nobody else gets.
+   * @throws AdapterError RESOURCE_EXHAUSTED
+   */
+  async take(): Promise<string> {
+    for (;;) {
+      const directory = this.#ready.pop();
+      // A command may have removed it.
+      if (directory !== undefined && existsSync(directory)) return directory;
+      if (directory !== undefined) continue;
+      this.#making ??= this.#make().finally(() => {
+        this.#making = undefined;
+      });
+      await this.#making;
+    }
+  }
+
+  async #make(): Promise<void> {
+    this.#runtime.ensure();
+    const directories = Array.from({ length: DIRECTORIES_AT_ONCE }, () =>
+      join(this.#runtime.path, `s${randomBytes(6).toString('hex')}`),
+    );
+    for (const directory of directories) mkdirSync(directory, { mode: 0o700 });
+    try {
+      await makeFifos(directories.flatMap(shellFifos));
+    } catch (error) {
+      throw new AdapterError('RESOURCE_EXHAUSTED', `named pipes could not be made: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+    this.#ready.push(...directories);
+  }
+}

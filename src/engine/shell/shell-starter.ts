@@ -1,0 +1,126 @@
+import { rmSync } from 'node:fs';
+
+import { AdapterError } from '../../core/errors.js';
+import type { Log } from '../../core/logging/log.js';
+import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { LimitMechanism } from '../limits/mechanism.js';
+import { whereabouts } from '../process/process-table.js';
+import { endProcesses, findSessionProcesses } from '../process/process-tree.js';
+import type { Launcher } from '../sandbox/launcher.js';
+import { randomBytes } from '../system/random.js';
+import { settledWithin } from '../system/within.js';
+import { ShellDirectories } from './shell-directories.js';
+import { ShellProcess, type ShellProcessOptions } from './shell-process.js';
+
+/** Start timeouts of consecutive attempts, in milliseconds: a loaded machine needs seconds. */
+const START_TIMEOUTS_MS = [5_000, 15_000] as const;
+/** Terminal size of sessions that request none, in characters. */
+const DEFAULT_COLS = 200;
+const DEFAULT_ROWS = 50;
+
+/** What shells of one kind have in common. */
+export type ShellKind = Pick<ShellProcessOptions, 'installed' | 'profile' | 'isLimited'>;
+
+/** Dependencies of `ShellStarter`. */
+export interface ShellStarterOptions {
+  readonly runtime: RuntimeDirectory;
+  /** Creates the process group of each shell. */
+  readonly mechanism: LimitMechanism;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly launcher: Launcher;
+  readonly log: Log;
+}
+
+/** Starts shells, and ends those in which nothing has run. */
+export class ShellStarter {
+  readonly #options: ShellStarterOptions;
+  readonly #directories: ShellDirectories;
+  /** Shells that are not ready yet. */
+  readonly #starting = new Set<ShellProcess>();
+
+  constructor(options: ShellStarterOptions) {
+    this.#options = options;
+    this.#directories = new ShellDirectories(options.runtime);
+  }
+
+  /**
+   * Starts a shell; tries once more if it is not ready in time.
+   * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
+   */
+  async startWithRetry(kind: ShellKind): Promise<ShellProcess> {
+    const [first, second] = START_TIMEOUTS_MS;
+    try {
+      return await this.start(kind, first);
+    } catch (error) {
+      if (!(error instanceof StartTimeout)) throw error;
+      this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
+      return this.start(kind, second);
+    }
+  }
+
+  /**
+   * Starts a shell that waits for its first command.
+   * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
+   */
+  async start(kind: ShellKind, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
+    const { cwd, env, launcher } = this.#options;
+    const directory = await this.#directories.take();
+    const size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
+    const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher });
+    this.#starting.add(shell);
+    try {
+      if (!(await settledWithin(shell.ready, timeoutMs))) throw new StartTimeout(shell, timeoutMs);
+      // The shell waits for its first command now: no fork can be missed meanwhile.
+      await shell.group.begin(shell.root.sessionLeader, false);
+    } catch (error) {
+      this.discard(shell);
+      throw error;
+    } finally {
+      this.#starting.delete(shell);
+    }
+    return shell;
+  }
+
+  /** Closes a shell and removes its directory. The caller has ended its processes before. */
+  discard(shell: ShellProcess): void {
+    shell.close();
+    shell.group[Symbol.dispose]();
+    rmSync(shell.directory, { recursive: true, force: true });
+  }
+
+  /** Ends a shell in which nothing has run. */
+  async dismiss(shell: ShellProcess): Promise<void> {
+    const { rootPids } = shell.root;
+    const find = () =>
+      findSessionProcesses({ tag: shell.tag, root: undefined }).filter(({ pid }) => rootPids.includes(pid));
+    await endProcesses(find, 0);
+    this.discard(shell);
+  }
+
+  /** Ends the shells that are being started: some may never become ready. Their starts fail. */
+  async abandon(): Promise<void> {
+    const starting = [...this.#starting];
+    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)));
+  }
+
+  #make(options: Omit<ShellProcessOptions, 'tag' | 'group'>): ShellProcess {
+    const tag = `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
+    const group = this.#options.mechanism.createGroup(tag, options.launcher.isolates(options));
+    try {
+      return new ShellProcess({ ...options, tag, group });
+    } catch (error) {
+      group[Symbol.dispose]();
+      throw error;
+    }
+  }
+}
+
+/** A shell was not ready in time. */
+class StartTimeout extends AdapterError {
+  constructor({ pid, installed }: ShellProcess, timeoutMs: number) {
+    const { state, waitsIn } = whereabouts(pid);
+    const where = `state ${state}, waits in ${waitsIn}`;
+    super('SHELL_FAILED', `${installed.path} did not come up in ${timeoutMs / 1000} s (${where})`);
+  }
+}
