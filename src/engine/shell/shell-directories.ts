@@ -21,7 +21,7 @@ export class ShellDirectories {
   }
 
   /**
-   * Returns a directory that nobody else gets.
+   * Returns a directory for one shell.
    * @throws AdapterError RESOURCE_EXHAUSTED
    */
   async take(): Promise<string> {
