@@ -29,7 +29,9 @@ const HOGS = {
 };
 
 async function idleShare() {
-  const daemon = await startDaemon('', { max_sessions: IDLE_SESSIONS, memory_mb_limit: 500, process_limit: 100 });
+  const daemon = await startDaemon({
+    settings: { max_sessions: IDLE_SESSIONS, memory_mb_limit: 500, process_limit: 100 },
+  });
   for (let count = 0; count < IDLE_SESSIONS; count++) {
     const { session_id } = await daemon.request('open_session');
     await daemon.request('execute_command', { session_id, command: 'true' });
@@ -96,7 +98,7 @@ async function lookTimes(mechanism) {
 }
 
 async function overshoots(limit_mechanism) {
-  const daemon = await startDaemon('', { limit_mechanism });
+  const daemon = await startDaemon({ settings: { limit_mechanism } });
   const { session_id } = await daemon.request('open_session', { limits: { memory_mb: LIMIT_MB } });
   const found = {};
   for (const [how, command] of Object.entries(HOGS)) {

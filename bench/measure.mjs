@@ -1,11 +1,7 @@
 // Timing of one call after another, and what to make of the numbers.
 
-/** Milliseconds that `work` takes, per run, after some runs that do not count; `pause` comes before each. */
-export async function timeEach(runs, work, warmUp = Math.min(20, runs), pause = () => undefined) {
-  for (let run = 0; run < warmUp; run++) {
-    await pause();
-    await work();
-  }
+/** Milliseconds that `work` takes, per run; `pause` comes before each. */
+export async function timeEach(runs, work, pause = () => undefined) {
   const times = [];
   for (let run = 0; run < runs; run++) {
     await pause();
@@ -16,20 +12,43 @@ export async function timeEach(runs, work, warmUp = Math.min(20, runs), pause = 
   return times;
 }
 
-/** Times two works in turn, in blocks, so that both see the same weather of a shared machine. */
-export async function timeInTurn(blocks, runs, floor, ours, pause) {
-  const times = { floor: [], ours: [] };
-  for (let block = 0; block < blocks; block++) {
-    const warmUp = block === 0 ? undefined : 3;
-    times.floor.push(...(await timeEach(runs, floor, warmUp, pause)));
-    times.ours.push(...(await timeEach(runs, ours, warmUp, pause)));
+/**
+ * Times two works in short rounds, in turn, so that both see the same weather of a shared machine. The ratio is the median
+ * of the rounds' ratios of medians: a slow moment spoils one round only.
+ * @param plan `rounds` of `runs` each, after `warmUp` runs that do not count; `runs` may differ: `{ floor, ours }`
+ * @param cpuUs CPU time so far of all that takes part, in microseconds: `{ floor, ours }`; by default not shown
+ */
+export async function inRounds({ rounds, runs, warmUp = 20, floor, ours, pause, cpuUs }) {
+  const works = { floor, ours };
+  const all = { floor: [], ours: [] };
+  const cpu = { floor: 0, ours: 0 };
+  const ratios = [];
+  await timeEach(warmUp, floor, pause);
+  await timeEach(warmUp, ours, pause);
+  for (let round = 0; round < rounds; round++) {
+    const medians = {};
+    // Neither is always the second.
+    for (const side of round % 2 === 0 ? ['floor', 'ours'] : ['ours', 'floor']) {
+      const before = cpuUs?.[side]() ?? 0;
+      const times = await timeEach(runs, works[side], pause);
+      cpu[side] += (cpuUs?.[side]() ?? 0) - before;
+      all[side].push(...times);
+      medians[side] = summarize(times).p50;
+    }
+    ratios.push(medians.ours / medians.floor);
   }
-  return { floor: summarize(times.floor), ours: summarize(times.ours) };
+  const perRun = (side) => cpu[side] / (rounds * runs);
+  return {
+    floor: summarize(all.floor),
+    ours: summarize(all.ours),
+    ratio: summarize(ratios).p50,
+    ...(cpuUs && { cpuUs: { floor: perRun('floor'), ours: perRun('ours') } }),
+  };
 }
 
-/** Median and 95th percentile, in milliseconds. */
+/** Median, 95th percentile and maximum, in milliseconds. */
 export function summarize(times) {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return { p50: at(0.5), p95: at(0.95), runs: sorted.length };
+  return { p50: at(0.5), p95: at(0.95), max: sorted.at(-1), runs: sorted.length };
 }

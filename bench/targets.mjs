@@ -1,6 +1,6 @@
 // What runs: the daemon and the floor, each a process of its own, and a Socket.IO client for each.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,22 +22,22 @@ async function start(args) {
     child.on('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)));
   });
   const socket = io(url, { transports: ['websocket'] });
-  const request = async (name, payload = {}) => {
-    const answer = await socket.emitWithAck(name, payload);
-    if (answer.error) throw new Error(`${name}: ${answer.error.message}`);
-    return answer;
-  };
   return {
     url,
-    request,
-    /** CPU time so far, in milliseconds: the clock ticks of /proc are 10 ms. */
-    cpuMs: () => {
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(') ')[1].split(' ');
-      return (Number(fields[11]) + Number(fields[12])) * 10;
+    request: requester(socket),
+    /** Another client. */
+    connect: async () => {
+      const other = io(url, { transports: ['websocket'], forceNew: true });
+      return { request: requester(other), disconnect: () => other.disconnect() };
     },
+    ownCpuUs: () => cpuUsOf(child.pid),
+    /** CPU time so far of the process and of those that it has started and that still run, in microseconds. */
+    cpuUs: () => familyOf(child.pid).reduce((sum, pid) => sum + cpuUsOf(pid), 0),
     residentMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
+    descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
     async stop() {
       socket.disconnect();
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
       await ended;
@@ -45,11 +45,35 @@ async function start(args) {
   };
 }
 
+function requester(socket) {
+  return async (name, payload = {}) => {
+    const answer = await socket.emitWithAck(name, payload);
+    if (answer.error) throw new Error(`${name}: ${answer.error.message}`);
+    return answer;
+  };
+}
+
+/** CPU time of all threads of a process, in microseconds. Unlike /proc/PID/stat, it does not count in clock ticks. */
+function cpuUsOf(pid) {
+  let ns = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]);
+  }
+  return ns / 1000;
+}
+
+function familyOf(pid) {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+  );
+  return [pid, ...children.flatMap(familyOf)];
+}
+
 /** The barest relay. */
 export const startFloor = () => start([here('floor-relay.mjs')]);
 
-/** The built daemon, configured as shipped but in a folder of its own; `sections` are further lines of YAML, `settings` more keys of `adapter`. */
-export async function startDaemon(sections = '', settings = {}) {
+/** The built daemon, configured as shipped but in a folder of its own: with further lines of YAML, and more keys of `adapter`. */
+export async function startDaemon({ sections = '', settings = {} } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-bench-'));
   const config = join(directory, 'config.yaml');
   const keys = { workspace_directory: directory, state_directory: `${directory}/state`, ...settings };

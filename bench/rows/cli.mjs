@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { timeInTurn } from '../measure.mjs';
+import { inRounds } from '../measure.mjs';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const run = promisify(execFile);
@@ -12,12 +12,13 @@ const node = (args, url) =>
 /** Runs a command line beside Node.js alone: both are whole processes. */
 const timeCommand = (args) => ({
   run: ({ daemon, short }) =>
-    timeInTurn(
-      short ? 2 : 6,
-      short ? 3 : 10,
-      () => node(['-e', '0']),
-      () => node([MAIN, ...args], daemon.url),
-    ),
+    inRounds({
+      rounds: short ? 2 : 12,
+      runs: short ? 2 : 5,
+      warmUp: 3,
+      floor: () => node(['-e', '0']),
+      ours: () => node([MAIN, ...args], daemon.url),
+    }),
 });
 
 export const cliExec = { name: 'shell-adapter exec -n true', target: 2.5, ...timeCommand(['exec', '-n', 'true']) };

@@ -1,4 +1,6 @@
-import { timeInTurn } from '../measure.mjs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { inRounds } from '../measure.mjs';
 
 const PAUSE_MS = 30;
 
@@ -8,15 +10,15 @@ export const openSession = {
   note: 'sessions are opened at intervals, as people and agents do: a shell is ready by then',
   async run({ floor, daemon, short }) {
     const opened = [];
-    const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    const times = await timeInTurn(
-      short ? 2 : 6,
-      short ? 5 : 20,
-      () => floor.request('terminal'),
-      async () => opened.push((await daemon.request('open_session')).session_id),
-      pause,
-    );
+    const measured = await inRounds({
+      rounds: short ? 2 : 12,
+      runs: short ? 5 : 10,
+      warmUp: 5,
+      floor: () => floor.request('terminal'),
+      ours: async () => opened.push((await daemon.request('open_session')).session_id),
+      pause: () => sleep(PAUSE_MS),
+    });
     for (const session_id of opened) await daemon.request('close_session', { session_id });
-    return times;
+    return measured;
   },
 };

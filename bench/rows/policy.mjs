@@ -4,7 +4,7 @@ import { factsOfFreshShell } from '../../dist/core/policy/model/facts.js';
 import { decide } from '../../dist/core/policy/decision/policy.js';
 import { PRESETS } from '../../dist/core/policy/decision/presets.js';
 import { requests } from '../../dist/core/protocol/requests.js';
-import { timeInTurn } from '../measure.mjs';
+import { inRounds } from '../measure.mjs';
 
 /** What agents run all day, from one word to a small script. */
 const COMMANDS = [
@@ -30,18 +30,18 @@ export const policyRow = {
   async run({ short }) {
     let at = 0;
     const next = () => COMMANDS[at++ % COMMANDS.length];
-    const times = await timeInTurn(
-      short ? 4 : 20,
-      short ? 500 : 2000,
-      () => {
+    const measured = await inRounds({
+      rounds: short ? 4 : 20,
+      runs: short ? 500 : 2000,
+      floor: () => {
         const command = next();
         requests.execute_command.input.safeParse({ command, session_id: 'session_x' });
         parse(command);
       },
-      () => {
+      ours: () => {
         decide(policy, { command: next() }, facts);
       },
-    );
-    return { ...times, extra: `p95 ${(times.ours.p95 * 1000).toFixed(0)} µs of at most 1000` };
+    });
+    return { ...measured, extra: `p95 ${(measured.ours.p95 * 1000).toFixed(0)} µs of at most 1000` };
   },
 };

@@ -1,22 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { timeInTurn } from '../measure.mjs';
-import { startDaemon } from '../targets.mjs';
+import { inRounds } from '../measure.mjs';
 
 /** The floor is the daemon itself, without a sandbox. */
 const row = (name, target, pauseMs, work) => ({
   name,
   target,
-  settings: 'sandbox:\n  profile: workspace\n  require: true\n',
-  startFloor: () => startDaemon(),
+  sections: 'sandbox:\n  profile: workspace\n  require: true\n',
+  startFloor: 'daemon',
   run: ({ floor, daemon, short }) =>
-    timeInTurn(
-      short ? 2 : 8,
-      short ? 5 : 25,
-      () => work(floor),
-      () => work(daemon),
-      () => sleep(pauseMs),
-    ),
+    inRounds({
+      rounds: short ? 2 : 12,
+      runs: short ? 5 : 15,
+      floor: () => work(floor),
+      ours: () => work(daemon),
+      pause: () => sleep(pauseMs),
+    }),
 });
 
 /** A sandbox that was made ahead is there each time. */
