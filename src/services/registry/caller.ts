@@ -1,10 +1,10 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 
-/** Bounds of a client's unsent bytes: a command is paused above the high mark and goes on below the low one. */
+/** Bounds of a client's unsent data, in bytes: a command is paused above the high mark and goes on below the low one. */
 export interface Marks {
-  readonly highBytes: number;
-  readonly lowBytes: number;
+  readonly high: number;
+  readonly low: number;
 }
 
 /** Destination of events: one connection of a client. Implemented by transports. */
@@ -18,7 +18,7 @@ export interface EventSink {
   /** @default 1 MiB and 256 KiB */
   readonly marks?: Marks;
   /** Calls `listener` once, when unsent bytes have left. Without it the sink is looked at in intervals. */
-  onceDrained?(listener: () => void): void;
+  onDrained?(listener: () => void): void;
 }
 
 /** The source of a request, and the destination of its events. A transport has one for each client. */

@@ -2,7 +2,7 @@ import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import type { EventSink, Marks } from './caller.js';
 
 /** Marks of a client whose transport has none. */
-const DEFAULT_MARKS: Marks = { highBytes: 1024 * 1024, lowBytes: 256 * 1024 };
+const DEFAULT_MARKS: Marks = { high: 1024 * 1024, low: 256 * 1024 };
 /**
  * Time after which a command no longer waits for a slow client, in milliseconds: its events are dropped, and a gap is
  * announced.
@@ -49,9 +49,9 @@ export class Follower {
   judge(nextSeq: number): FollowerState {
     const now = performance.now();
     const pending = this.sink.pendingBytes();
-    if (pending > this.#marks.highBytes) this.#behindSince ??= now;
+    if (pending > this.#marks.high) this.#behindSince ??= now;
     if (this.#behindSince === undefined) return 'abreast';
-    if (pending <= this.#marks.lowBytes) {
+    if (pending <= this.#marks.low) {
       this.#catchUp(nextSeq);
       return 'abreast';
     }
@@ -61,10 +61,10 @@ export class Follower {
   }
 
   /** Calls `listener` once when unsent data has left; a second call while the first one waits has no effect. */
-  onceDrained(listener: () => void): void {
+  onDrained(listener: () => void): void {
     if (this.#isAwaitingDrain) return;
     this.#isAwaitingDrain = true;
-    this.sink.onceDrained?.(() => {
+    this.sink.onDrained?.(() => {
       this.#isAwaitingDrain = false;
       listener();
     });

@@ -186,7 +186,7 @@ export class OutputChannel implements Disposable {
     this.#behindTimer = undefined;
     if (slow.length === 0) return;
     this.#behindTimer = setTimeout(this.#onDrained, BEHIND_POLL_MS);
-    for (const follower of slow) follower.onceDrained(this.#onDrained);
+    for (const follower of slow) follower.onDrained(this.#onDrained);
   }
 
   readonly #onDrained = (): void => {

@@ -36,7 +36,7 @@ export class SocketSink implements EventSink {
     return pendingBytesOf(this.#socket);
   }
 
-  onceDrained(listener: () => void): void {
+  onDrained(listener: () => void): void {
     (this.#socket.conn as unknown as Connection).transport.once('drain', listener);
   }
 }
