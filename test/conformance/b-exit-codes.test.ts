@@ -96,6 +96,12 @@ const more: Trap[] = [
         exit_code: 126,
         stderr: /cannot execute binary file: Exec format error\n$/,
       }),
+      // Ordinary users may not search /root.
+      alone(
+        'doesnotexist_xyz',
+        { exit_code: 127, stderr: 'doesnotexist_xyz: command not found\n' },
+        { args: [], env: { PATH: '/root:/usr/bin:/bin' } },
+      ),
     ],
   },
   {
