@@ -40,17 +40,15 @@ export type EndStep = (typeof END_STEPS)[number];
 
 const ANSWER = END_STEPS.indexOf('answer');
 
-interface EndHandler<Outcome> {
-  readonly step: number;
-  readonly run: (outcome: Outcome) => void;
-}
+type EndHandler<Outcome> = (outcome: Outcome) => void;
 
 /** The phase of one command, and what happens at its end. `Outcome` is the result of a command. */
 export class CommandLifecycle<Outcome> {
   /** Resolves at the step `answer`; never rejects. */
   readonly finished: Promise<Outcome>;
   #phase = 0;
-  #handlers: EndHandler<Outcome>[] = [];
+  /** By step. */
+  readonly #handlers: (EndHandler<Outcome>[] | undefined)[] = [];
   #resolve!: (outcome: Outcome) => void;
 
   constructor() {
@@ -75,24 +73,29 @@ export class CommandLifecycle<Outcome> {
   }
 
   /** Adds what happens at the end of the command; handlers of one step run in the order in which they were added. */
-  atEnd(step: EndStep, run: (outcome: Outcome) => void): void {
-    this.#handlers.push({ step: END_STEPS.indexOf(step), run });
+  atEnd(step: EndStep, run: EndHandler<Outcome>): void {
+    const index = END_STEPS.indexOf(step);
+    const handlers = this.#handlers[index];
+    if (handlers) handlers.push(run);
+    else this.#handlers[index] = [run];
   }
 
   /** Settles the command: runs the steps up to the answer, and the others in the next turn of the event loop. */
   settle(outcome: Outcome): void {
     this.enter('settled');
-    this.#run(outcome, (step) => step < ANSWER);
+    this.#run(outcome, 0, ANSWER);
     this.#resolve(outcome);
     setImmediate(() => {
-      this.#run(outcome, () => true);
+      this.#run(outcome, 0, END_STEPS.length);
       this.enter('published');
     });
   }
 
-  #run(outcome: Outcome, isDue: (step: number) => boolean): void {
-    const due = this.#handlers.filter(({ step }) => isDue(step)).sort((a, b) => a.step - b.step);
-    this.#handlers = this.#handlers.filter(({ step }) => !isDue(step));
-    for (const { run } of due) run(outcome);
+  #run(outcome: Outcome, from: number, to: number): void {
+    for (let step = from; step < to; step += 1) {
+      const handlers = this.#handlers[step];
+      this.#handlers[step] = undefined;
+      if (handlers) for (const run of handlers) run(outcome);
+    }
   }
 }

@@ -38,10 +38,14 @@ export type PieceListener = (piece: Piece) => void;
  * One output of one command: its head and tail for the result, its spool for later reads, its pieces for a follower.
  */
 export class OutputStream {
-  readonly #window: OutputWindow;
-  readonly #spool: Spool;
-  readonly #windowBytes: number;
-  #lastBytes: Buffer = Buffer.alloc(0);
+  readonly #limits: OutputLimits;
+  readonly #spoolDirectory: string;
+  readonly #budget: SpoolBudget;
+  /** Created with the first output: most commands print nothing on stderr. */
+  #window: OutputWindow | undefined;
+  #spool: Spool | undefined;
+  #hasEnded = false;
+  #lastBytes: Buffer | undefined;
   #chunker: Utf8Chunker | ByteChunker | undefined;
   #onPiece: PieceListener | undefined;
   /** Position in the stream where the follower began. */
@@ -62,33 +66,55 @@ export class OutputStream {
   ) {
     this.#mask = secrets.length > 0 ? new OutputMask(secrets) : undefined;
     this.#countBytes = countBytes;
-    this.#window = new OutputWindow(limits, { isAscii, isUtf8 });
-    this.#windowBytes = limits.maxSize + limits.endSize;
-    this.#spool = new Spool(spoolDirectory, budget);
+    this.#limits = limits;
+    this.#spoolDirectory = spoolDirectory;
+    this.#budget = budget;
   }
 
   /** Bytes so far. */
   get bytes(): number {
-    return this.#window.bytes;
+    return this.#window?.bytes ?? 0;
   }
 
   /** Characters so far. */
   get characters(): number {
-    return this.#window.characters;
+    return this.#window?.characters ?? 0;
   }
 
   /** Whether some bytes were not UTF-8. */
   get lossy(): boolean {
-    return this.#window.lossy;
+    return this.#window?.lossy ?? false;
   }
 
   /** Approximate memory use of the output, in bytes. */
   get memoryBytes(): number {
-    return this.#spool.memoryBytes + Math.min(this.bytes, this.#windowBytes) + this.#lastBytes.length;
+    const { maxSize, endSize } = this.#limits;
+    const kept = Math.min(this.bytes, maxSize + endSize);
+    return (this.#spool?.memoryBytes ?? 0) + kept + (this.#lastBytes?.length ?? 0);
   }
 
+  /** Keeps the whole output. */
   get spool(): Spool {
+    if (!this.#spool) {
+      this.#spool = new Spool(this.#spoolDirectory, this.#budget);
+      if (this.#hasEnded) this.#spool.end();
+    }
     return this.#spool;
+  }
+
+  /** Reason why the spool is incomplete. */
+  get spoolError(): string | undefined {
+    return this.#spool?.error;
+  }
+
+  /** Waits until the spool is written; undefined when there is nothing to wait for. */
+  flush(): Promise<void> | undefined {
+    return this.#spool?.flush();
+  }
+
+  /** Drops the spool. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#spool?.[Symbol.asyncDispose]();
   }
 
   /** Whether a follower receives the pieces. */
@@ -111,25 +137,27 @@ export class OutputStream {
   /** Notes the end of the command, and flushes what the follower's decoder held back. */
   end(): void {
     if (this.#mask) this.#take(this.#mask.flush());
-    this.#spool.end();
+    this.#hasEnded = true;
+    this.#spool?.end();
     if (this.#chunker) this.#emit(this.#chunker.flush());
   }
 
   /** Renders the output for a client. */
   render(options: RenderOptions): RenderedOutput {
-    return this.#window.render(options);
+    return this.#window?.render(options) ?? { text: '', truncated: false };
   }
 
   /** Returns the unfinished last line: a prompt has this form. */
   prompt(): string {
-    return lastLine(this.#lastBytes.toString(), MAX_PROMPT_CHARACTERS);
+    return lastLine(this.#lastBytes?.toString() ?? '', MAX_PROMPT_CHARACTERS);
   }
 
   #take(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.#countBytes(chunk.length);
+    this.#window ??= new OutputWindow(this.#limits, { isAscii, isUtf8 });
     this.#window.push(chunk);
-    this.#spool.write(chunk);
+    this.spool.write(chunk);
     this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));
     if (this.#chunker) this.#emit(this.#chunker.push(chunk));
   }

@@ -19,7 +19,20 @@ export interface StartMarker {
   readonly newestPid: number | undefined;
 }
 
+/** Returns a marker for this moment. */
 export const markStart = (): StartMarker => ({ at: performance.now(), newestPid: newestPid() });
+
+/** Age up to which a reading of the newest pid serves for another marker, in milliseconds. */
+const RECENT_MS = 1;
+
+/**
+ * Returns a marker for this moment that may count processes of the last millisecond as started later. Commands that
+ * follow each other closely then share a reading of the kernel's counter.
+ */
+export function markRecentStart(): StartMarker {
+  const at = performance.now();
+  return { at, newestPid: at - lastReading.at < RECENT_MS ? lastReading.pid : newestPid() };
+}
 
 /**
  * Returns a predicate for processes that were started after the marker: by their start time, which has a resolution of
@@ -92,8 +105,18 @@ function wasAssignedAfter(pid: number, other: number): boolean {
   return distance > 0 ? distance <= MAX_DISTANCE : distance < -MAX_DISTANCE;
 }
 
-/** proc(5), ns_last_pid, or else the last field of loadavg. */
+let lastReading: { readonly at: number; readonly pid: number | undefined } = { at: -Infinity, pid: undefined };
+
 function newestPid(): number | undefined {
+  // Before it is read: what is started meanwhile is newer.
+  const at = performance.now();
+  const pid = readNewestPid();
+  lastReading = { at, pid };
+  return pid;
+}
+
+/** proc(5), ns_last_pid, or else the last field of loadavg. */
+function readNewestPid(): number | undefined {
   if (descriptor !== null) return Number(readSmallDescriptor(descriptor));
   const last = loadDescriptor === null ? undefined : readSmallDescriptor(loadDescriptor).trimEnd().split(' ').at(-1);
   return last === undefined ? undefined : Number(last);

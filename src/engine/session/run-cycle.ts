@@ -1,7 +1,7 @@
 import { type Command, type CommandEnd, killOf, type Warning } from '../command/command.js';
 import type { Kill } from '../command/resource-use.js';
 import { reportProcesses, type ReportedProcess, sendSignal } from '../process/process-tree.js';
-import { markStart } from '../process/start-marker.js';
+import { markRecentStart } from '../process/start-marker.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/shell-loss.js';
 import type { ShellReport } from '../shell/shell-reports.js';
@@ -103,7 +103,7 @@ export class RunCycle implements Disposable {
     const number = sessionShell.nextNumber();
     if (command.mayEndShell) sessionShell.saveNow();
     command.start();
-    const startMarker = markStart();
+    const startMarker = markRecentStart();
     let nonce: string;
     try {
       if (command.spec.tty) shell.terminal.holdOpen();

@@ -47,7 +47,7 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
   const out = stdout.render({ ...style, hint: hint('stdout') });
   const err = stderr.render({ ...style, hint: hint('stderr') });
   const kill = outcome && killOf(outcome);
-  const spoolError = stdout.spool.error ?? stderr.spool.error;
+  const spoolError = stdout.spoolError ?? stderr.spoolError;
   return {
     stdout: out.text,
     stderr: err.text,

@@ -1,11 +1,12 @@
 import { forbidden } from '../../core/protocol/permissions.js';
 import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
+import { RecentSet } from '../../core/recent-set.js';
 import type { CommandRecord } from './command-record.js';
 
 /** Maximum number of ended commands kept, for each session and for all one-shots of an owner. */
 const MAX_ENDED = 256;
-/** Maximum number of dropped ids remembered per owner: enough for hours of busy clients, about 1 MB. */
+/** Least number of dropped ids remembered per owner: enough for hours of busy clients; at most 2 MB. */
 const MAX_FORGOTTEN = 10_000;
 /**
  * Maximum memory held by the outputs of ended commands, in bytes, for each session and for all one-shots of an owner.
@@ -21,8 +22,8 @@ interface EndedCommands {
 /** The commands of one owner. Clients choose the ids, so ids of different owners are unrelated. */
 class OwnCommands {
   readonly #records = new Map<string, CommandRecord>();
-  /** Ids of dropped commands, which must not run a second time. Oldest first. */
-  readonly #forgotten = new Set<string>();
+  /** Ids of dropped commands, which must not run a second time. */
+  readonly #forgotten = new RecentSet<string>(MAX_FORGOTTEN);
   /** Ended commands by session id ('' for one-shots), oldest first. */
   readonly #ended = new Map<string, EndedCommands>();
 
@@ -71,11 +72,7 @@ class OwnCommands {
   async #forget({ command }: CommandRecord): Promise<void> {
     this.#records.delete(command.id);
     this.#forgotten.add(command.id);
-    for (const id of this.#forgotten) {
-      if (this.#forgotten.size <= MAX_FORGOTTEN) break;
-      this.#forgotten.delete(id);
-    }
-    await Promise.all([command.stdout.spool[Symbol.asyncDispose](), command.stderr.spool[Symbol.asyncDispose]()]);
+    await Promise.all([command.stdout[Symbol.asyncDispose](), command.stderr[Symbol.asyncDispose]()]);
   }
 }
 
