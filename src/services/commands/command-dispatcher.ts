@@ -48,10 +48,12 @@ export class CommandDispatcher {
     if (request.stream === true && sink) channel.follow(sink);
     // Attached clients follow every command of the session.
     if (request.stream === true || channel.hasOthersThan(sink)) channel.open(command, record.style.encoding);
+    else channel.openForObservers(command);
     const isAnnounced = request.stream === true || request.background === true;
     command.atEnd('event', () => {
       // The requester gets the answer and needs no event; other followers of the session do.
       if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
+      else if (channel.isObserved) channel.announceToObservers('command_finished', renderResult(record));
     });
     command.atEnd('session', () => {
       this.#options.sessions.touch(session);

@@ -1,6 +1,10 @@
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
-import type { ReplayRing } from '../../core/replay-ring.js';
+import type { OutputStreamName } from '../../core/protocol/fields.js';
+import { ReplayRing } from '../../core/replay-ring.js';
+import type { Piece } from '../../core/output/utf8-chunker.js';
+import type { Command } from '../../engine/command/command.js';
 import type { EventSink } from './caller.js';
+import { joined, OutputBatch } from './output-batch.js';
 import { EVENT_OVERHEAD_BYTES, MAX_EVENT_SIZE, type OutputEvent } from './output-event.js';
 
 /** Interval between two deliveries, in milliseconds: that of a screen's frames. */
@@ -9,6 +13,11 @@ const TICK_MS = 16;
 const MAX_PENDING_BYTES = 256 * 1024;
 /** Least size of one delivery: the newest event and a whole one before it, so that it fills a screen. */
 const MIN_BURST_BYTES = 2 * (MAX_EVENT_SIZE + EVENT_OVERHEAD_BYTES);
+
+/** Newest output that is kept for observers, in bytes: what one that reconnects, or gets much, may still be sent. */
+const KEPT_BYTES = 1024 * 1024;
+/** Number of joined events from which they are numbered at once: the rest waits for the next delivery. */
+const MAX_BATCH = 8;
 
 /** A client that sees the newest output at a limited rate, and what it may be sent at the moment. */
 interface Observer {
@@ -23,17 +32,17 @@ interface Observer {
 
 /**
  * The observers of a channel: they never hold a command. Each is sent what is new, at most at its rate; what does not fit
- * is skipped, oldest first, and announced as a gap. The newest output always arrives.
+ * is skipped, oldest first, and announced as a gap. The newest output always arrives. Numbers its events itself.
  */
 export class Observers implements Disposable {
   readonly #sessionId: string | null;
-  readonly #ring: ReplayRing<OutputEvent>;
+  readonly #ring = new ReplayRing<OutputEvent>(KEPT_BYTES);
+  readonly #batch = new OutputBatch();
   readonly #observers = new Map<string, Observer>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(sessionId: string | null, ring: ReplayRing<OutputEvent>) {
+  constructor(sessionId: string | null) {
     this.#sessionId = sessionId;
-    this.#ring = ring;
   }
 
   /** Number of observers. */
@@ -43,20 +52,24 @@ export class Observers implements Disposable {
 
   /**
    * Adds an observer, or changes the rate of one.
-   * @param fromSeq first event to deliver
+   * @param fromSeq first event to deliver; by default the next one
+   * @returns number of the next event
    */
-  add(sink: EventSink, bytesPerSecond: number, fromSeq: number): void {
+  add(sink: EventSink, bytesPerSecond: number, fromSeq = Infinity): number {
+    this.#number();
+    const nextSeq = Math.min(fromSeq, this.#ring.nextSeq);
     const burstBytes = Math.max((bytesPerSecond * TICK_MS) / 1000, MIN_BURST_BYTES);
     const creditAt = performance.now();
     this.#observers.set(sink.id, {
       sink,
       bytesPerSecond,
       burstBytes,
-      nextSeq: fromSeq,
+      nextSeq,
       credit: burstBytes,
       creditAt,
     });
-    this.noteOutput();
+    this.#deliverSoon();
+    return nextSeq;
   }
 
   /** Returns true when the client was an observer. */
@@ -64,13 +77,16 @@ export class Observers implements Disposable {
     return this.#observers.delete(id);
   }
 
-  /** Plans a delivery: there are new events. */
-  noteOutput(): void {
-    if (this.#observers.size > 0) this.#timer ??= setTimeout(this.#tick, TICK_MS);
+  /** Takes output of a command. */
+  take(command: Command, stream: OutputStreamName, piece: Piece): void {
+    this.#batch.add(command, stream, piece);
+    if (this.#batch.length > MAX_BATCH) this.#number();
+    this.#deliverSoon();
   }
 
   /** Sends an event without a number, after the newest output before it. */
   announce<N extends EventName>(event: N, payload: EventPayload<N>): void {
+    this.#number();
     for (const observer of this.#observers.values()) {
       this.#deliver(observer);
       observer.sink.send(event, payload);
@@ -82,10 +98,24 @@ export class Observers implements Disposable {
     this.#observers.clear();
   }
 
+  #deliverSoon(): void {
+    if (this.#observers.size > 0) this.#timer ??= setTimeout(this.#tick, TICK_MS);
+  }
+
+  /** Makes numbered events of the batch. */
+  #number(): void {
+    for (const entry of this.#batch.take()) {
+      const { command, stream, offset, size } = entry;
+      const event = { command_id: command.id, session_id: this.#sessionId, stream, offset, data: joined(entry) };
+      this.#ring.push(event, size + EVENT_OVERHEAD_BYTES);
+    }
+  }
+
   readonly #tick = (): void => {
     this.#timer = undefined;
+    this.#number();
     for (const observer of this.#observers.values()) if (this.#mayDeliver(observer)) this.#deliver(observer);
-    if ([...this.#observers.values()].some(({ nextSeq }) => nextSeq < this.#ring.nextSeq)) this.noteOutput();
+    if ([...this.#observers.values()].some(({ nextSeq }) => nextSeq < this.#ring.nextSeq)) this.#deliverSoon();
   };
 
   /** Whether all that waits may be sent, or a whole burst of it. */

@@ -1,25 +1,18 @@
-import type { OutputStreamName } from '../../core/protocol/fields.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import { ReplayRing, type Replay } from '../../core/replay-ring.js';
-import type { Piece } from '../../core/output/utf8-chunker.js';
 import type { Command } from '../../engine/command/command.js';
 import type { EventSink } from './caller.js';
 import { Follower } from './follower.js';
 import { Observers } from './observers.js';
-import { EVENT_OVERHEAD_BYTES, MAX_EVENT_SIZE, type OutputEvent } from './output-event.js';
+import { type BatchedOutput, joined, OutputBatch } from './output-batch.js';
+import { EVENT_OVERHEAD_BYTES, type OutputEvent } from './output-event.js';
 
 /** Output within this time is sent in one batch, in milliseconds. */
 const BATCH_MS = 4;
 /** How often a follower that is behind is looked at, in milliseconds: its transport may not tell that it has drained. */
 const BEHIND_POLL_MS = 50;
 
-interface Pending {
-  readonly command: Command;
-  readonly stream: OutputStreamName;
-  readonly offset: number;
-  readonly parts: (string | Uint8Array)[];
-  size: number;
-}
+const STREAMS = ['stdout', 'stderr'] as const;
 
 /**
  * Sends the output events of one session (or of one one-shot command) to the clients that follow it: numbered, in
@@ -32,10 +25,12 @@ export class OutputChannel implements Disposable {
   readonly #followers = new Map<string, Follower>();
   readonly #observers: Observers;
   readonly #hold: (command: Command, isHeld: boolean) => void;
-  #pending: Pending[] = [];
+  readonly #batch = new OutputBatch();
   #flushTimer: NodeJS.Timeout | undefined;
   #behindTimer: NodeJS.Timeout | undefined;
   #lastFlush = -Infinity;
+  /** Commands whose output goes to the followers. */
+  readonly #opened = new WeakSet<Command>();
   /** Commands that may print, and those paused for a slow client: the latter include commands with background jobs. */
   readonly #active = new Set<Command>();
   readonly #held = new Set<Command>();
@@ -48,7 +43,7 @@ export class OutputChannel implements Disposable {
   constructor(sessionId: string | null, replayBytes: number, hold: (command: Command, isHeld: boolean) => void) {
     this.#sessionId = sessionId;
     this.#ring = new ReplayRing(replayBytes);
-    this.#observers = new Observers(sessionId, this.#ring);
+    this.#observers = new Observers(sessionId);
     this.#hold = hold;
   }
 
@@ -62,9 +57,13 @@ export class OutputChannel implements Disposable {
     return this.#followers.size;
   }
 
-  /** True when clients other than this one follow or observe. */
+  /** Whether a client observes. */
+  get isObserved(): boolean {
+    return this.#observers.size > 0;
+  }
+
+  /** True when clients other than this one follow. */
   hasOthersThan(sink: EventSink | undefined): boolean {
-    if (this.#observers.size > 0) return true;
     return this.#followers.size > (sink && this.#followers.has(sink.id) ? 1 : 0);
   }
 
@@ -75,13 +74,14 @@ export class OutputChannel implements Disposable {
   }
 
   /**
-   * Sends the newest output to a client, at most at a rate; a follower becomes an observer.
+   * Sends the newest output to a client, at most at a rate; a follower becomes an observer. Observers have sequence
+   * numbers of their own, since output that no follower wants is not numbered for them.
    * @param fromSeq first event to send; by default the next one
+   * @returns sequence number of the next event
    */
-  observe(sink: EventSink, bytesPerSecond: number, fromSeq = this.nextSeq): void {
-    this.flush();
+  observe(sink: EventSink, bytesPerSecond: number, fromSeq: number | undefined): number {
     this.unfollow(sink);
-    this.#observers.add(sink, bytesPerSecond, fromSeq);
+    return this.#observers.add(sink, bytesPerSecond, fromSeq);
   }
 
   /** Returns true when the client was a follower. */
@@ -102,12 +102,24 @@ export class OutputChannel implements Disposable {
     });
   }
 
-  /** Sends a command's output as events from now on: as text where it is valid, or as bytes throughout. */
+  /** Sends a command's output to all clients from now on: as text where it is valid, or as bytes throughout. */
   open(command: Command, encoding: 'utf8' | 'base64' = 'utf8'): void {
-    for (const stream of ['stdout', 'stderr'] as const) {
-      if (command[stream].isFollowed) continue;
+    if (this.#opened.has(command)) return;
+    this.#opened.add(command);
+    for (const stream of STREAMS) {
       command[stream].follow(encoding, (piece) => {
-        this.#take(command, stream, piece);
+        this.#batch.add(command, stream, piece);
+        this.#flushSoon();
+      });
+    }
+  }
+
+  /** Sends a command's output to the observers, if there are any, and to nobody else unless it is opened. */
+  openForObservers(command: Command): void {
+    if (this.#observers.size === 0 || command.stdout.isFollowed) return;
+    for (const stream of STREAMS) {
+      command[stream].follow('utf8', (piece) => {
+        this.#observers.take(command, stream, piece);
       });
     }
   }
@@ -116,6 +128,11 @@ export class OutputChannel implements Disposable {
   announce<N extends EventName>(event: N, payload: EventPayload<N>): void {
     this.flush();
     for (const follower of this.#followers.values()) follower.announce(event, payload, this.nextSeq);
+    this.announceToObservers(event, payload);
+  }
+
+  /** Sends an event without a sequence number to every observer, after the output before it. */
+  announceToObservers<N extends EventName>(event: N, payload: EventPayload<N>): void {
     this.#observers.announce(event, payload);
   }
 
@@ -131,14 +148,12 @@ export class OutputChannel implements Disposable {
   flush(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
-    if (this.#pending.length === 0) return;
+    if (this.#batch.length === 0) return;
     this.#lastFlush = performance.now();
-    const pending = this.#pending;
-    this.#pending = [];
-    for (const entry of pending) this.#emit(entry);
-    this.#observers.noteOutput();
+    const entries = this.#batch.take();
+    for (const entry of entries) this.#emit(entry);
     this.#updateHold();
-    if (this.#isBehind) for (const { command } of pending) this.#holdOne(command);
+    if (this.#isBehind) for (const { command } of entries) this.#holdOne(command);
   }
 
   [Symbol.dispose](): void {
@@ -148,28 +163,21 @@ export class OutputChannel implements Disposable {
     this.#observers[Symbol.dispose]();
   }
 
-  #take(command: Command, stream: OutputStreamName, { offset, data }: Piece): void {
-    const last = this.#pending.at(-1);
-    const isSameKind = last && typeof last.parts[0] === typeof data;
-    if (isSameKind && last.command === command && last.stream === stream && last.size + data.length <= MAX_EVENT_SIZE) {
-      last.parts.push(data);
-      last.size += data.length;
-    } else {
-      this.#pending.push({ command, stream, offset, parts: [data], size: data.length });
-    }
-    const waiting = this.#pending.length > 1 || (this.#pending[0]?.size ?? 0) >= MAX_EVENT_SIZE / 2;
-    if (waiting || performance.now() - this.#lastFlush > BATCH_MS) this.flush();
+  #flushSoon(): void {
+    if (this.#batch.isLarge || performance.now() - this.#lastFlush > BATCH_MS) this.flush();
     else
       this.#flushTimer ??= setTimeout(() => {
         this.flush();
       }, BATCH_MS);
   }
 
-  #emit({ command, stream, offset, parts, size }: Pending): void {
-    const data = joinParts(parts);
+  #emit(entry: BatchedOutput): void {
+    const { command, stream, offset, size } = entry;
+    const data = joined(entry);
     const event: OutputEvent = { command_id: command.id, session_id: this.#sessionId, stream, offset, data };
     const seq = this.#ring.push(event, size + EVENT_OVERHEAD_BYTES);
     for (const follower of this.#followers.values()) follower.sendNumbered('command_output', { ...event, seq });
+    if (this.#observers.size > 0) this.#observers.take(command, stream, { offset, data });
   }
 
   /** Pauses commands while a follower is behind, and resumes them. */
@@ -208,10 +216,4 @@ export class OutputChannel implements Disposable {
     this.#held.add(command);
     this.#hold(command, true);
   }
-}
-
-function joinParts(parts: readonly (string | Uint8Array)[]): string | Uint8Array {
-  const [first] = parts;
-  if (parts.length === 1 && first !== undefined) return first;
-  return typeof first === 'string' ? parts.join('') : Buffer.concat(parts as readonly Uint8Array[]);
 }

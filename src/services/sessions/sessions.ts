@@ -11,6 +11,7 @@ import type { SessionEndReason, SessionInfo } from '../../core/protocol/results.
 import { randomBytes } from '../../engine/system/random.js';
 import { Session } from '../../engine/session/session.js';
 import type { SessionListener } from '../../engine/session/session-options.js';
+import type { Command } from '../../engine/command/command.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
 import { findShell } from '../../engine/shells/list.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
@@ -145,11 +146,10 @@ export class Sessions implements AsyncDisposable {
   attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
     const record = this.registry.get(request.session_id, principal, 'see');
     if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
-    const { channel } = record;
-    const { running, queued } = record.session;
-    for (const command of running ? [running, ...queued] : queued) channel.open(command);
     const { from_seq: fromSeq, max_bytes_per_second: rate } = request;
     if (rate !== undefined) return this.#observe(record, sink, rate, fromSeq);
+    const { channel } = record;
+    for (const command of commandsIn(record)) channel.open(command);
     const replay = fromSeq === undefined ? undefined : channel.replay(sink, fromSeq);
     channel.follow(sink);
     record.abandonedSince = undefined;
@@ -165,9 +165,10 @@ export class Sessions implements AsyncDisposable {
   #observe(record: SessionRecord, sink: EventSink, rate: number, fromSeq?: number): Answer<'attach_session'> {
     const { channel } = record;
     const wasFollowed = channel.followers > 0;
-    channel.observe(sink, rate, fromSeq);
+    const nextSeq = channel.observe(sink, rate, fromSeq);
     if (wasFollowed) this.#noteUnfollowed(record);
-    return { session_id: record.id, next_seq: Math.min(fromSeq ?? Infinity, channel.nextSeq), replayed: 0, gap: null };
+    for (const command of commandsIn(record)) channel.openForObservers(command);
+    return { session_id: record.id, next_seq: nextSeq, replayed: 0, gap: null };
   }
 
   /** Handles the end of a connection: its sessions wait for a reconnect. */
@@ -319,6 +320,10 @@ export class Sessions implements AsyncDisposable {
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
 }
+
+/** The commands that run, or wait. */
+const commandsIn = ({ session: { running, queued } }: SessionRecord): readonly Command[] =>
+  running ? [running, ...queued] : queued;
 
 function touch(record: SessionRecord): void {
   record.lastUsedAt = new Date();

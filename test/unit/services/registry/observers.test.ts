@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { ReplayRing } from '../../../../src/core/replay-ring.js';
+import { Command } from '../../../../src/engine/command/command.js';
+import { SpoolBudget } from '../../../../src/engine/output/spool.js';
 import { Observers } from '../../../../src/services/registry/observers.js';
-import type { OutputEvent } from '../../../../src/services/registry/output-event.js';
 
 const KIB = 1024;
 /** Smallest rate that a client may ask for, in bytes per second. */
@@ -10,10 +10,12 @@ const RATE = 64 * KIB;
 
 type Sent = number | [from: number, to: number] | string;
 
+const SPEC = { id: 'c', command: '', timeoutMs: 1000, tty: false, limits: { maxSize: 9, beginSize: 3, endSize: 6 } };
+
 /** One observer of a session, and what it was sent: numbers of events, gaps, and names of other events. */
-function setUp(ringBytes = 1024 * KIB, rate = RATE) {
-  const ring = new ReplayRing<OutputEvent>(ringBytes);
-  const observers = new Observers('s', ring);
+function setUp(rate = RATE) {
+  const observers = new Observers('s');
+  const command = new Command(SPEC, '/nonexistent', new SpoolBudget(0));
   const client = { pending: 0, sent: [] as Sent[] };
   const sink = {
     id: 'client',
@@ -27,14 +29,15 @@ function setUp(ringBytes = 1024 * KIB, rate = RATE) {
     },
     pendingBytes: () => client.pending,
   };
-  observers.add(sink, rate, 0);
+  observers.add(sink, rate);
+  let printed = 0;
+  /** Output in turn on both streams, so that it is not joined. */
   const print = (count: number, bytes: number) => {
-    for (let index = 0; index < count; index++) {
-      ring.push({ command_id: 'c', session_id: 's', stream: 'stdout', offset: 0, data: '' }, bytes);
+    for (let index = 0; index < count; index += 1, printed += 1) {
+      observers.take(command, printed % 2 === 0 ? 'stdout' : 'stderr', { offset: 0, data: 'x'.repeat(bytes) });
     }
-    observers.noteOutput();
   };
-  return { observers, sink, client, print };
+  return { observers, command, sink, client, print };
 }
 
 const closed = { session_id: 's', reason: 'client', detail: '' } as const;
@@ -61,11 +64,11 @@ describe('an observer', () => {
     print(10, 64 * KIB);
     vi.advanceTimersByTime(20);
     expect(client.sent).toEqual([[0, 7], 8, 9]);
-    for (let tick = 0; tick < 100; tick++) {
+    for (let tick = 0; tick < 150; tick++) {
       print(1, 64 * KIB);
       vi.advanceTimersByTime(20);
     }
-    // Another 2 s at 64 KiB a second: one burst of two events.
+    // Another 3 s at 64 KiB a second: one burst of two events, as two need 2 s.
     const events = client.sent.slice(3).filter((sent) => typeof sent === 'number');
     expect(events.length).toBeGreaterThanOrEqual(2);
     expect(events.length).toBeLessThanOrEqual(4);
@@ -84,10 +87,17 @@ describe('an observer', () => {
   });
 
   it('gets output that was no longer kept as a gap', () => {
-    const { client, print } = setUp(10 * KIB);
-    print(30, KIB);
+    const { client, print } = setUp(1024 * 1024 * KIB);
+    print(30, 64 * KIB);
     vi.advanceTimersByTime(20);
-    expect(client.sent).toEqual([[0, 19], 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
+    expect(client.sent).toEqual([[0, 14], ...Array.from({ length: 15 }, (_, index) => 15 + index)]);
+  });
+
+  it('gets small pieces joined', () => {
+    const { observers, command, client } = setUp();
+    for (let offset = 0; offset < 100; offset += 1) observers.take(command, 'stdout', { offset, data: 'x' });
+    vi.advanceTimersByTime(20);
+    expect(client.sent).toEqual([0]);
   });
 
   it('gets nothing while its connection is full, and the newest output after that', () => {
@@ -98,7 +108,7 @@ describe('an observer', () => {
     expect(client.sent).toEqual([]);
     client.pending = 0;
     vi.advanceTimersByTime(20);
-    expect(client.sent[0]).toEqual([0, 71]);
+    expect(client.sent[0]).toEqual([0, 92]);
     expect(client.sent.at(-1)).toBe(199);
   });
 
