@@ -4,16 +4,23 @@ import { base64Url } from './output/base64.js';
 /** Random bytes of an id: as many as in a UUID, which rules out guessing and collisions. */
 export const ID_BYTES = 16;
 
-function idFrom(prefix: string, random: Uint8Array): string {
-  if (random.length !== ID_BYTES) throw new AdapterError('INTERNAL', `an id needs ${ID_BYTES} random bytes`);
-  return `${prefix}_${base64Url(random)}`;
+/** Characters of base64url for `ID_BYTES` bytes. */
+const ID_CHARACTERS = Math.ceil((ID_BYTES * 8) / 6);
+
+function idFrom(prefix: string, random: Uint8Array | string): string {
+  const text = typeof random === 'string' ? random : base64Url(random);
+  if (text.length !== ID_CHARACTERS) throw new AdapterError('INTERNAL', `an id needs ${ID_BYTES} random bytes`);
+  return `${prefix}_${text}`;
 }
 
 /** Id of a session, `session_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const sessionIdFrom = (random: Uint8Array): string => idFrom('session', random);
 
-/** Id of a command, `command_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
-export const commandIdFrom = (random: Uint8Array): string => idFrom('command', random);
+/**
+ * Id of a command, `command_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source, or from
+ * their base64url.
+ */
+export const commandIdFrom = (random: Uint8Array | string): string => idFrom('command', random);
 
 /**
  * Id of a checkpoint, `checkpoint_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic

@@ -58,6 +58,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   #end: ChainEnd;
   /** Records of the events that were rendered last. */
   #sealed: readonly SealedRecord[] = [];
+  #lastCommand = { text: '', hash: sha256('') };
   #head: FileHandle | undefined;
   #isLocked = false;
 
@@ -132,13 +133,19 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   #seal(events: readonly TimedEvent[]): Buffer[] {
     let end = this.#end;
     this.#sealed = events.map(({ time, event }) => {
-      const record = renderEvent(event, this.#options.mask, sha256);
+      const record = renderEvent(event, this.#options.mask, this.#hashOfCommand);
       const sealed = sealRecord(new Date(time).toISOString(), record, end, sha256);
       end = sealed;
       return sealed;
     });
     return this.#sealed.map(({ line }) => Buffer.from(`${line}\n`));
   }
+
+  /** The same command often comes several times in a row. */
+  readonly #hashOfCommand = (text: string): string => {
+    if (text !== this.#lastCommand.text) this.#lastCommand = { text, hash: sha256(text) };
+    return this.#lastCommand.hash;
+  };
 
   async #noteWritten(count: number): Promise<void> {
     const last = this.#sealed[count - 1];

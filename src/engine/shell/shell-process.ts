@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AdapterError } from '../../core/errors.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { closeAll, drain, openBoth } from '../system/fifo.js';
-import { randomBytes } from '../system/random.js';
+import { randomText } from '../system/random.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { makeFirstVictim } from '../limits/oom-score.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
@@ -168,15 +168,15 @@ export class ShellProcess {
   /** Sends a command to the driver. Returns the nonce that identifies its report. */
   send(request: ShellRequest): string {
     const { slot, surroundings, stdin } = request;
-    const path = join(this.directory, slot.name);
     let mode = stdin === undefined ? (request.isOnTerminal ? 't' : 'o') : request.isOnTerminal ? 'u' : 'i';
-    if (stdin !== undefined) placeStdin(`${path}.in`, stdin);
+    if (stdin !== undefined) placeStdin(join(this.directory, `${slot.name}.in`), stdin);
     if (surroundings) {
+      const path = join(this.directory, slot.name);
       writeFileSync(`${path}.pre`, surroundings.before, { mode: 0o600 });
       writeFileSync(`${path}.post`, surroundings.after, { mode: 0o600 });
       mode = mode.toUpperCase();
     }
-    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    const nonce = randomText(NONCE_BYTES);
     const { text, number } = request;
     this.#send({ mode, slot: slot.name, number: commandNumber(number), nonce, text }, slot);
     return nonce;

@@ -9,14 +9,14 @@ import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import { Command } from '../../engine/command/command.js';
 import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
-import { randomBytes } from '../../engine/system/random.js';
+import { randomText } from '../../engine/system/random.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
 import { commandEnded, commandStarted } from './command-audit.js';
 import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
-import { type CommandRecord, fingerprintOf, styleOf } from '../registry/command-record.js';
+import { type CommandRecord, styleOf } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { Approval } from '../confirmations/confirmation.js';
 import { existingDirectory } from '../registry/existing-directory.js';
@@ -105,7 +105,7 @@ export class CommandFactory {
       owner,
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
-      fingerprint: fingerprintOf(request),
+      request,
       warnings: [
         ...(session ? this.#options.health.takeWarnings(session) : []),
         ...(approval?.warnings ?? []),
@@ -180,4 +180,4 @@ export class CommandFactory {
 }
 
 /** Creates an id for a command whose client gives none. */
-export const newCommandId = (): string => commandIdFrom(randomBytes(ID_BYTES));
+export const newCommandId = (): string => commandIdFrom(randomText(ID_BYTES));

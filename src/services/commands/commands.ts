@@ -246,7 +246,7 @@ export class Commands {
     request: Request<'execute_command'>,
     sink: EventSink | undefined,
   ): Promise<CommandResult> {
-    if (record.fingerprint !== fingerprintOf(request)) throw usedId(record.command.id);
+    if (fingerprintOf(record.request) !== fingerprintOf(request)) throw usedId(record.command.id);
     // After a reconnect, the rest of the output is sent over the new connection.
     if (request.stream === true && sink) this.#runs.channelOf(record)?.follow(sink);
     return this.#answer(record, request);

@@ -19,8 +19,8 @@ export interface CommandRecord {
   readonly owner: Principal;
   readonly sessionId: string | null;
   readonly style: OutputStyle;
-  /** Distinguishes a repeated request from a different one with the same id. */
-  readonly fingerprint: string;
+  /** Distinguishes a repeated request from a different one with the same id: see `fingerprintOf`. */
+  readonly request: Request<'execute_command'>;
   /** Warnings from before the command ran. */
   readonly warnings: readonly Warning[];
   /** The checkpoint that was saved before the command ran. */

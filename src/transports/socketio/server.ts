@@ -39,8 +39,9 @@ export class SocketIoServer implements AsyncDisposable {
   readonly #options: SocketIoOptions;
   readonly #io: Server;
   readonly #handshake: Handshake;
-  /** Requests without an answer yet. */
-  readonly #inFlight = new Set<Promise<void>>();
+  /** Number of requests without an answer yet. */
+  #inFlight = 0;
+  #onAllAnswered: (() => void) | undefined;
 
   constructor(options: SocketIoOptions) {
     this.#options = options;
@@ -87,12 +88,14 @@ export class SocketIoServer implements AsyncDisposable {
 
   /** Waits until every request is answered, for a limited time: requests that wait for something else may never be. */
   async #answered(): Promise<void> {
-    const late = new AbortController();
-    await Promise.race([
-      Promise.all(this.#inFlight),
-      sleep(LAST_ANSWERS_MS, undefined, { signal: late.signal }).catch(() => undefined),
-    ]);
-    late.abort();
+    if (this.#inFlight > 0) {
+      const late = new AbortController();
+      const answered = new Promise<void>((resolve) => {
+        this.#onAllAnswered = resolve;
+      });
+      await Promise.race([answered, sleep(LAST_ANSWERS_MS, undefined, { signal: late.signal }).catch(() => undefined)]);
+      late.abort();
+    }
     // Closing discards unsent data.
     const deadline = performance.now() + LAST_ANSWERS_MS;
     const isPending = () => [...this.#io.sockets.sockets.values()].some((socket) => pendingBytesOf(socket) > 0);
@@ -115,12 +118,7 @@ export class SocketIoServer implements AsyncDisposable {
     });
     // Clients choose the names: any JSON value is possible.
     socket.onAny((name: unknown, ...args: unknown[]) => {
-      const answered = this.#handle(socket, caller, String(name), args)
-        .catch((error: unknown) => {
-          log.error('an answer could not be given', { client: socket.id, error: String(error) });
-        })
-        .finally(() => this.#inFlight.delete(answered));
-      this.#inFlight.add(answered);
+      void this.#answer(socket, caller, String(name), args);
     });
     // Errors of the namespace are caused by the client: a packet that cannot be parsed, for example.
     socket.on('error', (error) => {
@@ -135,6 +133,19 @@ export class SocketIoServer implements AsyncDisposable {
       services.sessions.detach(sink);
       services.llm.detach(sink);
     });
+  }
+
+  /** Handles a request; never rejects. */
+  async #answer(socket: Socket, caller: Caller, name: string, args: readonly unknown[]): Promise<void> {
+    this.#inFlight += 1;
+    try {
+      await this.#handle(socket, caller, name, args);
+    } catch (error) {
+      this.#options.log.error('an answer could not be given', { client: socket.id, error: String(error) });
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#onAllAnswered?.();
+    }
   }
 
   async #handle(socket: Socket, caller: Caller, name: string, args: readonly unknown[]): Promise<void> {
