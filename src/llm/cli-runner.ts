@@ -1,7 +1,7 @@
 import type { RunEndCause, RunFacts } from '../core/llm/verdict.js';
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Limits } from '../core/limits/limits.js';
-import { type Metrics, NO_METRICS } from '../core/metrics/metrics.js';
+import type { Metrics } from '../core/metrics/metrics.js';
 import { AnsiStripper } from '../core/output/ansi.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { Command, type CommandOutcome } from '../engine/command/command.js';
@@ -124,7 +124,7 @@ export class CliRunner {
     const program = { id, command: file, args, cwd, env, stdin, tty: false, sandbox } as const;
     const spec = { ...program, ...times, limits: TAIL, resourceLimits };
     // The output is never read again: none of it is spooled.
-    return new Command(spec, spoolDirectory, new SpoolBudget(0), NO_METRICS.output, secrets.patterns);
+    return new Command(spec, { spoolDirectory, budget: new SpoolBudget(0), secrets: secrets.patterns });
   }
 }
 

@@ -7,11 +7,10 @@ import type { Limits } from '../../core/limits/limits.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { CommandLifecycle, type EndStep } from './lifecycle.js';
 import { exceededWarning } from './limit-warnings.js';
-import { OutputStream } from '../output/output-stream.js';
+import { OutputStream, type OutputStreamOptions } from '../output/output-stream.js';
 import type { ReportedProcess } from '../process/process-tree.js';
 import { type Breach, type Kill, peakOf, type ResourceUse, UseMeter } from './resource-use.js';
 import { quote } from '../shells/shell.js';
-import type { SpoolBudget } from '../output/spool.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 
 /** A command to run, after all checks. */
@@ -78,7 +77,11 @@ export interface CommandOutcome {
 }
 
 /** Returns the kill of a command; undefined when it was not killed for a limit. */
-export const killOf = ({ breach, killedPids, use }: CommandOutcome): Kill | undefined =>
+export const killOf = ({
+  breach,
+  killedPids,
+  use,
+}: Pick<CommandOutcome, 'breach' | 'killedPids' | 'use'>): Kill | undefined =>
   breach ? { breach, killedPids, peak: peakOf(breach, use) } : undefined;
 
 /** Facts that the engine has when a command's shell or process has ended. */
@@ -124,6 +127,30 @@ const signalOfExitCode = (exitCode: number): string | null => SIGNAL_NAMES.get(e
 /** Returns the exit code that shells report for a program ended by a signal. */
 export const exitCodeOfSignal = (signal: NodeJS.Signals): number => SIGNAL_EXIT_BASE + constants.signals[signal];
 
+/** Where the outputs of a command are kept, counted and masked. */
+export interface CommandOutputOptions extends Omit<OutputStreamOptions, 'countBytes'> {
+  /**
+   * Count the bytes of the outputs.
+   * @default not counted
+   */
+  readonly meters?: OutputMeters;
+}
+
+type HowEnded = Pick<CommandOutcome, 'status' | 'killedBy' | 'breach'>;
+
+const howEnded = (reason: EndReason | undefined): HowEnded =>
+  reason
+    ? { status: reason.status, killedBy: reason.killedBy, breach: reason.breach ?? null }
+    : { status: 'completed', killedBy: null, breach: null };
+
+/** Returns the exit code of a result: its own one, unless the command was ended for a time-out or a limit. */
+function reportedExitCode({ status, breach }: HowEnded, exitCode: number): number {
+  if (status === 'timed_out') return TIMED_OUT_EXIT_CODE;
+  return breach ? LIMIT_EXIT_CODE : exitCode;
+}
+
+const NOTHING_LEFT = { backgroundProcesses: [], survivors: [], warnings: [] } as const;
+
 /** One command with its outputs and its result, from admission on. */
 export class Command {
   readonly spec: CommandSpec;
@@ -139,20 +166,10 @@ export class Command {
   #endReason: EndReason | undefined;
   #sentSignal: SignalName | undefined;
 
-  /**
-   * @param meters count the bytes of the outputs; by default they are not counted
-   * @param secrets masked in the outputs, see `patternsOf`; by default none
-   */
-  constructor(
-    spec: CommandSpec,
-    spoolDirectory: string,
-    budget: SpoolBudget,
-    meters: OutputMeters = NO_METRICS.output,
-    secrets: readonly string[] = [],
-  ) {
+  constructor(spec: CommandSpec, { meters = NO_METRICS.output, ...options }: CommandOutputOptions) {
     this.spec = spec;
-    this.stdout = new OutputStream(spec.limits, spoolDirectory, budget, meters.stdout, secrets);
-    this.stderr = new OutputStream(spec.limits, spoolDirectory, budget, meters.stderr, secrets);
+    this.stdout = new OutputStream(spec.limits, { ...options, countBytes: meters.stdout });
+    this.stderr = new OutputStream(spec.limits, { ...options, countBytes: meters.stderr });
   }
 
   /** Resolves when the command has ended and its result is final; never rejects. */
@@ -165,6 +182,7 @@ export class Command {
     this.lifecycle.atEnd(step, run);
   }
 
+  /** Id that the client has chosen, or that was made for it. */
   get id(): string {
     return this.spec.id;
   }
@@ -241,23 +259,19 @@ export class Command {
     this.stderr.end();
     this.spec.stdinPipe?.close();
     const exceeded = this.meter.end();
-    const reason = this.#endReason ?? this.#reasonBySignal(end.exitCode);
-    const isTimedOut = reason?.status === 'timed_out';
-    const exitCode = isTimedOut ? TIMED_OUT_EXIT_CODE : reason?.breach ? LIMIT_EXIT_CODE : end.exitCode;
+    const how = howEnded(this.#endReason ?? this.#reasonBySignal(end.exitCode));
+    const exitCode = reportedExitCode(how, end.exitCode);
+    const rest = { ...NOTHING_LEFT, ...end };
     this.#outcome = {
+      ...rest,
+      ...how,
       exitCode,
-      signal: isTimedOut ? null : signalOfExitCode(exitCode),
-      status: reason?.status ?? 'completed',
-      killedBy: reason?.killedBy ?? null,
+      signal: how.status === 'timed_out' ? null : signalOfExitCode(exitCode),
       durationMs: this.ageMs,
-      breach: reason?.breach ?? null,
-      killedPids: reason?.breach ? [...this.#killed] : [],
+      killedPids: how.breach ? [...this.#killed] : [],
       use: this.meter.use,
-      sessionState: end.sessionState,
-      workingDirectory: end.workingDirectory,
-      backgroundProcesses: end.backgroundProcesses ?? [],
-      survivors: end.survivors ?? [],
-      warnings: [...(end.warnings ?? []), ...(reason?.breach ? [] : exceeded.map(exceededWarning))],
+      // A limit for which the command was ended is reported as such.
+      warnings: how.breach ? rest.warnings : [...rest.warnings, ...exceeded.map(exceededWarning)],
     };
     this.lifecycle.settle(this.#outcome);
   }

@@ -34,6 +34,19 @@ class ByteChunker {
 /** Receives the output in pieces, cut between characters. */
 export type PieceListener = (piece: Piece) => void;
 
+/** Where an output is kept, counted and masked. */
+export interface OutputStreamOptions {
+  readonly spoolDirectory: string;
+  readonly budget: SpoolBudget;
+  /** Called with the number of bytes of each chunk. */
+  readonly countBytes: (bytes: number) => void;
+  /**
+   * Masked before any other processing: all sizes refer to the masked output. See `patternsOf`.
+   * @default none
+   */
+  readonly secrets?: readonly string[];
+}
+
 /**
  * One output of one command: its head and tail for the result, its spool for later reads, its pieces for a follower.
  */
@@ -53,17 +66,7 @@ export class OutputStream {
   readonly #countBytes: (bytes: number) => void;
   readonly #mask: OutputMask | undefined;
 
-  /**
-   * @param countBytes called with the number of bytes of each chunk
-   * @param secrets masked before any other processing: all sizes refer to the masked output
-   */
-  constructor(
-    limits: OutputLimits,
-    spoolDirectory: string,
-    budget: SpoolBudget,
-    countBytes: (bytes: number) => void,
-    secrets: readonly string[],
-  ) {
+  constructor(limits: OutputLimits, { spoolDirectory, budget, countBytes, secrets = [] }: OutputStreamOptions) {
     this.#mask = secrets.length > 0 ? new OutputMask(secrets) : undefined;
     this.#countBytes = countBytes;
     this.#limits = limits;

@@ -7,7 +7,7 @@ import type { Request } from '../../core/protocol/requests.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
-import { Command } from '../../engine/command/command.js';
+import { Command, type CommandSpec, type Warning } from '../../engine/command/command.js';
 import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
 import { randomText } from '../../engine/system/random.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
@@ -72,22 +72,48 @@ export class CommandFactory {
    * Accepts a command: it is not started yet, but it is counted, recorded in the audit trail, and found by its id.
    * @throws AdapterError SESSION_BUSY, SESSION_LIMIT, BAD_DIRECTORY, INVALID_REQUEST; the command is then not accepted
    */
-  accept(
-    request: Request<'execute_command'>,
-    { caller, owner, session, refused }: CommandPlace,
-    approval: Approval | undefined,
-  ): CommandRecord {
-    const { registry, workspace, spoolDirectory, metrics, audit, secrets } = this.#options;
+  accept(request: Request<'execute_command'>, place: CommandPlace, approval: Approval | undefined): CommandRecord {
+    const { registry, spoolDirectory, metrics, audit, secrets } = this.#options;
+    const { caller, owner, session, refused } = place;
     const limits = this.#options.limits();
     this.#checkRoom(session, owner, limits);
-    const base = session?.session.workingDirectory ?? workspace;
+    const record: CommandRecord = {
+      command: new Command(this.#specOf(request, place, limits), {
+        spoolDirectory,
+        budget: session?.budget ?? this.#oneShotBudgetOf(owner),
+        meters: metrics.output,
+        secrets: secrets.patterns,
+      }),
+      owner,
+      sessionId: session?.id ?? null,
+      style: styleOf(request.output),
+      request,
+      warnings: [
+        ...(session ? this.#options.health.takeWarnings(session) : []),
+        ...warningsOf(approval),
+        ...warningsOf(refused),
+      ],
+      checkpointId: approval?.checkpointId,
+    };
+    registry.add(record);
+    audit.record(commandStarted(record, caller));
+    if (!session) this.#countOneShot(owner, 1);
+    this.#atEnd(record, session ? 'session' : 'one_shot');
+    return record;
+  }
+
+  #specOf(
+    request: Request<'execute_command'>,
+    { owner, session, refused }: CommandPlace,
+    limits: CommandLimits,
+  ): CommandSpec {
     const id = request.command_id ?? newCommandId();
-    const spec = {
+    return {
       id,
       command: request.command,
       args: request.args,
       ...refused?.program,
-      cwd: request.cwd === undefined ? undefined : existingDirectory(request.cwd, base, session?.session.see),
+      cwd: this.#directoryOf(request, session),
       env: request.env,
       stdin: request.stdin,
       stdinPipe: request.stdin_stream === true ? this.#inputOf(id, owner) : undefined,
@@ -98,26 +124,11 @@ export class CommandFactory {
       limits: outputLimitsOf(request, limits.output),
       resourceLimits: resourceLimitsOf(request, session?.session.options.limits, limits),
     };
-    const budget = session?.budget ?? this.#oneShotBudgetOf(owner);
-    const command = new Command(spec, spoolDirectory, budget, metrics.output, secrets.patterns);
-    const record: CommandRecord = {
-      command,
-      owner,
-      sessionId: session?.id ?? null,
-      style: styleOf(request.output),
-      request,
-      warnings: [
-        ...(session ? this.#options.health.takeWarnings(session) : []),
-        ...(approval?.warnings ?? []),
-        ...(refused?.warnings ?? []),
-      ],
-      checkpointId: approval?.checkpointId,
-    };
-    registry.add(record);
-    audit.record(commandStarted(record, caller));
-    if (!session) this.#countOneShot(owner, 1);
-    this.#atEnd(record, session ? 'session' : 'one_shot');
-    return record;
+  }
+
+  #directoryOf({ cwd }: Request<'execute_command'>, session: SessionRecord | undefined): string | undefined {
+    if (cwd === undefined) return undefined;
+    return existingDirectory(cwd, session?.session.workingDirectory ?? this.#options.workspace, session?.session.see);
   }
 
   #atEnd(record: CommandRecord, place: 'session' | 'one_shot'): void {
@@ -178,6 +189,9 @@ export class CommandFactory {
     if (!session) this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
   }
 }
+
+const warningsOf = (source: { readonly warnings: readonly Warning[] } | undefined): readonly Warning[] =>
+  source?.warnings ?? [];
 
 /** Creates an id for a command whose client gives none. */
 export const newCommandId = (): string => commandIdFrom(randomText(ID_BYTES));

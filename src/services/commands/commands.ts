@@ -78,17 +78,23 @@ export class Commands {
     if (others) return this.#repeat(others, request, sink);
     const asked = this.#options.confirmations.ofCommand(request.command_id, owner, 'use');
     if (asked) return this.#waitConfirmed(asked, request, caller);
+    const place = { caller, owner, session };
     const judged = this.#options.gate.admit(request, session, caller);
-    if (judged) {
-      const question = await judged;
-      // Meanwhile the session may have ended, and the same request may have been repeated and accepted.
-      this.#sessionOf(request, principal);
-      const twin = this.#findKnown(request, owner);
-      if (twin) return this.#repeat(twin, request, sink);
-      if (question?.refused) return this.#start(request, { caller, owner, session, refused: question.refused });
-      if (question) return this.#ask(question, request, { caller, owner, session });
-    }
-    return this.#start(request, { caller, owner, session });
+    return judged ? this.#onceJudged(await judged, request, place) : this.#start(request, place);
+  }
+
+  /** Goes on after the gate has taken its time: the session may have ended, and the same request may have been accepted. */
+  #onceJudged(
+    question: GateQuestion | undefined,
+    request: Request<'execute_command'>,
+    place: CommandPlace,
+  ): Promise<CommandResult> {
+    const { caller, owner } = place;
+    this.#sessionOf(request, caller.principal);
+    const twin = this.#findKnown(request, owner);
+    if (twin) return this.#repeat(twin, request, caller.sink);
+    if (question?.refused) return this.#start(request, { ...place, refused: question.refused });
+    return question ? this.#ask(question, request, place) : this.#start(request, place);
   }
 
   /** Waits for a command; returns its result, or the partial result after the timeout. */

@@ -132,16 +132,7 @@ export class StreamedInputs {
     this.adopt(input.commandId, input.ownerId, sink);
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     const fresh = bytes.subarray(freshFrom(input, offset));
-    if (fresh.length > 0 && pipe.hasEnded) throw invalid('the standard input was ended by an earlier `eof`');
-    if (fresh.length > 0 && pipe.isFull) {
-      throw new AdapterError(
-        'INPUT_FULL',
-        'the command does not read its input: wait for the answers to what was sent',
-        {
-          details: { stdin_bytes: pipe.bytes },
-        },
-      );
-    }
+    if (fresh.length > 0) assertTakes(pipe);
     if (pipe.isClosed) return { accepted_bytes: 0, stdin_bytes: pipe.bytes, stdin_closed: true };
     pipe.write(fresh);
     if (eof) pipe.end();
@@ -157,6 +148,14 @@ export class StreamedInputs {
 const keyOf = (commandId: string, ownerId: string): string => `${ownerId} ${commandId}`;
 
 const invalid = (message: string): AdapterError => new AdapterError('INVALID_REQUEST', message);
+
+/** Throws unless a pipe takes more bytes. */
+function assertTakes(pipe: StdinPipe): void {
+  if (pipe.hasEnded) throw invalid('the standard input was ended by an earlier `eof`');
+  if (!pipe.isFull) return;
+  const message = 'the command does not read its input: wait for the answers to what was sent';
+  throw new AdapterError('INPUT_FULL', message, { details: { stdin_bytes: pipe.bytes } });
+}
 
 /** Number of bytes of a chunk that were accepted already, when it was sent before over a connection that broke. */
 function freshFrom({ pipe: { bytes } }: StreamedInput, offset: number): number {

@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import type { Request } from '../../core/protocol/requests.js';
 import { type Command, killOf, type Warning } from '../../engine/command/command.js';
+import type { OutputStream } from '../../engine/output/output-stream.js';
 import { NOTHING_USED } from '../../engine/command/resource-use.js';
 import { renderKill, renderUse } from './rendered-limits.js';
 
@@ -40,43 +41,69 @@ export const styleOf = (output: Request<'execute_command'>['output']): OutputSty
   collapseCr: output?.collapse_cr ?? false,
 });
 
+/** What a result says of a command that has not ended. */
+const soFar = ({ meter, ageMs }: Command) =>
+  ({
+    exitCode: null,
+    status: 'running',
+    signal: null,
+    killedBy: null,
+    breach: null,
+    killedPids: [],
+    use: meter.use,
+    durationMs: ageMs,
+    workingDirectory: null,
+    sessionState: 'alive',
+    backgroundProcesses: [],
+    survivors: [],
+    warnings: [],
+  }) as const;
+
 /** Renders the current result of a command for the wire. */
 export function renderResult({ command, sessionId, style, warnings, checkpointId }: CommandRecord): CommandResult {
-  const { outcome, stdout, stderr } = command;
+  const { stdout, stderr } = command;
+  const outcome = command.outcome ?? soFar(command);
   const hint = (stream: string) => `read_output of command_id "${command.id}", stream "${stream}", has all`;
   const out = stdout.render({ ...style, hint: hint('stdout') });
   const err = stderr.render({ ...style, hint: hint('stderr') });
-  const kill = outcome && killOf(outcome);
-  const spoolError = stdout.spoolError ?? stderr.spoolError;
+  const kill = killOf(outcome);
   return {
     stdout: out.text,
     stderr: err.text,
-    exit_code: outcome?.exitCode ?? null,
+    exit_code: outcome.exitCode,
     original_stdout_size: stdout.characters,
     original_stderr_size: stderr.characters,
     command_id: command.id,
     session_id: sessionId,
-    status: outcome?.status ?? 'running',
-    signal: outcome?.signal ?? null,
-    timed_out: outcome?.status === 'timed_out',
-    killed_by: outcome?.killedBy ?? null,
+    status: outcome.status,
+    signal: outcome.signal,
+    timed_out: outcome.status === 'timed_out',
+    killed_by: outcome.killedBy,
     limit: kill ? renderKill(kill) : null,
-    resource_usage: renderUse(outcome?.use ?? command.meter.use),
-    duration_ms: Math.round((outcome?.durationMs ?? command.ageMs) * 1000) / 1000,
-    working_directory: outcome?.workingDirectory ?? null,
+    resource_usage: renderUse(outcome.use),
+    duration_ms: Math.round(outcome.durationMs * 1000) / 1000,
+    working_directory: outcome.workingDirectory,
     stdout_truncated: out.truncated,
     stderr_truncated: err.truncated,
     stdout_bytes: stdout.bytes,
     stderr_bytes: stderr.bytes,
     encoding: style.encoding,
-    lossy: style.encoding === 'utf8' && (stdout.lossy || stderr.lossy),
-    session_state: sessionId === null ? null : (outcome?.sessionState ?? 'alive'),
-    background_processes: [...(outcome?.backgroundProcesses ?? [])],
-    ...(outcome && outcome.survivors.length > 0 && { survivors: [...outcome.survivors] }),
-    ...(spoolError !== undefined && { spool_error: spoolError }),
-    warnings: [...warnings, ...(outcome?.warnings ?? [])],
+    lossy: isLossy(style, stdout, stderr),
+    session_state: sessionId === null ? null : (outcome.sessionState ?? 'alive'),
+    background_processes: [...outcome.backgroundProcesses],
+    ...(outcome.survivors.length > 0 && { survivors: [...outcome.survivors] }),
+    ...spoolErrorOf(stdout, stderr),
+    warnings: [...warnings, ...outcome.warnings],
     ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
   };
+}
+
+const isLossy = ({ encoding }: OutputStyle, ...outputs: readonly OutputStream[]): boolean =>
+  encoding === 'utf8' && outputs.some(({ lossy }) => lossy);
+
+function spoolErrorOf(stdout: OutputStream, stderr: OutputStream): { readonly spool_error?: string } {
+  const error = stdout.spoolError ?? stderr.spoolError;
+  return error === undefined ? {} : { spool_error: error };
 }
 
 /** The facts in a result about a command that has not started, and may never start. */

@@ -126,8 +126,7 @@ export class TestSession implements AsyncDisposable {
         limits: { maxSize: OUTPUT_SIZE, beginSize: OUTPUT_SIZE / 2, endSize: OUTPUT_SIZE / 2 },
         ...options,
       },
-      this.#spools,
-      this.#budget,
+      { spoolDirectory: this.#spools, budget: this.#budget },
     );
     const awaitsInput = new Promise<void>((resolve) => this.#waiting.set(command, resolve));
     const running = new RunningCommand(command, awaitsInput);

@@ -15,7 +15,7 @@ const SPEC = { id: 'c', command: '', timeoutMs: 1000, tty: false, limits: { maxS
 /** One observer of a session, and what it was sent: numbers of events, gaps, and names of other events. */
 function setUp(rate = RATE) {
   const observers = new Observers('s');
-  const command = new Command(SPEC, '/nonexistent', new SpoolBudget(0));
+  const command = new Command(SPEC, { spoolDirectory: '/nonexistent', budget: new SpoolBudget(0) });
   const client = { pending: 0, sent: [] as Sent[] };
   const sink = {
     id: 'client',

@@ -18,7 +18,7 @@ function setUp() {
   });
   const begin = (id: string) => {
     const spec = { id, command: '', timeoutMs: 1000, tty: false, limits: { maxSize: 9, beginSize: 3, endSize: 6 } };
-    const command = new Command(spec, '/nonexistent', new SpoolBudget(0));
+    const command = new Command(spec, { spoolDirectory: '/nonexistent', budget: new SpoolBudget(0) });
     channel.begin(command);
     channel.open(command);
     return command;
