@@ -8,12 +8,14 @@ import type { AccessGrant, CliDriver } from './drivers/driver.js';
  */
 export function accessGrant(
   { driver, settings }: { readonly driver: CliDriver; readonly settings: ShellProviderSettings },
-  { access, isReadOnly = false }: Pick<LlmQuestion, 'access' | 'isReadOnly'>,
+  { access, isReadOnly }: Pick<LlmQuestion, 'access' | 'isReadOnly'>,
 ): AccessGrant {
   const wanted = access ?? settings.access;
-  const mode = isReadOnly ? 'read' : (wanted ?? 'read');
-  const grant = driver.access?.[mode];
+  const mode = isReadOnly === true ? 'read' : (wanted ?? 'read');
+  const { args, env = {} } = driver.access?.[mode] ?? NO_GRANT;
   const isAsked = wanted !== undefined || settings.args === undefined;
-  const args = settings.accessArgs[mode] ?? (isAsked ? grant?.args : undefined) ?? [];
-  return { args, env: grant?.env ?? {} };
+  return { args: settings.accessArgs[mode] ?? (isAsked ? args : []), env };
 }
+
+/** The grant of a tool without an option for access. */
+const NO_GRANT: AccessGrant = { args: [] };

@@ -113,13 +113,10 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     this.#assertFormat(request, model);
     const directory = existingDirectory(model.repoPath);
     const isIsolated = request.worktree ?? model.worktree;
-    if (request.reportsChanges && !isIsolated) {
-      throw invalid('worktree_changes', 'only a run with a worktree can report what it has changed');
-    }
+    assertReportable(request, isIsolated);
     const instructions = await this.#instructionsOf(model, directory);
     await using worktree = isIsolated ? await this.#options.worktrees.make(directory) : undefined;
-    // In text, the answer is only known at the end; with JSON, a tool's intermediate messages are not part of it.
-    const isHeldBack = model.normalizer === 'last_block' || request.format !== undefined;
+    const isHeldBack = isKnownAtEnd(request, model);
     const ending = AbortSignal.any([signal, this.#closing.signal]);
     const reply = await this.#ask(model, {
       messages: [{ role: 'user', content: taskPrompt(instructions, request.messages) }],
@@ -134,8 +131,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     });
     const content = request.format ? asJson(reply, model) : normalize(reply, model, onChunk !== undefined);
     if (isHeldBack) onChunk?.(this.#options.secrets.text(content));
-    const report = worktree && request.reportsChanges ? await this.#report(worktree) : undefined;
-    return { content, usage: reply.usage, worktree: report };
+    return { content, usage: reply.usage, worktree: await this.#report(request, worktree) };
   }
 
   /**
@@ -189,7 +185,11 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     return await readAgentFile(resolve(directory, agentFile));
   }
 
-  async #report(worktree: Worktree): Promise<WorktreeReport> {
+  async #report(
+    { reportsChanges }: CompletionRequest,
+    worktree: Worktree | undefined,
+  ): Promise<WorktreeReport | undefined> {
+    if (!worktree || !reportsChanges) return undefined;
     const { changes, patch, warning } = await worktree.changes();
     const window = new OutputWindow(this.#options.output(), { isAscii, isUtf8 });
     window.push(Buffer.from(patch));
@@ -239,6 +239,22 @@ const modelOfTool = (driver: string, repoPath: string): ModelSettings => ({
   timeoutMs: undefined,
   normalizer: 'auto',
 });
+
+/**
+ * Checks that the changes of a run can be told from others.
+ * @throws AdapterError INVALID_REQUEST when it is to report them and has no worktree
+ */
+function assertReportable({ reportsChanges }: CompletionRequest, isIsolated: boolean): void {
+  if (reportsChanges && !isIsolated)
+    throw invalid('worktree_changes', 'only a run with a worktree can report what it has changed');
+}
+
+/**
+ * Whether the answer is only known at the end: in text the last block counts, and with JSON a tool's intermediate
+ * messages are not part of it.
+ */
+const isKnownAtEnd = ({ format }: CompletionRequest, { normalizer }: ModelSettings): boolean =>
+  normalizer === 'last_block' || format !== undefined;
 
 /**
  * Checks the directory of a model.

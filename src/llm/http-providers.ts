@@ -1,7 +1,13 @@
-import type { OpenAI } from 'openai';
+import type { APIError, OpenAI } from 'openai';
 
 import { AdapterError } from '../core/errors.js';
-import { explainUnreadable, NoCompletionError, readCompletion, readCompletionEvent } from '../core/llm/completion.js';
+import {
+  type CompletionPart,
+  explainUnreadable,
+  NoCompletionError,
+  readCompletion,
+  readCompletionEvent,
+} from '../core/llm/completion.js';
 import { kindOfError, llmError, maskSecrets } from '../core/llm/failure.js';
 import {
   HTTP_PROVIDERS,
@@ -77,18 +83,24 @@ export class HttpProviders {
     const details = { provider: name };
     if (cancelled.aborted) return llmError('cancelled', `${name} was cancelled`, details, error);
     if (late.aborted) return llmError('timeout', `${name} ran into its time-out`, details, error);
-    const { APIConnectionError, APIError } = await import('openai');
+    const { APIConnectionError, APIError: ServiceError } = await import('openai');
     const detail = maskSecrets(messageOf(error), apiKey ? [apiKey.reveal()] : []);
     if (error instanceof APIConnectionError) {
       return llmError('unavailable', `${name} is not reached: ${detail}`, { ...details, detail }, error);
     }
-    const status = error instanceof APIError ? ((error.status as number | undefined) ?? null) : null;
-    const code = error instanceof APIError ? (error.code ?? error.type) : undefined;
+    const { status, code } =
+      error instanceof ServiceError ? factsOf(error as APIError) : { status: null, code: undefined };
     const kind = kindOfError({ status: status ?? undefined, code }) ?? 'failed';
     const hint = error instanceof NoCompletionError ? ` (is llm.${name}.base_url right?)` : '';
     return llmError(kind, `${name} failed: ${detail}${hint}`, { ...details, status, detail }, error);
   }
 }
+
+/** The facts of an error answer that tell its kind. */
+const factsOf = ({ status, code, type }: APIError) => ({
+  status: status ?? null,
+  code: code ?? type,
+});
 
 interface Body {
   readonly model: string;
@@ -110,25 +122,45 @@ async function stream(
     { ...body, stream: true, stream_options: { include_usage: true } },
     { signal },
   );
-  let content = '';
-  let usage: LlmUsage | undefined;
-  let model: string | null = null;
-  let hasBegun = false;
-  let isFinished = false;
+  const reply = new StreamedReply();
   for await (const event of events) {
-    const { choice, ...part } = readCompletionEvent(event);
-    hasBegun = true;
-    model ??= part.model;
-    usage = part.usage ?? usage;
-    isFinished ||= choice?.finishReason !== undefined;
-    content += choice?.content ?? '';
-    if (choice && choice.content !== '') onChunk(choice.content);
+    const text = reply.add(readCompletionEvent(event));
+    if (text !== '') onChunk(text);
   }
   // The package ends a cancelled stream as if it were complete.
   signal.throwIfAborted();
-  if (!hasBegun) throw new NoCompletionError('a stream without an event');
-  if (!isFinished) throw new NoCompletionError('a stream that ends without a finish_reason, before the answer does');
-  return { content: content.trim(), usage, model, session: null, isText: false };
+  return reply.whole();
+}
+
+/** The reply of a stream, as far as it has arrived. */
+class StreamedReply {
+  #content = '';
+  #usage: LlmUsage | undefined;
+  #model: string | null = null;
+  #hasBegun = false;
+  #isFinished = false;
+
+  /** Adds an event; returns its text. */
+  add({ choice, usage, model }: CompletionPart): string {
+    const text = choice?.content ?? '';
+    this.#hasBegun = true;
+    this.#model ??= model;
+    this.#usage = usage ?? this.#usage;
+    this.#isFinished ||= choice?.finishReason !== undefined;
+    this.#content += text;
+    return text;
+  }
+
+  /**
+   * The reply, after the last event.
+   * @throws NoCompletionError when the stream was cut off
+   */
+  whole(): LlmReply {
+    if (!this.#hasBegun) throw new NoCompletionError('a stream without an event');
+    if (!this.#isFinished)
+      throw new NoCompletionError('a stream that ends without a finish_reason, before the answer does');
+    return { content: this.#content.trim(), usage: this.#usage, model: this.#model, session: null, isText: false };
+  }
 }
 
 /** The message of an error with its causes: "Connection error." alone is not helpful. */

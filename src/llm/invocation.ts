@@ -51,13 +51,16 @@ export function invocationOf(provider: ShellProvider, question: InvocationQuesti
     ...(settings.args ?? argsFor(driver, prompt)),
     ...accessGrant(provider, question).args,
     ...modelArgs(provider, question.model),
-    ...(system === undefined ? [] : (systemArgs?.(system) ?? [])),
+    ...(system === undefined || !systemArgs ? [] : systemArgs(system)),
     ...(schema === undefined ? [] : (driver.structured?.args(schema) ?? [])),
-    // Configured arguments may be for another version of the tool.
-    ...(question.hasAgentFile === true && settings.args === undefined ? (driver.agentFileArgs ?? []) : []),
+    ...(question.hasAgentFile === true ? agentFileArgs(provider) : []),
   ];
   return { ...placePrompt(provider, args, prompt), schemaFile: schema };
 }
+
+/** Configured arguments may be for another version of the tool, so nothing is added to them. */
+const agentFileArgs = ({ driver, settings }: ShellProvider): readonly string[] =>
+  settings.args === undefined ? (driver.agentFileArgs ?? []) : [];
 
 /** Passes the prompt as a file, as an argument, or on standard input. */
 function placePrompt({ driver, settings }: ShellProvider, args: readonly string[], prompt: string): Invocation {

@@ -180,15 +180,20 @@ interface ShownFields {
   readonly args?: readonly string[];
 }
 
-function renderFindings({ ok, files, records, first_seq: first, last_seq: last, gaps, fault }: AuditFindings): string {
+function renderFindings({ ok, files, records, gaps, fault, ...range }: AuditFindings): string {
   if (files.length === 0 && ok) return 'there is no audit log';
-  const range = first === null ? '' : `, ${first} to ${last ?? first}`;
-  const lines = [`${records} records in ${files.length} file${files.length === 1 ? '' : 's'}${range}`];
+  const { first_seq: first } = range;
+  const lines = [`${records} records in ${files.length} file${files.length === 1 ? '' : 's'}${renderRange(range)}`];
   if (first !== null && first > 1) lines.push(`the chain begins at record ${first}: older files are gone`);
   for (const { seq, time, details } of gaps) lines.push(`gap at record ${seq} (${time}): ${JSON.stringify(details)}`);
-  if (fault) {
-    const place = fault.line === null ? fault.file : `${fault.file}:${fault.line}`;
-    lines.push(`${place}: after record ${fault.after_seq}: ${fault.why}`);
-  }
+  if (fault) lines.push(renderFault(fault));
   return [...lines, ok ? 'in order' : 'NOT in order'].join('\n');
+}
+
+const renderRange = ({ first_seq: first, last_seq: last }: Pick<AuditFindings, 'first_seq' | 'last_seq'>): string =>
+  first === null ? '' : `, ${first} to ${last ?? first}`;
+
+function renderFault({ file, line, after_seq: after, why }: NonNullable<AuditFindings['fault']>): string {
+  const place = line === null ? file : `${file}:${line}`;
+  return `${place}: after record ${after}: ${why}`;
 }

@@ -26,21 +26,22 @@ export const confirmSubcommand: Subcommand = (context) =>
     .option('--json', 'print JSON; with --watch a line for each event')
     .addHelpText('after', HELP)
     .action(async (id: string | undefined, options: ConfirmOptions) => {
-      const { approve = false, reject = false, watch = false } = options;
-      const isDecision = approve !== reject;
-      const kinds = [id !== undefined && isDecision, watch && id === undefined, id === undefined && !watch];
-      if ((approve || reject) !== (id !== undefined) || (id !== undefined && !isDecision) || !kinds.includes(true)) {
+      if (id === undefined ? isDecision(options) : !isOneDecision(options)) {
         throw new UsageError('give an id with either --approve or --reject, or --watch, or nothing to list');
       }
-      if (watch) {
+      if (options.watch) {
         const { watchConfirmations } = await import('./watch-confirmations.js');
         await watchConfirmations(context, options);
         return;
       }
       const { decideConfirmation, listConfirmations } = await import('./confirmations.js');
       if (id === undefined) await listConfirmations(context, options);
-      else await decideConfirmation(context, id, approve ? 'approve' : 'reject', options);
+      else await decideConfirmation(context, id, options.approve ? 'approve' : 'reject', options);
     });
+
+const isDecision = ({ approve = false, reject = false }: ConfirmOptions): boolean => approve || reject;
+
+const isOneDecision = ({ approve = false, reject = false }: ConfirmOptions): boolean => approve !== reject;
 
 const HELP = `${examples(
   'shell-adapter confirm',

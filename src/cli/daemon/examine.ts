@@ -81,27 +81,36 @@ async function examineDaemon(
     return [{ name, status: 'warn', detail: found.why, ...(found.hint !== undefined && { fix: found.hint }) }];
   }
   if (found.state === 'stopped') {
-    const { config } = options;
-    const serve = commandLineFor(context, config === undefined ? {} : { config })('serve');
-    return [{ name, status: 'warn', detail: `none answers at ${url}`, fix: `start one: ${serve}` }];
+    return [
+      { name, status: 'warn', detail: `none answers at ${url}`, fix: `start one: ${serveCommand(context, options)}` },
+    ];
   }
   const { status } = found;
   const running = `version ${status.adapter_version}, process ${status.pid}, answers at ${url}`;
-  const differences = differencesOf(status, configuration);
   return [
     { name, status: 'ok', detail: running },
     { name: 'daemon file', status: 'ok', detail: status.configuration_file ?? 'none: the defaults' },
     { name: 'daemon workspace', status: 'ok', detail: status.workspace_directory },
-    ...(differences.length === 0
-      ? []
-      : [
-          {
-            name: 'daemon differs',
-            status: 'warn' as const,
-            detail: `the daemon has another ${differences.join(' and ')} than the checks above are about`,
-            fix: `name its file: ${context.programName} doctor --config ${quoteWord(status.configuration_file ?? 'FILE')}`,
-          },
-        ]),
+    ...compareDaemon(context, status, configuration),
+  ];
+}
+
+/** The command line that starts a daemon with the given configuration. */
+const serveCommand = (context: Context, { config }: DaemonOptions): string =>
+  commandLineFor(context, config === undefined ? {} : { config })('serve');
+
+/** A finding if the running daemon has other settings than those that were checked. */
+function compareDaemon(
+  { programName }: Context,
+  status: Answer<'daemon_status'>,
+  configuration: Configuration | undefined,
+): readonly Finding[] {
+  const differences = differencesOf(status, configuration);
+  if (differences.length === 0) return [];
+  const detail = `the daemon has another ${differences.join(' and ')} than the checks above are about`;
+  const file = quoteWord(status.configuration_file ?? 'FILE');
+  return [
+    { name: 'daemon differs', status: 'warn', detail, fix: `name its file: ${programName} doctor --config ${file}` },
   ];
 }
 

@@ -27,10 +27,15 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
         'Install it, or set adapter.shell to another one. `shell-adapter doctor` lists what is there.',
       );
     default:
-      if (error instanceof AdapterError) return fail(`${message} (${error.code})`, SEARCH);
-      return fail(`the daemon could not start: ${messageOf(error as Error)}`, SEARCH);
+      return fail(describe(error), SEARCH);
   }
 }
+
+/** A failure without a known remedy. */
+const describe = (error: unknown): string =>
+  error instanceof AdapterError
+    ? `${error.message} (${error.code})`
+    : `the daemon could not start: ${messageOf(error as Error)}`;
 
 /** Hint for failures without a known remedy. */
 const SEARCH = '`shell-adapter doctor` looks for the cause.';

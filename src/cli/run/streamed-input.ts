@@ -32,8 +32,8 @@ interface Place {
 export async function readInput(
   context: Context,
   client: AdapterClient,
-  [command, ...args]: readonly [string, ...string[]],
-  { session: sessionId, cwd }: Place,
+  command: readonly [string, ...string[]],
+  { session, cwd }: Place,
 ): Promise<CommandInput> {
   const ahead = new InputAhead(context.stdin);
   await ahead.read(MAX_TEXT_BYTES, QUICK_MS);
@@ -41,17 +41,26 @@ export async function readInput(
   const { limits } = await client.metadata();
   const maxBytes = Math.min(MAX_TEXT_BYTES, limits.max_message_bytes - REQUEST_ROOM_BYTES);
   if (!ahead.isComplete && ahead.bytes <= maxBytes) {
-    const directory = cwd === undefined ? undefined : resolve(context.cwd, cwd);
-    const { action, enforced } = await client.request('check_command', {
-      command,
-      args: args.length === 0 ? undefined : args,
-      cwd: directory,
-      session_id: sessionId,
-      stdin_stream: true,
-    });
-    if (enforced && action !== 'allow') await readToEnd(context, ahead, maxBytes);
+    const place = { session, cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd) };
+    if (!(await isAllowedUnseen(client, command, place))) await readToEnd(context, ahead, maxBytes);
   }
   return (ahead.isComplete ? ahead.text(maxBytes) : undefined) ?? ahead;
+}
+
+/** Whether the daemon runs a command whose input the policy cannot see. */
+async function isAllowedUnseen(
+  client: AdapterClient,
+  [command, ...args]: readonly [string, ...string[]],
+  { session, cwd }: { readonly session: string | undefined; readonly cwd: string | undefined },
+): Promise<boolean> {
+  const { action, enforced } = await client.request('check_command', {
+    command,
+    args: args.length === 0 ? undefined : args,
+    cwd,
+    session_id: session,
+    stdin_stream: true,
+  });
+  return !enforced || action === 'allow';
 }
 
 /** Continues reading; prints a note for people when no data arrives. */

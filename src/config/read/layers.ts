@@ -46,8 +46,11 @@ function merge(lower: unknown, upper: unknown, path: readonly string[], settings
   if (!isSection(settings, path)) return upper;
   if (upper === null) return lower ?? {};
   if (!isMapping(upper) || (lower !== undefined && !isMapping(lower))) return lower ?? upper;
-  const below = lower ?? {};
-  const merged = new Map(Object.entries(below));
+  return mergeSections(lower ?? {}, upper, path, settings);
+}
+
+function mergeSections(lower: Mapping, upper: Mapping, path: readonly string[], settings: readonly Setting[]): Mapping {
+  const merged = new Map(Object.entries(lower));
   for (const [key, value] of Object.entries(upper)) {
     const inner = merge(merged.get(key), value, [...path, key], settings);
     if (inner !== undefined) merged.set(key, inner);

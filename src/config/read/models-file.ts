@@ -53,40 +53,56 @@ function readModels(file: string, providers: ShellProviders, env: NodeJS.Process
   const yaml = parseYamlFile(readText(file), (value) =>
     hasVariables(value) ? expandVariablesOf(value, env) : { value },
   );
-  const problems = yaml.problems.map(({ path, message, position }) => ({
-    ...placeOf(file, position),
-    path: formatPath(path),
-    message,
-  }));
+  const source = { file, yaml };
   const parsed = modelsSchema.safeParse(yaml.tree);
-  for (const { path, message, ...issue } of parsed.error?.issues ?? []) {
-    const names = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
-    for (const name of names)
-      problems.push(problemAt(yaml, file, name === undefined ? path : [...path, name], name, message));
-  }
-  for (const [name, model] of Object.entries(parsed.data ?? {})) {
-    const problem = driverProblem(model, providers);
-    if (problem) problems.push(problemAt(yaml, file, [name, problem.key], undefined, problem.message));
-  }
+  const problems = [
+    ...yaml.problems.map(({ path, message, position }) => toProblem(file, path, position, message)),
+    ...(parsed.error?.issues ?? []).flatMap((issue) => schemaProblems(source, issue)),
+    ...Object.entries(parsed.data ?? {}).flatMap(([name, model]) => driverProblems(source, name, model, providers)),
+  ];
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems);
   const base = dirname(file);
-  return Object.fromEntries(
-    Object.entries(parsed.data).map(([name, { repoPath, timeout, ...rest }]): [string, ModelSettings] => [
-      name,
-      {
-        ...rest,
-        model: rest.model,
-        access: rest.access,
-        repoPath: resolve(base, repoPath),
-        timeoutMs: timeout === undefined ? undefined : secondsToMs(timeout),
-      },
-    ]),
-  );
+  return Object.fromEntries(Object.entries(parsed.data).map(([name, model]) => [name, toSettings(model, base)]));
+}
+
+/** A model of the file, with its name as the key. */
+type WrittenModel = z.output<typeof writtenModel>;
+
+function toSettings({ repoPath, timeout, ...rest }: WrittenModel, base: string): ModelSettings {
+  return {
+    ...rest,
+    model: rest.model,
+    access: rest.access,
+    repoPath: resolve(base, repoPath),
+    timeoutMs: timeout === undefined ? undefined : secondsToMs(timeout),
+  };
+}
+
+/** A models file, with the positions of its values. */
+interface Source {
+  readonly file: string;
+  readonly yaml: YamlFile;
+}
+
+function schemaProblems(source: Source, issue: z.core.$ZodIssue): readonly ConfigurationProblem[] {
+  if (issue.code !== 'unrecognized_keys') return [problemAt(source, issue.path, 'value', issue.message)];
+  const message = `there is no such key; there are ${Object.keys(writtenModel.shape).join(', ')}`;
+  return issue.keys.map((key) => problemAt(source, [...issue.path, key], 'key', message));
+}
+
+function driverProblems(
+  source: Source,
+  name: string,
+  model: WrittenModel,
+  providers: ShellProviders,
+): readonly ConfigurationProblem[] {
+  const problem = driverProblem(model, providers);
+  return problem ? [problemAt(source, [name, problem.key], 'value', problem.message)] : [];
 }
 
 /** Reports a mismatch between a model and its shell provider. */
 function driverProblem(
-  { driver, access }: z.output<typeof writtenModel>,
+  { driver, access }: WrittenModel,
   providers: ShellProviders,
 ): { readonly key: 'driver' | 'access'; readonly message: string } | undefined {
   const names = [...new Set([...Object.keys(providers), ...DRIVER_NAMES])];
@@ -115,16 +131,21 @@ function readText(file: string): string {
 }
 
 function problemAt(
-  yaml: YamlFile,
-  file: string,
+  { file, yaml }: Source,
   path: readonly PropertyKey[],
-  unknownKey: string | undefined,
+  part: 'key' | 'value',
   message: string,
 ): ConfigurationProblem {
-  const known = Object.keys(writtenModel.shape).join(', ');
-  const said = unknownKey === undefined ? message : `there is no such key; there are ${known}`;
-  const position = yaml.locate(path, unknownKey === undefined ? 'value' : 'key');
-  return { ...placeOf(file, position), path: formatPath(path), message: said };
+  return toProblem(file, path, yaml.locate(path, part), message);
+}
+
+function toProblem(
+  file: string,
+  path: readonly PropertyKey[],
+  position: ReturnType<YamlFile['locate']>,
+  message: string,
+): ConfigurationProblem {
+  return { ...placeOf(file, position), path: formatPath(path), message };
 }
 
 const placeOf = (file: string, position: { readonly line: number; readonly column: number } | undefined) => ({

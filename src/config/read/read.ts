@@ -55,35 +55,65 @@ export function readSettings(
   proveRule: RuleValidator,
 ): { readonly configuration: Configuration; readonly listSettings: () => readonly EffectiveSetting[] } {
   const settings = listSettings();
-  const file = request.file === undefined ? undefined : resolve(request.cwd, request.file);
-  const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(file, request.env, settings);
-  const environment = readEnvironmentVariables(request.env, settings);
-  const layers = { yaml, environment: environment.overrides, flags: request.overrides ?? {} };
-  const problems: ConfigurationProblem[] = [
-    ...yaml.problems.map(({ path, message, position }) => inFile(file, formatPath(path), message, position)),
-    ...environment.problems.map(({ name, message }) => elsewhere(`environment variable ${name}`, '', message)),
-  ];
+  const { origin, problems } = readSources(request, settings);
+  const { layers, file } = origin;
   const tree = mergeLayers(layers, settings);
   const parsed = configurationSchema.safeParse(tree);
-  for (const issue of parsed.error?.issues ?? []) {
-    for (const { path, part, message } of explainIssue(issue, tree, settings)) {
-      const problem = placeProblem({ layers, file }, path, part, message);
-      if (!problems.some((known) => known.path === problem.path && known.path !== '')) problems.push(problem);
-    }
-  }
-  for (const [index, rule] of (parsed.data?.confirmation.rules ?? []).entries()) {
-    for (const { path, message } of proveRule(rule)) {
-      problems.push(placeProblem({ layers, file }, ['confirmation', 'rules', index, ...path], 'value', message));
-    }
-  }
+  const explained = (parsed.error?.issues ?? []).flatMap((issue) => explainIssue(issue, tree, settings));
+  addNew(
+    problems,
+    explained.map(({ path, part, message }) => placeProblem(origin, path, part, message)),
+  );
+  if (parsed.data) problems.push(...ruleProblems(origin, parsed.data.confirmation.rules, proveRule));
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems.sort(comparePlaces));
-  const base = request.baseDirectory ?? (file === undefined ? request.cwd : projectDirectory(file));
   const { env, cwd } = request;
+  const base = baseDirectoryOf(request, file);
   const baseOf = (path: readonly string[]) => (layerOf(layers, path).kind === 'file' ? base : cwd);
   const settled = settle(parsed.data, settings, { env, cwd, baseOf });
   const configuration = toConfiguration(settled, { file, env, isGiven: (path) => isGiven(layers, path) });
   const { secrets } = configuration;
   return { configuration, listSettings: () => effectiveSettings(settled, secrets, layers, settings) };
+}
+
+/** Reads the file, the environment and the flags, with the problems in their texts. */
+function readSources(
+  { file: givenFile, env, cwd, overrides }: ConfigurationRequest,
+  settings: readonly Setting[],
+): { readonly origin: Origin; readonly problems: ConfigurationProblem[] } {
+  const file = givenFile === undefined ? undefined : resolve(cwd, givenFile);
+  const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(file, env, settings);
+  const environment = readEnvironmentVariables(env, settings);
+  const problems = [
+    ...yaml.problems.map(({ path, message, position }) => inFile(file, formatPath(path), message, position)),
+    ...environment.problems.map(({ name, message }) => elsewhere(`environment variable ${name}`, '', message)),
+  ];
+  const layers = { yaml, environment: environment.overrides, flags: overrides ?? {} };
+  return { origin: { layers, file }, problems };
+}
+
+/** Adds problems, but only one for each path. */
+function addNew(problems: ConfigurationProblem[], added: readonly ConfigurationProblem[]): void {
+  for (const problem of added) {
+    const isKnown = problem.path !== '' && problems.some(({ path }) => path === problem.path);
+    if (!isKnown) problems.push(problem);
+  }
+}
+
+function ruleProblems(
+  origin: Origin,
+  rules: readonly TestedRule[],
+  proveRule: RuleValidator,
+): readonly ConfigurationProblem[] {
+  return rules.flatMap((rule, index) =>
+    proveRule(rule).map(({ path, message }) =>
+      placeProblem(origin, ['confirmation', 'rules', index, ...path], 'value', message),
+    ),
+  );
+}
+
+/** Base of relative paths in the file. */
+function baseDirectoryOf({ baseDirectory, cwd }: ConfigurationRequest, file: string | undefined): string {
+  return baseDirectory ?? (file === undefined ? cwd : projectDirectory(file));
 }
 
 function readYamlFile(file: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {

@@ -128,19 +128,35 @@ function findOffset(document: Document, path: readonly PropertyKey[], part: 'key
   let node: unknown = document.contents;
   let offset: number | undefined;
   for (const [index, step] of path.entries()) {
-    if (isAlias(node)) node = node.resolve(document);
-    const pair = isMap(node) ? node.items.find((candidate) => keyOf(candidate) === step) : undefined;
-    const child: unknown = isSeq(node) && typeof step === 'number' ? node.items[step] : pair?.value;
-    if (pair === undefined && child === undefined) break;
-    const isWanted = index === path.length - 1 && part === 'value' && isNode(child) && isPresent(child);
-    const target = isWanted || pair === undefined ? child : pair.key;
-    offset = isNode(target) ? (target.range?.[0] ?? offset) : offset;
-    node = child;
+    const entry = entryAt(isAlias(node) ? node.resolve(document) : node, step);
+    if (!entry) break;
+    const isLast = index === path.length - 1;
+    const target = isLast && part === 'value' && isPresent(entry.value) ? entry.value : entry.mark;
+    offset = startOf(target) ?? offset;
+    node = entry.value;
   }
   return offset;
 }
 
+/** An entry of a map or a list. */
+interface Entry {
+  readonly value: unknown;
+  /** The place that stands for the entry: its key, or in a list its value. */
+  readonly mark: unknown;
+}
+
+function entryAt(node: unknown, step: PropertyKey): Entry | undefined {
+  if (isMap(node)) {
+    const pair = node.items.find((candidate) => keyOf(candidate) === step);
+    return pair && { value: pair.value, mark: pair.key };
+  }
+  const value: unknown = isSeq(node) && typeof step === 'number' ? node.items[step] : undefined;
+  return value === undefined ? undefined : { value, mark: value };
+}
+
+const startOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
+
 /** An empty value has no text: its key is the position to report. */
-function isPresent(node: Node): boolean {
-  return node.range !== undefined && node.range !== null && node.range[0] < node.range[1];
+function isPresent(node: unknown): boolean {
+  return isNode(node) && node.range !== undefined && node.range !== null && node.range[0] < node.range[1];
 }

@@ -38,6 +38,12 @@ const DIRECTIVE = /%(?:%|\(([^)]*)\)([-0]*)(\d{0,3})(?:\.(\d{1,2}))?(.?))/g;
 export function parseLogFormat(text: string): LogFormat | { readonly problem: string } {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text)) return { problem: 'must be one line: a record is one line' };
+  const parts = readParts(text);
+  if ('problem' in parts) return parts;
+  return parts.every((part) => typeof part === 'string') ? { problem: `names no field. ${describeFields()}` } : parts;
+}
+
+function readParts(text: string): LogFormat | { readonly problem: string } {
   const parts: (string | LogFieldSpec)[] = [];
   let end = 0;
   for (const match of text.matchAll(DIRECTIVE)) {
@@ -51,9 +57,7 @@ export function parseLogFormat(text: string): LogFormat | { readonly problem: st
   }
   const tail = text.slice(end);
   if (tail.includes('%')) return { problem: 'has a "%" that starts no field; a literal "%" is written "%%"' };
-  if (tail !== '') parts.push(tail);
-  if (parts.every((part) => typeof part === 'string')) return { problem: `names no field. ${describeFields()}` };
-  return parts;
+  return tail === '' ? parts : [...parts, tail];
 }
 
 function readField(match: RegExpExecArray): LogFieldSpec | { readonly problem: string } {
@@ -66,11 +70,17 @@ function readField(match: RegExpExecArray): LogFieldSpec | { readonly problem: s
   return {
     field,
     conversion,
-    width: width === '' ? 0 : Number(width),
+    // No digits give 0.
+    width: Number(width),
     precision: precision === undefined ? undefined : Number(precision),
-    align: flags.includes('-') ? 'left' : 'right',
-    fill: flags.includes('0') && !flags.includes('-') && conversion !== 's' ? '0' : ' ',
+    ...paddingOf(flags, conversion),
   };
+}
+
+/** As in printf(3): `-` aligns to the left, and `0` pads numbers on the left with zeros. */
+function paddingOf(flags: string, conversion: LogFieldSpec['conversion']): Pick<LogFieldSpec, 'align' | 'fill'> {
+  if (flags.includes('-')) return { align: 'left', fill: ' ' };
+  return { align: 'right', fill: flags.includes('0') && conversion !== 's' ? '0' : ' ' };
 }
 
 function isLogField(name: string): name is LogField {

@@ -16,16 +16,19 @@ export interface AuditQuery {
 
 /** Whether a record matches. */
 export function matchesQuery(record: AuditRecord, query: AuditQuery): boolean {
-  const { principal: who, session, commandId, event, since, until, text } = query;
   const { id, name } = (record['principal'] ?? {}) as { readonly id?: string; readonly name?: string };
   const time = Date.parse(record.time);
   return (
-    (who === undefined || who === id || who === name) &&
-    (session === undefined || record['session_id'] === session) &&
-    (commandId === undefined || record['command_id'] === commandId) &&
-    (event === undefined || record.event === event) &&
-    (since === undefined || time >= since) &&
-    (until === undefined || time <= until) &&
-    (text === undefined || JSON.stringify(record).toLowerCase().includes(text.toLowerCase()))
+    fits(query.principal, (principal) => principal === id || principal === name) &&
+    fits(query.session, (session) => record['session_id'] === session) &&
+    fits(query.commandId, (commandId) => record['command_id'] === commandId) &&
+    fits(query.event, (event) => record.event === event) &&
+    fits(query.since, (since) => time >= since) &&
+    fits(query.until, (until) => time <= until) &&
+    fits(query.text, (text) => JSON.stringify(record).toLowerCase().includes(text.toLowerCase()))
   );
 }
+
+/** Whether a condition is met. One that is not given always is. */
+const fits = <T>(wanted: T | undefined, isMet: (wanted: T) => boolean): boolean =>
+  wanted === undefined || isMet(wanted);

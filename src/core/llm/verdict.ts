@@ -41,26 +41,36 @@ export function judgeRun(facts: RunFacts): RunVerdict {
   const { cause, failure, isFinished, exitCode } = facts;
   const content = facts.text.trim();
   const detail = failure ?? [facts.noise, content, facts.stderr].map((text) => text.trim()).find(Boolean) ?? '';
-  const failed = (kind: FailureKind, what: string): RunVerdict => ({ ok: false, kind, what, detail });
-  if (cause === 'cancelled' || cause === 'shutdown') return failed('cancelled', 'was cancelled');
-  if (cause === 'flood') return failed('failed', 'printed more than an answer can be');
-  if (cause === 'limit' && !isFinished) return failed('limit', 'exceeded a limit and was ended');
-  if (failure !== undefined) return failed(kindOf(facts), 'failed');
+  const decisive = decisiveFault(facts);
+  if (decisive) return { ok: false, ...decisive, detail };
   if (isFinished && content !== '') return { ok: true, content };
-  if (cause === 'timeout') return failed('timeout', 'ran into its time-out');
-  if (cause === 'idle') return failed('timeout', 'printed nothing for too long');
   if (exitCode !== 0 && cause === 'exit') {
-    return {
-      ok: false,
-      kind: kindOf(facts),
-      what: `failed with exit code ${exitCode}`,
-      detail: withErrors(detail, facts.stderr.trim()),
-    };
+    const what = `failed with exit code ${exitCode}`;
+    return { ok: false, kind: kindOf(facts), what, detail: withErrors(detail, facts.stderr.trim()) };
   }
+  const lack = faultWithoutAnswer(facts, content);
+  return lack ? { ok: false, ...lack, detail } : { ok: true, content };
+}
+
+/** A reason for which a run has failed. */
+type Fault = Pick<Extract<RunVerdict, { ok: false }>, 'kind' | 'what'>;
+
+/** Faults that count even when there is an answer. */
+function decisiveFault(facts: RunFacts): Fault | undefined {
+  const { cause, failure, isFinished } = facts;
+  if (cause === 'cancelled' || cause === 'shutdown') return { kind: 'cancelled', what: 'was cancelled' };
+  if (cause === 'flood') return { kind: 'failed', what: 'printed more than an answer can be' };
+  if (cause === 'limit' && !isFinished) return { kind: 'limit', what: 'exceeded a limit and was ended' };
+  return failure === undefined ? undefined : { kind: kindOf(facts), what: 'failed' };
+}
+
+/** Faults of a run that has reported no completed answer. */
+function faultWithoutAnswer({ cause, isText, isFinished }: RunFacts, content: string): Fault | undefined {
+  if (cause === 'timeout') return { kind: 'timeout', what: 'ran into its time-out' };
+  if (cause === 'idle') return { kind: 'timeout', what: 'printed nothing for too long' };
   // Some tools lose the end of their output on exit, so the answer may be incomplete.
-  if (!facts.isText && !isFinished) return failed('failed', 'ended before it had said that it was done');
-  if (content === '') return failed('empty', 'gave an empty answer');
-  return { ok: true, content };
+  if (!isText && !isFinished) return { kind: 'failed', what: 'ended before it had said that it was done' };
+  return content === '' ? { kind: 'empty', what: 'gave an empty answer' } : undefined;
 }
 
 /** Most characters of each output in a message that contains two; the end is kept. */

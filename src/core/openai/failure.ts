@@ -54,24 +54,28 @@ const RETRY_SECONDS = 5;
 export function openAiFailure({ code, message, details = {} }: AdapterError): OpenAiFailure {
   const status = statusOf(code) ?? DEFAULT_STATUS;
   const toolMessage = TOOL_MESSAGES[code];
-  const reported = details['detail'];
-  const detail =
-    typeof reported === 'string' && reported !== '' ? reported : toolMessage === undefined ? undefined : message;
-  const field = details['field'];
+  const detail = textIn(details, 'detail') ?? (toolMessage === undefined ? undefined : message);
   return {
     status,
-    retryAfterSeconds: status === 429 && !hasRun(details) ? retrySeconds(details['retry_after_ms']) : undefined,
+    retryAfterSeconds: mayRetry(status, details) ? retrySeconds(details['retry_after_ms']) : undefined,
     body: {
       error: {
         message: toolMessage ?? message,
         type: typeOf(status),
         code: isUnknownModel(details) ? 'model_not_found' : code.toLowerCase(),
-        param: typeof field === 'string' && field !== '' ? field : null,
+        param: textIn(details, 'field') ?? null,
         ...(detail !== undefined && { detail }),
       },
     },
   };
 }
+
+function textIn(details: ErrorDetails, name: string): string | undefined {
+  const value = details[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+const mayRetry = (status: number, details: ErrorDetails): boolean => status === 429 && !hasRun(details);
 
 /** Whether a tool has run, and not only waited for its turn: another run may repeat its effects. */
 export const hasRun = (details: ErrorDetails): boolean => 'exit_code' in details;

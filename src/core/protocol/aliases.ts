@@ -26,7 +26,7 @@ const SECONDS: ReadonlySet<string> = new Set(['llm_call', 'llm_stream']);
 export function resolveAliases(schema: z.ZodObject, name: string, payload: unknown): unknown {
   if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'timeout')) return payload;
   const { field, factor } = SECONDS.has(name) ? TIMEOUT_IN_SECONDS : TIMEOUT;
-  if (Object.hasOwn(schema.shape, 'timeout') || !Object.hasOwn(schema.shape, field)) return payload;
+  if (!isRenamed(schema, field)) return payload;
   const { timeout, ...rest } = payload as Record<string, unknown>;
   if (timeout === undefined || timeout === null) return rest;
   if (isGiven(payload, field)) {
@@ -40,6 +40,10 @@ export function resolveAliases(schema: z.ZodObject, name: string, payload: unkno
   }
   return { ...rest, [field]: typeof timeout === 'number' ? Math.ceil(timeout * factor) : timeout };
 }
+
+/** Whether `timeout` stands for a field of the schema, and is none itself. */
+const isRenamed = ({ shape }: z.ZodObject, field: string): boolean =>
+  Object.hasOwn(shape, field) && !Object.hasOwn(shape, 'timeout');
 
 /** `null` counts as absent. */
 const isGiven = (payload: object, field: string): boolean =>

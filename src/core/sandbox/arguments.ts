@@ -68,7 +68,7 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
   const sealed = places.filter(({ view }) => view === 'frame' || view === 'devices');
   return [
     ...['--ro-bind', '/', '/'],
-    ...places.flatMap((place) => mount(place, plan.empty)),
+    ...places.flatMap((place) => MOUNTS[place.view](place, plan.empty)),
     ...sealed.flatMap(({ path }) => ['--remount-ro', path]),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--cap-drop', 'ALL'],
     ...(plan.hasNetwork && plan.profile !== 'strict' ? [] : ['--unshare-net']),
@@ -83,30 +83,21 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
 const variable = ([name, value]: [string, string | undefined]): readonly string[] =>
   value === undefined ? ['--unsetenv', name] : ['--setenv', name, value];
 
-function mount({ path, view, target = '' }: Place, empty: SandboxPlan['empty']): readonly string[] {
-  switch (view) {
-    case 'writable':
-      return ['--bind', path, path];
-    case 'read-only':
-      return ['--ro-bind', path, path];
-    case 'temporary':
-      return memory(path, TEMPORARY_BYTES, '1777');
-    case 'shared-memory':
-      return memory(path, SHARED_MEMORY_BYTES, '1777');
-    case 'frame':
-      return memory(path, FRAME_BYTES, '0755');
-    case 'empty-file':
-      return ['--ro-bind', empty.file, path];
-    case 'empty-directory':
-      return ['--ro-bind', empty.directory, path];
-    case 'devices':
-      return ['--dev', path];
-    case 'processes':
-      return ['--proc', path];
-    case 'link':
-      return ['--symlink', target, path];
-  }
-}
+/** Arguments that give a place its view. */
+type Mount = (place: Place, empty: SandboxPlan['empty']) => readonly string[];
+
+const MOUNTS: Readonly<Record<View, Mount>> = {
+  writable: ({ path }) => ['--bind', path, path],
+  'read-only': ({ path }) => ['--ro-bind', path, path],
+  temporary: ({ path }) => memory(path, TEMPORARY_BYTES, '1777'),
+  'shared-memory': ({ path }) => memory(path, SHARED_MEMORY_BYTES, '1777'),
+  frame: ({ path }) => memory(path, FRAME_BYTES, '0755'),
+  'empty-file': ({ path }, empty) => ['--ro-bind', empty.file, path],
+  'empty-directory': ({ path }, empty) => ['--ro-bind', empty.directory, path],
+  devices: ({ path }) => ['--dev', path],
+  processes: ({ path }) => ['--proc', path],
+  link: ({ path, target = '' }) => ['--symlink', target, path],
+};
 
 const memory = (path: string, bytes: number, mode: string): readonly string[] => [
   ...['--perms', mode, '--size', String(bytes)],

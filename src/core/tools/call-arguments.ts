@@ -41,27 +41,41 @@ function withRealNames(tool: Tool, args: Readonly<Record<string, unknown>>): Rea
  * problem.
  */
 function convert(value: unknown, schema: Schema): unknown {
-  switch (schema['type']) {
-    case 'integer':
-    case 'number':
-      return typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
-    case 'boolean':
-      return value === 'true' ? true : value === 'false' ? false : value;
-    case 'string':
-      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-    case 'array': {
-      const list = typeof value === 'string' ? fromJson(value, Array.isArray) : value;
-      return Array.isArray(list) && isMap(schema['items'])
-        ? list.map((item) => convert(item, asSchema(schema['items'])))
-        : list;
-    }
-    case 'object': {
-      const map = typeof value === 'string' ? fromJson(value, isMap) : value;
-      return isMap(map) ? convertFields(map, schema) : map;
-    }
-    default:
-      return value;
-  }
+  const converter = CONVERTERS.get(schema['type']);
+  return converter ? converter(value, schema) : value;
+}
+
+/** Converters by the type in the schema. */
+const CONVERTERS: ReadonlyMap<unknown, (value: unknown, schema: Schema) => unknown> = new Map([
+  ['integer', toNumber],
+  ['number', toNumber],
+  ['boolean', toBoolean],
+  ['string', toText],
+  ['array', toList],
+  ['object', toMap],
+]);
+
+function toNumber(value: unknown): unknown {
+  return typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
+}
+
+function toBoolean(value: unknown): unknown {
+  if (value === 'true') return true;
+  return value === 'false' ? false : value;
+}
+
+function toText(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
+function toList(value: unknown, { items }: Schema): unknown {
+  const list = typeof value === 'string' ? fromJson(value, Array.isArray) : value;
+  return Array.isArray(list) && isMap(items) ? list.map((item) => convert(item, asSchema(items))) : list;
+}
+
+function toMap(value: unknown, schema: Schema): unknown {
+  const map = typeof value === 'string' ? fromJson(value, isMap) : value;
+  return isMap(map) ? convertFields(map, schema) : map;
 }
 
 function convertFields(map: Readonly<Record<string, unknown>>, schema: Schema): Readonly<Record<string, unknown>> {

@@ -52,26 +52,29 @@ function readEvent(event: JsonObject, answer: Answer): void {
   else if (event['type'] === 'step_finish') {
     answer.usage = addStep(answer.usage, part);
     if (ENDS.has(textOf(part['reason']) ?? '')) answer.finish();
-  } else if (event['type'] === 'error') {
-    const error = objectOf(event['error']);
-    const data = objectOf(error['data']);
-    const status = numberOf(data['statusCode']);
-    const why = textOf(data['message']) ?? textOf(error['name']) ?? 'it ended with an error';
-    const kind = kindOfError({ status, code: textOf(error['name']) });
-    answer.fail(status === undefined ? why : `${why} (status ${status})`, kind);
-  }
+  } else if (event['type'] === 'error') readError(objectOf(event['error']), answer);
+}
+
+function readError(error: JsonObject, answer: Answer): void {
+  const data = objectOf(error['data']);
+  const status = numberOf(data['statusCode']);
+  const name = textOf(error['name']);
+  const why = textOf(data['message']) ?? name ?? 'it ended with an error';
+  answer.fail(status === undefined ? why : `${why} (status ${status})`, kindOfError({ status, code: name }));
 }
 
 function addStep(before: LlmUsage | undefined, part: JsonObject): LlmUsage {
   const tokens = objectOf(part['tokens']);
   const cache = objectOf(tokens['cache']);
   const count = (value: unknown) => numberOf(value) ?? 0;
+  const sum = (soFar: number | undefined, more: number) => (soFar ?? 0) + more;
   const read = count(cache['read']);
+  const reasoning = count(tokens['reasoning']);
   return usageOf({
-    prompt: (before?.prompt_tokens ?? 0) + count(tokens['input']) + read + count(cache['write']),
-    completion: (before?.completion_tokens ?? 0) + count(tokens['output']) + count(tokens['reasoning']),
-    cached: (before?.cached_tokens ?? 0) + read,
-    reasoning: (before?.reasoning_tokens ?? 0) + count(tokens['reasoning']),
-    costUsd: (before?.cost_usd ?? 0) + count(part['cost']),
+    prompt: sum(before?.prompt_tokens, count(tokens['input'])) + read + count(cache['write']),
+    completion: sum(before?.completion_tokens, count(tokens['output'])) + reasoning,
+    cached: sum(before?.cached_tokens, read),
+    reasoning: sum(before?.reasoning_tokens, reasoning),
+    costUsd: sum(before?.cost_usd, count(part['cost'])),
   });
 }

@@ -1,5 +1,6 @@
-import { literal } from '../words/argument.js';
+import { type Argument, literal } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
+import type { PolicyFacts } from '../model/facts.js';
 import type { JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { tailOf } from '../subject/options.js';
@@ -9,7 +10,7 @@ import { isStandardProgram } from '../words/program-name.js';
 import { judgeRedirects } from '../subject/redirects.js';
 import { judgeWrittenProgram } from '../subject/run-file.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
-import { subcommandsIn } from '../subject/subcommands.js';
+import { type SubcommandReading, subcommandsIn } from '../subject/subcommands.js';
 import { judgeGivenTexts } from '../subject/given-commands.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';
@@ -17,41 +18,61 @@ import { judgeWrapper } from './unwrap.js';
 /** Judges a simple command: its assignments, the files it opens, and its program. */
 export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext): JudgedCommand {
   const { name } = command;
-  // zsh: `$~x` and `$=x` are variables.
-  const isZsh = inquiry.facts.shell === 'zsh' && name?.isQuoted === false && name.text.startsWith('$');
-  const isKnown = name?.value !== undefined && !name.isGlob && !name.isSample && !name.isProcess && !isZsh;
-  const program = isKnown ? PROGRAMS.plainName(name.value) : undefined;
+  const program = name && programNamedBy(name, inquiry.facts);
   const subject = new CommandAnalysis(command, scope, inquiry, program);
   judgeAssignments(subject, command.assignments);
   judgeRedirects(subject);
-  if (name && program === undefined) {
+  if (program !== undefined) {
+    judgeNamed(subject, name?.value ?? '', program);
+    subject.addTyping();
+  } else if (name) {
     subject.addUnknown(name, 'the program');
     inquiry.noteNamesChange();
-  } else if (name && program !== undefined) {
-    judgeNamed(subject, name.value ?? '', program);
-    subject.addTyping();
   }
   return subject.result();
 }
 
+/** The program that a word names; undefined when it is known only at run time. */
+function programNamedBy(name: Argument, { shell }: PolicyFacts): string | undefined {
+  // zsh: `$~x` and `$=x` are variables.
+  const isZshVariable = shell === 'zsh' && !name.isQuoted && name.text.startsWith('$');
+  if (name.isGlob || name.isSample || name.isProcess || isZshVariable) return undefined;
+  return name.value === undefined ? undefined : PROGRAMS.plainName(name.value);
+}
+
 function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string): void {
-  const { inquiry } = subject;
   const isBare = !calledAs.includes('/');
   if (isBare) judgeOwnName(subject, calledAs);
   if (judgeByFirstWord(subject, program)) return;
+  judgeByTables(subject, program);
+  if (isBare) judgeLookup(subject, program);
+  else judgeFileAsProgram(subject, calledAs);
+}
+
+/** Judges a program by what the tables say about it. */
+function judgeByTables(subject: CommandAnalysis, program: string): void {
   const wrapper = PROGRAMS.wrapperOf(program);
-  if (wrapper) judgeWrapper(subject, program, wrapper);
-  else {
-    const spec = PROGRAMS.showingSpecOf(program, subject.args) ?? PROGRAMS.specOf(program);
-    if (spec) judgeProgram(subject, spec, program);
-    else judgeUnknown(subject, program);
+  if (wrapper) {
+    judgeWrapper(subject, program, wrapper);
+    return;
   }
-  if (!isBare && subject.command.name) judgeWrittenProgram(subject, subject.command.name);
-  const { facts } = inquiry;
-  if (!isBare && !isStandardProgram(calledAs)) subject.add('execute', `runs ${calledAs}`);
-  else if (isBare && facts.areNamesUnknown) subject.add('execute', `${program} may be an alias or a function`);
-  else if (isBare && facts.isPathChanged && !PROGRAMS.has(program, 'builtin'))
+  const spec = PROGRAMS.showingSpecOf(program, subject.args) ?? PROGRAMS.specOf(program);
+  if (spec) judgeProgram(subject, spec, program);
+  else judgeUnknown(subject, program);
+}
+
+/** A name without a slash: the session may have given it another meaning. */
+function judgeLookup(subject: CommandAnalysis, program: string): void {
+  const { facts } = subject.inquiry;
+  if (facts.areNamesUnknown) subject.add('execute', `${program} may be an alias or a function`);
+  else if (facts.isPathChanged && !PROGRAMS.has(program, 'builtin'))
     subject.add('execute', `${program} may be another program: PATH was changed`);
+}
+
+/** A program that is called by its path: the text itself may have written that file. */
+function judgeFileAsProgram(subject: CommandAnalysis, calledAs: string): void {
+  if (subject.command.name) judgeWrittenProgram(subject, subject.command.name);
+  if (!isStandardProgram(calledAs)) subject.add('execute', `runs ${calledAs}`);
 }
 
 /**
@@ -62,22 +83,30 @@ function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
   if (!PROGRAMS.runsBySubcommand(program)) return false;
   const { args } = subject;
   const readings = subcommandsIn(args, PROGRAMS.specOf(program)?.options ?? {});
-  // Some programs have an option in place of a subcommand.
-  const options = args.flatMap((name, index) => {
+  let isWhole = false;
+  for (const reading of [...optionsAsSubcommands(program, args), ...readings]) {
+    const runsCommand = judgeSubcommandOf(subject, program, reading);
+    isWhole ||= reading.isCertain && runsCommand;
+  }
+  return isWhole;
+}
+
+/** Some programs have an option in place of a subcommand. */
+function optionsAsSubcommands(program: string, args: readonly Argument[]): readonly SubcommandReading[] {
+  return args.flatMap((name, index) => {
     const isOne = name.shape.startsWith('-') && PROGRAMS.wrapperOf(`${program} ${name.shape}`) !== undefined;
     return isOne ? [{ name, rest: args.slice(index + 1), isCertain: true }] : [];
   });
-  const all = [...options, ...readings];
-  let isWhole = false;
-  for (const { name, rest, isCertain } of all) {
-    const label = `${program} ${name.value ?? ''}`;
-    const wrapper = PROGRAMS.wrapperOf(label);
-    const equivalent = PROGRAMS.equivalentOf(label);
-    if (wrapper) judgeWrapper(subject, label, wrapper, rest);
-    else if (equivalent !== undefined) subject.runWords([literal(equivalent), ...rest]);
-    isWhole ||= isCertain && (wrapper !== undefined || equivalent !== undefined);
-  }
-  return isWhole;
+}
+
+/** Judges the command that one subcommand runs; returns false when it runs none. */
+function judgeSubcommandOf(subject: CommandAnalysis, program: string, { name, rest }: SubcommandReading): boolean {
+  const label = `${program} ${name.value ?? ''}`;
+  const wrapper = PROGRAMS.wrapperOf(label);
+  const equivalent = PROGRAMS.equivalentOf(label);
+  if (wrapper) judgeWrapper(subject, label, wrapper, rest);
+  else if (equivalent !== undefined) subject.runWords([literal(equivalent), ...rest]);
+  return wrapper !== undefined || equivalent !== undefined;
 }
 
 /** Letters that resemble ASCII letters. */
@@ -115,14 +144,20 @@ function judgeOwnName(subject: CommandAnalysis, name: string): void {
   const { inquiry, scope, command } = subject;
   if (scope.expanding.includes(name)) return;
   const inner = { ...scope, expanding: [...scope.expanding, name], stdin: command.stdin };
-  const alias = command.name?.isQuoted === true ? undefined : inquiry.findAlias(name);
-  if (alias !== undefined) {
-    const next = command.args[0]?.text;
-    if (/\s$/.test(alias) && next !== undefined && inquiry.findAlias(next) !== undefined) {
-      subject.addSideEffect('obfuscated', `an alias follows an alias: ${name} ${next}`);
-    }
-    inquiry.judgeText([alias, ...command.args.map(({ text }) => text)].join(' '), inner);
-  }
+  if (command.name?.isQuoted !== true) judgeAlias(subject, name, inner);
   const body = inquiry.findFunction(name, command.stdin !== undefined);
   if (body !== undefined && body !== '') inquiry.judgeText(body, inner);
+}
+
+/** Judges the text of an alias, if the name is one. */
+function judgeAlias(subject: CommandAnalysis, name: string, scope: Scope): void {
+  const { inquiry, command } = subject;
+  const alias = inquiry.findAlias(name);
+  if (alias === undefined) return;
+  const words = command.args.map(({ text }) => text);
+  const [next] = words;
+  // After a blank at the end of an alias, the shell looks up the next word as an alias too.
+  const isNextExpanded = /\s$/.test(alias) && next !== undefined && inquiry.findAlias(next) !== undefined;
+  if (isNextExpanded) subject.addSideEffect('obfuscated', `an alias follows an alias: ${name} ${next}`);
+  inquiry.judgeText([alias, ...words].join(' '), scope);
 }

@@ -1,7 +1,7 @@
 import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
-import { type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
+import { isHarmlessValue, type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
 import type { ValueRole } from '../subject/program-spec.js';
 import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
@@ -17,21 +17,28 @@ const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
 /** Judges a program that runs another one, and the program that it runs. */
 export function judgeWrapper(subject: CommandAnalysis, label: string, spec: WrapperSpec, args = subject.args): void {
   if (spec.class) subject.add(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
-  const { stdin } = subject.command;
-  if (spec.sendsInput === true && stdin && !isOfClient(stdin)) {
-    subject.add('exfiltration', `${label} sends its input to another machine`);
-  }
+  if (spec.sendsInput === true) judgeSentInput(subject, label);
   const call = readCall(subject, label, spec, args);
   if (!call) return;
-  const words = takeAssignments(subject, spec, call.words);
-  const end = spec.inputsBehind ? words.findIndex(({ shape }) => spec.inputsBehind?.test(shape) === true) : -1;
-  const wrapped = { label, spec, words: end === -1 ? words : words.slice(0, end) };
-  if (wrapped.words.length > 0) {
-    const scope = scopeOf(subject, spec, call.directory);
-    if (spec.isJoined === true) runJoined(subject, wrapped, scope);
-    else runInner(subject, wrapped, args, scope);
-  } else if (end !== -1) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
+  const { words, hasInputs } = splitInputs(spec, takeAssignments(subject, spec, call.words));
+  if (words.length > 0) runWrapped(subject, { label, spec, words }, args, scopeOf(subject, spec, call.directory));
+  else if (hasInputs) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
   else if (!call.hasText) judgeBare(subject, label, spec, args);
+}
+
+/** Input that leaves this machine. */
+function judgeSentInput(subject: CommandAnalysis, label: string): void {
+  const { stdin } = subject.command;
+  if (stdin && !isOfClient(stdin)) subject.add('exfiltration', `${label} sends its input to another machine`);
+}
+
+/** Separates the words of a command from inputs that are added to it. */
+function splitInputs(
+  { inputsBehind }: WrapperSpec,
+  words: readonly Argument[],
+): { readonly words: readonly Argument[]; readonly hasInputs: boolean } {
+  const end = inputsBehind ? words.findIndex(({ shape }) => inputsBehind.test(shape)) : -1;
+  return end === -1 ? { words, hasInputs: false } : { words: words.slice(0, end), hasInputs: true };
 }
 
 /** The call of a wrapper, after its options and the operands that it skips. */
@@ -51,23 +58,31 @@ function readCall(
   spec: WrapperSpec,
   args: readonly Argument[],
 ): WrapperCall | undefined {
-  const { options = {}, skips = 0, hasNoCommand = false } = spec;
+  const { skips = 0 } = spec;
   let words = args;
   let hasText = false;
   let directory: Argument | undefined;
   // Options may stand before and after the operands that precede the command.
   for (let skipped = 0; skipped <= skips; skipped += 1) {
-    const rest = skipped === 0 ? words : words.slice(1);
-    const parsed = parseArguments(rest, { options, stopsAtOperand: !hasNoCommand });
-    const [first] = parsed.operands;
-    words = first && !hasNoCommand ? [first, ...parsed.rest] : [];
-    if (parsed.options.some(({ name }) => spec.asks?.includes(name) === true)) return undefined;
+    const part = readPart(spec, skipped === 0 ? words : words.slice(1));
+    ({ words } = part);
+    if (part.options.some(({ name }) => spec.asks?.includes(name) === true)) return undefined;
     if (skipped < skips) judgeSkipped(subject, spec, words[0]);
-    hasText = judgeOptions(subject, label, parsed.options, spec.continuesText === true ? words : []) || hasText;
-    const entered = parsed.options.findLast(({ name }) => spec.changesDirectory?.includes(name) === true);
+    hasText = judgeOptions(subject, label, part.options, spec.continuesText === true ? words : []) || hasText;
+    const entered = part.options.findLast(({ name }) => spec.changesDirectory?.includes(name) === true);
     if (entered) directory = entered.value;
   }
   return { words, hasText, directory };
+}
+
+/** The options up to the first operand, and the words from there on. */
+function readPart(
+  { options = {}, hasNoCommand = false }: WrapperSpec,
+  args: readonly Argument[],
+): { readonly options: ParsedArguments['options']; readonly words: readonly Argument[] } {
+  const parsed = parseArguments(args, { options, stopsAtOperand: !hasNoCommand });
+  const [first] = parsed.operands;
+  return { options: parsed.options, words: first && !hasNoCommand ? [first, ...parsed.rest] : [] };
 }
 
 /** An operand before the command: a file that the wrapper creates, or a file descriptor. */
@@ -100,12 +115,17 @@ function judgeBare(
   args: readonly Argument[],
 ): void {
   const { stdin } = subject.command;
-  if (redirectsShell === true && stdin !== subject.scope.stdin && stdin?.kind !== 'file')
+  if (redirectsShell === true && replacesInput(subject))
     subject.addSideEffect('obfuscated', 'redirects the input of all later commands in this shell');
   if (sendsInput === true && stdin) judgeRemoteInput(subject, label, stdin);
-  if (bare === undefined && args.length > 0) subject.add('execute', `${label} runs a program`);
-  else if (bare && bare !== 'read') subject.add(bare, `${label} runs commands from its arguments or its input`);
+  if (bare === undefined) {
+    if (args.length > 0) subject.add('execute', `${label} runs a program`);
+  } else if (bare !== 'read') subject.add(bare, `${label} runs commands from its arguments or its input`);
 }
+
+/** Whether a command has an input of its own that is no file. */
+const replacesInput = ({ command: { stdin }, scope }: CommandAnalysis): boolean =>
+  stdin !== scope.stdin && stdin?.kind !== 'file';
 
 /** Input that another machine runs as commands. */
 function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
@@ -126,7 +146,7 @@ function judgeOptions(
 ): boolean {
   let hasText = false;
   for (const { name, spec, value } of options) {
-    if (!spec || (value?.value !== undefined && spec.harmless?.test(value.value) === true)) continue;
+    if (!spec || isHarmlessValue(spec, value)) continue;
     if (spec.class) subject.add(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
     if (!value) continue;
     if (spec.value === 'shell') {
@@ -177,6 +197,12 @@ interface WrappedCommand {
   readonly label: string;
   readonly spec: WrapperSpec;
   readonly words: readonly Argument[];
+}
+
+/** Judges the command that a wrapper runs; `args` are all arguments of the wrapper. */
+function runWrapped(subject: CommandAnalysis, wrapped: WrappedCommand, args: readonly Argument[], scope: Scope): void {
+  if (wrapped.spec.isJoined === true) runJoined(subject, wrapped, scope);
+  else runInner(subject, wrapped, args, scope);
 }
 
 /** Judges words that the wrapper joins to a text for a shell. */

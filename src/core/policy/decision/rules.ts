@@ -47,7 +47,7 @@ export function compileRule(
   home: string | undefined,
 ): { readonly rule: PolicyRule } | { readonly problem: RuleProblem } {
   const { action, program, args, path, regex } = definition;
-  if (!program && !args && !path && regex === undefined) {
+  if (hasNoCondition(definition)) {
     return { problem: { field: 'action', message: 'a rule needs program, args, path or regex' } };
   }
   let expression: RE2JS | undefined;
@@ -79,6 +79,9 @@ export function compileRule(
   };
   return { rule };
 }
+
+const hasNoCondition = ({ program, args, path, regex }: RuleDefinition): boolean =>
+  !program && !args && !path && regex === undefined;
 
 const describe = ({ action, program, args, path, regex }: RuleDefinition): string =>
   `a rule says ${action}: ${[...(program ?? []), ...(args ?? []), ...(path ?? []), ...(regex === undefined ? [] : [regex])].join(' ')}`;

@@ -10,7 +10,7 @@ import {
   STARTUP_PATHS,
   SYSTEM_PATHS,
 } from './path-tables.js';
-import { comparePath, compilePatterns, isListed, type PathTable } from './path-patterns.js';
+import { type ComparedPath, comparePath, compilePatterns, isListed, type PathTable } from './path-patterns.js';
 import { baseName, isWithin, mayMatch } from './paths.js';
 
 /** The kind of place that is written to. */
@@ -52,18 +52,24 @@ const CRITICAL: ReadonlySet<string> = new Set(CRITICAL_DIRECTORIES);
 /** The kind of place of an absolute, normalized path. */
 export function kindOf(path: Directory, facts: PlaceFacts): PathKind {
   if (path === undefined) return 'unknown';
-  const isIn = (directory: string) => isWithin(path, directory);
   const compared = comparePath(path, facts.home);
-  if (isListed(compared, HARMLESS)) return 'harmless';
-  if (isListed(compared, NETWORK)) return 'network';
-  if (facts.protectedPaths.some(isIn)) return 'protected';
-  if (isListed(compared, STARTUP) || isListed(compared, facts.places.startup)) return 'startup';
+  const special = specialKindOf(path, compared, facts);
+  if (special) return special;
   // A workspace may be anywhere, also in a system directory such as /opt, so it is checked before those.
-  if (facts.workspace !== '/' && isIn(facts.workspace)) return 'workspace';
-  if (facts.scratch.some(isIn)) return 'scratch';
+  if (facts.workspace !== '/' && isWithin(path, facts.workspace)) return 'workspace';
+  if (facts.scratch.some((directory) => isWithin(path, directory))) return 'scratch';
   if (isListed(compared, SYSTEM) || isSystemDirectory(path)) return 'system';
   if (path.startsWith('/dev/')) return 'device';
   return facts.workspace === '/' ? 'workspace' : 'outside';
+}
+
+/** The kind of a file that has a meaning of its own, whatever directory it is in. */
+function specialKindOf(path: string, compared: ComparedPath, facts: PlaceFacts): PathKind | undefined {
+  if (isListed(compared, HARMLESS)) return 'harmless';
+  if (isListed(compared, NETWORK)) return 'network';
+  if (facts.protectedPaths.some((directory) => isWithin(path, directory))) return 'protected';
+  if (isListed(compared, STARTUP) || isListed(compared, facts.places.startup)) return 'startup';
+  return undefined;
 }
 
 const isSystemDirectory = (path: string): boolean => path === '/' || path === '/dev';

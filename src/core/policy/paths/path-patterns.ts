@@ -54,14 +54,16 @@ const isPart = (pattern: string, segment: string): boolean =>
 function fits(segments: readonly string[], pattern: readonly string[], from = 0, at = 0): boolean {
   for (let index = at; index < pattern.length; index += 1, from += 1) {
     const part = pattern[index] ?? '';
-    if (part === '**') {
-      if (index === pattern.length - 1) return true;
-      for (let rest = from; rest <= segments.length; rest += 1)
-        if (fits(segments, pattern, rest, index + 1)) return true;
-      return false;
-    }
+    if (part === '**') return fitsAtAnyDepth(segments, pattern, from, index + 1);
     const segment = segments[from];
     if (segment === undefined || !isPart(part, segment)) return false;
   }
   return from === segments.length;
+}
+
+/** Whether the rest of a pattern matches the components from any position on. */
+function fitsAtAnyDepth(segments: readonly string[], pattern: readonly string[], from: number, at: number): boolean {
+  if (at === pattern.length) return true;
+  for (let start = from; start <= segments.length; start += 1) if (fits(segments, pattern, start, at)) return true;
+  return false;
 }

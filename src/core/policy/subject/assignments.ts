@@ -89,15 +89,19 @@ export function judgeAssignments(subject: CommandAnalysis, assignments: readonly
 }
 
 function judgeAssignment(subject: CommandAnalysis, { name, value, isPrefix }: Assignment): void {
-  if (value !== undefined && subject.inquiry.programs.isCommandVariable(name))
-    subject.inquiry.judgeText(value, subject.scope);
-  if (value !== undefined && TEMPORARY_PLACE.test(name)) judgeTemporaryPlace(subject, name, value);
+  if (value !== undefined) judgeValue(subject, name, value);
   const rule = ruleOf(name, subject.inquiry);
-  if (!rule) return;
-  if (value !== undefined && rule.harmless?.test(value) === true) return;
+  if (!rule || (value !== undefined && rule.harmless?.test(value) === true)) return;
   subject.addSideEffect(rule.class, `${name} ${rule.what}`);
   if (!isPrefix) subject.inquiry.noteNamesChange();
   if (value !== undefined && SHELL_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
+}
+
+/** Judges a value that is a command or a place for files. */
+function judgeValue(subject: CommandAnalysis, name: string, value: string): void {
+  const { inquiry, scope } = subject;
+  if (inquiry.programs.isCommandVariable(name)) inquiry.judgeText(value, scope);
+  if (TEMPORARY_PLACE.test(name)) judgeTemporaryPlace(subject, name, value);
 }
 
 /** Variables that name the directory of temporary files. */

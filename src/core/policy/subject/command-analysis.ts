@@ -101,17 +101,12 @@ export class CommandAnalysis {
 
   /** Adds findings for reading a file or directory. */
   read(argument: Argument): void {
-    const { facts } = this.inquiry;
+    if (argument.value === undefined) this.#hasUnknownPaths = true;
     const isPattern = argument.isGlob || argument.value === undefined;
     const value = argument.value ?? patternOf(argument.shape);
-    if (argument.value === undefined) this.#hasUnknownPaths = true;
-    for (const path of value === undefined ? [] : this.#pathsOf({ ...argument, value })) {
-      if (path === undefined) continue;
-      if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
-        this.addSideEffect('exfiltration', `reads credentials: ${path}`);
-      }
-      if (isRawDevice(path) && !this.inquiry.programs.has(this.program ?? '', 'metadata'))
-        this.addSideEffect('exfiltration', `reads a disk or the memory directly, without file permissions: ${path}`);
+    if (value === undefined) return;
+    for (const path of this.#pathsOf({ ...argument, value })) {
+      if (path !== undefined) this.#readPath(path, isPattern);
     }
   }
 
@@ -145,25 +140,9 @@ export class CommandAnalysis {
 
   /** Adds findings for deleting or moving away a file or directory. */
   remove(argument: Argument, what: string, isRecursive: boolean): void {
-    const { facts } = this.inquiry;
     for (const path of this.#pathsOf(argument)) {
-      if (path === undefined) {
-        const hasNoKnownName = argument.shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
-        const empty = hasNoKnownName && argument.shape.includes('/') ? ', and is / if its unknown part is empty' : '';
-        this.addSideEffect(
-          'destructive',
-          `${what} a path that is known only at run time${empty}: ${shorten(argument.text)}`,
-        );
-        continue;
-      }
-      const isFatal = argument.isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
-      if (isFatal && isRecursive) this.addFatal(`${what} a directory on which everything depends: ${path}`);
-      else if (isRawDevice(path)) this.addFatal(`${what} a disk: ${path}`);
-      else if (argument.isSample && isWithin(path, TEMPORARY))
-        this.add('write', `${what} a temporary file that it has created`);
-      else this.add('destructive', `${what} ${path}`);
-      const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
-      if (commandClass === 'persistence') this.add('persistence', `${place}: ${path}`);
+      if (path === undefined) this.#removeUnknown(argument, what);
+      else this.#removePath(path, argument, what, isRecursive);
     }
   }
 
@@ -199,6 +178,32 @@ export class CommandAnalysis {
       isFed: this.command.stdin !== undefined,
       typed: this.#typed,
     };
+  }
+
+  #readPath(path: string, isPattern: boolean): void {
+    const { facts, programs } = this.inquiry;
+    if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
+      this.addSideEffect('exfiltration', `reads credentials: ${path}`);
+    }
+    if (isRawDevice(path) && !programs.has(this.program ?? '', 'metadata'))
+      this.addSideEffect('exfiltration', `reads a disk or the memory directly, without file permissions: ${path}`);
+  }
+
+  #removeUnknown({ shape, text }: Argument, what: string): void {
+    const hasNoKnownName = shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
+    const empty = hasNoKnownName && shape.includes('/') ? ', and is / if its unknown part is empty' : '';
+    this.addSideEffect('destructive', `${what} a path that is known only at run time${empty}: ${shorten(text)}`);
+  }
+
+  #removePath(path: string, { isGlob, isSample }: Argument, what: string, isRecursive: boolean): void {
+    const { facts } = this.inquiry;
+    const isFatal = isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
+    if (isFatal && isRecursive) this.addFatal(`${what} a directory on which everything depends: ${path}`);
+    else if (isRawDevice(path)) this.addFatal(`${what} a disk: ${path}`);
+    else if (isSample && isWithin(path, TEMPORARY)) this.add('write', `${what} a temporary file that it has created`);
+    else this.add('destructive', `${what} ${path}`);
+    const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
+    if (commandClass === 'persistence') this.add('persistence', `${place}: ${path}`);
   }
 
   #add(finding: Finding): void {

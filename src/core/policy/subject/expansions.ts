@@ -1,4 +1,4 @@
-import type { SyntaxNode, Word, WordPart } from 'unbash';
+import type { ParameterExpansionPart, SyntaxNode, Word, WordPart } from 'unbash';
 
 import { noteVariable } from './assignments.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
@@ -54,20 +54,25 @@ export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext): void
   judge?.(node, inquiry);
 }
 
-function judgeParameter(node: Extract<SyntaxNode, { type: 'ParameterExpansion' }>, inquiry: AnalysisContext): void {
-  const { operation, parameter, prefix, index, text } = node;
+function judgeParameter(node: ParameterExpansionPart, inquiry: AnalysisContext): void {
+  const { operation, parameter, index } = node;
+  judgeIndirection(node, inquiry);
+  if (operation?.type === 'Default' && operation.operator.endsWith('=')) noteVariable(parameter, inquiry);
+  judgeSubscript(index?.value, inquiry);
+  if (operation?.type === 'Slice') {
+    judgeSubscript(operation.offset.value, inquiry);
+    judgeSubscript(operation.length?.value, inquiry);
+  }
+}
+
+/** Expansions that treat the value of a variable as code or as a name. */
+function judgeIndirection({ operation, prefix, text }: ParameterExpansionPart, inquiry: AnalysisContext): void {
   if (operation?.type === 'Transform' && operation.operand.value === 'P') {
     inquiry.note('obfuscated', `the value of a variable is run as a prompt: ${text}`);
   } else if (prefix === '!' && operation?.type !== 'Names') {
     inquiry.note('execute', `a variable contains the name of another variable: ${text}`);
   } else if (text.startsWith('${(')) {
     inquiry.note('obfuscated', `flags of a zsh expansion may run commands: ${text}`);
-  }
-  if (operation?.type === 'Default' && operation.operator.endsWith('=')) noteVariable(parameter, inquiry);
-  judgeSubscript(index?.value, inquiry);
-  if (operation?.type === 'Slice') {
-    judgeSubscript(operation.offset.value, inquiry);
-    judgeSubscript(operation.length?.value, inquiry);
   }
 }
 

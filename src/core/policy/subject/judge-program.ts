@@ -1,7 +1,7 @@
 import type { Argument } from '../words/argument.js';
 import { rankOf } from '../model/classes.js';
 import { judgeSource } from './inline-source.js';
-import { isExecuted, parseArguments } from './options.js';
+import { isExecuted, isHarmlessValue, type ParsedArguments, parseArguments } from './options.js';
 import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './program-spec.js';
 import { type SubcommandReading, subcommandsIn } from './subcommands.js';
 import type { CommandAnalysis } from './command-analysis.js';
@@ -10,29 +10,51 @@ import type { CommandAnalysis } from './command-analysis.js';
 export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label: string, args = subject.args): void {
   const { options = {}, subcommands } = spec;
   const parsed = parseArguments(args, { options, stopsAtOperand: subcommands !== undefined });
-  for (const { name, spec: option, value } of parsed.options) {
-    if (option) judgeOption(subject, option, `${label} ${name}`, value);
+  judgeOptions(subject, options, parsed, label);
+  spec.judge?.(subject);
+  if (subcommands && parsed.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);
+  else {
+    judgeOperands(subject, spec.operands ?? 'read', parsed.operands, label);
+    report(subject, spec, label);
+  }
+}
+
+/** Judges the options of a program, and the arguments that may be one. */
+function judgeOptions(
+  subject: CommandAnalysis,
+  options: NonNullable<ProgramSpec['options']>,
+  parsed: ParsedArguments,
+  label: string,
+): void {
+  for (const { name, spec, value } of parsed.options) {
+    if (spec) judgeOption(subject, spec, `${label} ${name}`, value);
   }
   for (const argument of parsed.doubtful) {
     if (mayBeStricterOption(options, argument)) subject.addUnknown(argument, `an option of ${label}`);
   }
-  spec.judge?.(subject);
-  if (subcommands && parsed.operands[0]) {
-    const [first, ...others] = subcommandsIn(args, options);
-    if (first) judgeSubcommand(subject, { ...spec, subcommands }, label, first);
-    for (const { name, rest } of others) {
-      const known = Object.hasOwn(subcommands, name.shape) ? subcommands[name.shape] : undefined;
-      if (known) judgeProgram(subject, known, `${label} ${name.shape}`, rest);
-    }
-    return;
+}
+
+/** A program with subcommands. */
+type SpecOfSubcommands = ProgramSpec & Required<Pick<ProgramSpec, 'subcommands'>>;
+
+/** Judges the likeliest subcommand, and every other word that may be one if it is known. */
+function judgeSubcommands(
+  subject: CommandAnalysis,
+  spec: SpecOfSubcommands,
+  label: string,
+  args: readonly Argument[],
+): void {
+  const [first, ...others] = subcommandsIn(args, spec.options ?? {});
+  if (first) judgeSubcommand(subject, spec, label, first);
+  for (const { name, rest } of others) {
+    const known = Object.hasOwn(spec.subcommands, name.shape) ? spec.subcommands[name.shape] : undefined;
+    if (known) judgeProgram(subject, known, `${label} ${name.shape}`, rest);
   }
-  judgeOperands(subject, spec.operands ?? 'read', parsed.operands, label);
-  report(subject, spec, label);
 }
 
 function judgeSubcommand(
   subject: CommandAnalysis,
-  spec: ProgramSpec & Required<Pick<ProgramSpec, 'subcommands'>>,
+  spec: SpecOfSubcommands,
   label: string,
   { name, rest }: SubcommandReading,
 ): void {
@@ -64,7 +86,7 @@ const CLASS_DESCRIPTIONS: Readonly<Partial<Record<ProgramSpec['class'], string>>
 };
 
 function judgeOption(subject: CommandAnalysis, option: OptionSpec, label: string, value: Argument | undefined): void {
-  if (value?.value !== undefined && option.harmless?.test(value.value) === true) return;
+  if (isHarmlessValue(option, value)) return;
   if (option.class)
     subject.add(option.class, `${label} ${option.reason ?? CLASS_DESCRIPTIONS[option.class] ?? ''}`.trim());
   if (option.value && value) judgeValue(subject, option.value, value, label);

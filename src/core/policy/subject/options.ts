@@ -30,39 +30,48 @@ export function parseArguments(args: readonly Argument[], { options, stopsAtOper
   const given: GivenOption[] = [];
   const operands: Argument[] = [];
   const doubtful: Argument[] = [];
-  let rest: readonly Argument[] = [];
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
     if (!arg) break;
-    const { shape } = arg;
-    if (shape === '--') {
-      const [first, ...others] = args.slice(index + 1);
-      if (first) operands.push(first, ...(stopsAtOperand ? [] : others));
-      rest = others;
-      break;
+    if (arg.shape === '--') {
+      const after = args.slice(index + 1);
+      operands.push(...(stopsAtOperand ? after.slice(0, 1) : after));
+      return { options: given, operands, doubtful, rest: after.slice(1) };
     }
-    if (shape.startsWith(UNKNOWN) || shape.startsWith(`-${UNKNOWN}`)) doubtful.push(arg);
-    if (!shape.startsWith('-') || shape === '-' || shape.startsWith(`-${UNKNOWN}`)) {
+    if (isDoubtful(arg)) doubtful.push(arg);
+    if (isOperand(arg)) {
       operands.push(arg);
-      if (!stopsAtOperand) continue;
-      rest = args.slice(index + 1);
-      break;
+      if (stopsAtOperand) return { options: given, operands, doubtful, rest: args.slice(index + 1) };
+    } else {
+      const read = readOptions(arg, args[index + 1], options);
+      given.push(...read.given);
+      if (read.takesNext) index += 1;
     }
-    const read = shape.startsWith('--') ? readLong(arg, options) : readShort(arg, options);
-    const last = read.at(-1);
-    const needsValue = last?.spec?.value !== undefined && last.value === undefined;
-    given.push(...read.slice(0, -1));
-    if (last) given.push(needsValue ? { ...last, value: args[index + 1] } : last);
-    if (needsValue) index += 1;
   }
-  return { options: given, operands, doubtful, rest };
+  return { options: given, operands, doubtful, rest: [] };
+}
+
+const isDoubtful = ({ shape }: Argument): boolean => shape.startsWith(UNKNOWN) || shape.startsWith(`-${UNKNOWN}`);
+
+/** A word that is no option. `-` alone stands for standard input. */
+const isOperand = ({ shape }: Argument): boolean =>
+  !shape.startsWith('-') || shape === '-' || shape.startsWith(`-${UNKNOWN}`);
+
+/** Reads the options of one word, the last of which may take the next word as its value. */
+function readOptions(
+  arg: Argument,
+  next: Argument | undefined,
+  options: ReadingRules['options'],
+): { readonly given: readonly GivenOption[]; readonly takesNext: boolean } {
+  const given = arg.shape.startsWith('--') ? readLong(arg, options) : readShort(arg, options);
+  const last = given.at(-1);
+  if (last?.spec?.value === undefined || last.value !== undefined) return { given, takesNext: false };
+  return { given: [...given.slice(0, -1), { ...last, value: next }], takesNext: true };
 }
 
 /** `--name`, `--name=value`, and abbreviations, for which the most dangerous meaning counts. */
 function readLong(arg: Argument, options: ReadingRules['options']): readonly GivenOption[] {
-  const equals = arg.shape.indexOf('=');
-  const name = equals === -1 ? arg.shape : arg.shape.slice(0, equals);
-  const value = equals === -1 ? undefined : tailOf(arg, equals + 1);
+  const { name, value } = splitAtEquals(arg);
   const exact = lookUp(options, name);
   if (exact) return [{ name, spec: exact, value }];
   const candidates = Object.keys(options).filter((known) => known.startsWith(name));
@@ -71,20 +80,32 @@ function readLong(arg: Argument, options: ReadingRules['options']): readonly Giv
   return [{ name: worst, spec: options[worst], value }];
 }
 
-/** `-name` as a whole, or a cluster of letters; the first letter that takes a value gets the remainder. */
+/** The name of an option, and the value that is attached to it. */
+function splitAtEquals(arg: Argument): Pick<GivenOption, 'name' | 'value'> {
+  const equals = arg.shape.indexOf('=');
+  if (equals === -1) return { name: arg.shape, value: undefined };
+  return { name: arg.shape.slice(0, equals), value: tailOf(arg, equals + 1) };
+}
+
+/** `-name` as a whole, or a cluster of letters. */
 function readShort(arg: Argument, options: ReadingRules['options']): readonly GivenOption[] {
+  const { name, value } = splitAtEquals(arg);
+  const spec = name.length > 2 ? lookUp(options, name) : undefined;
+  return spec ? [{ name, spec, value }] : readCluster(arg, options);
+}
+
+/** A cluster of letters; the first letter that takes a value gets the remainder. */
+function readCluster(arg: Argument, options: ReadingRules['options']): readonly GivenOption[] {
   const { shape } = arg;
-  const equals = shape.indexOf('=');
-  const whole = equals === -1 ? shape : shape.slice(0, equals);
-  const spec = whole.length > 2 ? lookUp(options, whole) : undefined;
-  if (spec) return [{ name: whole, spec, value: equals === -1 ? undefined : tailOf(arg, equals + 1) }];
   const read: GivenOption[] = [];
   for (let at = 1; at < shape.length; at += 1) {
     const name = `-${shape[at] ?? ''}`;
-    const letter = lookUp(options, name);
-    const takesRest = letter?.value !== undefined && at + 1 < shape.length;
-    read.push({ name, spec: letter, value: takesRest ? tailOf(arg, at + 1) : undefined });
-    if (letter?.value !== undefined) break;
+    const spec = lookUp(options, name);
+    if (spec?.value !== undefined) {
+      const hasRest = at + 1 < shape.length;
+      return [...read, { name, spec, value: hasRest ? tailOf(arg, at + 1) : undefined }];
+    }
+    read.push({ name, spec, value: undefined });
   }
   return read;
 }
@@ -98,6 +119,20 @@ const severityOf = (spec: OptionSpec | undefined): number =>
 /** Whether the value of an option is executed in some way. */
 export const isExecuted = ({ value }: OptionSpec): boolean =>
   value === 'shell' || value === 'source' || value === 'code';
+
+/** Whether one of the options is given. */
+export const hasOption = ({ options }: Pick<ParsedArguments, 'options'>, ...names: readonly string[]): boolean =>
+  options.some(({ name }) => names.includes(name));
+
+/** The value of the first of the options that is given. */
+export const valueOfOption = (
+  { options }: Pick<ParsedArguments, 'options'>,
+  ...names: readonly string[]
+): Argument | undefined => options.find(({ name }) => names.includes(name))?.value;
+
+/** Whether the table lists the value of an option as harmless. */
+export const isHarmlessValue = ({ harmless }: OptionSpec, value: Argument | undefined): boolean =>
+  value?.value !== undefined && harmless?.test(value.value) === true;
 
 /** The end of an argument as a separate argument. */
 export function tailOf(arg: Argument, from: number): Argument {

@@ -1,4 +1,5 @@
 import { outputOf } from './read-command.js';
+import type { Argument } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
 /** Operators that open a file for writing. */
@@ -11,16 +12,22 @@ const DESCRIPTOR = /^(?:\d+-?|-)$/;
 export function judgeRedirects(subject: CommandAnalysis): void {
   const { command } = subject;
   for (const { operator, target } of command.redirects) {
-    if (!target) continue;
-    const isDuplicate = operator === '>&' || operator === '<&';
-    if (isDuplicate && target.value !== undefined && DESCRIPTOR.test(target.value)) continue;
-    // The target of a file descriptor was judged where it was opened.
-    if (operator === '<&') continue;
+    if (!target || isDuplication(operator, target)) continue;
     if (WRITING.has(operator)) {
       subject.write(target, false);
       subject.noteWritten(target, outputOf({ ...command, redirects: [] }, subject.inquiry));
-    } else if (target.value?.startsWith('/dev/tcp/') === true || target.value?.startsWith('/dev/udp/') === true) {
-      subject.addSideEffect('network', `opens a connection: ${target.value}`);
-    } else subject.read(target);
+    } else judgeInput(subject, target);
   }
+}
+
+/** `2>&1`, `<&3`: copies a file descriptor, whose target was judged where it was opened. */
+const isDuplication = (operator: string, { value }: Argument): boolean =>
+  operator === '<&' || (operator === '>&' && value !== undefined && DESCRIPTOR.test(value));
+
+/** A file that is opened for reading, or a network connection in the form of a file. */
+function judgeInput(subject: CommandAnalysis, target: Argument): void {
+  const { value } = target;
+  if (value?.startsWith('/dev/tcp/') === true || value?.startsWith('/dev/udp/') === true)
+    subject.addSideEffect('network', `opens a connection: ${value}`);
+  else subject.read(target);
 }

@@ -103,30 +103,9 @@ const emptyDraft = (): Draft => ({
 
 function addPart(draft: Draft, part: WordPart, lookup: VariableLookup, isQuoted: boolean): void {
   switch (part.type) {
-    case 'Literal':
-    case 'SingleQuoted':
-    case 'AnsiCQuoted':
-      draft.shape += part.value;
-      return;
-    case 'Glob':
-      draft.shape += part.value;
-      draft.isGlob = true;
-      return;
-    case 'ExtendedGlob':
-      draft.shape += part.text;
-      draft.isGlob = true;
-      return;
     case 'DoubleQuoted':
     case 'LocaleString':
       for (const child of part.parts) addPart(draft, child, lookup, true);
-      return;
-    case 'ArithmeticExpansion':
-      draft.shape += '0';
-      draft.isSample = true;
-      return;
-    case 'ProcessSubstitution':
-      draft.shape += '/dev/fd/63';
-      draft.isProcess = true;
       return;
     case 'CommandExpansion': {
       draft.hasSubstitution = true;
@@ -136,7 +115,33 @@ function addPart(draft: Draft, part: WordPart, lookup: VariableLookup, isQuoted:
       return;
     }
     default:
-      addVariable(draft, part, lookup, isQuoted);
+      if (!addFixed(draft, part)) addVariable(draft, part, lookup, isQuoted);
+  }
+}
+
+/** Adds a part whose text depends on no variable and no command; returns false when it is none. */
+function addFixed(draft: Draft, part: WordPart): boolean {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      draft.shape += part.value;
+      return true;
+    case 'Glob':
+    case 'ExtendedGlob':
+      draft.shape += part.type === 'Glob' ? part.value : part.text;
+      draft.isGlob = true;
+      return true;
+    case 'ArithmeticExpansion':
+      draft.shape += '0';
+      draft.isSample = true;
+      return true;
+    case 'ProcessSubstitution':
+      draft.shape += '/dev/fd/63';
+      draft.isProcess = true;
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -14,9 +14,9 @@ export function isForkBomb({ name, body }: FunctionNode): boolean {
   let inBackground = 0;
   const visit = (node: SyntaxNode, isApart: boolean, isBackground: boolean, depth: number): void => {
     if (depth > MAX_DEPTH || isNesting(node)) return;
-    const background = isBackground || (node.type === 'Statement' && node.background === true);
-    const isSeparate = isApart || background || (node.type === 'Pipeline' && node.commands.length > 1);
-    if (node.type === 'Command' && node.name?.value === name.value) {
+    const background = isBackground || isBackgroundJob(node);
+    const isSeparate = isApart || background || isPipe(node);
+    if (isCallOf(node, name.value)) {
       if (isSeparate) calls += 1;
       if (background) inBackground += 1;
     }
@@ -27,3 +27,9 @@ export function isForkBomb({ name, body }: FunctionNode): boolean {
   visit(body, false, false, 0);
   return calls > 1 || inBackground > 0;
 }
+
+const isBackgroundJob = (node: SyntaxNode): boolean => node.type === 'Statement' && node.background === true;
+
+const isPipe = (node: SyntaxNode): boolean => node.type === 'Pipeline' && node.commands.length > 1;
+
+const isCallOf = (node: SyntaxNode, name: string): boolean => node.type === 'Command' && node.name?.value === name;

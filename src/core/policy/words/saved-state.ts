@@ -68,23 +68,31 @@ function readStatement({ command }: Statement, text: string, draft: Draft): void
 }
 
 function readCommand(command: Command, draft: Draft): void {
-  const name = command.name?.value;
-  if (name === '__sa_take_aliases') {
-    for (const redirect of command.redirects)
-      if (redirect.type === 'HereDoc') readAliasLines(redirect.body.text, draft);
-    return;
+  const name = command.name?.value ?? '';
+  if (name === '__sa_take_aliases') readTakenAliases(command, draft);
+  else if (name === 'alias' || DECLARATIONS.has(name)) {
+    readTied(command, draft);
+    for (const arg of command.args) {
+      const [word, value] = arg.type === 'Assignment' ? readAssignment(arg) : splitWord(arg.value);
+      if (name === 'alias') addAlias(word, value, draft);
+      else if (value !== undefined) draft.variables.set(word, value);
+    }
   }
-  const isAlias = name === 'alias';
-  if (!isAlias && name !== 'declare' && name !== 'export' && name !== 'typeset') return;
-  readTied(command, draft);
-  for (const arg of command.args) {
-    const [word, value] = arg.type === 'Assignment' ? readAssignment(arg) : splitWord(arg.value);
-    // Global and suffix aliases of zsh replace words in any position.
-    if (isAlias && /^-[A-Za-z]*[gs]/.test(word)) draft.isIncomplete = true;
-    if (value === undefined) continue;
-    if (!isAlias) draft.variables.set(word, value);
-    else if (word !== 'exit') draft.aliases.set(word, value);
-  }
+}
+
+/** The words with which shells print variables. */
+const DECLARATIONS = new Set(['declare', 'export', 'typeset']);
+
+/** The adapter's own function for the aliases of a POSIX shell, which gets them as a here-document. */
+function readTakenAliases({ redirects }: Command, draft: Draft): void {
+  for (const redirect of redirects) if (redirect.type === 'HereDoc') readAliasLines(redirect.body.text, draft);
+}
+
+/** An alias, or an option of `alias`. The alias `exit` is the adapter's own. */
+function addAlias(word: string, value: string | undefined, draft: Draft): void {
+  // Global and suffix aliases of zsh replace words in any position.
+  if (/^-[A-Za-z]*[gs]/.test(word)) draft.isIncomplete = true;
+  if (value !== undefined && word !== 'exit') draft.aliases.set(word, value);
 }
 
 /**
@@ -92,17 +100,17 @@ function readCommand(command: Command, draft: Draft): void {
  * array.
  */
 function readTied({ args: [flag, name, array, separator] }: Command, draft: Draft): void {
-  if (
-    flag?.type !== 'Word' ||
-    !/^-[A-Za-z]*T$/.test(flag.value) ||
-    name?.type !== 'Word' ||
-    array?.type !== 'Assignment'
-  )
-    return;
-  if (array.value.type !== 'ArrayValue') return;
+  const isTied = flag?.type === 'Word' && /^-[A-Za-z]*T$/.test(flag.value);
+  if (!isTied || name?.type !== 'Word') return;
+  const values = elementsOf(array);
+  if (values) draft.variables.set(name.value, values.join(separator?.type === 'Word' ? separator.value : ':'));
+}
+
+/** The elements of an assigned array; undefined unless all of them are known. */
+function elementsOf(array: Command['args'][number] | undefined): readonly string[] | undefined {
+  if (array?.type !== 'Assignment' || array.value.type !== 'ArrayValue') return undefined;
   const values = array.value.elements.map((element) => toArguments(element, () => undefined)[0]?.value);
-  if (values.every((value) => value !== undefined))
-    draft.variables.set(name.value, values.join(separator?.type === 'Word' ? separator.value : ':'));
+  return values.every((value) => value !== undefined) ? values : undefined;
 }
 
 function readAssignment({

@@ -1,4 +1,13 @@
-import { type Command, type For, forEachChild, parse, type ParsedScript, type SyntaxNode, type Word } from 'unbash';
+import {
+  type Assignment,
+  type Command,
+  type For,
+  forEachChild,
+  parse,
+  type ParsedScript,
+  type SyntaxNode,
+  type Word,
+} from 'unbash';
 
 import { type KnownValue, toArguments, type VariableLookup } from './argument.js';
 import type { Directory } from '../model/facts.js';
@@ -85,38 +94,34 @@ class VariableFinder {
       case 'ParameterExpansion':
         if (node.operation?.type === 'Default') this.#spoiled.add(node.parameter);
         return;
-      // A function can be called at any time and from any place.
-      case 'Function':
-      case 'Select':
-      case 'Coproc':
-      case 'ArithmeticExpansion':
-      case 'ArithmeticCommand':
-      case 'ArithmeticFor':
-        markUnknown(node, this.#spoiled);
-        return;
       default:
+        if (SETTERS.has(node.type)) markUnknown(node, this.#spoiled);
     }
   }
 
   #inspectCommand(node: Command, isCertain: boolean): void {
-    const { name, prefix } = node;
-    // The text of an `eval` names the variables that it changes, if all of it is known.
-    const isKnownText = name?.value === 'eval' && node.suffix.every((word) => word.type === 'Word' && isLiteral(word));
-    const isHarmlessTrap = name?.value === 'trap' && this.#inspectTrap(node);
+    const isHarmlessTrap = node.name?.value === 'trap' && this.#inspectTrap(node);
     if (isHarmlessTrap) return;
-    if (name && (name.parts || this.#programs.has(name.value, 'anyVariable')) && !isKnownText) this.#areSpoiled = true;
-    else if (name && this.#programs.has(name.value, 'variables')) markUnknown(node, this.#spoiled);
-    for (const assignment of prefix) {
-      if (assignment.type !== 'Assignment') continue;
-      const { value, append, index, pos, end } = assignment;
-      const isWhole = isCertain && !name && append !== true && !index && value.type === 'Word';
-      const place = { from: end, to: Infinity };
-      if (isWhole && isLiteral(value)) {
-        this.#define(assignment.name, { value: value.value, isSample: false, ...place });
-      } else if (isWhole && !/[:=]~/.test(value.text)) {
-        this.#define(assignment.name, { value: '', isSample: false, word: value, at: pos, ...place });
-      } else this.#spoiled.add(assignment.name);
+    if (node.name) this.#inspectProgram(node, node.name);
+    for (const part of node.prefix) {
+      if (part.type === 'Assignment') this.#inspectAssignment(part, isCertain && !node.name);
     }
+  }
+
+  /** A program that changes variables, or that may be any program. */
+  #inspectProgram(node: Command, name: Word): void {
+    const maySetAny = name.parts !== undefined || this.#programs.has(name.value, 'anyVariable');
+    if (maySetAny && !isKnownEval(node)) this.#areSpoiled = true;
+    else if (this.#programs.has(name.value, 'variables')) markUnknown(node, this.#spoiled);
+  }
+
+  /** `isCertain` says that the assignment always happens, and stays valid after its command. */
+  #inspectAssignment({ name, value, append, index, pos, end }: Assignment, isCertain: boolean): void {
+    const place = { from: end, to: Infinity };
+    if (!isCertain || append === true || index || value.type !== 'Word') this.#spoiled.add(name);
+    else if (isLiteral(value)) this.#define(name, { value: value.value, isSample: false, ...place });
+    else if (/[:=]~/.test(value.text)) this.#spoiled.add(name);
+    else this.#define(name, { value: '', isSample: false, word: value, at: pos, ...place });
   }
 
   /**
@@ -136,19 +141,8 @@ class VariableFinder {
   }
 
   #inspectLoop({ name, wordlist = [], body }: For): void {
-    const [first] = wordlist;
-    const place = { from: body.pos, to: body.end };
-    if (first && wordlist.every((word) => !word.parts && PLAIN_NAME.test(word.value)))
-      this.#define(name.value, { value: first.value, isSample: true, ...place });
-    else if (first && wordlist.length === 1 && PLAIN_PATTERN.test(first.text))
-      this.#define(name.value, { value: first.text.replaceAll('*', 'x'), isSample: true, ...place });
-    else if (
-      first &&
-      wordlist.length === 1 &&
-      first.parts?.[0]?.type === 'CommandExpansion' &&
-      first.parts.length === 1
-    )
-      this.#define(name.value, { value: '', isSample: true, word: first, at: first.pos, ...place });
+    const sample = sampleOf(wordlist);
+    if (sample) this.#define(name.value, { ...sample, isSample: true, from: body.pos, to: body.end });
     else this.#spoiled.add(name.value);
   }
 
@@ -174,9 +168,29 @@ export const isNesting = (node: SyntaxNode): node is NestingNode => NESTING_TYPE
 /** Nesting depth beyond which every variable counts as unknown. */
 const MAX_DEPTH = 100;
 
-/** Commands after which no variable is certain. */
 /** Nodes that always run when their parent runs, in the same shell. */
 const CERTAIN_PARENTS = new Set(['Script', 'Statement', 'AndOr', 'CompoundList', 'BraceGroup', 'Command']);
+
+/** Nodes that may set any variable that they name. A function can be called at any time and from any place. */
+const SETTERS: ReadonlySet<string> = new Set([
+  ...['Function', 'Select', 'Coproc'],
+  ...['ArithmeticExpansion', 'ArithmeticCommand', 'ArithmeticFor'],
+]);
+
+/** An `eval` whose text is known: that text names the variables that it changes. */
+const isKnownEval = ({ name, suffix }: Command): boolean =>
+  name?.value === 'eval' && suffix.every((word) => word.type === 'Word' && isLiteral(word));
+
+/** One of the values that a loop over these words has; undefined when they may be anything. */
+function sampleOf(words: readonly Word[]): Pick<Definition, 'value' | 'word' | 'at'> | undefined {
+  const [first, ...others] = words;
+  if (!first) return undefined;
+  if (words.every((word) => !word.parts && PLAIN_NAME.test(word.value))) return { value: first.value };
+  if (others.length > 0) return undefined;
+  if (PLAIN_PATTERN.test(first.text)) return { value: first.text.replaceAll('*', 'x') };
+  const isSubstitution = first.parts?.length === 1 && first.parts[0]?.type === 'CommandExpansion';
+  return isSubstitution ? { value: '', word: first, at: first.pos } : undefined;
+}
 
 /** Whether a word expands to the same value at every time. */
 function isLiteral({ text, parts }: Word): boolean {
@@ -212,15 +226,20 @@ function markUnknown(node: SyntaxNode, spoiled: Set<string>): void {
   const visit = (child: SyntaxNode, depth: number, nesting: number): void => {
     const inner = nesting + (isNesting(child) ? 1 : 0);
     if (depth > MAX_DEPTH || inner > POLICY_LIMITS.maxNesting) return;
-    if ('text' in child && typeof child.text === 'string') addNames(child.text, spoiled);
-    if ('value' in child && typeof child.value === 'string') addNames(child.value, spoiled);
-    if (child.type === 'Assignment') spoiled.add(child.name);
-    if (child.type === 'For' || child.type === 'Select') spoiled.add(child.name.value);
+    addNamesOf(child, spoiled);
     forEachChild(child, (next) => {
       visit(next, depth + 1, inner);
     });
   };
   visit(node, 0, 0);
+}
+
+/** Adds the names that occur in a node itself. */
+function addNamesOf(node: SyntaxNode, names: Set<string>): void {
+  if ('text' in node && typeof node.text === 'string') addNames(node.text, names);
+  if ('value' in node && typeof node.value === 'string') addNames(node.value, names);
+  if (node.type === 'Assignment') names.add(node.name);
+  if (node.type === 'For' || node.type === 'Select') names.add(node.name.value);
 }
 
 function addNames(text: string, spoiled: Set<string>): void {
@@ -280,13 +299,15 @@ function valueOf(
   if (!word) return definition;
   if (depth > MAX_CHAIN) return undefined;
   if (!variables.made.has(definition)) {
-    const [made, ...others] = toArguments(
-      word,
-      lookupAt(variables, { position: at, directories: [undefined], depth: depth + 1 }, outer),
-    );
-    const isPlain = made?.value !== undefined && made.value.length <= MAX_VALUE_LENGTH && !made.isProcess;
-    const isSample = made?.isSample === true || definition.isSample;
-    variables.made.set(definition, isPlain && others.length === 0 ? { value: made.value, isSample } : undefined);
+    const lookup = lookupAt(variables, { position: at, directories: [undefined], depth: depth + 1 }, outer);
+    variables.made.set(definition, expand(word, lookup, definition.isSample));
   }
   return variables.made.get(definition);
+}
+
+/** The value that a word expands to, if it is one short text. */
+function expand(word: Word, lookup: VariableLookup, isSample: boolean): KnownValue | undefined {
+  const [made, ...others] = toArguments(word, lookup);
+  if (made?.value === undefined || made.isProcess || others.length > 0) return undefined;
+  return made.value.length > MAX_VALUE_LENGTH ? undefined : { value: made.value, isSample: made.isSample || isSample };
 }

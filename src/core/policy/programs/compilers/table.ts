@@ -25,16 +25,21 @@ function judgeCompiler(subject: CommandAnalysis): void {
 const GO_RUNS = /^--?(?:toolexec|exec|vettool)(?:=|$)/;
 
 function judgeGo(subject: CommandAnalysis): void {
+  const [subcommand] = subject.args;
   subject.args.forEach((arg, index, args) => {
-    const { shape } = arg;
-    if (GO_RUNS.test(shape)) subject.add('obfuscated', `go runs another program: ${arg.text}`);
+    if (GO_RUNS.test(arg.shape)) subject.add('obfuscated', `go runs another program: ${arg.text}`);
     const target = args[index + 1];
-    if (shape === '-o' && target?.value !== undefined) subject.write(target);
-    if (shape === '-w' && args[0]?.shape === 'env')
-      subject.add('persistence', 'go env changes settings that other programs use');
-    if (args[0]?.shape === 'run' && /^\S+@\S+$/.test(shape))
-      subject.add('network', `go fetches a program and runs it: ${shape}`);
+    if (arg.shape === '-o' && target?.value !== undefined) subject.write(target);
+    judgeGoArgument(subject, subcommand?.shape, arg.shape);
   });
+}
+
+/** Words that have a meaning after certain subcommands. */
+function judgeGoArgument(subject: CommandAnalysis, subcommand: string | undefined, shape: string): void {
+  if (subcommand === 'env' && shape === '-w')
+    subject.add('persistence', 'go env changes settings that other programs use');
+  if (subcommand === 'run' && /^\S+@\S+$/.test(shape))
+    subject.add('network', `go fetches a program and runs it: ${shape}`);
 }
 
 const JAVA_RUNS = /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemory)?Error=/;

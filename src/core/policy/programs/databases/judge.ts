@@ -28,23 +28,28 @@ const isReadOnly = (statement: string): boolean => READ_ONLY_STATEMENT.test(stat
 
 /** Clients of databases: their statements may change data, or run programs on this machine. */
 export function judgeDatabase(subject: CommandAnalysis): void {
-  const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const given = options.flatMap(({ spec, name, value }) =>
     value && (spec === STATEMENTS || name === '-cmd') ? [value] : [],
   );
-  if (label === 'redis-cli') judgeRedis(subject, given[0] ?? operands[0]);
-  else {
-    // The first operand of sqlite3 is the file.
-    const statements = label === 'sqlite3' ? [...given, ...operands.slice(1)] : given;
-    for (const { value, text } of statements) {
-      if (value === undefined || !isReadOnly(value))
-        subject.add('obfuscated', `${label} runs statements that cannot be judged: ${text}`);
-    }
+  if (subject.program === 'redis-cli') judgeRedis(subject, given[0] ?? operands[0]);
+  // The first operand of sqlite3 is the file.
+  else judgeStatements(subject, subject.program === 'sqlite3' ? [...given, ...operands.slice(1)] : given);
+  judgeInput(subject);
+}
+
+function judgeStatements(subject: CommandAnalysis, statements: readonly Argument[]): void {
+  for (const { value, text } of statements) {
+    if (value === undefined || !isReadOnly(value))
+      subject.add('obfuscated', `${subject.program ?? 'it'} runs statements that cannot be judged: ${text}`);
   }
+}
+
+/** The statements on standard input. */
+function judgeInput(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const isHarmless = !stdin || stdin.kind === 'file' || (stdin.kind === 'text' && isReadOnly(stdin.text));
-  if (!isHarmless) subject.add('obfuscated', `${label} runs statements that cannot be judged`);
+  if (!isHarmless) subject.add('obfuscated', `${subject.program ?? 'it'} runs statements that cannot be judged`);
 }
 
 /** redis-cli: the first word is the command. */

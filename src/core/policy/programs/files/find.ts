@@ -10,27 +10,44 @@ const WRITERS = new Set(['-fprint', '-fprint0', '-fprintf', '-fls']);
 /** `find`: it may delete files, write lists, and run a command on the found files. */
 export function judgeFind(subject: CommandAnalysis): void {
   const { args } = subject;
-  const firstTest = args.findIndex(({ shape }) => /^[-(!]/.test(shape) && !/^-[HLPDO]/.test(shape));
-  const starts = (firstTest === -1 ? args : args.slice(0, firstTest)).filter(({ shape }) => !shape.startsWith('-'));
+  const starts = startsOf(args);
   for (const start of starts) {
     subject.read(start);
     if (start.value === undefined) subject.addUnknown(start, 'an option or start directory of find');
   }
   for (let index = 0; index < args.length; index += 1) {
-    const arg = args[index];
-    const name = arg?.value;
-    const next = args[index + 1];
-    if (name === undefined) continue;
-    if (name === '-delete') judgeDeletion(subject, starts);
-    else if (WRITERS.has(name) && next) subject.write(next);
-    else if (name === '-files0-from') subject.add('obfuscated', 'find reads its start directories from a file');
-    else if (RUNNERS.has(name)) {
-      const length = args.slice(index + 1).findIndex((word, at) => isEnd(word, args[index + at]));
-      const words = length === -1 ? args.slice(index + 1) : args.slice(index + 1, index + 1 + length);
+    const name = args[index]?.value;
+    if (name !== undefined && RUNNERS.has(name)) {
+      const words = wordsOfRunner(args, index + 1);
       runOnEach(subject, words, starts);
       index += words.length;
-    }
+    } else if (name !== undefined) judgeAction(subject, name, args[index + 1], starts);
   }
+}
+
+/** The directories in which the search starts: the operands before the first test. */
+function startsOf(args: readonly Argument[]): readonly Argument[] {
+  const firstTest = args.findIndex(({ shape }) => /^[-(!]/.test(shape) && !/^-[HLPDO]/.test(shape));
+  return (firstTest === -1 ? args : args.slice(0, firstTest)).filter(({ shape }) => !shape.startsWith('-'));
+}
+
+/** Judges an action that runs no command. */
+function judgeAction(
+  subject: CommandAnalysis,
+  name: string,
+  next: Argument | undefined,
+  starts: readonly Argument[],
+): void {
+  if (name === '-delete') judgeDeletion(subject, starts);
+  else if (WRITERS.has(name) && next) subject.write(next);
+  else if (name === '-files0-from') subject.add('obfuscated', 'find reads its start directories from a file');
+}
+
+/** The command that an action runs: the words up to its end mark. */
+function wordsOfRunner(args: readonly Argument[], from: number): readonly Argument[] {
+  const words = args.slice(from);
+  const length = words.findIndex((word, at) => isEnd(word, args[from + at - 1]));
+  return length === -1 ? words : words.slice(0, length);
 }
 
 const isEnd = ({ shape }: Argument, before: Argument | undefined): boolean =>
@@ -68,19 +85,29 @@ const PLAIN_KIND = /^[\w-]*\*(\.[A-Za-z]\w{0,5})$/;
 /** A sample of the found files, when all have one extension and lie below one directory; undefined otherwise. */
 function kindOfFound({ args, program }: CommandAnalysis, starts: readonly Argument[]): Argument | undefined {
   const [start, ...others] = starts;
+  const ending = endingOfFound(args);
+  if (program !== 'find' || ending === undefined) return undefined;
+  if (others.length > 0 || start?.value === undefined || start.isGlob) return undefined;
+  const value = `${start.value}/x${ending}`;
+  return { ...start, text: '{}', value, shape: value, isSample: true, maySplit: false };
+}
+
+/** The extension that all found files have, if the tests of a search say so. */
+function endingOfFound(args: readonly Argument[]): string | undefined {
   const at = args.findIndex(({ value }) => value === '-name' || value === '-iname');
+  if (at === -1) return undefined;
   const ending = PLAIN_KIND.exec(args[at + 1]?.value ?? '')?.[1];
+  const isNegated = /^(?:!|-not)$/.test(args[at - 1]?.shape ?? '');
+  return ending === '.sample' || isNegated || !hasPlainTests(args) ? undefined : ending;
+}
+
+/** Whether no test or action before the command widens the set of found files. */
+function hasPlainTests(args: readonly Argument[]): boolean {
   const tests = args.slice(
     0,
     args.findIndex(({ value }) => RUNNERS.has(value ?? '')),
   );
-  const isNegated = /^(?:!|-not)$/.test(args[at - 1]?.shape ?? '');
-  const arePlain = tests.every(({ shape }) => !/^[-!(]/.test(shape) || PLAIN_TESTS.has(shape));
-  if (program !== 'find' || at === -1 || ending === undefined || ending === '.sample' || isNegated || !arePlain)
-    return undefined;
-  if (others.length > 0 || start?.value === undefined || start.isGlob) return undefined;
-  const value = `${start.value}/x${ending}`;
-  return { ...start, text: '{}', value, shape: value, isSample: true, maySplit: false };
+  return tests.every(({ shape }) => !/^[-!(]/.test(shape) || PLAIN_TESTS.has(shape));
 }
 
 const FD_RUNNERS = /^(?:-[A-Za-z]*[xX]|--exec(?:-batch)?)$/;

@@ -1,5 +1,5 @@
 import { type Argument, literal } from '../../words/argument.js';
-import { parseArguments } from '../../subject/options.js';
+import { hasOption, type ParsedArguments, parseArguments, valueOfOption } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
@@ -19,9 +19,17 @@ const OPTIONS = {
 
 /** `tar`: reads or writes an archive, and may run programs. */
 export function judgeTar(subject: CommandAnalysis): void {
-  const { options, operands, doubtful } = parseArguments(withDashes(subject.args), { options: OPTIONS });
-  const has = (...names: readonly string[]) => options.some(({ name }) => names.includes(name));
-  const valueOf = (...names: readonly string[]) => options.find(({ name }) => names.includes(name))?.value;
+  const parsed = parseArguments(withDashes(subject.args), { options: OPTIONS });
+  judgeRunOptions(subject, parsed);
+  judgeLosses(subject, parsed);
+  const archive = valueOfOption(parsed, '-f', '--file');
+  if (archive && archive.value !== '-') judgeArchive(subject, archive, parsed);
+  judgeMembers(subject, parsed);
+  for (const argument of parsed.doubtful) subject.addUnknown(argument, 'an option of tar');
+}
+
+/** Options with which tar runs programs. */
+function judgeRunOptions(subject: CommandAnalysis, { options }: ParsedArguments): void {
   for (const { name, spec, value } of options) {
     if (spec?.value === 'shell' && value) {
       subject.add('execute', `tar ${name} runs a program`);
@@ -30,22 +38,38 @@ export function judgeTar(subject: CommandAnalysis): void {
     }
     if (name === '--checkpoint-action') judgeAction(subject, value);
   }
-  if (has('-P', '--absolute-names')) subject.add('destructive', 'tar writes to any path that the archive names');
-  if (has('--remove-files') && operands.length === 0) subject.add('destructive', 'tar deletes the files that it packs');
-  if (has('--remove-files')) for (const file of operands) subject.remove(file, 'tar deletes', true);
-  const archive = valueOf('-f', '--file');
-  if (archive?.value !== '-' && archive) {
-    if (has('-c', '--create', '-r', '--append', '-u', '--update', '-A', '--delete')) subject.write(archive);
-    else subject.read(archive);
-    if (/^[^/]*:/.test(archive.shape))
-      subject.add(has('-c', '--create', '-r', '-u') ? 'exfiltration' : 'network', 'tar uses another machine');
+}
+
+/** Options with which tar overwrites or deletes files. */
+function judgeLosses(subject: CommandAnalysis, parsed: ParsedArguments): void {
+  const { operands } = parsed;
+  if (hasOption(parsed, '-P', '--absolute-names'))
+    subject.add('destructive', 'tar writes to any path that the archive names');
+  if (!hasOption(parsed, '--remove-files')) return;
+  if (operands.length === 0) subject.add('destructive', 'tar deletes the files that it packs');
+  for (const file of operands) subject.remove(file, 'tar deletes', true);
+}
+
+/** The archive is a file, or a file of another machine. */
+function judgeArchive(subject: CommandAnalysis, archive: Argument, parsed: ParsedArguments): void {
+  if (hasOption(parsed, '-c', '--create', '-r', '--append', '-u', '--update', '-A', '--delete')) subject.write(archive);
+  else subject.read(archive);
+  if (/^[^/]*:/.test(archive.shape))
+    subject.add(
+      hasOption(parsed, '-c', '--create', '-r', '-u') ? 'exfiltration' : 'network',
+      'tar uses another machine',
+    );
+}
+
+/** The files that tar extracts, or packs. */
+function judgeMembers(subject: CommandAnalysis, parsed: ParsedArguments): void {
+  if (!hasOption(parsed, '-x', '--extract', '--get')) {
+    for (const file of parsed.operands) subject.read(file);
+    return;
   }
-  if (has('-x', '--extract', '--get')) {
-    subject.write(valueOf('-C', '--directory') ?? literal('.'));
-    const top = valueOf('--one-top-level');
-    if (top) subject.write(top);
-  } else for (const file of operands) subject.read(file);
-  for (const argument of doubtful) subject.addUnknown(argument, 'an option of tar');
+  subject.write(valueOfOption(parsed, '-C', '--directory') ?? literal('.'));
+  const top = valueOfOption(parsed, '--one-top-level');
+  if (top) subject.write(top);
 }
 
 function judgeAction(subject: CommandAnalysis, value: Argument | undefined): void {

@@ -12,22 +12,33 @@ const RUNNING_SETTING =
 /** Options before git's subcommand: settings for this call. */
 export function judgeGit(subject: CommandAnalysis): void {
   const { args } = subject;
+  if (args.some(({ shape }) => /^(?:--\w+=)?ext::/.test(shape)))
+    subject.add('obfuscated', 'git runs a program to reach a repository');
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
-    const shape = arg?.shape ?? '';
-    if (args.some((word) => /^(?:--\w+=)?ext::/.test(word.shape))) {
-      subject.add('obfuscated', 'git runs a program to reach a repository');
-    }
-    if (!shape.startsWith('-')) return;
-    const attached = /^(?:-c|--config-env=?)(.+)$/s.exec(shape)?.[1];
-    const [place] = /^--(?:git-dir|work-tree)(?==|$)/.exec(shape) ?? [];
-    if (place !== undefined && arg)
-      judgePlace(subject, place, shape === place ? args[index + 1] : tailOf(arg, place.length + 1));
-    const isSetting = shape === '-c' || shape === '--config-env';
-    const setting = isSetting ? args[index + 1]?.shape : attached;
+    if (arg?.shape.startsWith('-') !== true) return;
+    const next = args[index + 1];
+    judgePlaceOption(subject, arg, next);
+    const setting = settingOf(arg.shape, next);
     if (setting !== undefined) judgeSetting(subject, setting);
-    if (isSetting || ['-C', '--git-dir', '--work-tree', '--namespace', '--exec-path'].includes(shape)) index += 1;
+    if (TAKES_NEXT.has(arg.shape)) index += 1;
   }
+}
+
+/** Options of git whose value is the next word. */
+const TAKES_NEXT = new Set(['-c', '--config-env', '-C', '--git-dir', '--work-tree', '--namespace', '--exec-path']);
+
+/** The setting that an option gives for this call, as `key=value`. */
+function settingOf(shape: string, next: Argument | undefined): string | undefined {
+  if (shape === '-c' || shape === '--config-env') return next?.shape;
+  return /^(?:-c|--config-env=?)(.+)$/s.exec(shape)?.[1];
+}
+
+/** `--git-dir` and `--work-tree`, with the value attached or in the next word. */
+function judgePlaceOption(subject: CommandAnalysis, arg: Argument, next: Argument | undefined): void {
+  const [option] = /^--(?:git-dir|work-tree)(?==|$)/.exec(arg.shape) ?? [];
+  if (option === undefined) return;
+  judgePlace(subject, option, arg.shape === option ? next : tailOf(arg, option.length + 1));
 }
 
 /** Another repository has its own settings, and another work tree is changed. */
@@ -55,18 +66,25 @@ export function judgeGitConfig(subject: CommandAnalysis): void {
   if (words.some(({ value }) => value !== undefined && READING_CONFIG.test(value))) return;
   const names = words.filter(({ shape }) => !shape.startsWith('-') && !['set', 'unset'].includes(shape));
   const [key] = names;
-  if (key?.value === undefined || RUNNING_SETTING.test(key.value)) {
-    if (names.length > 1 || words.length > names.length)
-      subject.add('persistence', `git will run a program that a setting names: ${key?.text ?? ''}`);
-  }
-  words.forEach(({ shape }, index) => {
-    const file = /^(?:-f|--file)$/.test(shape) ? words[index + 1] : undefined;
-    if (file) subject.write(file);
-    else if (shape.startsWith('--file=') && words[index]) subject.write(tailOf(words[index], '--file='.length));
-  });
+  const isChanged = names.length > 1 || words.length > names.length;
+  if (isChanged && mayRunProgram(key))
+    subject.add('persistence', `git will run a program that a setting names: ${key?.text ?? ''}`);
+  writeConfigFiles(subject, words);
   if (words.some(({ value }) => value === '--global' || value === '--system') && names.length > 1) {
     subject.add('persistence', 'git config changes a setting for all repositories');
   }
+}
+
+const mayRunProgram = (key: Argument | undefined): boolean =>
+  key?.value === undefined || RUNNING_SETTING.test(key.value);
+
+/** The files that `git config` changes in place of a repository's own. */
+function writeConfigFiles(subject: CommandAnalysis, words: readonly Argument[]): void {
+  words.forEach((word, index) => {
+    const file = /^(?:-f|--file)$/.test(word.shape) ? words[index + 1] : undefined;
+    if (file) subject.write(file);
+    else if (word.shape.startsWith('--file=')) subject.write(tailOf(word, '--file='.length));
+  });
 }
 
 /** `checkout`, `switch`, `restore`: operate on branches, or on files, whose changes are lost. */

@@ -1,6 +1,6 @@
 import { type Argument, literal } from '../../words/argument.js';
 import { POLICY_LIMITS } from '../../model/limits.js';
-import { parseArguments, tailOf } from '../../subject/options.js';
+import { type ParsedArguments, parseArguments, hasOption, tailOf } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
 import { isInputName } from '../../subject/standard-input.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
@@ -22,39 +22,56 @@ const OUTPUT = /(\bprintf?\b(?:[^;}\n">|]|"(?:\\.|[^"\\\n])*")*)>{1,2}\s*"([\w./
 /** `awk`: text processing, as long as its program only prints. */
 export function judgeAwk(subject: CommandAnalysis): void {
   const args = subject.args.filter(({ shape }) => !DUMPS.test(shape));
-  const { options, operands, doubtful } = parseArguments(args, { options: OPTIONS });
-  const sources = options.filter(({ name }) => name === '-e' || name === '--source').map(({ value }) => value);
-  const files = options.filter(({ spec }) => spec?.value === 'read');
-  const hasProgram = sources.length > 0 || files.length > 0;
-  for (const { value } of files) {
-    subject.add('execute', `awk runs a script: ${value?.text ?? ''}`);
-    const { stdin } = subject.command;
-    if (isInputName(value?.value) && stdin && stdin.kind !== 'file')
-      subject.add('obfuscated', 'awk runs code from its input, which cannot be judged');
+  const parsed = parseArguments(args, { options: OPTIONS });
+  const { programs, scripts, files } = readCall(parsed);
+  for (const script of scripts) judgeScriptFile(subject, script);
+  if (hasOption(parsed, '-l', '--load', '-i', '--include')) subject.add('obfuscated', 'awk loads other code');
+  for (const program of programs) judgeAwkProgram(subject, program);
+  judgeDumps(subject, parsed.operands[0]);
+  for (const file of files) subject.read(file);
+  for (const argument of parsed.doubtful) if (argument.maySplit) subject.addUnknown(argument, 'an option of awk');
+}
+
+/** The programs and files in the arguments of awk. */
+interface AwkCall {
+  readonly programs: readonly Argument[];
+  /** Values of the options that name a file with a program. */
+  readonly scripts: readonly (Argument | undefined)[];
+  readonly files: readonly Argument[];
+}
+
+/** The first operand is the program, unless options give one. */
+function readCall({ options, operands }: ParsedArguments): AwkCall {
+  const sources = options.filter(({ name }) => name === '-e' || name === '--source');
+  const scripts = options.filter(({ spec }) => spec?.value === 'read').map(({ value }) => value);
+  if (sources.length === 0 && scripts.length === 0)
+    return { programs: operands.slice(0, 1), scripts, files: operands.slice(1) };
+  return { programs: sources.flatMap(({ value }) => value ?? []), scripts, files: operands };
+}
+
+/** A program in a file, or on standard input. */
+function judgeScriptFile(subject: CommandAnalysis, script: Argument | undefined): void {
+  subject.add('execute', `awk runs a script: ${script?.text ?? ''}`);
+  const { stdin } = subject.command;
+  if (isInputName(script?.value) && stdin && stdin.kind !== 'file')
+    subject.add('obfuscated', 'awk runs code from its input, which cannot be judged');
+}
+
+function judgeAwkProgram(subject: CommandAnalysis, program: Argument): void {
+  if (program.value === undefined) subject.addUnknown(program, 'the program that awk runs');
+  if (program.shape.length > POLICY_LIMITS.maxScriptLength) {
+    subject.add('obfuscated', 'awk runs a program that is too long to be judged');
+    return;
   }
-  if (options.some(({ name }) => ['-l', '--load', '-i', '--include'].includes(name))) {
-    subject.add('obfuscated', 'awk loads other code');
-  }
-  for (const program of hasProgram ? sources : operands.slice(0, 1)) {
-    if (!program) continue;
-    if (program.value === undefined) subject.addUnknown(program, 'the program that awk runs');
-    if (program.shape.length > POLICY_LIMITS.maxScriptLength) {
-      subject.add('obfuscated', 'awk runs a program that is too long to be judged');
-      continue;
-    }
-    // Content of patterns and strings is not executed; a string after `>` is a file name.
-    const code = program.shape
-      .replaceAll(OUTPUT, (_whole, before: string, name: string) => {
-        subject.write({ ...literal(name), isGlob: false });
-        return before;
-      })
-      .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
-      .replaceAll(/(^|[~(,!&|{;\s])\/(?:\\.|[^/\\\n])+\//g, '$1');
-    if (BEYOND_PRINTING.test(code)) subject.add('obfuscated', 'awk runs commands or writes files');
-  }
-  judgeDumps(subject, operands[0]);
-  for (const file of hasProgram ? operands : operands.slice(1)) subject.read(file);
-  for (const argument of doubtful) if (argument.maySplit) subject.addUnknown(argument, 'an option of awk');
+  // Content of patterns and strings is not executed; a string after `>` is a file name.
+  const code = program.shape
+    .replaceAll(OUTPUT, (_whole, before: string, name: string) => {
+      subject.write({ ...literal(name), isGlob: false });
+      return before;
+    })
+    .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
+    .replaceAll(/(^|[~(,!&|{;\s])\/(?:\\.|[^/\\\n])+\//g, '$1');
+  if (BEYOND_PRINTING.test(code)) subject.add('obfuscated', 'awk runs commands or writes files');
 }
 
 /** Options with which gawk writes its program or variables to a file, whose name is attached. */

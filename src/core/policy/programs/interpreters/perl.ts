@@ -13,9 +13,8 @@ export function judgeTextEditing(subject: CommandAnalysis): boolean {
   const { args } = subject;
   const at = args.findIndex(({ shape }) => !LOOPING.test(shape));
   const [flag, code, ...files] = at === -1 ? [] : args.slice(at);
-  if (!flag || !/^-[npl]*e$/.test(flag.shape) || code?.value === undefined || code.isSample) return false;
-  const isOption = ({ shape, maySplit }: Argument) => shape.startsWith('-') || maySplit;
-  if (files.some(isOption) || !isTextEditing(code.value)) return false;
+  if (!flag || !/^-[npl]*e$/.test(flag.shape) || !isEditingCode(code)) return false;
+  if (files.some(({ shape, maySplit }) => shape.startsWith('-') || maySplit)) return false;
   const isInPlace = args.slice(0, at).some(({ shape }) => /^-[npl]*i/.test(shape));
   for (const file of files) {
     if (isInPlace) subject.write(file);
@@ -23,3 +22,6 @@ export function judgeTextEditing(subject: CommandAnalysis): boolean {
   }
   return true;
 }
+
+const isEditingCode = (code: Argument | undefined): boolean =>
+  code?.value !== undefined && !code.isSample && isTextEditing(code.value);

@@ -10,7 +10,7 @@ import {
   type ValueRole,
 } from '../../subject/program-spec.js';
 import { judgeProgram } from '../../subject/judge-program.js';
-import { parseArguments } from '../../subject/options.js';
+import { hasOption, type ParsedArguments, parseArguments, valueOfOption } from '../../subject/options.js';
 import { judgeTextEditing } from './perl.js';
 import { DESCRIPTOR, isInputName } from '../../subject/standard-input.js';
 import { judgeFetchedScript, judgeScriptAddress } from '../../subject/run-file.js';
@@ -20,19 +20,27 @@ import { isWholeText, judgeSource } from '../../subject/inline-source.js';
 const judgeInput =
   (options: Readonly<Record<string, OptionSpec>>) =>
   (subject: CommandAnalysis): void => {
-    const { operands, options: given } = parseArguments(subject.args, { options, stopsAtOperand: true });
-    const isPhp = subject.program === 'php';
-    const head = subject.args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
-    // php: the words after `--` are arguments of the script, which is read from standard input.
-    const script = isPhp && head?.shape === '--' ? undefined : operands[0];
-    const module = given.find(({ name }) => name === '-m')?.value;
+    const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
+    const script = scriptOf(subject, parsed);
+    const module = valueOfOption(parsed, '-m');
     if (module) judgeModule(subject, module);
-    if (isPhp && script?.isProcess !== true && given.some(({ name }) => name === '-S')) judgeServer(subject);
+    if (isPhpServer(subject, parsed, script)) judgeServer(subject);
     else if (!script || !judgeUnknownScript(subject, script)) {
-      const hasCode = given.some(({ spec }) => spec?.value !== undefined && GIVES_CODE.has(spec.value));
+      const hasCode = parsed.options.some(({ spec }) => spec?.value !== undefined && GIVES_CODE.has(spec.value));
       judgeStdin(subject, script, hasCode);
     }
   };
+
+/** The operand that names the script. */
+function scriptOf({ args, program }: CommandAnalysis, { operands }: ParsedArguments): Argument | undefined {
+  const head = args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
+  // php: the words after `--` are arguments of the script, which is read from standard input.
+  return program === 'php' && head?.shape === '--' ? undefined : operands[0];
+}
+
+/** `php -S`: the script handles the requests, unless it is the output of another command. */
+const isPhpServer = ({ program }: CommandAnalysis, parsed: ParsedArguments, script: Argument | undefined): boolean =>
+  program === 'php' && script?.isProcess !== true && hasOption(parsed, '-S');
 
 /** Roles of options whose value is the program, or names it. */
 const GIVES_CODE: ReadonlySet<ValueRole> = new Set(['source', 'code', 'text']);

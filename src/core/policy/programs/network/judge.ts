@@ -1,5 +1,5 @@
 import { type Argument, literal } from '../../words/argument.js';
-import { parseArguments, tailOf } from '../../subject/options.js';
+import { type ParsedArguments, parseArguments, tailOf } from '../../subject/options.js';
 import { each, valued, type ValueRole } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
@@ -23,17 +23,22 @@ export function judgeTarget(subject: CommandAnalysis, { text, hasSubstitution, s
 
 /** Programs that send their input or their arguments to others. Host names can carry data too. */
 export function judgeSender(subject: CommandAnalysis): void {
-  const { stdin } = subject.command;
-  const label = subject.program ?? 'it';
-  const isEmpty = stdin?.kind === 'file' && stdin.file.value === '/dev/null';
-  const isOfClient = stdin?.kind === 'unknown' && stdin.isOfClient === true;
-  if (!isEmpty && !isOfClient && (stdin?.kind === 'file' || stdin?.kind === 'unknown')) {
-    subject.add(
-      'exfiltration',
-      `${label} sends ${stdin.kind === 'file' ? stdin.file.text : `the output of ${stdin.what}`}`,
-    );
-  }
+  const data = sentInput(subject);
+  if (data !== undefined) subject.add('exfiltration', `${subject.program ?? 'it'} sends ${data}`);
   for (const arg of subject.args) judgeTarget(subject, arg);
+}
+
+/** A description of the input that leaves this machine; undefined if there is none, or if the client sent it. */
+function sentInput({ command: { stdin } }: CommandAnalysis): string | undefined {
+  switch (stdin?.kind) {
+    case 'file':
+      return stdin.file.value === '/dev/null' ? undefined : stdin.file.text;
+    case 'unknown':
+      return stdin.isOfClient === true ? undefined : `the output of ${stdin.what}`;
+    case 'text':
+    case undefined:
+      return undefined;
+  }
 }
 
 /** Clients with a command language of their own, in which local shell commands can be called. */
@@ -55,18 +60,21 @@ const COPY_OPTIONS = {
 
 /** `scp`, `rsync` and similar programs: copies from or to another machine. */
 export function judgeRemoteCopy(subject: CommandAnalysis): void {
-  const label = subject.program ?? 'it';
   const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
-  for (const { name, spec, value } of options) {
-    judgeCopyValue(subject, name, spec?.value, value);
-    if (name === '--daemon') subject.add('exfiltration', `${label} serves files to other machines`);
-    if (/^--(?:del|remove)/.test(name)) subject.add('destructive', `${label} ${name} deletes files`);
-  }
-  const target = operands.at(-1);
+  for (const option of options) judgeCopyOption(subject, option);
   for (const source of operands.slice(0, -1)) if (!isRemote(source)) subject.read(source);
+  const target = operands.at(-1);
   if (!target || operands.length < 2) return;
-  if (isRemote(target)) subject.add('exfiltration', `${label} sends files to another machine: ${target.text}`);
+  if (isRemote(target))
+    subject.add('exfiltration', `${subject.program ?? 'it'} sends files to another machine: ${target.text}`);
   else subject.write(target);
+}
+
+function judgeCopyOption(subject: CommandAnalysis, { name, spec, value }: ParsedArguments['options'][number]): void {
+  const label = subject.program ?? 'it';
+  judgeCopyValue(subject, name, spec?.value, value);
+  if (name === '--daemon') subject.add('exfiltration', `${label} serves files to other machines`);
+  if (/^--(?:del|remove)/.test(name)) subject.add('destructive', `${label} ${name} deletes files`);
 }
 
 function judgeCopyValue(
@@ -89,16 +97,21 @@ const isRemote = ({ shape }: Argument): boolean => /^(?:[\w.@\0-]+|\[[^\]]+\]):/
 export function judgeSocat(subject: CommandAnalysis): void {
   judgeSender(subject);
   for (const arg of subject.args) {
-    const [kind, type = ''] = /^([a-z0-9-]+):/i.exec(arg.shape) ?? [];
-    if (kind !== undefined && /^(?:exec|system|shell)$/i.test(type)) {
-      subject.add('obfuscated', `socat connects a program to another address: ${arg.text}`);
-      subject.runText(tailOf(arg, kind.length), 'the command that socat runs');
-    }
-    if (/^(?:open|create|file|gopen|creat)$/i.test(type))
-      subject.write({ ...tailOf(arg, kind?.length ?? 0), ...addressPath(arg, kind?.length ?? 0) });
-    if (/^unix-/i.test(type)) judgeControlSocket(subject, { ...arg, ...addressPath(arg, kind?.length ?? 0) });
-    if (/-l(?:isten)?$/i.test(type)) subject.add('exfiltration', 'socat accepts connections from other machines');
+    const [prefix, type] = /^([a-z0-9-]+):/i.exec(arg.shape) ?? [];
+    if (prefix !== undefined && type !== undefined) judgeAddress(subject, type, arg, prefix.length);
   }
+}
+
+/** Judges an address of socat, in which `type:` ends at `from`. */
+function judgeAddress(subject: CommandAnalysis, type: string, arg: Argument, from: number): void {
+  if (/^(?:exec|system|shell)$/i.test(type)) {
+    subject.add('obfuscated', `socat connects a program to another address: ${arg.text}`);
+    subject.runText(tailOf(arg, from), 'the command that socat runs');
+  }
+  if (/^(?:open|create|file|gopen|creat)$/i.test(type))
+    subject.write({ ...tailOf(arg, from), ...addressPath(arg, from) });
+  if (/^unix-/i.test(type)) judgeControlSocket(subject, { ...arg, ...addressPath(arg, from) });
+  if (/-l(?:isten)?$/i.test(type)) subject.add('exfiltration', 'socat accepts connections from other machines');
 }
 
 /** The path in an address of socat: its options follow after commas. */
@@ -112,6 +125,11 @@ const DELETING =
   /^(?:rm|rb|del|delete|remove|destroy|purge|terminate|uninstall|deletefile|cleanup)(?:-|$)|:destroy$|-delete$/;
 const REMOTE_STORE = /^[\w-]+:/;
 
+/** Verbs that copy files to the place that is named last. */
+const COPYING = /^(?:cp|mv|sync|copy|move|copyto|upload)$/;
+/** Words after which a file is sent, or that name one to be sent. */
+const UPLOADING = /^(?:(?:--(?:body|zip-file|file|f)|upload)$|fileb?:\/\/)/;
+
 /** Verbs of cloud clients that change state, or that print credentials. */
 const CHANGING =
   /^(?:create|update|put|modify|set|attach|detach|add|start|stop|reboot|send|invoke|run|associate|authorize)-/;
@@ -124,16 +142,23 @@ export function judgeCloud(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const verb = words.find((word) => DELETING.test(word.toLowerCase()));
   if (verb !== undefined) subject.add('destructive', `${label} ${verb} deletes remote data`);
-  if (
-    words.some((word) => /^(?:cp|mv|sync|copy|move|copyto|upload)$/.test(word)) &&
-    REMOTE_STORE.test(words.at(-1) ?? '')
-  )
-    subject.add('exfiltration', `${label} sends files to another machine: ${words.at(-1) ?? ''}`);
+  const store = remoteTarget(words);
+  if (store !== undefined) subject.add('exfiltration', `${label} sends files to another machine: ${store}`);
   const change = words.find((word) => CHANGING.test(word));
   if (change !== undefined) subject.add('persistence', `${label} ${change} changes remote data`);
-  const isVault = label === 'vault' && words.some((word) => /^(?:get|read|login|token)$/.test(word));
-  if (isVault || words.some((word) => REVEALING.test(word))) subject.add('exfiltration', `${label} reads credentials`);
-  if (words.some((word) => /^(?:--(?:body|zip-file|file|f)$|fileb?:\/\/)/.test(word)) || words.includes('upload'))
+  if (readsCredentials(label, words)) subject.add('exfiltration', `${label} reads credentials`);
+  if (words.some((word) => UPLOADING.test(word)))
     subject.add('exfiltration', `${label} sends files to another machine`);
-  if (words.includes('run') && label === 'heroku') subject.add('obfuscated', 'heroku runs commands on another machine');
+  if (label === 'heroku' && words.includes('run')) subject.add('obfuscated', 'heroku runs commands on another machine');
+}
+
+/** The remote store to which files are copied. */
+function remoteTarget(words: readonly string[]): string | undefined {
+  const last = words.at(-1) ?? '';
+  return words.some((word) => COPYING.test(word)) && REMOTE_STORE.test(last) ? last : undefined;
+}
+
+function readsCredentials(label: string, words: readonly string[]): boolean {
+  const isVault = label === 'vault' && words.some((word) => /^(?:get|read|login|token)$/.test(word));
+  return isVault || words.some((word) => REVEALING.test(word));
 }

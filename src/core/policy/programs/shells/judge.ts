@@ -22,30 +22,54 @@ interface ShellCall {
 }
 
 function readCall(args: readonly Argument[]): ShellCall {
-  let takesCommand = false;
-  let readsInput = false;
-  let startFile: Argument | undefined;
+  const { options, operand } = splitArguments(args);
+  const takesCommand = options.some(({ arg }) => /^-[A-Za-z]*c/.test(arg.shape));
+  return {
+    command: takesCommand ? operand : undefined,
+    script: takesCommand ? undefined : operand,
+    startFile: startFileOf(options),
+    readsInput: options.some(selectsInput),
+  };
+}
+
+/** An option of a shell, and the word after it, which may be its value. */
+interface ShellOption {
+  readonly arg: Argument;
+  readonly next: Argument | undefined;
+}
+
+/** Splits the arguments at the first operand; what follows it belongs to the script. */
+function splitArguments(args: readonly Argument[]): {
+  readonly options: readonly ShellOption[];
+  readonly operand: Argument | undefined;
+} {
+  const options: ShellOption[] = [];
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
-    if (!arg) break;
-    const { shape } = arg;
-    const isOption = /^[-+]./.test(shape);
-    if (!isOption || shape === '--') {
-      const operand = shape === '--' ? args[index + 1] : arg;
-      const role = takesCommand ? 'command' : 'script';
-      return { command: undefined, script: undefined, startFile, readsInput, [role]: operand };
-    }
-    if (shape.startsWith('--rcfile') || shape.startsWith('--init-file')) {
-      startFile = shape.includes('=') ? tailOf(arg, shape.indexOf('=') + 1) : args[index + 1];
-    }
-    if (/^-[A-Za-z]*c/.test(shape)) takesCommand = true;
-    if (/^-[A-Za-z]*s/.test(shape) || INPUT_OPTION.test(shape)) readsInput = true;
-    if (VALUED.has(shape) || /^[-+][A-Za-z]*[oO]$/.test(shape)) {
-      index += 1;
-      if (INPUT_OPTION.test(`--${args[index]?.shape ?? ''}`)) readsInput = true;
-    }
+    const next = args[index + 1];
+    if (arg?.shape === '--') return { options, operand: next };
+    if (!arg || !/^[-+]./.test(arg.shape)) return { options, operand: arg };
+    options.push({ arg, next });
+    if (takesValue(arg)) index += 1;
   }
-  return { command: undefined, script: undefined, startFile, readsInput };
+  return { options, operand: undefined };
+}
+
+/** Whether the next word is the value: after `-o`, or a cluster that ends in `o`. */
+const takesValue = ({ shape }: Argument): boolean => VALUED.has(shape) || /^[-+][A-Za-z]*[oO]$/.test(shape);
+
+/** A file that the shell runs first. */
+function startFileOf(options: readonly ShellOption[]): Argument | undefined {
+  const option = options.findLast(({ arg }) => /^--(?:rcfile|init-file)/.test(arg.shape));
+  if (!option) return undefined;
+  const { arg, next } = option;
+  return arg.shape.includes('=') ? tailOf(arg, arg.shape.indexOf('=') + 1) : next;
+}
+
+/** Whether an option makes the shell read its script from standard input: `-s`, `-o shinstdin`. */
+function selectsInput({ arg, next }: ShellOption): boolean {
+  if (/^-[A-Za-z]*s/.test(arg.shape) || INPUT_OPTION.test(arg.shape)) return true;
+  return takesValue(arg) && INPUT_OPTION.test(`--${next?.shape ?? ''}`);
 }
 
 /** Judges a shell with another language than the parser's. */
@@ -59,17 +83,24 @@ export function judgeShell(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { command, script, startFile, readsInput } = readCall(subject.args);
   if (startFile) subject.addSideEffect('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
-  if (label === 'zsh' && subject.inquiry.facts.shell !== 'zsh' && SETS_ZSH_NAMES.test(command?.shape ?? ''))
-    subject.addSideEffect('obfuscated', 'the command for zsh changes where zsh finds programs');
   if (command) {
+    judgeZshNames(subject, command);
     subject.runText(command, `the command that ${label} runs`);
-    return;
-  }
-  if (readsInput || !script || isInputName(script.value)) {
-    judgeInput(subject, label);
-    return;
-  }
-  if (DESCRIPTOR.test(script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape))
+  } else if (readsInput || !script || isInputName(script.value)) judgeInput(subject, label);
+  else judgeScript(subject, label, script);
+}
+
+/** zsh keeps the places of programs in variables that mean nothing to the shell of the session. */
+function judgeZshNames(subject: CommandAnalysis, { shape }: Argument): void {
+  const isOnlyZsh = subject.program === 'zsh' && subject.inquiry.facts.shell !== 'zsh';
+  if (isOnlyZsh && SETS_ZSH_NAMES.test(shape))
+    subject.addSideEffect('obfuscated', 'the command for zsh changes where zsh finds programs');
+}
+
+/** Judges a script that an operand names. */
+function judgeScript(subject: CommandAnalysis, label: string, script: Argument): void {
+  const path = script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape;
+  if (DESCRIPTOR.test(path))
     subject.addSideEffect('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
   else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs the output of another command`);
   else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);

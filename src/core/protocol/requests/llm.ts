@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { LLM_PROVIDERS } from '../llm/settings.js';
-import * as field from './fields.js';
-import { resourceUse } from './results.js';
+import { LLM_PROVIDERS } from '../../llm/settings.js';
+import * as field from '../fields.js';
+import { resourceUse } from '../results.js';
 
 const { optional } = field;
 

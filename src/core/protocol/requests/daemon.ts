@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { ROLE_NAMES } from '../access/roles.js';
-import { CONFIRMATION_MODES } from '../confirmation/modes.js';
-import { timestamp } from './fields.js';
+import { ROLE_NAMES } from '../../access/roles.js';
+import { CONFIRMATION_MODES } from '../../confirmation/modes.js';
+import { timestamp } from '../fields.js';
 
 /** Fields that identify one run of the daemon. */
 export const daemonIdentity = {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { MAX_LISTED_PATHS } from '../checkpoints/entry.js';
-import * as field from './fields.js';
-import { outputOptions } from './output-options.js';
-import { changedPath, checkpointInfo, skippedPath } from './results.js';
+import { MAX_LISTED_PATHS } from '../../checkpoints/entry.js';
+import * as field from '../fields.js';
+import { outputOptions } from '../output-options.js';
+import { changedPath, checkpointInfo, skippedPath } from '../results.js';
 
 const { optional } = field;
 

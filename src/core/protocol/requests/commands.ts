@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+import { judgedCommands, judgement } from '../confirmations.js';
+import * as field from '../fields.js';
+import { outputOptions } from '../output-options.js';
+import { commandResult, processInfo } from '../results.js';
+import { namesATarget, target, TARGET_MISSING } from './target.js';
+
+const { optional } = field;
+
+/** The requests that run a command, and those about a running or ended one. */
+export const commandRequests = {
+  execute_command: {
+    summary: 'Runs a command in a session, or in a fresh environment without one.',
+    input: z.strictObject({
+      command: field.textWithoutNul('a command').describe('Shell text; with `args`, the program to run'),
+      session_id: optional(field.sessionId),
+      args: optional(z.array(field.textWithoutNul('an argument'))).describe(
+        'Run `command` as a program with exactly these arguments, without shell parsing',
+      ),
+      cwd: optional(field.directory).describe('Directory for this command alone'),
+      env: optional(field.environmentVariables).describe('Variables for this command alone'),
+      stdin: optional(z.string()).describe('Text on standard input; by default the terminal, for one-shots nothing'),
+      stdin_stream: optional(z.boolean()).describe(
+        'Standard input is a pipe that `send_input` feeds under this `command_id`, which is required; see [Streamed input](#streamed-input)',
+      ),
+      timeout_ms: optional(field.timeoutMs).describe(
+        'Most time the command may take; by default `command_max_lifetime`',
+      ),
+      no_output_timeout_ms: optional(field.timeoutMs).describe('Most time it may take without printing anything'),
+      tty: optional(z.boolean()).describe('Put stdout and stderr on the terminal; both come back as stdout'),
+      stream: optional(z.boolean()).describe('Send `command_output` events while it runs'),
+      background: optional(z.boolean()).describe('Answer at once with `status: "running"`'),
+      output: optional(outputOptions),
+      limits: optional(field.resourceLimits).describe('Limits for this command, lower than those of its session'),
+      sandbox: optional(field.sandboxProfile).describe(
+        'Sandbox profile of a command without a session, as in `open_session`; a session keeps its own',
+      ),
+      command_id: optional(field.commandId).describe('Chosen by the client, it makes a repeated request idempotent'),
+    }),
+    output: commandResult,
+  },
+  check_command: {
+    summary: 'Reports the verdict of the policy on a command, without running it.',
+    input: z.strictObject({
+      command: field.textWithoutNul('a command').describe('As in `execute_command`'),
+      args: optional(z.array(field.textWithoutNul('an argument'))).describe('As in `execute_command`'),
+      stdin_stream: optional(z.boolean()).describe('As in `execute_command`'),
+      session_id: optional(field.sessionId).describe('Where it would run: its directory, aliases and functions count'),
+      cwd: optional(field.directory).describe('Directory for this command alone; it need not exist'),
+    }),
+    output: z.object({
+      ...judgement,
+      commands: judgedCommands,
+      enforced: z.boolean().describe('Whether `execute_command` acts on it; false with `confirmation.mode: off`'),
+    }),
+  },
+  signal_command: {
+    summary: 'Sends a signal to the foreground processes of a running command.',
+    input: z.strictObject({ ...target, signal: field.signalName }).refine(namesATarget, TARGET_MISSING),
+    output: z.object({ signalled: z.array(processInfo) }),
+  },
+  wait_command: {
+    summary: 'Waits for a command and returns its result, or the output so far.',
+    input: z.strictObject({
+      command_id: field.commandId,
+      timeout_ms: optional(field.waitMs).describe('How long to wait; 0 asks without waiting; by default until the end'),
+    }),
+    output: commandResult,
+  },
+  read_output: {
+    summary: 'Reads exact bytes of a command’s output.',
+    input: z.strictObject({
+      command_id: field.commandId,
+      stream: optional(field.outputStream).describe('stdout by default'),
+      offset: optional(z.int().min(0)).describe('In bytes; 0 by default'),
+      length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('In bytes; 65536 by default'),
+    }),
+    output: z.object({
+      data: field.bytes,
+      offset: z.int(),
+      size: z.int().describe('Bytes the stream has so far'),
+      eof: z.boolean().describe('Nothing follows, now or later'),
+    }),
+  },
+} as const;

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+import { LIMIT_MECHANISM_NAMES } from '../../limits/limits.js';
+import * as field from '../fields.js';
+import { effectiveLimits } from '../results.js';
+import { daemonIdentity } from './daemon.js';
+
+/** The request about the machine. */
+export const machineRequests = {
+  shell_metadata: {
+    summary: 'Describes the machine and the shell that commands run on.',
+    input: z.strictObject({}),
+    output: z.object({
+      operating_system: z.string(),
+      shell: z.string().describe('The default shell and its version'),
+      workspace_directory: z.string(),
+      architecture: z.string(),
+      kernel: z.string(),
+      hostname: z.string(),
+      user: z.string(),
+      cpus: z.int(),
+      memory_bytes: z.int(),
+      memory_available_bytes: z.int(),
+      disk_bytes: z.int().nullable().describe('Size of the file system of the workspace'),
+      disk_free_bytes: z.int().nullable(),
+      shells: z.array(z.object({ name: z.string(), path: z.string(), version: z.string() })),
+      limits: z.object({
+        command_max_lifetime_ms: z.int(),
+        session_max_lifetime_ms: z.int(),
+        max_sessions: z.int(),
+        queue_limit: z.int(),
+        max_output_size: z.int(),
+        begin_output_size: z.int(),
+        end_output_size: z.int(),
+        max_message_bytes: z.int(),
+      }),
+      resource_limits: z.object({
+        ...effectiveLimits.shape,
+        mechanism: z.enum(LIMIT_MECHANISM_NAMES).describe('By what limits are kept, where any is set'),
+        mechanism_in_use: z
+          .enum(LIMIT_MECHANISM_NAMES)
+          .describe(
+            'What new sessions run under that set no limit themselves: `mechanism`, or `polling` while nothing asks for the process namespace of `pid_namespace`',
+          ),
+        enforced: z.boolean().describe('Whether the kernel itself keeps memory and processes within them'),
+        rejected: z
+          .array(z.object({ mechanism: z.string(), reason: z.string() }))
+          .describe('Better mechanisms, and why they cannot be used here'),
+      }),
+      sandbox: z.object({
+        profile: field.sandboxProfile.describe('What commands are in that ask for nothing stricter'),
+        configured: field.sandboxProfile.describe('What `sandbox.profile` says'),
+        available: z.array(field.sandboxProfile).describe('What works on this machine'),
+        reason: z.string().nullable().describe('Why `profile` is less than what is configured'),
+      }),
+      ...daemonIdentity,
+    }),
+  },
+} as const;

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+
+import * as field from '../fields.js';
+import { effectiveLimits, sessionInfo } from '../results.js';
+
+const { optional } = field;
+
+/** The requests about sessions. */
+export const sessionRequests = {
+  open_session: {
+    summary: 'Opens a persistent shell session.',
+    input: z.strictObject({
+      cwd: optional(field.directory),
+      env: optional(field.environmentVariables),
+      shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh or sh, or the path of one'),
+      label: optional(field.label),
+      sandbox: optional(field.sandboxProfile).describe(
+        'Sandbox profile: the configured one (`sandbox.profile`) by default, or a stricter one',
+      ),
+      cols: optional(field.terminalCells).describe('Terminal width; 200 by default'),
+      rows: optional(field.terminalCells).describe('Terminal height; 50 by default'),
+      limits: optional(field.resourceLimits).describe('Limits for this session, lower than the configured ones'),
+    }),
+    output: z.object({
+      session_id: field.sessionId,
+      shell: z.string(),
+      working_directory: z.string(),
+      expires_at: field.timestamp,
+      sandbox: field.sandboxProfile.describe(
+        'The sandbox that it is in: less than what is configured where that does not work',
+      ),
+      limits: effectiveLimits,
+    }),
+  },
+  close_session: {
+    summary: 'Ends a session and every process in it.',
+    input: z.strictObject({ session_id: field.sessionId }),
+    output: z.object({ session_id: field.sessionId }),
+  },
+  list_sessions: {
+    summary: 'Lists the sessions.',
+    input: z.strictObject({}),
+    output: z.object({ sessions: z.array(sessionInfo) }),
+  },
+  get_session: {
+    summary: 'Describes one session.',
+    input: z.strictObject({ session_id: field.sessionId }),
+    output: sessionInfo,
+  },
+  reset_session: {
+    summary: 'Ends everything in a session and gives it a fresh shell under the same id.',
+    input: z.strictObject({
+      session_id: field.sessionId,
+      cwd: optional(field.directory).describe('By default where the session was opened'),
+      env: optional(field.environmentVariables).describe('By default what the session was opened with'),
+    }),
+    output: z.object({ session_id: field.sessionId, shell: z.string(), working_directory: z.string() }),
+  },
+  attach_session: {
+    summary: 'Subscribes to a session and replays its output from a sequence number, before the answer.',
+    input: z.strictObject({
+      session_id: field.sessionId,
+      from_seq: optional(z.int().min(0)).describe('First event wanted; by default only what comes from now on'),
+      max_bytes_per_second: optional(z.int().min(field.MIN_OBSERVER_RATE)).describe(
+        'Observe only: commands never wait for this client, and output above the rate is skipped, oldest first, with `output_gap` events. By default it gets all output, and commands wait for it',
+      ),
+    }),
+    output: z.object({
+      session_id: field.sessionId,
+      next_seq: z.int().describe('`seq` of the next event'),
+      replayed: z
+        .int()
+        .describe('How many events were sent again; 0 for an observer, which gets them after the answer'),
+      gap: z
+        .object({ from_seq: z.int(), to_seq: z.int() })
+        .nullable()
+        .describe('The wanted events that are no longer kept, both ends included'),
+    }),
+  },
+  watch_resources: {
+    summary:
+      'Subscribes to `resource_usage` events, which come while a command or background process runs in the session.',
+    input: z.strictObject({
+      session_id: field.sessionId,
+      interval_ms: z.int().min(0).max(field.MAX_USAGE_INTERVAL_MS).describe('Between two events at least; 0 ends it'),
+    }),
+    output: z.object({ session_id: field.sessionId, interval_ms: z.int() }),
+  },
+} as const;

@@ -1,0 +1,16 @@
+import * as field from '../fields.js';
+
+const { optional } = field;
+
+/** Target of a request: a command by its id, or the command that runs in a session. */
+export const target = {
+  session_id: optional(field.sessionId),
+  command_id: optional(field.commandId),
+};
+
+/** Whether a request has a target. */
+export const namesATarget = (request: { session_id?: string | undefined; command_id?: string | undefined }): boolean =>
+  request.session_id !== undefined || request.command_id !== undefined;
+
+/** The problem of a request without one. */
+export const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+
+import { confirmationInfo, confirmationResolution } from '../confirmations.js';
+import { bytes, callId, commandId, optional, outputStream, sessionId } from '../fields.js';
+import { daemonIdentity } from '../requests/daemon.js';
+import { commandResult, processInfo, warning } from './commands.js';
+import { breach, kill, killedBy } from './limits.js';
+
+/** Events that the daemon sends: a summary and the schema of the payload, by event name. */
+export const events = {
+  daemon_info: {
+    summary:
+      'Identifies the run of the daemon. It is the first event of every connection; a new `instance_id` means a restart.',
+    schema: z.object(daemonIdentity),
+  },
+  command_output: {
+    summary: 'Output of a running command, or of a background job of an ended one.',
+    schema: z.object({
+      command_id: commandId,
+      session_id: sessionId.nullable(),
+      stream: outputStream,
+      seq: z.int().describe('Rises by one per session (per command for one-shots); a gap is announced by `output_gap`'),
+      offset: z.int().describe('Position of the first byte in the stream: `read_output` takes the same offsets'),
+      data: z
+        .union([z.string(), bytes])
+        .describe('Text, never cut inside a character; bytes where they are not UTF-8 or base64 was asked for'),
+    }),
+  },
+  output_gap: {
+    summary: 'The client was too slow: these events were left out. `read_output` has the bytes.',
+    schema: z.object({
+      session_id: sessionId.nullable(),
+      from_seq: z.int(),
+      to_seq: z.int().describe('The last one left out'),
+    }),
+  },
+  command_finished: { summary: 'A command has ended; the fields are those of its result.', schema: commandResult },
+  awaiting_input: {
+    summary: 'A command is blocked in a read from its terminal.',
+    schema: z.object({
+      command_id: commandId,
+      session_id: sessionId,
+      prompt: z.string().describe('The last unfinished line it printed, at most 200 characters'),
+    }),
+  },
+  health_warning: {
+    summary: 'Commands have left the session in a state in which others will fail. The next result reports it too.',
+    schema: z.object({ session_id: sessionId, warnings: z.array(warning) }),
+  },
+  llm_chunk: {
+    summary: 'A chunk of the answer to `llm_stream`. Only the requesting client gets it.',
+    schema: z.object({
+      call_id: callId,
+      index: z.int().describe('Rises by one from 0'),
+      content: z.string(),
+    }),
+  },
+  resource_usage: {
+    summary: 'The current resource usage of a session, for clients that sent `watch_resources`.',
+    schema: z.object({
+      session_id: sessionId,
+      command_id: commandId.nullable().describe('The command that runs'),
+      cpu_percent: z.number().describe('Of one core, since the daemon looked last'),
+      cpu_ms: z.int().describe('CPU time since something began to run in the session'),
+      memory_bytes: z.int(),
+      processes: z.int().describe('Processes and threads, the shell included'),
+      written_bytes: z.int().describe('Written to disks since something began to run in the session'),
+    }),
+  },
+  resource_warning: {
+    summary: 'A limit is near (80 %), or it was exceeded and the processes responsible are being ended.',
+    schema: z.object({
+      session_id: sessionId.nullable(),
+      command_id: commandId.nullable().describe('The command that runs; null when background processes are meant'),
+      level: z.enum(['warning', 'exceeded']),
+      ...breach,
+    }),
+  },
+  confirmation_required: {
+    summary: 'A confirmation is open. Sent to the requesting client and to those that may decide.',
+    schema: confirmationInfo,
+  },
+  confirmation_resolved: {
+    summary: 'A confirmation is closed. Sent to the same clients.',
+    schema: confirmationResolution,
+  },
+  session_closed: {
+    summary: 'A session has ended.',
+    schema: z.object({
+      session_id: sessionId,
+      reason: z
+        .enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown', 'restarted'])
+        .describe('`restarted` comes from client libraries: the session belonged to an earlier run of the daemon'),
+      detail: z.string(),
+      killed_by: optional(killedBy).describe('Which kind of limit, when it has ended for one'),
+      limit: optional(kill).describe('Likewise: the limit, and what was ended for it'),
+      survivors: optional(z.array(processInfo)).describe('Processes of the session that could not be ended'),
+    }),
+  },
+  access_ended: {
+    summary: 'The token of this connection is no longer valid. The daemon then closes the connection.',
+    schema: z.object({ message: z.string().describe('Why: it was revoked or replaced, or has expired') }),
+  },
+  server_shutdown: {
+    summary: 'The daemon is stopping, and ends all commands and sessions.',
+    schema: z.object({ reason: z.string(), grace_ms: z.int() }),
+  },
+} as const;
+
+/** Name of an event that the daemon sends. */
+export type EventName = keyof typeof events;
+
+/** Payload of an event. */
+export type EventPayload<N extends EventName> = z.output<(typeof events)[N]['schema']>;
+
+/** Reason for the end of a session. */
+export type SessionEndReason = EventPayload<'session_closed'>['reason'];

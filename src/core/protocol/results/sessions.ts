@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+import { commandId, label, sandboxProfile, sessionId, terminalCells, timestamp } from '../fields.js';
+import { processInfo } from './commands.js';
+import { effectiveLimits } from './limits.js';
+
+/** A session in wire format. */
+export const sessionInfo = z.object({
+  session_id: sessionId,
+  owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
+  label: label.nullable(),
+  shell: z.string().describe('bash, zsh or sh'),
+  sandbox: sandboxProfile,
+  state: z.enum(['idle', 'busy']),
+  working_directory: z.string(),
+  created_at: timestamp,
+  last_used_at: timestamp,
+  expires_at: timestamp,
+  cols: terminalCells,
+  rows: terminalCells,
+  running_command: z
+    .object({
+      command_id: commandId,
+      command: z.string(),
+      started_at: timestamp,
+      tty: z.boolean().describe('Whether it was started with `tty`: its output comes as a terminal gets it'),
+    })
+    .nullable(),
+  queued_commands: z.int(),
+  next_seq: z.int().describe('`seq` of the next `command_output`'),
+  restarts: z.int().describe('How often the shell was replaced'),
+  attached_clients: z.int(),
+  background_processes: z.array(processInfo),
+  limits: effectiveLimits,
+});
+
+/** A session as `list_sessions` and `get_session` describe it. */
+export type SessionInfo = z.output<typeof sessionInfo>;
