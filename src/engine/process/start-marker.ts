@@ -19,6 +19,7 @@ export interface StartMarker {
   readonly newestPid: number | undefined;
 }
 
+/** Returns a marker for the present moment. */
 export const markStart = (): StartMarker => ({ at: performance.now(), newestPid: newestPid() });
 
 /**

@@ -81,11 +81,20 @@ export class Checkpoints {
     return (await this.#save(label, 'before_command', principal)).id;
   }
 
+  /**
+   * Lists the checkpoints that a principal may see. Does not wait for other jobs.
+   * @throws AdapterError GIT_NOT_FOUND, CHECKPOINT_FAILED
+   */
   async list(principal: Principal): Promise<Answer<'list_checkpoints'>> {
     const checkpoints = await this.#run({ kind: 'list', scope: scopeOf(principal) });
     return { checkpoints: checkpoints.map(infoOf) };
   }
 
+  /**
+   * Compares the workspace with a checkpoint, by default the newest one that the principal may see.
+   * @throws AdapterError CHECKPOINT_NOT_FOUND; INVALID_REQUEST for a path outside of the workspace; RESOURCE_EXHAUSTED
+   *   when too many requests wait
+   */
   async diff(request: Request<'diff_workspace'>, principal: Principal): Promise<Answer<'diff_workspace'>> {
     const { checkpoint_id: id = null, format = 'names', output } = request;
     const style = styleOf(output);
@@ -110,6 +119,10 @@ export class Checkpoints {
     };
   }
 
+  /**
+   * Restores the workspace from a checkpoint, after saving it in another one with which the restore can be undone.
+   * @throws AdapterError RESTORE_FAILED, and the errors of `diff`
+   */
   async restore(request: Request<'restore_workspace'>, principal: Principal): Promise<Answer<'restore_workspace'>> {
     const { checkpoint_id: id } = request;
     const job = {

@@ -39,6 +39,7 @@ export const TOKEN_ENDED = 'the token that asked for it no longer counts';
 export const tokenEnded = (): AdapterError =>
   new AdapterError('COMMAND_DENIED', `${TOKEN_ENDED}: nothing was run`, { details: { outcome: 'withdrawn' } });
 
+/** The error for requests that were waiting when the daemon was told to stop. */
 export const shuttingDown = (): AdapterError => new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
 
 /** A justification contains a letter or digit, of any script. */
