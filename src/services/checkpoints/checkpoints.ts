@@ -111,11 +111,7 @@ export class Checkpoints {
       checkpoint_id: checkpointId,
       changes: [...changes.shown],
       change_count: changes.count,
-      patch: patch?.text ?? null,
-      original_patch_size: patch?.characters ?? null,
-      patch_truncated: patch?.isTruncated ?? false,
-      encoding: style.encoding,
-      lossy: style.encoding === 'utf8' && patch?.isLossy === true,
+      ...patchAnswer(patch, style.encoding),
     };
   }
 
@@ -261,6 +257,18 @@ const savedAnswer = (saved: SavedCheckpoint): Answer<'checkpoint_workspace'> => 
 /** The fields `NAME` and `NAME_count`. */
 function listAnswer<N extends string, T>(name: N, { shown, count }: Listed<T>) {
   return { [name]: [...shown], [`${name}_count`]: count } as Record<N, T[]> & Record<`${N}_count`, number>;
+}
+
+/** The fields about a patch, which exist without one as well. */
+function patchAnswer(patch: JobResults['diff']['patch'], encoding: Answer<'diff_workspace'>['encoding']) {
+  if (!patch) return { patch: null, original_patch_size: null, patch_truncated: false, encoding, lossy: false };
+  return {
+    patch: patch.text,
+    original_patch_size: patch.characters,
+    patch_truncated: patch.isTruncated,
+    encoding,
+    lossy: encoding === 'utf8' && patch.isLossy,
+  };
 }
 
 const isShutdown = (error: unknown): boolean => error instanceof AdapterError && error.code === 'SHUTTING_DOWN';
