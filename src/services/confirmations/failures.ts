@@ -1,7 +1,8 @@
-import type { ConfirmationOutcome, Decider } from '../../core/confirmation/record.js';
+import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Confirmation } from './confirmation.js';
+import type { Decision } from './deciders.js';
 import { termsOf } from './wire.js';
 
 /** The error for a confirmation id unknown to a principal: the same for every cause. */
@@ -66,7 +67,7 @@ export function assertMeant({ command_sha256: sha256, justification }: Request<'
 export function denial(
   confirmation: Confirmation,
   outcome: Exclude<ConfirmationOutcome, 'approved'>,
-  { by, justification }: { readonly by: Decider; readonly justification: string },
+  { by, justification }: Decision,
   isEnding: boolean,
 ): AdapterError {
   if (isEnding) return shuttingDown();
