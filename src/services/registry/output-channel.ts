@@ -150,19 +150,23 @@ export class OutputChannel implements Disposable {
 
   #take(command: Command, stream: OutputStreamName, { offset, data }: Piece): void {
     const last = this.#pending.at(-1);
-    const isSameKind = last && typeof last.parts[0] === typeof data;
-    if (isSameKind && last.command === command && last.stream === stream && last.size + data.length <= MAX_EVENT_SIZE) {
+    if (last?.command === command && last.stream === stream && hasRoomFor(data, last)) {
       last.parts.push(data);
       last.size += data.length;
     } else {
       this.#pending.push({ command, stream, offset, parts: [data], size: data.length });
     }
-    const waiting = this.#pending.length > 1 || (this.#pending[0]?.size ?? 0) >= MAX_EVENT_SIZE / 2;
-    if (waiting || performance.now() - this.#lastFlush > BATCH_MS) this.flush();
+    if (this.#isDue()) this.flush();
     else
       this.#flushTimer ??= setTimeout(() => {
         this.flush();
       }, BATCH_MS);
+  }
+
+  /** Whether the pending output is sent at once, and not with what follows it. */
+  #isDue(): boolean {
+    if (this.#pending.length > 1 || (this.#pending[0]?.size ?? 0) >= MAX_EVENT_SIZE / 2) return true;
+    return performance.now() - this.#lastFlush > BATCH_MS;
   }
 
   #emit({ command, stream, offset, parts, size }: Pending): void {
@@ -209,6 +213,10 @@ export class OutputChannel implements Disposable {
     this.#hold(command, true);
   }
 }
+
+/** Whether an event can take more data: an event is text or bytes, and has a maximum size. */
+const hasRoomFor = (data: string | Uint8Array, { parts, size }: Pending): boolean =>
+  typeof parts[0] === typeof data && size + data.length <= MAX_EVENT_SIZE;
 
 function joinParts(parts: readonly (string | Uint8Array)[]): string | Uint8Array {
   const [first] = parts;
