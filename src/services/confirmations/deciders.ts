@@ -13,7 +13,7 @@ export interface Decision {
 type Asked = Pick<Confirmation, 'mode' | 'requester'>;
 
 /** True when the principal requested the action itself. */
-export const isOwn = ({ requester }: Asked, { id }: Principal): boolean => id === requester.id;
+const isOwn = ({ requester }: Asked, { id }: Principal): boolean => id === requester.id;
 
 /**
  * True when a principal may know of a confirmation: its requester, and operators for what operators decide. To all
