@@ -33,7 +33,6 @@ export default tseslint.config(
       ],
     },
   },
-  // What exceeds these today is listed in eslint-suppressions.json, which may only shrink: see CONTRIBUTING.md.
   {
     files: ['src/**/*.ts'],
     plugins: { local: { rules: { 'public-docs': publicDocs } } },

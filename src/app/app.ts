@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Configuration } from '../config/model/configuration.js';
@@ -8,13 +9,16 @@ import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { SHELLS } from '../engine/shells/list.js';
 import { RequestAudit } from '../services/audit/request-audit.js';
 import { sampleWorkload } from '../services/machine/workload.js';
+import type { Services } from '../services/services.js';
 import { PrometheusMetrics } from '../transports/http/prometheus.js';
+import type { SocketIoServer } from '../transports/socketio/server.js';
 
 import type { Disposables } from './disposables.js';
 import { buildAudit } from './audit.js';
-import { abandonEngine, buildEngine } from './engine.js';
-import { gateSettings } from './gate-settings.js';
+import { CurrentSettings } from './current-settings.js';
+import { abandonEngine, buildEngine, type Engine } from './engine.js';
 import { reload } from './reload.js';
+import type { RuntimeContext } from './runtime-context.js';
 import { buildAccess, buildServices } from './services.js';
 import { buildTransports } from './transports.js';
 
@@ -60,65 +64,90 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function build(options: AppOptions, closers: Disposables, closeAll: () => Promise<void>): Promise<App> {
-  const { log, secrets, version } = options;
-  let { configuration } = options;
-  let gate = gateSettings(configuration);
+  const { configuration, log, secrets, version } = options;
+  const settings = new CurrentSettings(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
-  const engine = await buildEngine(() => configuration, log, closers);
+  const early = { configuration: settings.configuration, log, closers };
+  const engine = await buildEngine(early);
   const audit = await buildAudit(configuration, secrets, log('audit'), closers);
-  const requestAudit = new RequestAudit(audit);
-  const access = buildAccess(configuration, engine, log('access'), { audit, requestAudit }, closers);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
-  const services = buildServices(engine, access, version, log, closers, {
+  const context: RuntimeContext = {
+    ...early,
+    version,
     metrics: prometheus ?? NO_METRICS,
     audit,
-    requestAudit,
+    requestAudit: new RequestAudit(audit),
     secrets,
-    configuration: () => configuration,
-    gate: () => gate,
+    gate: settings.gate,
     isClosing: () => closing !== undefined,
-  });
-  const { sessions, confirmations, llm, completions } = services;
-  const { http, server } = buildTransports(services, configuration, version, prometheus, log, closers);
-  const shells = SHELLS.map(({ name }) => name);
-  prometheus?.watch(shells, async () => ({
-    ...(await sampleWorkload({ ...services, ...engine, limits: configuration.adapter.resourceLimits })),
-    clients: server.clients,
-  }));
+  };
+  const services = buildServices(engine, buildAccess(engine, context), context);
+  const { http, server } = buildTransports(services, prometheus, context);
+  const parts = { engine, services, server, settings };
+  if (prometheus) watchWorkload(prometheus, parts);
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
-  const { address, family, port } = await http.listen();
+  const address = await http.listen();
   const { file = null } = configuration;
   audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
-
-  const work = [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers];
-  const close = (reason: string) => {
-    closing ??= (async () => {
-      server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
-      // Work that clients wait for ends first, while they are still connected and can receive the results.
-      await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
-      // The last commands have settled; what follows from their ends, such as audit records, comes in this turn.
-      await nextTurn();
-      audit.record({ event: 'daemon_stopped', details: { reason } });
-      await closeAll();
-    })();
-    return closing;
-  };
+  const close = (reason: string) => (closing ??= shutDown(parts, reason, closeAll));
   return {
-    url: `${configuration.socketio.tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    reconfigure: (next) => {
-      const reloaded = reload(options.configuration, next);
-      gate = gateSettings(reloaded.configuration);
-      ({ configuration } = reloaded);
-      secrets.replace(next.secrets);
-      access.refresh();
-      audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
-      return reloaded.waiting;
-    },
+    url: urlOf(address, configuration),
+    reconfigure: (next) => reconfigure(options, next, parts),
     close,
     killAll: () => {
       abandonEngine(engine);
     },
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
+}
+
+/** The parts of a running daemon. */
+interface Parts {
+  readonly engine: Engine;
+  readonly services: Services;
+  readonly server: SocketIoServer;
+  readonly settings: CurrentSettings;
+}
+
+/** Has the gauges of Prometheus read from the running daemon. */
+function watchWorkload(prometheus: PrometheusMetrics, { engine, services, server, settings }: Parts): void {
+  const shells = SHELLS.map(({ name }) => name);
+  prometheus.watch(shells, async () => {
+    const limits = settings.configuration().adapter.resourceLimits;
+    return { ...(await sampleWorkload({ ...services, ...engine, limits })), clients: server.clients };
+  });
+}
+
+function urlOf({ address, family, port }: AddressInfo, { socketio }: Configuration): string {
+  return `${socketio.tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function reconfigure(
+  { configuration: atStart, secrets }: AppOptions,
+  next: Configuration,
+  { services: { access, audit }, settings }: Parts,
+): readonly string[] {
+  const reloaded = reload(atStart, next);
+  settings.replace(reloaded.configuration);
+  secrets.replace(next.secrets);
+  access.refresh();
+  audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
+  return reloaded.waiting;
+}
+
+async function shutDown(
+  { engine, services, server }: Parts,
+  reason: string,
+  closeAll: () => Promise<void>,
+): Promise<void> {
+  const { confirmations, sessions, llm, completions, audit } = services;
+  server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
+  // Work that clients wait for ends first, while they are still connected and can receive the results.
+  const work = [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers];
+  await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
+  // The last commands have settled; what follows from their ends, such as audit records, comes in this turn.
+  await nextTurn();
+  audit.record({ event: 'daemon_stopped', details: { reason } });
+  await closeAll();
 }

@@ -1,5 +1,3 @@
-import type { Configuration } from '../config/model/configuration.js';
-import type { Principal } from '../core/access/principal.js';
 import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { mayDestroy } from '../core/confirmation/bindings.js';
 import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confirmation/record.js';
@@ -8,38 +6,28 @@ import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { OpenAiReviewer } from '../llm/review/openai-reviewer.js';
 import { ProviderReviewer } from '../llm/review/provider-reviewer.js';
+import type { Access } from '../services/access/access.js';
 import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
 import type { Connections } from '../services/registry/connections.js';
 import type { Reviewer } from '../services/confirmations/reviewer.js';
 import type { LlmPort } from '../services/ports/llm-port.js';
 import { confirmationSettings } from './gate-settings.js';
+import type { RuntimeContext } from './runtime-context.js';
 
 interface Parts {
   readonly connections: Connections;
   readonly checkpoints: Checkpoints;
   readonly llm: LlmPort;
-  readonly configuration: () => Configuration;
-  readonly isActive: (principal: Principal) => boolean;
-  readonly secrets: Pick<SecretMask, 'value'>;
-  readonly metrics: Metrics;
-  readonly audit: AuditTrail;
-  readonly log: Log;
+  readonly access: Access;
 }
 
 /** Creates the confirmations, with the model or operator that decides on them. */
-export function buildConfirmations({
-  connections,
-  checkpoints,
-  llm,
-  configuration,
-  isActive,
-  secrets,
-  metrics,
-  audit,
-  log,
-}: Parts): Confirmations {
-  return new Confirmations({
+export function buildConfirmations(
+  { connections, checkpoints, llm, access }: Parts,
+  { configuration, secrets, metrics, audit, log, closers }: RuntimeContext,
+): Confirmations {
+  const confirmations = new Confirmations({
     settings: () => confirmationSettings(configuration()),
     connections,
     reviewer: () => {
@@ -49,9 +37,11 @@ export function buildConfirmations({
       return model === undefined ? undefined : withoutSecrets(new OpenAiReviewer({ baseUrl, model, apiKey }), secrets);
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
-    isActive,
-    observe: observe(log, metrics, audit),
+    isActive: (principal) => access.isActive(principal),
+    observe: observe(log('confirmations'), metrics, audit),
   });
+  closers.push(() => confirmations[Symbol.asyncDispose]());
+  return confirmations;
 }
 
 /** Masks secrets in the questions to a reviewer, which may be a third-party service. */

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import type { Configuration } from '../config/model/configuration.js';
-import type { Log, LogFactory } from '../core/logging/log.js';
+import type { Log } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
 import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
@@ -26,6 +25,7 @@ import { findShell } from '../engine/shells/list.js';
 import type { Disposables } from './disposables.js';
 import { limitsEverything } from './limits.js';
 import { logLimits } from './limits-log.js';
+import type { EngineContext } from './runtime-context.js';
 import { buildLauncher } from './sandbox.js';
 
 /** Parts of the engine that the services use. */
@@ -43,29 +43,13 @@ export interface Engine {
   readonly stdinPipes: StdinPipes;
 }
 
-/**
- * Builds the engine, which runs the processes.
- * @param current returns the current configuration: limits may change while the daemon runs
- */
-export async function buildEngine(
-  current: () => Configuration,
-  log: LogFactory,
-  closers: Disposables,
-): Promise<Engine> {
-  const configuration = current();
+/** Builds the engine, which runs the processes. */
+export async function buildEngine(context: EngineContext): Promise<Engine> {
+  const { log, closers } = context;
+  const configuration = context.configuration();
   const { adapter, llm, childEnvironment: env } = configuration;
   const shell = findShell(adapter.shell, env['PATH'] ?? '');
-  const runtime = makeRuntimeDirectory();
-  closers.push(() => {
-    removeRuntimeDirectory(runtime.path);
-  });
-  const spoolRoot = join(adapter.stateDirectory, 'spool');
-  const spoolDirectory = makeSpoolDirectory(spoolRoot, runtime);
-  closers.push(() => {
-    rmSync(spoolDirectory, { recursive: true, force: true });
-  });
-  const livenessMarker = await createLivenessMarker(runtime, spoolRoot, closers, log('recovery'));
-  await sweep(runtime, spoolRoot, livenessMarker, log('recovery'));
+  const { runtime, spoolDirectory, livenessMarker } = await prepareDirectories(adapter.stateDirectory, context);
   const scratch = new Scratch(runtime.instance, livenessMarker);
   closers.push(() => scratch[Symbol.asyncDispose]());
   const worktrees = new Worktrees(llm.worktreeDirectory, runtime.instance, livenessMarker, env['PATH'] ?? '');
@@ -73,15 +57,11 @@ export async function buildEngine(
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
   starter.warmUp();
-  const mechanism = prepareMechanism(configuration, runtime);
-  logLimits(configuration, mechanism, log('limits'));
-  closers.push(() => {
-    mechanism.mechanism[Symbol.dispose]();
-  });
-  const launcher = await buildLauncher(configuration, runtime.path, mechanism.mechanism, log('sandbox'));
-  const isLimited = () => limitsEverything(current());
-  const common = { mechanism: mechanism.mechanism, runtime, starter, launcher, shell, isLimited };
-  const { pool, oneShots } = buildRunners(configuration, common, log, closers);
+  const chosen = prepareMechanism(runtime, context);
+  const { mechanism } = chosen;
+  const launcher = await buildLauncher(configuration, runtime.path, mechanism, log('sandbox'));
+  const isLimited = () => limitsEverything(context.configuration());
+  const { pool, oneShots } = buildRunners({ mechanism, runtime, starter, launcher, shell, isLimited }, context);
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   return {
@@ -91,7 +71,7 @@ export async function buildEngine(
     checkpointWorkers,
     scratch,
     worktrees,
-    mechanism,
+    mechanism: chosen,
     spoolDirectory,
     instance: runtime.instance,
     runtimePath: runtime.path,
@@ -99,15 +79,33 @@ export async function buildEngine(
   };
 }
 
+/** Creates the directories of this instance, and removes those that killed daemons have left. */
+async function prepareDirectories(
+  stateDirectory: string,
+  { log, closers }: EngineContext,
+): Promise<{ runtime: RuntimeDirectory; spoolDirectory: string; livenessMarker: LivenessMarker }> {
+  const runtime = makeRuntimeDirectory();
+  closers.push(() => {
+    removeRuntimeDirectory(runtime.path);
+  });
+  const spoolRoot = join(stateDirectory, 'spool');
+  const spoolDirectory = makeSpoolDirectory(spoolRoot, runtime);
+  closers.push(() => {
+    rmSync(spoolDirectory, { recursive: true, force: true });
+  });
+  const livenessMarker = await createLivenessMarker(runtime, spoolRoot, closers, log('recovery'));
+  await sweep(runtime, spoolRoot, livenessMarker, log('recovery'));
+  return { runtime, spoolDirectory, livenessMarker };
+}
+
 type RunnerParts = Pick<OneShotOptions, 'mechanism' | 'runtime' | 'starter' | 'launcher' | 'shell' | 'isLimited'>;
 
 /** Builds the shell pool for sessions and the runner for one-shots. */
 function buildRunners(
-  { adapter, childEnvironment: env }: Configuration,
   parts: RunnerParts,
-  log: LogFactory,
-  closers: Disposables,
+  { configuration, log, closers }: EngineContext,
 ): Pick<Engine, 'pool' | 'oneShots'> {
+  const { adapter, childEnvironment: env } = configuration();
   const { killGraceMs, prewarm, workspaceDirectory: cwd } = adapter;
   const common = { ...parts, cwd, env };
   const pool = new ShellPool({ ...common, defaultShell: parts.shell, size: prewarm.sessions, log: log('pool') });
@@ -169,7 +167,11 @@ async function sweep(
 }
 
 /** Chooses how limits are enforced, and records the groups that a later daemon has to remove after a crash. */
-function prepareMechanism(configuration: Configuration, runtime: RuntimeDirectory): ChosenMechanism {
+function prepareMechanism(
+  runtime: RuntimeDirectory,
+  { configuration: current, log, closers }: EngineContext,
+): ChosenMechanism {
+  const configuration = current();
   const path = configuration.childEnvironment['PATH'] ?? '';
   const chosen = chooseMechanism(configuration.adapter.limitMechanism, { instance: runtime.instance, path });
   const note = () => {
@@ -177,6 +179,10 @@ function prepareMechanism(configuration: Configuration, runtime: RuntimeDirector
   };
   note();
   runtime.onRestored(note);
+  logLimits(configuration, chosen, log('limits'));
+  closers.push(() => {
+    chosen.mechanism[Symbol.dispose]();
+  });
   return chosen;
 }
 

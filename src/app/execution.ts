@@ -1,4 +1,3 @@
-import type { Log, LogFactory } from '../core/logging/log.js';
 import type { Quotas } from '../services/access/quotas.js';
 import type { Services } from '../services/services.js';
 import type { CommandRegistry } from '../services/registry/command-registry.js';
@@ -13,7 +12,6 @@ import { SessionUsage } from '../services/resources/session-usage.js';
 import { Sessions } from '../services/sessions/sessions.js';
 import { StreamedInputs } from '../services/commands/streamed-inputs.js';
 
-import type { Disposables } from './disposables.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { ownPaths } from './gate-settings.js';
@@ -30,12 +28,19 @@ interface Guards {
 
 /** Builds the services of sessions and commands. */
 export function buildExecution(
-  { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
-  { gate, confirmations, quotas, registry, monitor }: Guards,
-  log: LogFactory,
-  closers: Disposables,
-  { metrics, audit, secrets, configuration }: RuntimeContext,
+  engine: Engine,
+  guards: Guards,
+  context: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage' | 'commands' | 'inputs'> {
+  const { sessions, usage } = buildSessions(engine, guards, context);
+  return { sessions, usage, ...buildCommands(engine, guards, sessions, context) };
+}
+
+function buildSessions(
+  { pool }: Engine,
+  { gate, confirmations, quotas, registry, monitor }: Guards,
+  { configuration, metrics, audit, log, closers }: RuntimeContext,
+): Pick<Services, 'sessions' | 'usage'> {
   const usage = new SessionUsage(monitor, log('monitor'));
   const sessions = new Sessions({
     pool,
@@ -50,6 +55,15 @@ export function buildExecution(
     log: log('sessions'),
   });
   closers.push(() => sessions[Symbol.asyncDispose]());
+  return { sessions, usage };
+}
+
+function buildCommands(
+  { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
+  { gate, confirmations, quotas, registry, monitor }: Guards,
+  sessions: Sessions,
+  { configuration, metrics, audit, secrets }: RuntimeContext,
+): Pick<Services, 'commands' | 'inputs'> {
   const inputs = new StreamedInputs({
     pipes: stdinPipes,
     graceMs: () => configuration().adapter.reconnectGraceMs,
@@ -74,21 +88,19 @@ export function buildExecution(
     audit,
     secrets,
   });
-  return { sessions, usage, commands, inputs };
+  return { commands, inputs };
 }
 
 /** Builds the monitor that enforces resource limits. */
 export function buildMonitor(
   { pool, mechanism }: Engine,
-  log: Log,
-  closers: Disposables,
-  { configuration }: RuntimeContext,
+  { configuration, log, closers }: RuntimeContext,
 ): ResourceMonitor {
   const monitor = new ResourceMonitor({
     workspace: pool.cwd,
     mechanism: mechanism.mechanism,
     settings: () => watchSettings(configuration()),
-    log,
+    log: log('monitor'),
   });
   closers.push(() => {
     monitor[Symbol.dispose]();
@@ -99,8 +111,7 @@ export function buildMonitor(
 /** Builds the gate that every command passes. */
 export function buildGate(
   { pool, oneShots }: Engine,
-  log: Log,
-  { gate, configuration, audit }: RuntimeContext,
+  { gate, configuration, audit, log }: RuntimeContext,
 ): CommandGate {
   const facts = new SessionFacts({
     workspace: pool.cwd,
@@ -108,5 +119,5 @@ export function buildGate(
     shell: pool.defaultShell.shell.name,
     ownPaths: () => ownPaths(configuration()),
   });
-  return new CommandGate({ settings: gate, facts, syntax: new SyntaxGuard(oneShots), audit, log });
+  return new CommandGate({ settings: gate, facts, syntax: new SyntaxGuard(oneShots), audit, log: log('gate') });
 }

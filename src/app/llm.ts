@@ -9,7 +9,6 @@ import { ShellProviders } from '../llm/shell-providers.js';
 
 import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
 
-import type { Disposables } from './disposables.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { commandLimits } from './limits.js';
@@ -18,8 +17,7 @@ import { commandLimits } from './limits.js';
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
   monitor: ResourceMonitor,
-  closers: Disposables,
-  { configuration, secrets, metrics }: RuntimeContext,
+  { configuration, secrets, metrics, closers }: RuntimeContext,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
   const runner = new CliRunner({

@@ -1,17 +1,30 @@
 import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
+import type { LogFactory } from '../core/logging/log.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
 
-/** State that changes while the daemon runs, with its metrics and audit log. */
-export interface RuntimeContext {
+import type { Disposables } from './disposables.js';
+
+/** The parts of the context that exist before the engine. */
+export interface EngineContext {
+  /** The current configuration: a reload replaces it. */
+  readonly configuration: () => Configuration;
+  readonly log: LogFactory;
+  /** Every builder adds how its parts are closed; they are closed in reverse order. */
+  readonly closers: Disposables;
+}
+
+/** State that changes while the daemon runs, with its metrics, logs and audit log. */
+export interface RuntimeContext extends EngineContext {
+  /** Version of the adapter. */
+  readonly version: string;
   readonly metrics: Metrics;
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
   readonly secrets: SecretMask;
-  readonly configuration: () => Configuration;
   readonly gate: () => GateSettings;
   readonly isClosing: () => boolean;
 }

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 
-import type { Configuration } from '../config/model/configuration.js';
 import { ownFiles } from '../config/derive/own-files.js';
 import type { AuditEventName } from '../core/audit/event.js';
-import type { Log, LogFactory } from '../core/logging/log.js';
 import { Access } from '../services/access/access.js';
 import { Quotas } from '../services/access/quotas.js';
 import { TokenFiles } from '../services/access/token-files.js';
@@ -16,7 +14,6 @@ import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import type { Services } from '../services/services.js';
 
-import type { Disposables } from './disposables.js';
 import { buildConfirmations } from './confirmations.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
@@ -26,38 +23,18 @@ import { commandLimits, limitsEverything, quotaLimits, reportedLimits } from './
 import { reportedConfiguration } from './reported-configuration.js';
 
 /** Creates the services from the engine, the access rules and the configuration. */
-export function buildServices(
-  engine: Engine,
-  access: Access,
-  version: string,
-  log: LogFactory,
-  closers: Disposables,
-  state: RuntimeContext,
-): Services {
-  const { metrics, audit, secrets, configuration, isClosing } = state;
+export function buildServices(engine: Engine, access: Access, context: RuntimeContext): Services {
+  const { metrics, audit, requestAudit, secrets, isClosing, closers } = context;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
-  const checkpoints = buildCheckpoints(engine, log, configuration);
-  const monitor = buildMonitor(engine, log('monitor'), closers, state);
-  const { llm, completions } = buildLlm(engine, monitor, closers, state);
+  const checkpoints = buildCheckpoints(engine, context);
+  const monitor = buildMonitor(engine, context);
+  const { llm, completions } = buildLlm(engine, monitor, context);
   const connections = new Connections();
-  const confirmations = buildConfirmations({
-    connections,
-    checkpoints,
-    llm,
-    configuration,
-    secrets,
-    metrics,
-    isActive: (principal) => access.isActive(principal),
-    audit,
-    log: log('confirmations'),
-  });
-  closers.push(() => confirmations[Symbol.asyncDispose]());
-  const quotas = new Quotas(() => quotaLimits(configuration()));
-  const guards = { gate: buildGate(engine, log('gate'), state), confirmations, quotas, registry, monitor };
-  const { sessions, usage, commands, inputs } = buildExecution(engine, guards, log, closers, state);
-  const metadata = buildMetadata(engine, version, configuration);
-  const readiness = new Readiness({ isClosing, pool: engine.pool });
+  const confirmations = buildConfirmations({ connections, checkpoints, llm, access }, context);
+  const quotas = new Quotas(() => quotaLimits(context.configuration()));
+  const guards = { gate: buildGate(engine, context), confirmations, quotas, registry, monitor };
+  const { sessions, usage, commands, inputs } = buildExecution(engine, guards, context);
   return {
     access,
     quotas,
@@ -70,22 +47,18 @@ export function buildServices(
     checkpoints,
     llm,
     completions,
-    metadata,
-    status: buildStatus(engine, version, configuration, { sessions, connections }),
-    readiness,
+    metadata: buildMetadata(engine, context),
+    status: buildStatus(engine, { sessions, connections }, context),
+    readiness: new Readiness({ isClosing, pool: engine.pool }),
     metrics,
     audit,
-    requestAudit: state.requestAudit,
+    requestAudit,
     secrets,
     isClosing,
   };
 }
 
-function buildMetadata(
-  { pool, instance, mechanism }: Engine,
-  version: string,
-  configuration: () => Configuration,
-): Metadata {
+function buildMetadata({ pool, instance, mechanism }: Engine, { version, configuration }: RuntimeContext): Metadata {
   return new Metadata({
     workspace: pool.cwd,
     env: pool.env,
@@ -102,9 +75,8 @@ function buildMetadata(
 
 function buildStatus(
   { instance, oneShots }: Engine,
-  version: string,
-  configuration: () => Configuration,
   { sessions, connections }: Pick<Services, 'sessions' | 'connections'>,
+  { version, configuration }: RuntimeContext,
 ): DaemonStatus {
   return new DaemonStatus({
     instanceId: instance,
@@ -123,12 +95,11 @@ function buildStatus(
 
 /** Builds authentication and authorisation; creates the first token at the first start. */
 export function buildAccess(
-  { auth, adapter }: Configuration,
   { launcher }: Engine,
-  log: Log,
-  { audit, requestAudit }: Pick<RuntimeContext, 'audit' | 'requestAudit'>,
-  closers: Disposables,
+  { configuration, audit, requestAudit, log: logs, closers }: RuntimeContext,
 ): Access {
+  const { auth, adapter } = configuration();
+  const log = logs('access');
   const files = new TokenFiles(adapter.stateDirectory);
   const first = files.createFirst();
   if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
@@ -150,8 +121,7 @@ const TOKEN_EVENTS = {
 
 function buildCheckpoints(
   { pool, checkpointWorkers, runtimePath }: Engine,
-  log: LogFactory,
-  configuration: () => Configuration,
+  { configuration, log }: RuntimeContext,
 ): Checkpoints {
   const { adapter } = configuration();
   const directory = join(adapter.stateDirectory, 'checkpoints');

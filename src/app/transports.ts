@@ -1,5 +1,3 @@
-import type { Configuration } from '../config/model/configuration.js';
-import type { LogFactory } from '../core/logging/log.js';
 import type { Services } from '../services/services.js';
 import type { PrometheusMetrics } from '../transports/http/prometheus.js';
 import { HttpServer } from '../transports/http/server.js';
@@ -8,21 +6,19 @@ import { McpEndpoint } from '../transports/mcp/endpoint.js';
 import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
 import { SocketIoServer } from '../transports/socketio/server.js';
 
-import type { Disposables } from './disposables.js';
+import type { RuntimeContext } from './runtime-context.js';
 
 /** Builds the HTTP server and the transports on it. Does not listen yet. */
 export function buildTransports(
   services: Services,
-  { socketio, http: { mcp: hasMcp, openai: hasOpenAi } }: Configuration,
-  version: string,
   metrics: PrometheusMetrics | undefined,
-  log: LogFactory,
-  closers: Disposables,
+  { configuration, version, log, closers }: RuntimeContext,
 ): { readonly http: HttpServer; readonly server: SocketIoServer } {
   const { readiness, access } = services;
+  const { socketio, http: settings } = configuration();
   const originPolicy = { ...socketio, takesPages: access.takesPages };
-  const mcp = hasMcp ? new McpEndpoint({ services, version, log: log('mcp'), ...socketio }) : undefined;
-  const openai = hasOpenAi ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
+  const mcp = settings.mcp ? new McpEndpoint({ services, version, log: log('mcp'), ...socketio }) : undefined;
+  const openai = settings.openai ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
   const extensions = [toolRoutes(access), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
   const { noteUnixPeer: onUnixPeer } = access;
   const http = new HttpServer({

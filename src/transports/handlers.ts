@@ -2,6 +2,7 @@ import type { Answer, Request, RequestName } from '../core/protocol/requests.js'
 import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
 import { infoOf } from '../services/confirmations/wire.js';
+import { describeSession } from '../services/sessions/session-description.js';
 import type { Services } from '../services/services.js';
 
 /** Handler of one kind of request. The request has been parsed, and the caller's role allows it. */
@@ -42,16 +43,16 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   wait_command: ({ commands }, request, { principal }) => commands.wait(request, principal),
   read_output: ({ commands }, request, { principal }) => commands.readOutput(request, principal),
   list_sessions: ({ sessions }, _request, { principal }) => ({
-    sessions: sessions.registry.seenBy(principal).map((record) => sessions.describe(record)),
+    sessions: sessions.registry.seenBy(principal).map(describeSession),
   }),
   get_session: ({ sessions }, { session_id }, { principal }) =>
-    sessions.describe(sessions.registry.get(session_id, principal, 'see')),
+    describeSession(sessions.registry.get(session_id, principal, 'see')),
   reset_session: ({ sessions }, request, { principal }) => sessions.reset(request, principal),
   resize_terminal: ({ sessions }, { session_id, cols, rows }, { principal }) => {
     sessions.registry.get(session_id, principal, 'use').session.resize(cols, rows);
     return { cols, rows };
   },
-  attach_session: ({ sessions }, request, caller) => sessions.attach(request, caller),
+  attach_session: ({ sessions }, request, caller) => sessions.attachments.attach(request, caller),
   watch_resources: ({ sessions, usage }, request, caller) =>
     usage.follow(sessions.registry.get(request.session_id, caller.principal, 'see'), request, caller),
   checkpoint_workspace: ({ checkpoints }, request, { principal }) => checkpoints.save(request, principal),

@@ -25,25 +25,34 @@ export interface ChainStart {
  * killed, or by a full disk. Records that the head file mentions and that are missing are a gap.
  */
 export async function resumeChain(path: string): Promise<ChainStart> {
-  const gaps: Gap[] = [];
   const tornBytes = await truncateTornLine(path);
-  if (tornBytes > 0) gaps.push({ reason: 'torn', bytes: tornBytes });
+  const torn: Gap[] = tornBytes > 0 ? [{ reason: 'torn', bytes: tornBytes }] : [];
+  const { end, gaps } = await findEnd(path);
+  return { end, gaps: [...torn, ...gaps] };
+}
+
+async function findEnd(path: string): Promise<ChainStart> {
   const head = readHead(path);
   const files = listAuditFiles(path);
   const last = await lastLineOf(files);
   const record = last === undefined ? undefined : readRecord(last, sha256);
   if (typeof record === 'string') {
-    gaps.push({ reason: 'unreadable', why: record });
-    return { end: head ?? GENESIS, gaps };
+    return { end: head ?? GENESIS, gaps: [{ reason: 'unreadable', why: record }] };
   }
-  if (!head && record) gaps.push({ reason: 'head_missing', file: headOf(path) });
-  const end = record ? { seq: record.seq, hash: record.hash } : undefined;
-  if (head && head.seq > (end?.seq ?? 0)) {
-    gaps.push({ reason: 'truncated', first_missing_seq: (end?.seq ?? 0) + 1, last_missing_seq: head.seq });
-  } else if (head && end && end.hash !== head.hash && !(await hasRecord(files, head))) {
-    gaps.push({ reason: 'changed', seq: head.seq, expected_hash: head.hash });
+  const end = record && { seq: record.seq, hash: record.hash };
+  if (!head) return { end: end ?? GENESIS, gaps: end ? [{ reason: 'head_missing', file: headOf(path) }] : [] };
+  const gap = await findGap(head, end, files);
+  return { end: end ?? head, gaps: gap ? [gap] : [] };
+}
+
+/** Compares the head file with the last record; returns the gap that they show. */
+async function findGap(head: ChainEnd, end: ChainEnd | undefined, files: readonly string[]): Promise<Gap | undefined> {
+  const lastSeq = end?.seq ?? 0;
+  if (head.seq > lastSeq) {
+    return { reason: 'truncated', first_missing_seq: lastSeq + 1, last_missing_seq: head.seq };
   }
-  return { end: end ?? head ?? GENESIS, gaps };
+  if (!end || end.hash === head.hash || (await hasRecord(files, head))) return undefined;
+  return { reason: 'changed', seq: head.seq, expected_hash: head.hash };
 }
 
 async function truncateTornLine(path: string): Promise<number> {

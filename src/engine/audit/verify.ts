@@ -55,44 +55,93 @@ const namesOf = (path: string): string =>
     .join('\n');
 
 async function walk(path: string): Promise<AuditFindings> {
-  const verifier = new ChainVerifier(sha256);
   // Read before the files: the writer writes the head after them.
   const head = readHead(path) ?? (await headSoon(path));
-  const files = listAuditFiles(path);
-  const gaps: AuditRecord[] = [];
-  let records = 0;
-  let firstSeq: number | null = null;
-  let headHash: string | undefined;
-  const findings = (fault: AuditFault | null): AuditFindings => {
-    const isSound = gaps.every(({ details }) => !isSuspicious(details));
-    const seqs = { first_seq: firstSeq, last_seq: verifier.end?.seq ?? null };
-    return { ok: fault === null && isSound, files, records, ...seqs, gaps, fault };
-  };
-  for (const file of files) {
+  return new AuditWalk(path, head).run();
+}
+
+/** One walk over the files of an audit log. */
+class AuditWalk {
+  readonly #path: string;
+  readonly #head: ChainEnd | undefined;
+  readonly #files: readonly string[];
+  readonly #verifier = new ChainVerifier(sha256);
+  readonly #gaps: AuditRecord[] = [];
+  #records = 0;
+  #firstSeq: number | null = null;
+  /** Hash of the record that the head file mentions; undefined when no such record was read. */
+  #headHash: string | undefined;
+
+  constructor(path: string, head: ChainEnd | undefined) {
+    this.#path = path;
+    this.#head = head;
+    this.#files = listAuditFiles(path);
+  }
+
+  async run(): Promise<AuditFindings> {
+    for (const file of this.#files) {
+      const fault = await this.#read(file);
+      if (fault) return this.#findings(fault);
+    }
+    const why = this.#whyEndDiffers();
+    return this.#findings(why === undefined ? null : this.#faultAt(this.#path, null, why));
+  }
+
+  /** Verifies the records of a file; returns the first break of the chain. */
+  async #read(file: string): Promise<AuditFault | undefined> {
     let line = 0;
     for await (const { text, isWhole } of readLines(file)) {
       line += 1;
       // Being written, or torn: the head file shows what was torn off.
-      if (!isWhole && file === path) break;
-      const record = verifier.take(text);
-      if (typeof record === 'string') {
-        return findings({ file, line, after_seq: verifier.end?.seq ?? 0, why: record });
-      }
-      records += 1;
-      firstSeq ??= record.seq;
-      if (record.seq === head?.seq) headHash = record.hash;
-      if (record.event === 'gap') gaps.push(record);
+      if (!isWhole && file === this.#path) break;
+      const record = this.#verifier.take(text);
+      if (typeof record === 'string') return this.#faultAt(file, line, record);
+      this.#note(record);
     }
+    return undefined;
   }
-  const end = verifier.end?.seq ?? 0;
-  const fault = (why: string) => findings({ file: path, line: null, after_seq: end, why });
-  if (!head && end > 0)
-    return fault(`the head file is ${existsSync(headOf(path)) ? 'not what was written' : 'missing'}`);
-  if (!head) return findings(null);
-  if (end < head.seq) return fault(`the records ${end + 1} to ${head.seq} were there and are missing`);
-  if (headHash !== undefined && headHash !== head.hash)
-    return fault(`record ${head.seq} is not the one that was written`);
-  return findings(null);
+
+  #note(record: AuditRecord): void {
+    this.#records += 1;
+    this.#firstSeq ??= record.seq;
+    if (record.seq === this.#head?.seq) this.#headHash = record.hash;
+    if (record.event === 'gap') this.#gaps.push(record);
+  }
+
+  /** Why the end of the records is not the one that the head file mentions; undefined when it is. */
+  #whyEndDiffers(): string | undefined {
+    const head = this.#head;
+    const end = this.#lastSeq;
+    if (!head) {
+      if (end === 0) return undefined;
+      return `the head file is ${existsSync(headOf(this.#path)) ? 'not what was written' : 'missing'}`;
+    }
+    if (end < head.seq) return `the records ${end + 1} to ${head.seq} were there and are missing`;
+    const isSame = this.#headHash === undefined || this.#headHash === head.hash;
+    return isSame ? undefined : `record ${head.seq} is not the one that was written`;
+  }
+
+  /** Number of the last valid record; 0 for none. */
+  get #lastSeq(): number {
+    return this.#verifier.end?.seq ?? 0;
+  }
+
+  #faultAt(file: string, line: number | null, why: string): AuditFault {
+    return { file, line, after_seq: this.#lastSeq, why };
+  }
+
+  #findings(fault: AuditFault | null): AuditFindings {
+    const isSound = this.#gaps.every(({ details }) => !isSuspicious(details));
+    return {
+      ok: fault === null && isSound,
+      files: this.#files,
+      records: this.#records,
+      first_seq: this.#firstSeq,
+      last_seq: this.#verifier.end?.seq ?? null,
+      gaps: this.#gaps,
+      fault,
+    };
+  }
 }
 
 /** The first record of a new log is written a moment before its head. */

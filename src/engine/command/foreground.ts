@@ -74,18 +74,30 @@ const NO_READERS: TerminalReaders = { foreground: [], behind: [] };
  */
 export function terminalReaders(shellPid: number, hasDriver: boolean): TerminalReaders {
   const shell = readProcess(shellPid);
-  if (!shell || shell.foregroundGroup <= 0 || (shell.foregroundGroup === shell.group && hasDriver)) return NO_READERS;
+  if (!shell || shell.foregroundGroup <= 0) return NO_READERS;
+  if (shell.foregroundGroup === shell.group && hasDriver) return NO_READERS;
   const all = new Map(listProcesses().map((entry) => [entry.pid, entry]));
   const foreground = [...all.values()].filter(({ group }) => group === shell.foregroundGroup);
+  const behind = findBehind(foreground, shell, all);
+  return { foreground: foreground.map(describe), behind: behind.map(describe) };
+}
+
+/** Returns the ancestors of foreground programs, up to the shell, that are not in the foreground themselves. */
+function findBehind(
+  foreground: readonly ProcessEntry[],
+  shell: ProcessEntry,
+  all: ReadonlyMap<number, ProcessEntry>,
+): ProcessEntry[] {
+  const isBelowShell = ({ pid, session }: ProcessEntry) => pid !== shell.pid && session === shell.session;
   const behind = new Map<number, ProcessEntry>();
   for (const member of foreground) {
     let parent = all.get(member.parent);
-    while (parent && parent.pid !== shellPid && parent.session === shell.session && !behind.has(parent.pid)) {
+    while (parent && isBelowShell(parent) && !behind.has(parent.pid)) {
       if (parent.group !== shell.foregroundGroup) behind.set(parent.pid, parent);
       parent = all.get(parent.parent);
     }
   }
-  return { foreground: foreground.map(describe), behind: [...behind.values()].map(describe) };
+  return [...behind.values()];
 }
 
 const describe = ({ pid, name }: ProcessEntry): ForegroundProgram => ({

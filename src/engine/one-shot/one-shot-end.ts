@@ -26,6 +26,8 @@ export function commandEnd(end: ProcessEnd, command: Command, path: string | und
 
 /** Error codes of a machine without free processes, descriptors or memory at the moment. */
 const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+/** Error codes of a program that cannot be run: the exit code says enough. */
+const UNUSABLE: ReadonlySet<string> = new Set(['EACCES', 'ENOEXEC', 'E2BIG']);
 
 /**
  * Returns the end of a command that could not be started, and writes a line to its stderr. Exit codes as in shells: 127
@@ -39,17 +41,14 @@ export function failedStart(
   const isMissing = isMissingProgram(command, code, path);
   const reason = isMissing ? 'command not found' : code === 'EACCES' ? 'Permission denied' : message;
   command.stderr.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
-  const isProgramsFault = isMissing || code === 'EACCES' || code === 'ENOEXEC' || code === 'E2BIG';
-  const warnings: Warning[] = isProgramsFault
-    ? []
-    : [
-        {
-          code: EXHAUSTED.has(code) ? 'RESOURCE_EXHAUSTED' : 'NOT_STARTED',
-          message: `The command was not run: ${message}`,
-        },
-      ];
+  const warnings = isMissing || UNUSABLE.has(code) ? [] : [notStarted(code, message)];
   return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
 }
+
+const notStarted = (code: string, message: string): Warning => ({
+  code: EXHAUSTED.has(code) ? 'RESOURCE_EXHAUSTED' : 'NOT_STARTED',
+  message: `The command was not run: ${message}`,
+});
 
 /** execvp(3) gives EACCES for a missing program as well, when a folder of PATH may not be searched. */
 function isMissingProgram({ spec: { command, args, env } }: Command, code: string, path = ''): boolean {

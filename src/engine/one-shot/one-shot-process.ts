@@ -124,6 +124,7 @@ export class OneShotProcess {
     return isHarmed ? sandboxPids(root) : root.rootPids;
   }
 
+  /** Whether the process has ended, or could not be started. */
   get hasEnded(): boolean {
     return this.#process.hasEnded;
   }

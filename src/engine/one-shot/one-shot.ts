@@ -209,40 +209,44 @@ export class OneShotRunner implements AsyncDisposable {
     const { command, process, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
     const how = commandEnd(end, command, this.#options.env['PATH']);
-    const { group, numbers } = process;
-    const kept = noteKernelActions(
-      command,
-      { group, numbers, limits: {}, own: [] },
-      how.exitCode,
-      process.unharmedBy(end),
-    );
-    let survivors: ProcessEntry[] = [];
-    if (command.endReason) {
-      await flight.termination;
-      survivors = await endProcesses(() => process.findProcesses(), 0);
-    }
+    const { group, numbers, isIsolated, shellLine } = process;
+    const watched = { group, numbers, limits: {}, own: [] };
+    const kept = noteKernelActions(command, watched, how.exitCode, process.unharmedBy(end));
+    // Nothing is awaited without need: most commands end here at once.
+    const survivors = command.endReason ? await endRest(flight) : [];
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const isIsolated = process.isIsolated;
-    const hasLeft = !isIsolated && (isHeld || findNewProcesses(process.scope, flight.beginning).length > 0);
-    const background = hasLeft ? await findLeft(process, isHeld) : [];
+    const background = mayHaveLeft(flight, isHeld) ? await findLeft(process, isHeld) : [];
     for (const feed of feeds) feed.release();
-    const ownShell = { line: process.shellLine, name: this.#options.shell.shell.name };
     this.#flights.delete(command);
     if (isIsolated) command.stderr.write(process.complaint);
+    // In a sandbox they ended with it, before they could be listed.
+    const hadBackground = background.length > 0 || (isHeld && isIsolated);
     command.finish({
       ...how,
       survivors: reportProcesses(survivors),
-      backgroundProcesses: reportBackgroundProcesses(background, ownShell),
-      // In a sandbox they ended with it, before they could be listed.
-      warnings: [
-        ...(how.warnings ?? []),
-        ...kept,
-        ...(background.length > 0 || (isHeld && isIsolated) ? [BACKGROUND_ENDED] : []),
-      ],
+      backgroundProcesses: reportBackgroundProcesses(background, {
+        line: shellLine,
+        name: this.#options.shell.shell.name,
+      }),
+      warnings: [...(how.warnings ?? []), ...kept, ...(hadBackground ? [BACKGROUND_ENDED] : [])],
     });
-    if (command.spec.stdin !== undefined || command.spec.stdinPipe) process.removeFiles();
+    this.#cleanUp(flight);
+  }
+
+  #cleanUp({ command: { spec }, process }: Flight): void {
+    if (spec.stdin !== undefined || spec.stdinPipe) process.removeFiles();
     this.#orphanReaper.end(process);
     this.#shells.releasePipes(process.pipes);
     this.#shells.refillNow();
   }
 }
+
+/** Ends what is still running of a terminated command; returns the processes that survive. */
+async function endRest({ process, termination }: Flight): Promise<ProcessEntry[]> {
+  await termination;
+  return endProcesses(() => process.findProcesses(), 0);
+}
+
+/** Whether an ended command may have left processes running: not in a sandbox, where they end with it. */
+const mayHaveLeft = ({ process, beginning }: Flight, isHeld: boolean): boolean =>
+  !process.isIsolated && (isHeld || findNewProcesses(process.scope, beginning).length > 0);

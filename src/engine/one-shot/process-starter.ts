@@ -40,6 +40,7 @@ export class StartedProcess {
     return this.#pid;
   }
 
+  /** Whether the process has ended, or could not be started. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

@@ -45,6 +45,7 @@ export class SpoolBudget {
     return granted;
   }
 
+  /** Returns bytes that were taken. */
   give(bytes: number): void {
     this.#left += bytes;
   }

@@ -26,6 +26,7 @@ export class NamespacePids {
     this.#last = new Map(pids.map((pid) => [pid, this.#earlier.get(pid) ?? innermostPid(pid)]));
   }
 
+  /** Returns the namespace pid of a process; the pid itself without a sandbox. */
   of(pid: number): number {
     return this.#last.get(pid) ?? this.#earlier.get(pid) ?? namespacePid(pid, this.#root());
   }

@@ -113,23 +113,39 @@ export interface CommandScope {
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   const isYounger = startedSince(scope.beginning);
   const { table, known } = readTable(scope.group);
-  const { main, reaper, rootPids } = scope.root;
-  const shellTag = readTag(main);
-  const mark = markOf(scope.tag.slice(0, scope.tag.lastIndexOf('.')));
-  const members = new Set<number>();
-  const marked = new Set(known);
-  for (const entry of table) {
-    const origin = readOrigin(entry.pid);
-    const isSubshell = entry.parent === main && origin === shellTag;
-    const isUntaggedOrphan = entry.parent === reaper && (origin === undefined || origin === mark);
-    if (origin === scope.tag || ((isSubshell || isUntaggedOrphan) && isYounger(entry))) members.add(entry.pid);
-    if (origin === mark) marked.add(entry.pid);
-  }
-  for (const pid of findUntagged(scope.root, marked, table, isYounger)) members.add(pid);
+  const { members, marked } = findByOrigin(scope, table, isYounger);
+  for (const pid of findUntagged(scope.root, new Set([...known, ...marked]), table, isYounger)) members.add(pid);
   addDescendants(members, table);
+  const { rootPids } = scope.root;
   const groups = new Set(table.filter(({ pid }) => members.has(pid)).map(({ group }) => group));
   for (const { pid, group } of table) if (rootPids.includes(pid)) groups.delete(group);
   return table.filter(({ pid, group }) => !rootPids.includes(pid) && (members.has(pid) || groups.has(group)));
+}
+
+/**
+ * Returns the processes of a command that their tag, mark or parent shows, and all processes with the session's mark
+ * and no tag.
+ */
+function findByOrigin(
+  { tag, root: { main, reaper } }: CommandScope,
+  table: readonly ProcessEntry[],
+  isYounger: (entry: ProcessEntry) => boolean,
+): { members: Set<number>; marked: Set<number> } {
+  const shellTag = readTag(main);
+  const mark = markOf(tag.slice(0, tag.lastIndexOf('.')));
+  const isSubshell = (parent: number, origin: string | undefined) => parent === main && origin === shellTag;
+  const isUntaggedOrphan = (parent: number, origin: string | undefined) =>
+    parent === reaper && (origin === undefined || origin === mark);
+  const members = new Set<number>();
+  const marked = new Set<number>();
+  for (const entry of table) {
+    const { pid, parent } = entry;
+    const origin = readOrigin(pid);
+    if (origin === mark) marked.add(pid);
+    const isUnclear = isSubshell(parent, origin) || isUntaggedOrphan(parent, origin);
+    if (origin === tag || (isUnclear && isYounger(entry))) members.add(pid);
+  }
+  return { members, marked };
 }
 
 /**

@@ -37,15 +37,21 @@ done
 printf 'holds\\n'
 `;
 
+/** Directories that a test needs; absolute paths. */
+interface TestDirectories {
+  /** Parent of the directory of each test, which is removed after it. */
+  readonly directory: string;
+  readonly workspace: string;
+}
+
 /** Runs a program in a sandbox of each profile that tests its isolation. Returns the problems found. */
 export async function testSandbox(
   sandbox: Sandbox,
-  { directory, workspace }: { readonly directory: string; readonly workspace: string },
+  directories: TestDirectories,
   timeoutMs = TIMEOUT_MS,
 ): Promise<SandboxProblems> {
   const tests = profilesFrom('workspace').map(async (profile) => {
-    const problem =
-      profile === 'none' ? undefined : await tryProfile(sandbox, profile, directory, workspace, timeoutMs);
+    const problem = profile === 'none' ? undefined : await tryProfile(sandbox, profile, directories, timeoutMs);
     return problem === undefined ? {} : { [profile]: problem };
   });
   return Object.assign({}, ...(await Promise.all(tests))) as SandboxProblems;
@@ -54,8 +60,7 @@ export async function testSandbox(
 async function tryProfile(
   sandbox: Sandbox,
   profile: RealProfile,
-  parent: string,
-  workspace: string,
+  { directory: parent, workspace }: TestDirectories,
   timeoutMs: number,
 ): Promise<string | undefined> {
   const directory = mkdtempSync(join(parent, 'trial-'));

@@ -40,6 +40,7 @@ export class CommandQueue {
     return this.#creatingSlot;
   }
 
+  /** Puts a command at the end of the queue. */
   add(command: Command): void {
     this.#waiting.push(command);
   }

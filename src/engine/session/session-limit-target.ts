@@ -1,9 +1,10 @@
 import { type Limits, MB, stricterLimits } from '../../core/limits/limits.js';
 import type { Command, EndReason, Warning } from '../command/command.js';
 import type { LimitTarget } from '../command/limit-target.js';
+import type { ProcessGroup } from '../limits/mechanism.js';
 import { isEnding, type ProcessEntry } from '../process/process-table.js';
 import { findSessionProcesses, killProcesses, sendSignal } from '../process/process-tree.js';
-import type { Kill } from '../command/resource-use.js';
+import type { Breach, Kill } from '../command/resource-use.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
 import { breachWarning, keptWarning } from '../command/limit-warnings.js';
 import type { ShellProcess } from '../shell/shell-process.js';
@@ -22,67 +23,92 @@ interface LimitedSession {
   lastKill: Kill | undefined;
 }
 
-/** Returns the limit target of a session. */
-export function sessionLimitTarget(session: LimitedSession): LimitTarget {
-  // A command may start while processes of others are being ended.
-  const findRest = (shell = session.shell) => {
+/** A session as the limits see it. */
+export class SessionLimitTarget implements LimitTarget {
+  readonly numbers = new NamespacePids(() => this.#session.shell.root);
+  readonly #session: LimitedSession;
+
+  constructor(session: LimitedSession) {
+    this.#session = session;
+  }
+
+  get group(): ProcessGroup {
+    return this.#session.shell.group;
+  }
+
+  get limits(): Limits {
+    return this.#session.options.limits;
+  }
+
+  get own(): readonly number[] {
+    return this.#session.shell.root.rootPids;
+  }
+
+  get running(): Command | undefined {
+    return this.#session.running;
+  }
+
+  cancel(command: Command, reason: EndReason): void {
+    this.#session.cancel(command, reason);
+  }
+
+  hasRest(): boolean {
+    return this.#findRest(this.#session.shell).length > 0;
+  }
+
+  async endRest(breach: Breach): Promise<void> {
+    const { shell } = this.#session;
+    const { group, root } = shell;
+    const killedPids: number[] = [];
+    const onKill = (pids: readonly number[]) => killedPids.push(...pids);
+    await killProcesses(() => this.#findRest(shell), { group, root, onKill });
+    this.#noteKill(breach, killedPids);
+    this.#session.noteWarning(breachWarning(breach));
+  }
+
+  endShell(breach: Breach): void {
+    const { pid, root } = this.#session.shell;
+    this.#noteKill(breach, [namespacePid(pid, root)]);
+    this.#session.noteWarning(breachWarning(breach));
+    sendSignal(pid, 'SIGKILL');
+  }
+
+  endSession(breach: Breach): void {
+    const { pid, root } = this.#session.shell;
+    this.#noteKill(breach, [namespacePid(pid, root)]);
+    this.#session.listener.onExceeded(breach);
+  }
+
+  noteBreach(breach: Breach): void {
+    this.#noteKill(breach, []);
+    this.#session.noteWarning(breachWarning(breach));
+  }
+
+  /** A command may start while processes of others are being ended. */
+  #findRest(shell: ShellProcess): ProcessEntry[] {
     const found = findSessionProcesses(shell);
-    const spared = new Set(session.findRunning().map(({ pid }) => pid));
+    const spared = new Set(this.#session.findRunning().map(({ pid }) => pid));
     return found.filter(({ pid }) => !spared.has(pid));
-  };
-  return {
-    get group() {
-      return session.shell.group;
-    },
-    get limits() {
-      return session.options.limits;
-    },
-    get own() {
-      return session.shell.root.rootPids;
-    },
-    get running() {
-      return session.running;
-    },
-    numbers: new NamespacePids(() => session.shell.root),
-    cancel: (command, reason) => {
-      session.cancel(command, reason);
-    },
-    hasRest: () => findRest().length > 0,
-    endRest: async (breach) => {
-      const { shell } = session;
-      const { group, root } = shell;
-      const killedPids: number[] = [];
-      const onKill = (pids: readonly number[]) => killedPids.push(...pids);
-      await killProcesses(() => findRest(shell), { group, root, onKill });
-      session.lastKill = { breach, peak: breach.observed, killedPids };
-      session.noteWarning(breachWarning(breach));
-    },
-    endShell: (breach) => {
-      const { pid, root } = session.shell;
-      session.lastKill = { breach, peak: breach.observed, killedPids: [namespacePid(pid, root)] };
-      session.noteWarning(breachWarning(breach));
-      sendSignal(pid, 'SIGKILL');
-    },
-    endSession: (breach) => {
-      const { pid, root } = session.shell;
-      session.lastKill = { breach, peak: breach.observed, killedPids: [namespacePid(pid, root)] };
-      session.listener.onExceeded(breach);
-    },
-    noteBreach: (breach) => {
-      session.lastKill = { breach, peak: breach.observed, killedPids: [] };
-      session.noteWarning(breachWarning(breach));
-    },
-  };
+  }
+
+  #noteKill(breach: Breach, killedPids: readonly number[]): void {
+    this.#session.lastKill = { breach, peak: breach.observed, killedPids };
+  }
 }
 
 /** Starts measuring a command that begins in a shell, and applies the command's own limits. */
-export function startWithinSessionLimits(sessionLimits: Limits, { meter, spec }: Command, shell: ShellProcess): void {
+export function startWithinSessionLimits(sessionLimits: Limits, command: Command, shell: ShellProcess): void {
+  const { meter, spec } = command;
   const { group } = shell;
-  const limits = spec.resourceLimits ? stricterLimits(sessionLimits, spec.resourceLimits) : sessionLimits;
+  const limits = limitsOf(command, sessionLimits);
   const writtenBytes = limits.disk_mb === undefined ? undefined : group.writtenBytes(shell.pid);
   meter.begin({ group, limits, atStart: { cpuMs: group.cpuMs(), writtenBytes }, waiter: shell.pid });
   if (spec.resourceLimits) group.setLimits(limits);
 }
+
+/** Limits that apply while a command runs: its own, and those of its session. */
+const limitsOf = ({ spec: { resourceLimits } }: Command, sessionLimits: Limits): Limits =>
+  resourceLimits ? stricterLimits(sessionLimits, resourceLimits) : sessionLimits;
 
 /** A shorter command, in milliseconds, starts no processes: the kernel cannot have enforced anything. */
 const TOO_SHORT_MS = 1;
@@ -101,20 +127,31 @@ export function noteKernelActions(
   exitCode: number,
   unharmed: readonly number[] = watched.own.slice(0, -1),
 ): readonly Warning[] {
-  const { group, limits } = watched;
-  const { memory_mb: limitMb, processes } = stricterLimits(limits, command.spec.resourceLimits ?? {});
-  if ((limitMb === undefined && processes === undefined) || (exitCode === 0 && command.ageMs < TOO_SHORT_MS)) return [];
-  const { kills, refusedForks } = group.takeKernelActions();
+  const limits = limitsOf(command, watched.limits);
+  if (!mayHaveActed(limits, command, exitCode)) return [];
+  const { kills, refusedForks } = watched.group.takeKernelActions();
   // The command is already being ended for a limit, and its result reports that.
   if (command.endReason?.breach) return [];
+  const { memory_mb: limitMb, processes } = limits;
   if (kills > 0 && limitMb !== undefined) {
-    command.meter.notePeakMemory(Math.min(group.peakMemoryBytes() ?? Infinity, limitMb * MB));
+    notePeakMemory(command, watched.group, limitMb);
     // A command that was not affected has completed normally.
     if (exitCode === 0) return [keptWarning('ended', 'memory_mb', limitMb)];
     const killed = command.meter.lastPids.filter((pid) => !unharmed.includes(pid) && isEnding({ pid }));
     command.noteKilled(killed.map((pid) => watched.numbers.of(pid)));
     const breach = { resource: 'memory_mb', limit: limitMb, observed: limitMb } as const;
     command.requestEnd({ status: 'killed', killedBy: 'memory', breach });
-  } else if (refusedForks > 0 && processes !== undefined) return [keptWarning('not started', 'processes', processes)];
-  return [];
+    return [];
+  }
+  return refusedForks > 0 && processes !== undefined ? [keptWarning('not started', 'processes', processes)] : [];
+}
+
+/** Whether the kernel enforces one of the limits, and the command could be affected. */
+function mayHaveActed({ memory_mb, processes }: Limits, command: Command, exitCode: number): boolean {
+  if (memory_mb === undefined && processes === undefined) return false;
+  return exitCode !== 0 || command.ageMs >= TOO_SHORT_MS;
+}
+
+function notePeakMemory({ meter }: Command, group: ProcessGroup, limitMb: number): void {
+  meter.notePeakMemory(Math.min(group.peakMemoryBytes() ?? Infinity, limitMb * MB));
 }

@@ -8,7 +8,7 @@ import type { ShellProcess } from '../shell/shell-process.js';
 import { CommandQueue } from './command-queue.js';
 import { RunCycle } from './run-cycle.js';
 import type { SessionContext } from './session-context.js';
-import { sessionLimitTarget } from './session-limit-target.js';
+import { SessionLimitTarget } from './session-limit-target.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
 import { ShellRecovery } from './shell-recovery.js';
 
@@ -19,7 +19,7 @@ import { ShellRecovery } from './shell-recovery.js';
 export class Session {
   readonly options: SessionOptions;
   /** The session as a limit target. */
-  readonly watched = sessionLimitTarget(this);
+  readonly watched = new SessionLimitTarget(this);
   readonly listener: SessionListener;
   readonly #queue: CommandQueue;
   readonly #cycle: RunCycle;

@@ -67,10 +67,12 @@ export class PipePool {
     return this.#free.pop() ?? this.#create();
   }
 
+  /** Returns a slot whose pipes no process holds any more. */
   give(slot: CommandPipes): void {
     this.#free.push(slot);
   }
 
+  /** Closes the descriptors of all slots, free or in use. The files stay. */
   close(): void {
     for (const { out, err, textFd } of this.#all) {
       out.close();

@@ -127,6 +127,7 @@ export class SessionShell {
     if (report.workingDirectory !== '') this.#workingDirectory = report.workingDirectory;
   }
 
+  /** Size of the terminal, in characters. */
   get size(): TerminalSize {
     return this.#size;
   }

@@ -51,6 +51,7 @@ export class WedgeDetector {
     this.#timer = setTimeout(this.#sample, this.#pauseMs);
   }
 
+  /** Ends the sampling; harmless when repeated. */
   stop(): void {
     clearTimeout(this.#timer);
   }

@@ -78,9 +78,8 @@ export class Access {
   async whyForeign(peer: Peer): Promise<string | undefined> {
     if (this.#mode === 'none' || (this.#mode === 'auto' && this.#unixPeers.has(peer))) return undefined;
     if (this.#mode === 'token') return 'auth.mode is token';
-    const socket = this.#sockets.get(peer) ?? (await socketOfPeer(peer));
-    if (socket) this.#sockets.set(peer, socket);
-    if (socket === undefined || socket.owner !== process.getuid?.())
+    const socket = await this.#socketOf(peer);
+    if (!socket || socket.owner !== process.getuid?.())
       return "the connection is not from a process of the daemon's own user on this machine";
     const isSandboxed = this.#hasSandboxes() && !(await isSocketInOwnPidNamespace(socket.inode));
     return isSandboxed ? 'the connection comes out of a sandbox' : undefined;
@@ -120,6 +119,14 @@ export class Access {
   /** Reads the tokens again. */
   refresh(): void {
     this.#tokens.refresh();
+  }
+
+  async #socketOf(peer: Peer): Promise<PeerSocket | undefined> {
+    const known = this.#sockets.get(peer);
+    if (known) return known;
+    const found = await socketOfPeer(peer);
+    if (found) this.#sockets.set(peer, found);
+    return found;
   }
 
   #judge({ token, whyForeign, address }: Credentials): Authentication {

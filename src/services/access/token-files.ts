@@ -59,6 +59,10 @@ export class TokenFiles {
     this.firstSecretFile = join(stateDirectory, 'token');
   }
 
+  /**
+   * Reads all tokens.
+   * @throws the file system's error when the directory cannot be read
+   */
   read(): StoredTokens {
     if (!existsSync(this.directory)) return { tokens: [], problems: [] };
     const unsafe = whyUnsafe(this.directory);

@@ -84,26 +84,10 @@ export class TokenStore implements Disposable {
   refresh(): void {
     this.#version = this.#versionNow();
     const now = Date.now();
-    const entries = new Map<string, Entry>();
-    for (const token of this.#read()) {
-      const known = this.#entries.get(token.id);
-      if (!hasExpired(token, now)) {
-        entries.set(token.id, known && isSame(known.token, token) ? known : newEntry(token));
-        if (!known) this.#onChange('made', token);
-      } else if (known) {
-        known.ending.abort(endOf(token, `has expired (${token.expires_at ?? ''})`));
-        this.#onChange('expired', token);
-      }
-    }
     const old = this.#entries;
+    const entries = this.#readEntries(now);
     this.#entries = entries;
-    for (const [id, { token, ending }] of old) {
-      if (entries.get(id)?.ending === ending) continue;
-      if (ending.signal.aborted) continue;
-      const successor = entries.get(id);
-      ending.abort(endOf(token, successor ? 'was changed; its new secret is needed' : 'was revoked'));
-      this.#onChange(successor ? 'changed' : 'revoked', successor?.token ?? token);
-    }
+    for (const [id, entry] of old) this.#endReplaced(entry, entries.get(id));
     this.#awaitExpiry(now);
   }
 
@@ -116,6 +100,29 @@ export class TokenStore implements Disposable {
   #catchUp(): void {
     const version = this.#versionNow();
     if (version === UNSETTLED || version !== this.#version) this.refresh();
+  }
+
+  /** Reads the valid tokens. Reports those that are new, and ends those that have expired. */
+  #readEntries(now: number): Map<string, Entry> {
+    const entries = new Map<string, Entry>();
+    for (const token of this.#read()) {
+      const known = this.#entries.get(token.id);
+      if (!hasExpired(token, now)) {
+        entries.set(token.id, known && isSame(known.token, token) ? known : newEntry(token));
+        if (!known) this.#onChange('made', token);
+      } else if (known) {
+        known.ending.abort(endOf(token, `has expired (${token.expires_at ?? ''})`));
+        this.#onChange('expired', token);
+      }
+    }
+    return entries;
+  }
+
+  /** Ends a token that was deleted, or has a successor; one that has expired has ended already. */
+  #endReplaced({ token, ending }: Entry, successor: Entry | undefined): void {
+    if (successor?.ending === ending || ending.signal.aborted) return;
+    ending.abort(endOf(token, successor ? 'was changed; its new secret is needed' : 'was revoked'));
+    this.#onChange(successor ? 'changed' : 'revoked', successor?.token ?? token);
   }
 
   #read(): readonly Token[] {

@@ -81,11 +81,20 @@ export class Checkpoints {
     return (await this.#save(label, 'before_command', principal)).id;
   }
 
+  /**
+   * Lists the checkpoints that a principal may see. Does not wait for other jobs.
+   * @throws AdapterError GIT_NOT_FOUND, CHECKPOINT_FAILED
+   */
   async list(principal: Principal): Promise<Answer<'list_checkpoints'>> {
     const checkpoints = await this.#run({ kind: 'list', scope: scopeOf(principal) });
     return { checkpoints: checkpoints.map(infoOf) };
   }
 
+  /**
+   * Compares the workspace with a checkpoint, by default the newest one that the principal may see.
+   * @throws AdapterError CHECKPOINT_NOT_FOUND; INVALID_REQUEST for a path outside of the workspace; RESOURCE_EXHAUSTED
+   *   when too many requests wait
+   */
   async diff(request: Request<'diff_workspace'>, principal: Principal): Promise<Answer<'diff_workspace'>> {
     const { checkpoint_id: id = null, format = 'names', output } = request;
     const style = styleOf(output);
@@ -102,14 +111,14 @@ export class Checkpoints {
       checkpoint_id: checkpointId,
       changes: [...changes.shown],
       change_count: changes.count,
-      patch: patch?.text ?? null,
-      original_patch_size: patch?.characters ?? null,
-      patch_truncated: patch?.isTruncated ?? false,
-      encoding: style.encoding,
-      lossy: style.encoding === 'utf8' && patch?.isLossy === true,
+      ...patchAnswer(patch, style.encoding),
     };
   }
 
+  /**
+   * Restores the workspace from a checkpoint, after saving it in another one with which the restore can be undone.
+   * @throws AdapterError RESTORE_FAILED, and the errors of `diff`
+   */
   async restore(request: Request<'restore_workspace'>, principal: Principal): Promise<Answer<'restore_workspace'>> {
     const { checkpoint_id: id } = request;
     const job = {
@@ -248,6 +257,18 @@ const savedAnswer = (saved: SavedCheckpoint): Answer<'checkpoint_workspace'> => 
 /** The fields `NAME` and `NAME_count`. */
 function listAnswer<N extends string, T>(name: N, { shown, count }: Listed<T>) {
   return { [name]: [...shown], [`${name}_count`]: count } as Record<N, T[]> & Record<`${N}_count`, number>;
+}
+
+/** The fields about a patch, which exist without one as well. */
+function patchAnswer(patch: JobResults['diff']['patch'], encoding: Answer<'diff_workspace'>['encoding']) {
+  if (!patch) return { patch: null, original_patch_size: null, patch_truncated: false, encoding, lossy: false };
+  return {
+    patch: patch.text,
+    original_patch_size: patch.characters,
+    patch_truncated: patch.isTruncated,
+    encoding,
+    lossy: encoding === 'utf8' && patch.isLossy,
+  };
 }
 
 const isShutdown = (error: unknown): boolean => error instanceof AdapterError && error.code === 'SHUTTING_DOWN';

@@ -1,12 +1,7 @@
 import { type Principal, canAccess, type AccessKind } from '../../core/access/principal.js';
 import { boundText, isCovered } from '../../core/confirmation/bindings.js';
 import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
-import type {
-  ConfirmationObserver,
-  ConfirmationOutcome,
-  ConfirmationRecord,
-  Decider,
-} from '../../core/confirmation/record.js';
+import type { ConfirmationObserver, ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import { AdapterError } from '../../core/errors.js';
 import { confirmationIdFrom, ID_BYTES } from '../../core/ids.js';
@@ -16,11 +11,11 @@ import { randomBytes } from '../../engine/system/random.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import type { Connections } from '../registry/connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
-import { isOwn, isVisible, mayDecide, refusalOf } from './deciders.js';
+import { type Decision, isVisible, mayDecide, mayWithdraw, refusalOf } from './deciders.js';
 import * as failures from './failures.js';
 import { reviewCommand } from './review.js';
 import type { Reviewer } from './reviewer.js';
-import { infoOf } from './wire.js';
+import { infoOf, resolutionOf } from './wire.js';
 
 /** Maximum number of open confirmations per token: a person cannot review more of them. */
 export const MAX_OPEN = 16;
@@ -52,12 +47,6 @@ export interface ConfirmationsOptions {
   /** True while a principal's token is valid: a principal without a connection is not notified when it ends. */
   readonly isActive: (principal: Principal) => boolean;
   readonly observe: ConfirmationObserver;
-}
-
-/** A decision on a confirmation: the decider and the justification. */
-interface Decision {
-  readonly by: Decider;
-  readonly justification: string;
 }
 
 const NO_DECISION: Decision = { by: undefined, justification: '' };
@@ -141,7 +130,7 @@ export class Confirmations implements AsyncDisposable {
     const { principal } = caller;
     const confirmation = this.find(request.confirmation_id, principal);
     const decision: Decision = { by: principal, justification: request.justification?.trim() ?? '' };
-    if (request.decision === 'reject' && isOwn(confirmation, principal) && confirmation.mode !== 'self') {
+    if (request.decision === 'reject' && mayWithdraw(confirmation, principal)) {
       this.#close(confirmation, 'withdrawn', decision);
       return undefined;
     }
@@ -155,8 +144,9 @@ export class Confirmations implements AsyncDisposable {
       this.#close(confirmation, 'rejected', decision);
       return undefined;
     }
-    if (confirmation.mode === 'self') failures.assertMeant(request);
-    return this.#approve(confirmation, decision, confirmation.mode === 'self' ? caller : confirmation.action.caller);
+    if (confirmation.mode !== 'self') return this.#approve(confirmation, decision, confirmation.action.caller);
+    failures.assertMeant(request);
+    return this.#approve(confirmation, decision, caller);
   }
 
   /**
@@ -282,16 +272,8 @@ export class Confirmations implements AsyncDisposable {
       confirmation.answer.reject(cause ?? failures.denial(confirmation, outcome, decision, this.#hasEnded));
     }
     this.#note(confirmation, outcome, decision);
-    const { action, id } = confirmation;
     for (const { sink } of this.#audienceOf(confirmation)) {
-      sink?.send('confirmation_resolved', {
-        confirmation_id: id,
-        command_id: action.commandId,
-        session_id: action.session?.id ?? null,
-        outcome,
-        decided_by: decision.by?.name ?? null,
-        justification: decision.justification === '' ? null : decision.justification,
-      });
+      sink?.send('confirmation_resolved', resolutionOf(confirmation, outcome, decision));
     }
   }
 

@@ -1,11 +1,19 @@
+import type { Decider } from '../../core/confirmation/record.js';
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Confirmation } from './confirmation.js';
 
+/** A decision on a confirmation: the decider and the justification. */
+export interface Decision {
+  readonly by: Decider;
+  /** Empty for none. */
+  readonly justification: string;
+}
+
 type Asked = Pick<Confirmation, 'mode' | 'requester'>;
 
 /** True when the principal requested the action itself. */
-export const isOwn = ({ requester }: Asked, { id }: Principal): boolean => id === requester.id;
+const isOwn = ({ requester }: Asked, { id }: Principal): boolean => id === requester.id;
 
 /**
  * True when a principal may know of a confirmation: its requester, and operators for what operators decide. To all
@@ -19,6 +27,10 @@ export function mayDecide(asked: Asked, principal: Principal): boolean {
   if (asked.mode === 'self') return isOwn(asked, principal);
   return asked.mode === 'operator' && isOperator(principal) && !isOwn(asked, principal) && !principal.isLocalPeer;
 }
+
+/** True when a principal may withdraw a request: its own, unless rejecting it decides on it. */
+export const mayWithdraw = (asked: Asked, principal: Principal): boolean =>
+  asked.mode !== 'self' && isOwn(asked, principal);
 
 const isOperator = ({ role }: Principal): boolean => role === 'operator' || role === 'admin';
 

@@ -1,7 +1,8 @@
-import type { ConfirmationOutcome, Decider } from '../../core/confirmation/record.js';
+import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Confirmation } from './confirmation.js';
+import type { Decision } from './deciders.js';
 import { termsOf } from './wire.js';
 
 /** The error for a confirmation id unknown to a principal: the same for every cause. */
@@ -39,6 +40,7 @@ export const TOKEN_ENDED = 'the token that asked for it no longer counts';
 export const tokenEnded = (): AdapterError =>
   new AdapterError('COMMAND_DENIED', `${TOKEN_ENDED}: nothing was run`, { details: { outcome: 'withdrawn' } });
 
+/** The error for requests that were waiting when the daemon was told to stop. */
 export const shuttingDown = (): AdapterError => new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
 
 /** A justification contains a letter or digit, of any script. */
@@ -65,7 +67,7 @@ export function assertMeant({ command_sha256: sha256, justification }: Request<'
 export function denial(
   confirmation: Confirmation,
   outcome: Exclude<ConfirmationOutcome, 'approved'>,
-  { by, justification }: { readonly by: Decider; readonly justification: string },
+  { by, justification }: Decision,
   isEnding: boolean,
 ): AdapterError {
   if (isEnding) return shuttingDown();

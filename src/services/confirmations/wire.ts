@@ -1,9 +1,11 @@
 import type { Principal } from '../../core/access/principal.js';
+import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
+import type { EventPayload } from '../../core/protocol/results.js';
 import { renderUnstarted } from '../registry/command-record.js';
 import { judgedCommands, shortReason } from '../registry/judged-commands.js';
 import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
-import { mayDecide } from './deciders.js';
+import { type Decision, mayDecide } from './deciders.js';
 
 /** Maximum number of commands sent to a client. */
 const MAX_COMMANDS = 50;
@@ -62,3 +64,17 @@ export function infoOf(confirmation: Confirmation, viewer: Principal): Confirmat
     may_decide: mayDecide(confirmation, viewer),
   };
 }
+
+/** Renders the event that a confirmation is closed. */
+export const resolutionOf = (
+  { id, action }: Confirmation,
+  outcome: ConfirmationOutcome,
+  { by, justification }: Decision,
+): EventPayload<'confirmation_resolved'> => ({
+  confirmation_id: id,
+  command_id: action.commandId,
+  session_id: action.session?.id ?? null,
+  outcome,
+  decided_by: by?.name ?? null,
+  justification: justification === '' ? null : justification,
+});

@@ -50,7 +50,7 @@ export class CommandGate {
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
     const judge = (known: PolicyFacts) =>
-      this.#checkSyntax(this.#judge(policy, request, session, principal, { ...known, typing }), request, session);
+      this.#checkSyntax(this.#judge(policy, request, { ...known, typing }, { session, principal }), request, session);
     const judged = facts instanceof Promise ? facts.then(judge) : judge(facts);
     if (session && judged instanceof Promise) remember(this.#pending, session, judged);
     return judged;
@@ -115,7 +115,7 @@ export class CommandGate {
     { principal }: Pick<Caller, 'principal'>,
   ): Promise<void> {
     const { isEnforced, policy } = this.#options.settings();
-    const program = shell !== undefined && shell.includes('/') && !isStandardProgram(shell) ? shell : undefined;
+    const program = unusualShell(shell);
     if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
     const facts = await this.#options.facts.of(undefined, undefined, false);
     const judge = (given: Readonly<Record<string, string>>) =>
@@ -133,9 +133,8 @@ export class CommandGate {
   #judge(
     policy: Policy,
     request: PolicyRequest,
-    session: SessionRecord | undefined,
-    principal: Principal,
     facts: PolicyFacts,
+    { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
   ): Judgement {
     const verdict = decide(policy, request, facts);
     const { command, args } = request;
@@ -147,6 +146,10 @@ export class CommandGate {
     return undefined;
   }
 }
+
+/** A shell that is given by its path, and that the policy has to judge as it would judge any other program. */
+const unusualShell = (shell: string | undefined): string | undefined =>
+  shell?.includes('/') === true && !isStandardProgram(shell) ? shell : undefined;
 
 /** Possible typed input of a command: sessions have a terminal, one-shots only on request. */
 const typingIn = (session: SessionRecord | undefined, tty = false): TypingFacts => ({

@@ -49,6 +49,18 @@ interface Reader {
   readonly isInForeground: boolean;
 }
 
+/** What has to be decided about typed text. */
+interface TypingQuestion {
+  /** The complete verdict. */
+  readonly judged: PolicyVerdict;
+  /** The verdict without the text. */
+  readonly shown: PolicyVerdict;
+  /** True when it is about all that the program may be given, false when it is about one line. */
+  readonly isAboutProgram: boolean;
+  /** Describes the text. */
+  readonly what: string;
+}
+
 /**
  * Decides on typed text. Permission to type belongs to a command: one that takes typed input is checked when it starts,
  * and then gets all input. Only a program that was not known at the start of the command is checked here.
@@ -97,7 +109,6 @@ export class TypingGate {
       return undefined;
     }
     const question = reader && this.#judge(session, typed, reader, policy);
-    const line = this.lineWith(session, typed);
     const pass = () => {
       this.#continue(running, typed, reader?.verdict.language === 'shell' && reader.isInForeground);
     };
@@ -105,8 +116,7 @@ export class TypingGate {
       pass();
       return undefined;
     }
-    const { judged, isAboutProgram, what } = question;
-    const shown = isAboutProgram ? judged : withoutTypedText(judged);
+    const { judged, shown, isAboutProgram, what } = question;
     this.#record(session, typed, shown, principal);
     refuse(shown, session, this.#options.log);
     if (judged.action === 'allow') {
@@ -117,7 +127,7 @@ export class TypingGate {
       request: { command: what },
       verdict: shown,
       judged,
-      line,
+      line: this.lineWith(session, typed),
       pass: isAboutProgram ? () => void this.#granted.add(running) : pass,
     };
   }
@@ -128,18 +138,18 @@ export class TypingGate {
     { data = '', eof = false }: Typed,
     { name, verdict, isInForeground }: Reader,
     policy: Policy,
-  ): { judged: PolicyVerdict; isAboutProgram: boolean; what: string } | undefined {
-    const about = { judged: verdict, isAboutProgram: true, what: `typed input for ${name}` };
+  ): TypingQuestion | undefined {
+    const about = { judged: verdict, shown: verdict, isAboutProgram: true, what: `typed input for ${name}` };
     if (verdict.action === 'deny') return about;
     if (verdict.language !== 'shell') return isHarmlessTyping(data) ? undefined : about;
     const { ahead, line } = this.#lineOf(session.session.running);
     const { finished, rest } = continueLine(line, data, eof);
     if (hasEditingKeys(finished + rest)) return about;
-    if (finished.trim() === '' && (ahead === '' || finished === '')) return undefined;
-    // It is unknown whether text typed before the prompt is part of the line.
-    const command = ahead !== '' && isInForeground ? `${ahead}${finished}\n${finished}` : ahead + finished;
+    const command = textToRun(ahead, finished, isInForeground);
+    if (command === undefined) return undefined;
     const judged = decide(policy, { command }, this.#options.facts.whileRunning(session));
-    return { judged, isAboutProgram: false, what: `${finished.trimEnd().length} characters typed into ${name}` };
+    const what = `${finished.trimEnd().length} characters typed into ${name}`;
+    return { judged, shown: withoutTypedText(judged), isAboutProgram: false, what };
   }
 
   /** Finds the program that executes text typed now. */
@@ -175,6 +185,17 @@ export class TypingGate {
       details: { typed_bytes: Buffer.byteLength(data) },
     });
   }
+}
+
+/**
+ * Returns the text that a shell would run.
+ * @param ahead text that was typed before the prompt; it is unknown whether it is part of the line
+ * @param finished finished lines
+ * @returns undefined when nothing is run
+ */
+function textToRun(ahead: string, finished: string, isInForeground: boolean): string | undefined {
+  if (finished.trim() === '' && (ahead === '' || finished === '')) return undefined;
+  return ahead !== '' && isInForeground ? `${ahead}${finished}\n${finished}` : ahead + finished;
 }
 
 /** Programs that run another one, whose name is their first argument: `python3 /usr/bin/ipython`. */

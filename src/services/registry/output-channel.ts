@@ -114,7 +114,7 @@ export class OutputChannel implements Disposable {
     }
   }
 
-  /** Sends a command's output to the observers, if there are any, and to nobody else unless it is opened. */
+  /** Sends a command’s output to the observers alone, if there are any, unless it is opened. */
   openForObservers(command: Command): void {
     if (this.#observers.size === 0 || command.stdout.isFollowed) return;
     for (const stream of STREAMS) {

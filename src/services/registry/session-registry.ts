@@ -47,14 +47,17 @@ export class SessionRegistry {
   readonly #sessions = new Map<string, SessionRecord>();
   readonly #tombstones = new Map<string, Tombstone>();
 
+  /** Number of open sessions, including hidden ones. */
   get size(): number {
     return this.#sessions.size;
   }
 
+  /** Returns all open sessions, the oldest first, including hidden ones. */
   all(): SessionRecord[] {
     return [...this.#sessions.values()];
   }
 
+  /** Adds a session that has been opened. */
   add(record: SessionRecord): void {
     this.#sessions.set(record.id, record);
   }
@@ -87,6 +90,7 @@ export class SessionRegistry {
     });
   }
 
+  /** Returns a session regardless of its owner; undefined when it is unknown or has ended. */
   find(id: string): SessionRecord | undefined {
     return this.#sessions.get(id);
   }

@@ -1,4 +1,4 @@
-import { Escalation, type EscalationStep } from '../../core/limits/escalation.js';
+import { type Endable, Escalation, type EscalationStep } from '../../core/limits/escalation.js';
 import { type Finding, isHeld, judge, type KernelActions, WARNING_SHARE } from '../../core/limits/judge.js';
 import { KILLED_BY, MB, type Resource } from '../../core/limits/limits.js';
 import { SamplePace, SHORTEST_MS } from '../../core/limits/pace.js';
@@ -129,28 +129,35 @@ export class LimitMonitor {
     this.#listener.onUsage({ cpuPercent, cpuMs, memoryBytes, tasks, writtenBytes, commandId });
   }
 
-  #act({ sample, running, kernel }: Observation, worst: Finding): void {
+  #act(observation: Observation, worst: Finding): void {
+    const { sample, running, kernel } = observation;
     const { resource, limit, observed } = worst;
     const breach: Breach = { resource, limit, observed };
-    const mayCancel = running !== undefined && running.endReason === undefined;
-    const step = this.#escalation.next(performance.now(), {
-      command: running ? (mayCancel ? 'runs' : 'is_ending') : 'none',
+    const step = this.#nextStep(observation, worst);
+    if (step === undefined && kernel.kills === 0) return;
+    if (step === undefined && !running) this.watched.noteBreach(breach);
+    // A command started meanwhile ends with its shell, although it did not cause the breach.
+    const exceeding = step === 'rest' ? undefined : running;
+    const mustCancel = step !== undefined && stateOf(exceeding) === 'runs';
+    if (mustCancel && exceeding && !this.#cancel(exceeding, breach, kernel)) return;
+    this.#report(breach, exceeding);
+    notePeakMemory(observation, worst);
+    this.#end(step, breach);
+    this.#sampler.restart(sample);
+  }
+
+  #report(breach: Breach, exceeding: Command | undefined): void {
+    if (exceeding) this.#reported.add(exceeding);
+    this.#listener.onNear(breach, 'exceeded', exceeding?.id ?? null);
+  }
+
+  #nextStep({ sample, running, kernel }: Observation, worst: Finding): EscalationStep | undefined {
+    return this.#escalation.next(performance.now(), {
+      command: stateOf(running),
       // The kernel has already ended the excess.
       hasRest: () => kernel.kills === 0 && this.#sampler.hasOthers(sample.pids) && this.watched.hasRest(),
       canEndShell: canEndShell(worst, kernel),
     });
-    if (step === undefined && kernel.kills > 0 && !running) this.watched.noteBreach(breach);
-    if (step === undefined && kernel.kills === 0) return;
-    // A command started meanwhile ends with its shell, although it did not cause the breach.
-    const mustCancel = step !== undefined && step !== 'rest' && mayCancel;
-    if (mustCancel && !this.#cancel(running, breach, kernel)) return;
-    const exceeding = step === 'rest' ? undefined : running;
-    if (exceeding) this.#reported.add(exceeding);
-    this.#listener.onNear(breach, 'exceeded', exceeding?.id ?? null);
-    // The memory was in use, however much of it is left now.
-    if (kernel.kills > 0 && resource === 'memory_mb') running?.meter.notePeakMemory(limit * MB);
-    this.#end(step, breach);
-    this.#sampler.restart(sample);
   }
 
   #end(step: EscalationStep | undefined, breach: Breach): void {
@@ -185,6 +192,17 @@ export class LimitMonitor {
       } else if (breach) this.#settle();
     });
   }
+}
+
+/** State of the current command for the escalation. */
+function stateOf(running: Command | undefined): Endable['command'] {
+  if (!running) return 'none';
+  return running.endReason === undefined ? 'runs' : 'is_ending';
+}
+
+/** Where the kernel has killed processes, the memory was in use, however much of it is left now. */
+function notePeakMemory({ running, kernel }: Observation, { resource, limit }: Finding): void {
+  if (kernel.kills > 0 && resource === 'memory_mb') running?.meter.notePeakMemory(limit * MB);
 }
 
 /** Whether ending the shell can help, where the kernel has not helped already. */

@@ -5,6 +5,7 @@ import { CORE_TOOLS, type HealthFacts } from '../../core/health/facts.js';
 import { disturbedModes } from '../../core/health/terminal-modes.js';
 import { readSavedState, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
+import type { Session } from '../../engine/session/session.js';
 import { findProgram } from '../../engine/shells/list.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
@@ -104,14 +105,12 @@ export class SessionHealth {
   #factsOf({ session }: SessionRecord): HealthFacts | undefined {
     const state = session.savedState();
     if (state === undefined) return undefined;
-    const { name } = session.options.installed.shell;
-    const shell = name === 'zsh' || name === 'sh' ? name : 'bash';
+    const shell = shellOf(session);
     const names = readSavedState(state, shell);
     // A saved state that is too long to be parsed does not contain PATH.
     const isKnown = names !== UNKNOWN_NAMES;
     const { aliases, functions: listed, variables } = names;
     const functions = shell === 'sh' ? functionsAmongTypes(state) : listed;
-    const path = variables.get('PATH') ?? '';
     const { workingDirectory } = session;
     return {
       shell,
@@ -119,15 +118,28 @@ export class SessionHealth {
       isDirectoryThere: isDirectory(session.see(workingDirectory)),
       aliases,
       functions,
-      options: /^#options (\S*)$/mu.exec(state)?.[1] ?? '',
-      missingTools: !isKnown || path === this.#startPath ? [] : this.#tools.filter((tool) => !findProgram(tool, path)),
+      options: savedOptions(state),
+      missingTools: isKnown ? this.#missingIn(variables.get('PATH') ?? '') : [],
       environmentBytes: isKnown ? sizeOf(variables) : lengthOfExports(state),
       leftModes: HAS_USUAL_MODES ? disturbedModes(takeModes(session.shell.directory)) : [],
       leftProcesses: session.backgroundProcesses.length,
       disk: roomAt(session.see(workingDirectory)),
     };
   }
+
+  /** Returns the tools that are on the PATH of a fresh shell, and missing on this one. */
+  #missingIn(path: string): readonly string[] {
+    return path === this.#startPath ? [] : this.#tools.filter((tool) => !findProgram(tool, path));
+  }
 }
+
+/** Any shell other than zsh and sh saves its state as bash does. */
+function shellOf({ options: { installed } }: Session): HealthFacts['shell'] {
+  const { name } = installed.shell;
+  return name === 'zsh' || name === 'sh' ? name : 'bash';
+}
+
+const savedOptions = (state: string): string => /^#options (\S*)$/mu.exec(state)?.[1] ?? '';
 
 /**
  * A POSIX shell cannot list its functions: driver.sh saves the types of the relevant names. Function bodies are

@@ -7,22 +7,21 @@ import type { Log } from '../../core/logging/log.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
-import type { SessionEndReason, SessionInfo } from '../../core/protocol/results.js';
+import type { SessionEndReason } from '../../core/protocol/results.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { Session } from '../../engine/session/session.js';
 import type { SessionListener } from '../../engine/session/session-options.js';
-import type { Command } from '../../engine/command/command.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
 import { findShell } from '../../engine/shells/list.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import type { Quotas } from '../access/quotas.js';
-import type { Caller, EventSink } from '../registry/caller.js';
+import type { Caller } from '../registry/caller.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { existingDirectory } from '../registry/existing-directory.js';
 import type { CommandGate } from '../gate/gate.js';
 import { OutputChannel } from '../registry/output-channel.js';
-import { renderLimits } from '../registry/rendered-limits.js';
+import { SessionAttachments } from './session-attachments.js';
 import { type DeadlineLimits, SessionDeadlines } from './session-deadlines.js';
 import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
@@ -60,6 +59,7 @@ export interface SessionsOptions {
 /** Opens, finds and ends sessions, and enforces their deadlines. */
 export class Sessions implements AsyncDisposable {
   readonly registry = new SessionRegistry();
+  readonly attachments: SessionAttachments;
   readonly #options: SessionsOptions;
   readonly #closing = new Map<string, Promise<void>>();
   /** Sessions that are being opened, by owner. */
@@ -73,6 +73,13 @@ export class Sessions implements AsyncDisposable {
       limits: options.limits,
       onDue: ({ id }, reason) => {
         this.#giveUp(id, reason, REASONS[reason]);
+      },
+    });
+    this.attachments = new SessionAttachments({
+      sessions: this.registry,
+      usage: options.usage,
+      onAbandoned: () => {
+        this.#deadlines.schedule();
       },
     });
   }
@@ -105,7 +112,7 @@ export class Sessions implements AsyncDisposable {
         { installed, sandbox, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
         this.#listen(id),
       );
-      return this.#register(id, session, request.label, caller, isHidden);
+      return this.#register(session, caller, { id, label: request.label, isHidden });
     } finally {
       this.#opening.delete(opening);
     }
@@ -142,84 +149,6 @@ export class Sessions implements AsyncDisposable {
     };
   }
 
-  /** Makes a client follow a session, and replays the events it missed; or makes it observe the session. */
-  attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
-    const record = this.registry.get(request.session_id, principal, 'see');
-    if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
-    const { from_seq: fromSeq, max_bytes_per_second: rate } = request;
-    if (rate !== undefined) return this.#observe(record, sink, rate, fromSeq);
-    const { channel } = record;
-    for (const command of commandsIn(record)) channel.open(command);
-    const replay = fromSeq === undefined ? undefined : channel.replay(sink, fromSeq);
-    channel.follow(sink);
-    record.abandonedSince = undefined;
-    return {
-      session_id: record.id,
-      next_seq: channel.nextSeq,
-      replayed: replay?.events.length ?? 0,
-      gap: replay?.gap ? { from_seq: replay.gap.fromSeq, to_seq: replay.gap.toSeq } : null,
-    };
-  }
-
-  /** Observers do not keep a session open. */
-  #observe(record: SessionRecord, sink: EventSink, rate: number, fromSeq?: number): Answer<'attach_session'> {
-    const { channel } = record;
-    const wasFollowed = channel.followers > 0;
-    const nextSeq = channel.observe(sink, rate, fromSeq);
-    if (wasFollowed) this.#noteUnfollowed(record);
-    for (const command of commandsIn(record)) channel.openForObservers(command);
-    return { session_id: record.id, next_seq: nextSeq, replayed: 0, gap: null };
-  }
-
-  /** Handles the end of a connection: its sessions wait for a reconnect. */
-  detach(sink: EventSink): void {
-    this.#options.usage.remove(sink);
-    for (const record of this.registry.all()) {
-      if (record.channel.unfollow(sink)) this.#noteUnfollowed(record);
-    }
-  }
-
-  /** A session that no client follows any more waits for one. */
-  #noteUnfollowed(record: SessionRecord): void {
-    if (record.channel.followers > 0 || record.isHidden) return;
-    record.abandonedSince = performance.now();
-    this.#deadlines.schedule();
-  }
-
-  /** Describes a session for the wire. */
-  describe(record: SessionRecord): SessionInfo {
-    const { session, channel } = record;
-    const { running } = session;
-    return {
-      session_id: record.id,
-      owner: record.owner.name,
-      label: record.label ?? null,
-      shell: session.options.installed.shell.name,
-      sandbox: session.options.sandbox,
-      state: running ? 'busy' : 'idle',
-      working_directory: session.workingDirectory,
-      created_at: record.createdAt.toISOString(),
-      last_used_at: record.lastUsedAt.toISOString(),
-      expires_at: record.expiresAt.toISOString(),
-      cols: session.size.cols,
-      rows: session.size.rows,
-      running_command: running
-        ? {
-            command_id: running.id,
-            command: running.spec.command,
-            started_at: running.acceptedAt.toISOString(),
-            tty: running.spec.tty,
-          }
-        : null,
-      queued_commands: session.queued.length,
-      next_seq: channel.nextSeq,
-      restarts: session.restarts,
-      attached_clients: channel.followers,
-      background_processes: session.backgroundProcesses,
-      limits: renderLimits(session.options.limits),
-    };
-  }
-
   /** Restarts the idle time after a command was run or has ended. */
   touch(record: SessionRecord): void {
     touch(record);
@@ -239,11 +168,9 @@ export class Sessions implements AsyncDisposable {
   }
 
   #register(
-    id: string,
     session: Session,
-    label: string | undefined,
     { principal, sink }: Caller,
-    isHidden: boolean,
+    { id, label, isHidden }: Pick<SessionRecord, 'id' | 'label' | 'isHidden'>,
   ): SessionRecord {
     const limits = this.#options.limits();
     const now = performance.now();
@@ -320,10 +247,6 @@ export class Sessions implements AsyncDisposable {
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
 }
-
-/** The commands that run, or wait. */
-const commandsIn = ({ session: { running, queued } }: SessionRecord): readonly Command[] =>
-  running ? [running, ...queued] : queued;
 
 function touch(record: SessionRecord): void {
   record.lastUsedAt = new Date();

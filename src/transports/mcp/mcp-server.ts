@@ -115,6 +115,13 @@ interface Serving {
   readonly tools: readonly Tool[];
 }
 
+/** Context of one call, with the means to ask its client. */
+interface ServedCall extends CallContext {
+  readonly ctx: ServerContext;
+  readonly capabilities: ClientCapabilities;
+  readonly operator: OperatorAccess | undefined;
+}
+
 async function call(
   tool: Tool,
   args: unknown,
@@ -126,30 +133,35 @@ async function call(
   const capabilities = capabilitiesOf(ctx, serving.server);
   const canAsk = operator !== undefined && canShowForms(capabilities);
   const listener = { signal: ctx.mcpReq.signal, orphaned: orphaned?.(), onProgress: progressOf(ctx.mcpReq) };
-  const context: CallContext = { backend, start, listener, has, canAsk };
   try {
-    const given = parseArguments(tool, args);
-    const waiting = operator && ctx.mcpReq.requestState<WaitingCommand>();
-    if (waiting) {
-      const decision = readDecision(ctx.mcpReq.inputResponses?.[QUESTION]);
-      return render(await continueWaiting(tool, waiting, { decision, operator: operator.backend }, context));
-    }
-    if (start.needsRoots && start.concerns(tool, given)) await askRoots(ctx, capabilities, start);
-    const outcome = await callTool(tool, given, context);
-    if (!('terms' in outcome)) return render(outcome);
-    if (!operator) throw new AdapterError('INTERNAL', 'a command waits for an operator who cannot be asked here');
-    return await ask(tool, outcome, { ...context, operator, ctx });
+    return await answer(tool, args, { backend, start, listener, has, canAsk, ctx, capabilities, operator });
   } catch (error) {
     if (!(error instanceof AdapterError)) throw error;
     return render({ isError: true, answer: toolFailure(error.toBody(), { tool: tool.name, payload: {}, has }) });
   }
 }
 
+/** Answers a call, or continues one for which the person at the client was asked. */
+async function answer(tool: Tool, args: unknown, context: ServedCall): Promise<CallToolResult | InputRequiredResult> {
+  const { start, ctx, operator } = context;
+  const given = parseArguments(tool, args);
+  const waiting = operator && ctx.mcpReq.requestState<WaitingCommand>();
+  if (waiting) {
+    const decision = readDecision(ctx.mcpReq.inputResponses?.[QUESTION]);
+    return render(await continueWaiting(tool, waiting, { decision, operator: operator.backend }, context));
+  }
+  if (start.needsRoots && start.concerns(tool, given)) await askRoots(ctx, context.capabilities, start);
+  const outcome = await callTool(tool, given, context);
+  if (!('terms' in outcome)) return render(outcome);
+  if (!operator) throw new AdapterError('INTERNAL', 'a command waits for an operator who cannot be asked here');
+  return ask(tool, outcome, { ...context, operator });
+}
+
 /** Makes the client ask its person; a question that is too long is left to another operator. */
 async function ask(
   tool: Tool,
   waiting: WaitingCommand,
-  context: CallContext & { readonly operator: OperatorAccess; readonly ctx: ServerContext },
+  context: ServedCall & { readonly operator: OperatorAccess },
 ): Promise<CallToolResult | InputRequiredResult> {
   const { operator, ctx } = context;
   const question = questionFor(waiting.payload, waiting.terms);

@@ -130,7 +130,7 @@ export class SocketIoServer implements AsyncDisposable {
       services.connections.remove(caller);
       services.confirmations.detach(sink);
       services.inputs.detach(sink);
-      services.sessions.detach(sink);
+      services.sessions.attachments.detach(sink);
       services.llm.detach(sink);
     });
   }

@@ -66,6 +66,7 @@ export class OpenTree implements Disposable {
     this.#root = HeldDirectory.open(root);
   }
 
+  /** The directory at the top; it stays open until the tree is disposed. */
   get root(): HeldDirectory {
     return this.#root;
   }

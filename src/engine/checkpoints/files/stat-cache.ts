@@ -70,6 +70,7 @@ export class StatCache {
     if (!isRacy) this.#files.set(path, { object, size, stat });
   }
 
+  /** Records a tree that is in the repository. */
   addTree(id: string): void {
     this.#trees.add(id);
   }

@@ -3,7 +3,7 @@ import { type BigIntStats, lstatSync } from 'node:fs';
 import type { BytePath, Entry, Skipped, SkipReason } from '../../../core/checkpoints/entry.js';
 import { AdapterError } from '../../../core/errors.js';
 import { toText } from '../git/byte-path.js';
-import type { HeldDirectory } from './held-directory.js';
+import type { HeldDirectory, Location } from './held-directory.js';
 import type { CheckpointLimits } from './limits.js';
 import { STAGING_PREFIX } from './staging.js';
 
@@ -82,23 +82,17 @@ class Walker {
   /** Adds an entry with everything below it to the list; returns a reason when it cannot. */
   #take(directory: HeldDirectory, name: BytePath, path: BytePath, depth: number): SkipReason | undefined {
     const stat = lstatSync(directory.entry(name), { bigint: true });
-    if (stat.isDirectory()) return this.#enter(directory, name, stat, path, depth);
+    if (stat.isDirectory()) return this.#enter({ directory, name }, stat, path, depth);
     if (!stat.isFile() && !stat.isSymbolicLink()) return 'special';
     if (stat.size > this.#options.limits.maxFileBytes) return 'too_large';
     this.#add(path, stat.isFile() ? 'file' : 'link', stat);
     return undefined;
   }
 
-  #enter(
-    directory: HeldDirectory,
-    name: BytePath,
-    stat: BigIntStats,
-    path: BytePath,
-    depth: number,
-  ): SkipReason | undefined {
+  #enter(location: Location, stat: BigIntStats, path: BytePath, depth: number): SkipReason | undefined {
     if (stat.dev !== this.#device) return 'other_file_system';
     if (depth >= MAX_DEPTH) return 'too_deep';
-    using inner = directory.openDirectory(name);
+    using inner = location.directory.openDirectory(location.name);
     this.#add(path, 'directory', stat);
     this.list(inner, `${path}/`, depth + 1);
     return undefined;

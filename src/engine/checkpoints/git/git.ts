@@ -112,20 +112,28 @@ function gitEnvironment(directory: string): Record<string, string> {
   };
 }
 
-function failureOf(args: readonly string[], { code, exitCode, signal, stderr, originalMessage }: GitEnd): AdapterError {
+function failureOf(args: readonly string[], end: GitEnd): AdapterError {
+  const { code, exitCode, stderr } = end;
   if (code === 'ENOENT' || code === 'EACCES') {
-    return new AdapterError('GIT_NOT_FOUND', `git cannot be run: ${originalMessage ?? code}`);
+    return new AdapterError('GIT_NOT_FOUND', `git cannot be run: ${end.originalMessage ?? code}`);
   }
   const said = Buffer.from(stderr ?? '')
     .toString()
     .trim();
-  if (/no space left|out of diskspace|disk quota exceeded/i.test(said)) {
+  if (DISK_FULL.test(said)) {
     return new AdapterError('RESOURCE_EXHAUSTED', 'the disk with the checkpoints (state_directory) is full', {
       details: { errno: 'ENOSPC' },
     });
   }
-  const why = said.split('\n').at(-1) || originalMessage || `it ended with ${signal ?? exitCode ?? 'no code'}`;
-  return new AdapterError('CHECKPOINT_FAILED', `git ${args[0] ?? ''} failed: ${why}`, {
-    details: { git: args[0] ?? '', exit_code: exitCode ?? null, said },
+  const [command = ''] = args;
+  return new AdapterError('CHECKPOINT_FAILED', `git ${command} failed: ${whyFailed(end, said)}`, {
+    details: { git: command, exit_code: exitCode ?? null, said },
   });
 }
+
+/** The messages of git, or of the C library, about a full disk or an exhausted disk quota. */
+const DISK_FULL = /no space left|out of diskspace|disk quota exceeded/i;
+
+/** Why git has failed: the last line of its error output, if there is any. */
+const whyFailed = ({ originalMessage, signal, exitCode }: GitEnd, said: string): string =>
+  said.split('\n').at(-1) || originalMessage || `it ended with ${signal ?? exitCode ?? 'no code'}`;

@@ -64,23 +64,33 @@ export function undoStep(step: Step, { tree, staging }: Site): void {
   const place = entryAt(location);
   switch (step.kind) {
     case 'put_in':
-      if (!exists(staging.fresh(step.slot)) && exists(place)) renameSync(place, staging.fresh(step.slot));
+      moveBack(place, staging.fresh(step.slot));
       break;
     case 'make_directory':
       removeIfEmpty(place);
       break;
     case 'remove_directory':
-      if (exists(place)) break;
-      mkdirSync(place, MADE_DIRECTORY_MODE);
-      setAttributes(location, step.attributes);
+      makeAgain(location, step.attributes);
       break;
     case 'set_attributes':
       if (kindOf(place) === step.of) setAttributes(location, step.from);
       break;
     case 'take_out':
-      if (exists(staging.old(step.slot)) && !exists(place)) renameSync(staging.old(step.slot), place);
+      moveBack(staging.old(step.slot), place);
       break;
   }
+}
+
+/** Moves an entry to where it was before a step; does nothing when that place is taken, or the entry is gone. */
+function moveBack(from: Buffer, to: Buffer): void {
+  if (exists(from) && !exists(to)) renameSync(from, to);
+}
+
+function makeAgain(location: Location, attributes: Attributes): void {
+  const place = entryAt(location);
+  if (exists(place)) return;
+  mkdirSync(place, MADE_DIRECTORY_MODE);
+  setAttributes(location, attributes);
 }
 
 const entryAt = ({ directory, name }: Location): Buffer => directory.entry(name);

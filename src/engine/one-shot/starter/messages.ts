@@ -33,6 +33,7 @@ export class LineReader {
     this.#onLine = onLine;
   }
 
+  /** Processes a chunk; calls `onLine` with each line that it completes, without the line feed. */
   push(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';

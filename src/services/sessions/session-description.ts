@@ -1,0 +1,38 @@
+import type { SessionInfo } from '../../core/protocol/results.js';
+import type { Command } from '../../engine/command/command.js';
+import { renderLimits } from '../registry/rendered-limits.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+
+/** Describes a session for the wire. */
+export function describeSession(record: SessionRecord): SessionInfo {
+  const { session, channel } = record;
+  const { running } = session;
+  return {
+    session_id: record.id,
+    owner: record.owner.name,
+    label: record.label ?? null,
+    shell: session.options.installed.shell.name,
+    sandbox: session.options.sandbox,
+    state: running ? 'busy' : 'idle',
+    working_directory: session.workingDirectory,
+    created_at: record.createdAt.toISOString(),
+    last_used_at: record.lastUsedAt.toISOString(),
+    expires_at: record.expiresAt.toISOString(),
+    cols: session.size.cols,
+    rows: session.size.rows,
+    running_command: running ? describeRunning(running) : null,
+    queued_commands: session.queued.length,
+    next_seq: channel.nextSeq,
+    restarts: session.restarts,
+    attached_clients: channel.followers,
+    background_processes: session.backgroundProcesses,
+    limits: renderLimits(session.options.limits),
+  };
+}
+
+const describeRunning = ({ id, spec, acceptedAt }: Command): SessionInfo['running_command'] => ({
+  command_id: id,
+  command: spec.command,
+  started_at: acceptedAt.toISOString(),
+  tty: spec.tty,
+});
