@@ -62,7 +62,7 @@ export const sessionRequests = {
       session_id: field.sessionId,
       from_seq: optional(z.int().min(0)).describe('First event wanted; by default only what comes from now on'),
       max_bytes_per_second: optional(z.int().min(field.MIN_OBSERVER_RATE)).describe(
-        'Observe only: commands never wait for this client, and output above the rate is skipped, oldest first, with `output_gap` events. By default it gets all output, and commands wait for it',
+        'Observe only: commands never wait for this client, and output above the rate is skipped, oldest first, with `output_gap` events. Observers have sequence numbers of their own. By default it gets all output, and commands wait for it',
       ),
     }),
     output: z.object({
