@@ -7,7 +7,8 @@ import { type IssuedToken, TokenFiles } from '../../services/access/token-files.
 import type { Context } from '../console/context.js';
 import { commandLineFor } from '../console/command-line.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
-import { alignColumns, formatSpan } from '../console/style.js';
+import { alignColumns } from '../console/columns.js';
+import { formatSpan } from '../console/style.js';
 
 /** Options of all token commands. */
 export interface TokenOptions {

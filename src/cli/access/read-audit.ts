@@ -11,7 +11,8 @@ import { AuditReader } from './audit-reader.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor, quoteWord } from '../console/command-line.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
-import { alignColumns, onOneLine } from '../console/style.js';
+import { alignColumns } from '../console/columns.js';
+import { onOneLine } from '../console/style.js';
 
 /** Options of all audit commands. */
 export interface AuditOptions {

@@ -3,7 +3,8 @@ import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { describeSkipped, formatBytes } from './checkpoint-output.js';
 import { UsageError } from '../console/failure.js';
-import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
+import { alignColumns } from '../console/columns.js';
+import { formatSpan, onOneLine } from '../console/style.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 

@@ -4,7 +4,8 @@ import type { Answer } from '../../client/index.js';
 import { restOf, showPath } from './checkpoint-output.js';
 import type { Context, Output } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
-import { alignColumns, paint } from '../console/style.js';
+import { alignColumns } from '../console/columns.js';
+import { paint } from '../console/style.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 

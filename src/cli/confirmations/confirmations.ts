@@ -3,7 +3,8 @@ import type { Context } from '../console/context.js';
 import { commandLineFor } from '../console/command-line.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
-import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
+import { alignColumns } from '../console/columns.js';
+import { formatSpan, onOneLine } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
 /** Options of the list. */

@@ -1,7 +1,5 @@
 import util from 'node:util';
 
-import stringWidth from 'string-width';
-
 import type { Output } from './context.js';
 
 /** Available since Node.js 20.12: older versions print no colours. */
@@ -10,23 +8,6 @@ const styleText = util.styleText as typeof util.styleText | undefined;
 /** Colours a text if the output supports it. */
 export function paint(output: Output, style: Parameters<typeof util.styleText>[0], text: string): string {
   return output.isColoured && styleText ? styleText(style, text) : text;
-}
-
-/** Space between two columns. */
-const GAP = '  ';
-
-/**
- * Formats rows as lines with aligned columns; the last column is not padded. Width is measured in terminal columns:
- * wide characters occupy two.
- */
-export function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell))));
-  return rows.map((row) => {
-    const cells = row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)));
-    return cells.join(GAP).trimEnd();
-  });
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\x1b': '\\e' };

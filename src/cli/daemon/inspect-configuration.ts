@@ -8,7 +8,7 @@ import type { Context } from '../console/context.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
 import { EXIT } from '../console/failure.js';
 import { findStatus } from '../connect/find-status.js';
-import { alignColumns } from '../console/style.js';
+import { alignColumns } from '../console/columns.js';
 
 /** Prints `ok`, or all problems of a file; the exit code reports the result too. */
 export async function checkConfiguration(context: Context, file: string | undefined, asJson: boolean): Promise<void> {

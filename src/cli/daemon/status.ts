@@ -2,7 +2,8 @@ import type { Answer } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import type { FoundDaemon } from '../connect/find-status.js';
-import { alignColumns, formatSpan, paint } from '../console/style.js';
+import { alignColumns } from '../console/columns.js';
+import { formatSpan, paint } from '../console/style.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
 /** Exit codes in the style of `systemctl status`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { alignColumns } from '../../../../src/cli/console/style.js';
+import { alignColumns } from '../../../../src/cli/console/columns.js';
 
 describe('columns', () => {
   it.each([
