@@ -21,4 +21,4 @@ const row = (name, target, command, { rounds, runs, warmUp }) => ({
 /** Warmed up as a daemon is that has worked for a minute. */
 export const echo = row('echo in a session', 2, 'echo hello', { rounds: 24, runs: 100, warmUp: 3000 });
 
-export const program = row('program in a session', 1.4, '/bin/true', { rounds: 24, runs: 30, warmUp: 300 });
+export const program = row('program in a session', 1.4, '/bin/true', { rounds: 24, runs: 30, warmUp: 1500 });

@@ -31,10 +31,10 @@ export const scale = {
       ours: once(daemon),
       pause: () => sleep(50),
     });
+    const descriptors = `${(daemon.descriptors() / others).toFixed(1)} descriptors each (target 6)`;
     const start = performance.now();
     await daemon.stop();
     const stopMs = performance.now() - start;
-    const descriptors = `${(daemon.descriptors() / others).toFixed(1)} descriptors each (target 6)`;
     const extra = `${descriptors}, idle ${idle.toFixed(3)} % of a core (target 0.05), all closed in ${stopMs.toFixed(0)} ms`;
     return { ...measured, extra };
   },

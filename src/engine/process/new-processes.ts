@@ -6,6 +6,8 @@ import { isOriginIn, isOriginOf, readOrigin } from './session-mark.js';
 
 /** Up to this many pids are probed one by one; for more, the existing ones are listed first. */
 const MAX_PROBES = 64;
+/** Up to this many pids are probed even where the kernel lists those of the session: most of them have ended. */
+const FEW_PROBES = 8;
 /** New pids may be assigned while others are probed: largest number of rounds. */
 const MAX_ROUNDS = 8;
 
@@ -15,17 +17,19 @@ const MAX_ROUNDS = 8;
  */
 export function findNewProcesses(scope: SessionScope, beginning: StartMarker): ProcessEntry[] {
   const found: ProcessEntry[] = [];
-  let isNew: ((entry: ProcessEntry) => boolean) | undefined;
   let { newestPid } = beginning;
   // A child is created before its parent ends: a process that is missed because it has ended has its child in the next
   // round.
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const given = pidsGivenSince({ at: beginning.at, newestPid });
     if (given.count === 0) break;
-    isNew ??= membershipTest(scope, beginning);
+    let isNew: ((entry: ProcessEntry) => boolean) | undefined;
     for (const pid of candidates(scope, given)) {
       const entry = readProcess(pid);
-      if (entry && isRunning(entry) && isNew(entry)) found.push(entry);
+      if (!entry || !isRunning(entry)) continue;
+      // Rarely needed, and dearer than a probe: the programs of most commands have ended with them.
+      isNew ??= membershipTest(scope, beginning);
+      if (isNew(entry)) found.push(entry);
     }
     ({ newest: newestPid } = given);
     if (given.count === Infinity) break;
@@ -35,6 +39,7 @@ export function findNewProcesses(scope: SessionScope, beginning: StartMarker): P
 
 /** Returns the pids that may belong to new processes of the session. */
 function candidates({ group }: SessionScope, given: GivenPids): readonly number[] {
+  if (given.count <= FEW_PROBES) return given.list();
   if (group?.isKeptByKernel) return group.members().filter(given.includes);
   if (given.count > MAX_PROBES) return listPids().filter(given.includes);
   return given.list();
@@ -44,7 +49,10 @@ function candidates({ group }: SessionScope, given: GivenPids): readonly number[
 function membershipTest({ tag, root, group }: SessionScope, beginning: StartMarker): (entry: ProcessEntry) => boolean {
   const isYounger = startedSince(beginning);
   const own = new Set(root?.rootPids);
-  if (group?.isKeptByKernel) return (entry) => isYounger(entry) && !own.has(entry.pid);
+  if (group?.isKeptByKernel) {
+    const members = new Set(group.members());
+    return (entry) => members.has(entry.pid) && isYounger(entry) && !own.has(entry.pid);
+  }
   const isWithin = isOriginIn(tag);
   const isOurs = isOriginOf(tag.slice(0, tag.lastIndexOf('.')));
   return (entry) => {
