@@ -2,7 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { markStart } from './start-marker.js';
 import { findNewProcesses } from './new-processes.js';
-import { commandLine, isAlive, isEnding, isYoung, type ProcessEntry, readProcess } from './process-table.js';
+import {
+  commandLine,
+  isAlive,
+  isEnding,
+  isWaitingForCpu,
+  isYoung,
+  type ProcessEntry,
+  readProcess,
+} from './process-table.js';
 import type { ProcessRoot } from './process-root.js';
 import { findSessionProcesses, type ReportedProcess, reportProcess, type SessionScope } from './process-tree.js';
 
@@ -57,8 +65,7 @@ export async function findBackgroundProcesses({
 
 /** Returns the pause after a search, in milliseconds; undefined when there is no use in another one. */
 function pauseAfter(round: number, appearing: readonly ProcessEntry[]): number | undefined {
-  const isWaitingForCpu = appearing.some((entry) => isYoung(entry) && entry.state === 'R');
-  return PAUSES_MS[round] ?? (isWaitingForCpu ? LOADED_PAUSE_MS : undefined);
+  return PAUSES_MS[round] ?? (appearing.some(isWaitingForCpu) ? LOADED_PAUSE_MS : undefined);
 }
 
 /** Returns the current state of a process; empty if it has ended. */

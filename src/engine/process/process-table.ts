@@ -172,6 +172,20 @@ export const ticksNow = (): number =>
 /** Whether a process was started a moment ago: it may still exec another program, or be about to start one and end. */
 export const isYoung = ({ startTicks }: ProcessEntry): boolean => ticksNow() - startTicks < EXEC_TICKS;
 
+/** CPU time, in clock ticks, from which a process is at work, and not only about to exec. */
+const WORKING_TICKS = 2;
+
+/** Whether a process was started a moment ago and has had next to no CPU time, though it could run. */
+export const isWaitingForCpu = (entry: ProcessEntry): boolean =>
+  isYoung(entry) && entry.state === 'R' && entry.cpuTicks < WORKING_TICKS;
+
+/**
+ * Whether a process still has the command line of the shell that has forked it because it waits for a CPU. A background
+ * job has handlers of its own before it execs, so that `isBeforeExec` does not tell it from a subshell.
+ */
+export const isWaitingCopy = (child: ProcessEntry, shellPid: number): boolean =>
+  isWaitingForCpu(child) && commandLine(child) === commandLine({ pid: shellPid, name: '' });
+
 /**
  * Whether a shell has just forked this process, which is about to exec a program: it still has the shell's command
  * line, and the shell's signal handlers, in which signals are lost. (A subshell has its own handlers.)

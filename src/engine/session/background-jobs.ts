@@ -3,7 +3,7 @@ import type { Command } from '../command/command.js';
 import type { CommandRun } from './command-run.js';
 import { findBackgroundProcesses, commandLineOf, reportBackgroundProcesses } from '../process/background-processes.js';
 import { descendsFrom, findNewProcesses } from '../process/new-processes.js';
-import { isAlive, isBeforeExec, type ProcessEntry } from '../process/process-table.js';
+import { isAlive, isBeforeExec, isWaitingCopy, type ProcessEntry } from '../process/process-table.js';
 import type { ReportedProcess } from '../process/process-tree.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 
@@ -49,7 +49,7 @@ export class BackgroundJobs {
     this.#known = await findBackgroundProcesses({
       scope: shell,
       mustBeThere: isHeld,
-      isAppearing: (entry) => isBeforeExec(entry, shell.pid),
+      isAppearing: (entry) => isBeforeExec(entry, shell.pid) || isWaitingCopy(entry, shell.pid),
     });
   }
 

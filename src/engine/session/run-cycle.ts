@@ -100,7 +100,7 @@ export class RunCycle implements Disposable {
   readonly start = (command: Command, slot: CommandPipes): void => {
     const { sessionShell, options } = this.#context;
     const { shell } = sessionShell;
-    const number = sessionShell.nextNumber();
+    const number = sessionShell.beginNext();
     if (command.mayEndShell) sessionShell.saveNow();
     command.start();
     const startMarker = markRecentStart();
@@ -206,9 +206,11 @@ export class RunCycle implements Disposable {
       shell.returnSlot(run.slot);
     });
     if (isHeld) this.#jobs.trackOpenPipes(run);
-    sessionShell.noteReport(report, run.isLongRunning || run.command.mayDisturbTerminal);
-    if (run.command.mayDisturbTerminal) sessionShell.saveNow();
+    const isLongRunning = run.isLongRunning || run.command.mayDisturbTerminal;
     const settle = () => {
+      // Not earlier: the programs that tidy the terminal would be found among those that the command has left.
+      sessionShell.noteReport(report, isLongRunning);
+      if (run.command.mayDisturbTerminal) sessionShell.saveNow();
       this.#settle(run, report.exitCode, this.state.sessionState, []);
     };
     if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);

@@ -67,6 +67,8 @@ export class SessionShell {
   #internal: { readonly nonce: string; readonly done: Deferred<ShellReport | undefined> } | undefined;
   readonly #saveTimer: NodeJS.Timeout;
   #mustTidy = false;
+  /** Whether a command or an internal request is under way. */
+  #isBusy = false;
   /** Whether commands have run since the last request to save the state. */
   #isUnsaved = true;
   /** Stamps of the state files that existed at the time of that request. */
@@ -81,7 +83,8 @@ export class SessionShell {
     this.#workingDirectory = options.pool.cwd;
     this.#size = { cols: options.cols, rows: options.rows };
     this.#saveTimer = setTimeout(() => {
-      this.saveNow();
+      // What the shell starts to tidy its terminal must not count as left by the command that runs.
+      if (!this.#isBusy) this.saveNow();
     }, SAVE_AFTER_MS).unref();
     this.#adopt(shell);
   }
@@ -121,6 +124,7 @@ export class SessionShell {
    * long-running program may have left the terminal's modes in disorder.
    */
   noteReport(report: ShellReport, isLongRunning: boolean): void {
+    this.#isBusy = false;
     this.#mustTidy ||= isLongRunning;
     this.#isUnsaved = true;
     this.#saveTimer.refresh();
@@ -132,9 +136,10 @@ export class SessionShell {
     return this.#size;
   }
 
-  /** Returns the next command number; part of the tag of the command's processes. */
-  nextNumber(): number {
+  /** Begins a command; returns its number, which is part of the tag of the command's processes. */
+  beginNext(): number {
     this.#commands += 1;
+    this.#isBusy = true;
     return this.#commands;
   }
 
@@ -204,6 +209,7 @@ export class SessionShell {
 
   #adopt(shell: ShellProcess): void {
     this.#shell = shell;
+    this.#isBusy = false;
     this.#isUnsaved = true;
     shell.terminal.resize(this.#size.cols, this.#size.rows);
     shell.group.setLimits(this.#options.limits);
@@ -291,7 +297,7 @@ export class SessionShell {
     const shell = this.#shell;
     const slot = await shell.takeSlot();
     const done = new Deferred<ShellReport | undefined>();
-    const nonce = shell.send({ slot, text, number: this.nextNumber(), isOnTerminal: false });
+    const nonce = shell.send({ slot, text, number: this.beginNext(), isOnTerminal: false });
     this.#internal = { nonce, done };
     const timer = setTimeout(() => {
       this.#endInternal(undefined);
