@@ -57,7 +57,10 @@ export class ProcessSurvey {
     return [...(this.#byOrigin.get(tag) ?? []), ...(this.#byOrigin.get(markOf(tag)) ?? [])];
   }
 
-  /** The processes with these pids, and all their descendants. */
+  /**
+   * The processes with these pids, and all their descendants, in the order of their pids: signals must reach parents
+   * first, since a shell reports children that were killed.
+   */
   withDescendants(pids: Iterable<number>): ProcessEntry[] {
     const found = new Map<number, ProcessEntry>();
     const waiting = [...pids];
@@ -68,7 +71,7 @@ export class ProcessSurvey {
       // A process that has ended may have children, too: they were read before it ended.
       for (const child of this.#byParent.get(pid) ?? []) waiting.push(child.pid);
     }
-    return [...found.values()];
+    return [...found.values()].sort((a, b) => a.pid - b.pid);
   }
 
   #add(entry: ProcessEntry): void {
