@@ -14,7 +14,8 @@ import {
   type RuntimeDirectory,
 } from '../engine/instance/runtime-directory.js';
 import { ProcessStarter } from '../engine/one-shot/process-starter.js';
-import { endProcesses, findInstanceProcesses, signalProcesses } from '../engine/process/process-tree.js';
+import { endProcesses, signalProcesses } from '../engine/process/end-processes.js';
+import { findInstanceProcesses } from '../engine/process/find-processes.js';
 import type { Launcher } from '../engine/sandbox/launcher.js';
 import { Scratch } from '../engine/instance/scratch.js';
 import { ShellPool } from '../engine/shell/shell-pool.js';

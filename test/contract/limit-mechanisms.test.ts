@@ -11,7 +11,8 @@ import type { LimitMechanism, ProcessGroup } from '../../src/engine/limits/mecha
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
 import { plainRoot, type ProcessRoot, sandboxRoot } from '../../src/engine/process/process-root.js';
 import { listProcesses, readProcess, TAG_VARIABLE } from '../../src/engine/process/process-table.js';
-import { killProcesses, findSessionProcesses } from '../../src/engine/process/process-tree.js';
+import { killProcesses } from '../../src/engine/process/end-processes.js';
+import { findSessionProcesses } from '../../src/engine/process/find-processes.js';
 import { markOf } from '../../src/engine/process/session-mark.js';
 import { MECHANISMS } from '../support/limit-mechanisms.js';
 import { eventually } from '../support/measure.js';

@@ -8,7 +8,7 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { CommandLifecycle, type EndStep } from './lifecycle.js';
 import { exceededWarning } from './limit-warnings.js';
 import { OutputStream, type OutputStreamOptions } from '../output/output-stream.js';
-import type { ReportedProcess } from '../process/process-tree.js';
+import type { ReportedProcess } from '../process/reported-process.js';
 import { type Breach, type Kill, peakOf, type ResourceUse, UseMeter } from './resource-use.js';
 import { quote } from '../shells/shell.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';

@@ -4,19 +4,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 
 import type { SignalName } from '../../core/signals.js';
 import { ENDING_SIGNALS } from './command.js';
-import {
-  argumentsOf,
-  exitSignal,
-  handlesSignal,
-  isAlive,
-  isBeforeExec,
-  listChildren,
-  listProcesses,
-  type ProcessEntry,
-  readProcess,
-} from '../process/process-table.js';
+import { exitSignal, handlesSignal, isAlive, isBeforeExec } from '../process/process-state.js';
+import { argumentsOf, listChildren, listProcesses, type ProcessEntry, readProcess } from '../process/process-table.js';
 import type { ProcessRoot } from '../process/process-root.js';
-import { type ReportedProcess, reportProcesses, sendSignal } from '../process/process-tree.js';
+import { sendSignal } from '../process/end-processes.js';
+import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 
 /**
  * Longest wait for the shell to stop, and for a signalled program to end, in milliseconds: a loaded machine delays

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 
-import { isAlive, readProcess } from '../process/process-table.js';
+import { isAlive } from '../process/process-state.js';
+import { readProcess } from '../process/process-table.js';
 
 /**
  * Holder of a lock that could not be taken: a live process, or `gone` when the lock of a dead one has just been

@@ -2,7 +2,8 @@ import { closeSync, constants, openSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 
 import { closeAll, makeFifos, openReader } from '../system/fifo.js';
-import { isAlive, readProcess } from '../process/process-table.js';
+import { isAlive } from '../process/process-state.js';
+import { readProcess } from '../process/process-table.js';
 import { randomBytes } from '../system/random.js';
 
 /** Name of the FIFO that a live daemon holds open in some of its directories. */

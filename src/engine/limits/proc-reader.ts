@@ -1,12 +1,11 @@
+import { isAlive, ticksNow } from '../process/process-state.js';
 import {
   bytesWrittenBy,
-  isAlive,
   listChildren,
   listPids,
   type ProcessEntry,
   readProcess,
   TICKS_PER_SECOND,
-  ticksNow,
 } from '../process/process-table.js';
 import { readOrigin } from '../process/session-mark.js';
 import { heldBytesOf } from './memory-of.js';

@@ -3,7 +3,9 @@ import { delimiter, join } from 'node:path';
 
 import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from '../command/command.js';
 import { commandLineOf, findBackgroundProcesses } from '../process/background-processes.js';
+import { findNewProcesses } from '../process/new-processes.js';
 import type { ProcessEntry } from '../process/process-table.js';
+import type { StartMarker } from '../process/start-marker.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import type { ProcessEnd } from './process-starter.js';
 
@@ -56,6 +58,13 @@ function isMissingProgram({ spec: { command, args, env } }: Command, code: strin
   if (code !== 'EACCES' || !args || command.includes('/')) return false;
   return !(env?.['PATH'] ?? path).split(delimiter).some((folder) => existsSync(join(folder, command)));
 }
+
+/**
+ * Whether an ended one-shot may have left processes running: not in a sandbox, where they end with it.
+ * @param isHeld whether a process still holds its pipes
+ */
+export const mayHaveLeft = (process: OneShotProcess, beginning: StartMarker, isHeld: boolean): boolean =>
+  !process.isIsolated && (isHeld || findNewProcesses(process.scope, beginning).length > 0);
 
 /**
  * Finds the processes that an ended one-shot has left running.

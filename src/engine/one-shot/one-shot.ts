@@ -5,14 +5,14 @@ import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { listenUntilClosed } from '../output/closed-output.js';
 import { PipeFeed } from '../output/pipe-feed.js';
 import { reportBackgroundProcesses } from '../process/background-processes.js';
-import { findNewProcesses } from '../process/new-processes.js';
 import { type ProcessEntry, readProcess } from '../process/process-table.js';
-import { endProcesses, type ReportedProcess, reportProcesses, sendSignal } from '../process/process-tree.js';
+import { endProcesses, sendSignal } from '../process/end-processes.js';
+import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 import { markStart, type StartMarker } from '../process/start-marker.js';
 import { noteKernelActions } from '../session/session-limit-target.js';
 import type { InstalledShell } from '../shells/list.js';
 import { oneShotText } from '../shells/one-shot-text.js';
-import { BACKGROUND_ENDED, commandEnd, failedStart, findLeft } from './one-shot-end.js';
+import { BACKGROUND_ENDED, commandEnd, failedStart, findLeft, mayHaveLeft } from './one-shot-end.js';
 import { oneShotLimitTarget, type OnLongRunning, startWithLimits } from './one-shot-limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import { OrphanReaper } from './orphan-reaper.js';
@@ -21,6 +21,7 @@ import { type OneShotKind, WarmShells, type WarmShellsOptions } from './warm-she
 
 /** Limit of the fast path, in milliseconds: for shorter commands a stream costs more than the command. */
 const STREAM_AFTER_MS = 5;
+
 /** Dependencies of `OneShotRunner`. */
 export interface OneShotOptions extends WarmShellsOptions {
   readonly killGraceMs: number;
@@ -206,7 +207,7 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
-    const { command, process, feeds, timers } = flight;
+    const { command, process, beginning, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
     const how = commandEnd(end, command, this.#options.env['PATH']);
     const { group, numbers, isIsolated, shellLine } = process;
@@ -215,7 +216,7 @@ export class OneShotRunner implements AsyncDisposable {
     // Nothing is awaited without need: most commands end here at once.
     const survivors = command.endReason ? await endRest(flight) : [];
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const background = mayHaveLeft(flight, isHeld) ? await findLeft(process, isHeld) : [];
+    const background = mayHaveLeft(process, beginning, isHeld) ? await findLeft(process, isHeld) : [];
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
     if (isIsolated) command.stderr.write(process.complaint);
@@ -246,7 +247,3 @@ async function endRest({ process, termination }: Flight): Promise<ProcessEntry[]
   await termination;
   return endProcesses(() => process.findProcesses(), 0);
 }
-
-/** Whether an ended command may have left processes running: not in a sandbox, where they end with it. */
-const mayHaveLeft = ({ process, beginning }: Flight, isHeld: boolean): boolean =>
-  !process.isIsolated && (isHeld || findNewProcesses(process.scope, beginning).length > 0);

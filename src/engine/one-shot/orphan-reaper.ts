@@ -5,13 +5,8 @@ import { PendingWork } from '../system/pending-work.js';
 import type { ProcessStarter } from './process-starter.js';
 import { plainRoot } from '../process/process-root.js';
 import type { ProcessEntry } from '../process/process-table.js';
-import {
-  endProcesses,
-  findMarkedOnly,
-  findSessionProcesses,
-  findTaggedWith,
-  sendSignal,
-} from '../process/process-tree.js';
+import { endProcesses, sendSignal } from '../process/end-processes.js';
+import { findMarkedOnly, findSessionProcesses, findTaggedWith } from '../process/find-processes.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 
 /**

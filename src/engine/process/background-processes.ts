@@ -2,17 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { markStart } from './start-marker.js';
 import { findNewProcesses } from './new-processes.js';
-import {
-  commandLine,
-  isAlive,
-  isEnding,
-  isWaitingForCpu,
-  isYoung,
-  type ProcessEntry,
-  readProcess,
-} from './process-table.js';
+import { isAlive, isEnding, isWaitingForCpu, isYoung } from './process-state.js';
+import { commandLine, type ProcessEntry, readProcess } from './process-table.js';
 import type { ProcessRoot } from './process-root.js';
-import { findSessionProcesses, type ReportedProcess, reportProcess, type SessionScope } from './process-tree.js';
+import { findSessionProcesses, type SessionScope } from './find-processes.js';
+import { type ReportedProcess, reportProcess } from './reported-process.js';
 
 /**
  * Pauses between searches, in milliseconds: a process that has just been forked still shows the command line of its

@@ -1,7 +1,8 @@
 import { type StartMarker, type GivenPids, pidsGivenSince, startedSince } from './start-marker.js';
-import { isThread, listPids, type ProcessEntry, readProcess } from './process-table.js';
+import { isThread } from './process-state.js';
+import { listPids, type ProcessEntry, readProcess } from './process-table.js';
 import { isRunning } from './process-survey.js';
-import type { SessionScope } from './process-tree.js';
+import type { SessionScope } from './find-processes.js';
 import { isOriginIn, isOriginOf, readOrigin } from './session-mark.js';
 
 /** Up to this many pids are probed one by one; for more, the existing ones are listed first. */

@@ -24,11 +24,22 @@ export class ProcessSurvey {
   readonly #byPid = new Map<number, ProcessEntry>();
   readonly #byParent = new Map<number, ProcessEntry[]>();
   readonly #byTerminalSession = new Map<number, ProcessEntry[]>();
+  readonly #origins = new Map<ProcessEntry, string>();
   /** By the tag of a session, `instance.session`, or by a mark. */
   readonly #byOrigin = new Map<string, ProcessEntry[]>();
 
   constructor() {
     for (const entry of listProcesses()) if (isRunning(entry)) this.#add(entry);
+  }
+
+  /** All processes. */
+  get entries(): readonly ProcessEntry[] {
+    return [...this.#byPid.values()];
+  }
+
+  /** Returns the tag of a process, or without one its mark. */
+  originOf(entry: ProcessEntry): string | undefined {
+    return this.#origins.get(entry);
   }
 
   /**
@@ -79,7 +90,9 @@ export class ProcessSurvey {
     addTo(this.#byParent, entry.parent, entry);
     addTo(this.#byTerminalSession, entry.session, entry);
     const origin = readOrigin(entry.pid);
-    if (origin !== undefined) addTo(this.#byOrigin, sessionOf(origin), entry);
+    if (origin === undefined) return;
+    this.#origins.set(entry, origin);
+    addTo(this.#byOrigin, sessionOf(origin), entry);
   }
 }
 

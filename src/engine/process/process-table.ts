@@ -1,5 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
-import { uptime } from 'node:os';
+import { readdirSync } from 'node:fs';
 
 import { readBytes, readSmallFile } from '../system/small-file.js';
 
@@ -8,7 +7,6 @@ export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
 
 /** Clock ticks per second in /proc (USER_HZ): 100 on every Linux in use. */
 export const TICKS_PER_SECOND = 100;
-const NS_PER_SECOND = 1e9;
 
 /** Longest command line that is reported, in characters. */
 const MAX_COMMAND_LINE = 200;
@@ -36,7 +34,8 @@ export interface ProcessEntry {
   readonly residentPages: number;
 }
 
-const readProc = (pid: number, file: string): string | undefined => readSmallFile(`/proc/${pid}/${file}`);
+/** Reads a file of /proc/PID; undefined when it cannot be read. */
+export const readProc = (pid: number, file: string): string | undefined => readSmallFile(`/proc/${pid}/${file}`);
 
 /** Characters of /proc/PID/stat. */
 const OPENING = 0x28;
@@ -137,106 +136,6 @@ export function commandLine(entry: Pick<ProcessEntry, 'pid' | 'name'>): string {
 /** Truncates a command line to the displayed length. */
 export const shownCommandLine = (line: string): string => line.slice(0, MAX_COMMAND_LINE);
 
-/** Bit of SIGKILL in the masks of /proc/PID/status. */
-const SIGKILL_BIT = 0x100n;
-
-/** Whether a process has ended, or is just ending: its command line is gone, or a SIGKILL is pending. */
-export function isEnding({ pid }: Pick<ProcessEntry, 'pid'>): boolean {
-  if (!readProc(pid, 'cmdline')) return true;
-  const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
-  return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);
-}
-
-/** Whether a process catches, ignores or blocks a signal, so that the signal does not kill it. */
-export function handlesSignal(pid: number, signal: number): boolean {
-  const masks = readProc(pid, 'status')?.matchAll(/^(?:SigIgn|SigCgt|SigBlk):\s*([0-9a-f]+)$/gm) ?? [];
-  const bit = 1n << BigInt(signal - 1);
-  return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & bit) !== 0n);
-}
-
-/** Returns the signals that a process catches, as a hexadecimal mask. */
-function caughtSignals(pid: number): string | undefined {
-  return /^SigCgt:\s*([0-9a-f]+)$/m.exec(readProc(pid, 'status') ?? '')?.[1];
-}
-
-/** Longest time from fork(2) to exec(2), on a loaded machine too, in clock ticks. */
-const EXEC_TICKS = 0.3 * TICKS_PER_SECOND;
-
-/**
- * Returns the current time on the clock of `startTicks`. Some containers report their own uptime, which is less
- * (lxcfs); the monotonic clock is behind after a suspension of the machine.
- */
-export const ticksNow = (): number =>
-  Math.max(uptime(), Number(process.hrtime.bigint()) / NS_PER_SECOND) * TICKS_PER_SECOND;
-
-/** Whether a process was started a moment ago: it may still exec another program, or be about to start one and end. */
-export const isYoung = ({ startTicks }: ProcessEntry): boolean => ticksNow() - startTicks < EXEC_TICKS;
-
-/** CPU time, in clock ticks, from which a process is at work, and not only about to exec. */
-const WORKING_TICKS = 2;
-
-/** Whether a process was started a moment ago and has had next to no CPU time, though it could run. */
-export const isWaitingForCpu = (entry: ProcessEntry): boolean =>
-  isYoung(entry) && entry.state === 'R' && entry.cpuTicks < WORKING_TICKS;
-
-/**
- * Whether a process still has the command line of the shell that has forked it because it waits for a CPU. A background
- * job has handlers of its own before it execs, so that `isBeforeExec` does not tell it from a subshell.
- */
-export const isWaitingCopy = (child: ProcessEntry, shellPid: number): boolean =>
-  isWaitingForCpu(child) && commandLine(child) === commandLine({ pid: shellPid, name: '' });
-
-/**
- * Whether a shell has just forked this process, which is about to exec a program: it still has the shell's command
- * line, and the shell's signal handlers, in which signals are lost. (A subshell has its own handlers.)
- */
-export function isBeforeExec(child: ProcessEntry, shellPid: number): boolean {
-  const isCopy = commandLine(child) === commandLine({ pid: shellPid, name: '' });
-  return isYoung(child) && isCopy && isAlive(child) && caughtSignals(child.pid) === caughtSignals(shellPid);
-}
-
-/** Index of the exit code among the fields after the name in /proc/PID/stat. */
-const EXIT_CODE_FIELD = 49;
-
-/** Returns the number of the signal that killed a zombie; 0 for none. */
-export function exitSignal(pid: number): number {
-  const stat = readProc(pid, 'stat') ?? '';
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[EXIT_CODE_FIELD] ?? 0) & 0x7f;
-}
-
-/** Whether a number belongs to a thread other than the first of its process: /proc/NUMBER exists for it too. */
-export function isThread(number: number): boolean {
-  const process = /^Tgid:\s*(\d+)$/m.exec(readProc(number, 'status') ?? '')?.[1];
-  return process !== undefined && process !== String(number);
-}
-
-/** Whether exactly this process still runs: not another one with the same pid, not a zombie. */
-export function isAlive(process: Pick<ProcessEntry, 'pid' | 'startTicks'>): boolean {
-  const now = readProcess(process.pid);
-  return now !== undefined && now.startTicks === process.startTicks && now.state !== 'Z' && now.state !== 'X';
-}
-
-/** Returns the target of a file descriptor; undefined when the process has no such descriptor. */
-export function descriptorTarget(pid: number, fd: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${fd}`);
-  } catch {
-    // ENOENT: closed, or the process has ended.
-    return undefined;
-  }
-}
-
-/**
- * Returns the file from which a process is blocked in read(2); undefined when it is not, or the kernel does not report
- * it.
- */
-export function fileBeingRead(pid: number): string | undefined {
-  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
-  if (number !== READ_SYSCALL[process.arch] || descriptor === undefined) return undefined;
-  return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
-}
-
 /** Describes the activity of a process for a message: its state, and the kernel function in which it waits. */
 export function whereabouts(pid: number): { readonly state: string; readonly waitsIn: string } {
   return { state: readProcess(pid)?.state ?? 'gone', waitsIn: readProc(pid, 'wchan') ?? 'unknown' };
@@ -247,47 +146,4 @@ export function innermostPid(pid: number): number {
   const numbers = /^NSpid:\s*(.*)$/m.exec(readProc(pid, 'status') ?? '')?.[1]?.split(/\s+/) ?? [];
   // The first one belongs to the daemon's own namespace; the first of the inner ones is the sandbox's.
   return Number(numbers[1] ?? pid);
-}
-
-/** Maps a path as a process sees it to a path that the daemon can open: proc(5), root. */
-export const pathInside = (pid: number, path: string): string => `/proc/${pid}/root${path}`;
-
-/** Whether any descriptor of a process refers to this path. */
-export function holdsDescriptorOf(pid: number, path: string): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => descriptorTarget(pid, Number(fd)) === path);
-  } catch {
-    // The process has ended.
-    return false;
-  }
-}
-
-/**
- * Whether a process is blocked in a read from a terminal, by the kernel function in which it waits (wchan), or where
- * that is hidden, by a read(2) from a descriptor of a terminal.
- */
-export function isReadingTerminal(pid: number): boolean {
-  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
-  if (number !== undefined && descriptor !== undefined) {
-    if (number !== READ_SYSCALL[process.arch]) return isPollingTerminal(pid, number);
-    return isTerminal(descriptorTarget(pid, Number(descriptor)));
-  }
-  return readProc(pid, 'wchan') === 'n_tty_read';
-}
-
-/** A sandbox shows its terminal as /dev/console. */
-const isTerminal = (path: string | undefined): boolean =>
-  path === '/dev/tty' || path === '/dev/console' || path?.startsWith('/dev/pts/') === true;
-
-/** Numbers of read(2) and of the calls that wait for several descriptors, by architecture. */
-const READ_SYSCALL: Partial<Record<NodeJS.Architecture, string>> = { x64: '0', arm64: '63' };
-const SELECT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
-  x64: ['7', '23', '270', '271'],
-  arm64: ['72', '73'],
-};
-
-/** Programs with line editing wait in select(2) or poll(2): then the terminal on their stdin decides. */
-function isPollingTerminal(pid: number, syscall: string): boolean {
-  if (SELECT_SYSCALLS[process.arch]?.includes(syscall) !== true) return false;
-  return isTerminal(descriptorTarget(pid, 0)) && readProc(pid, 'wchan') !== 'hrtimer_nanosleep';
 }

@@ -1,6 +1,7 @@
 import { openSync } from 'node:fs';
 
-import { listPids, type ProcessEntry, TICKS_PER_SECOND, ticksNow } from './process-table.js';
+import { ticksNow } from './process-state.js';
+import { listPids, type ProcessEntry, TICKS_PER_SECOND } from './process-table.js';
 import { readSmallDescriptor, readSmallFile } from '../system/small-file.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;

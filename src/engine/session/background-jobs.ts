@@ -3,8 +3,9 @@ import type { Command } from '../command/command.js';
 import type { CommandRun } from './command-run.js';
 import { findBackgroundProcesses, commandLineOf, reportBackgroundProcesses } from '../process/background-processes.js';
 import { descendsFrom, findNewProcesses } from '../process/new-processes.js';
-import { isAlive, isBeforeExec, isWaitingCopy, type ProcessEntry } from '../process/process-table.js';
-import type { ReportedProcess } from '../process/process-tree.js';
+import { isAlive, isBeforeExec, isWaitingCopy } from '../process/process-state.js';
+import type { ProcessEntry } from '../process/process-table.js';
+import type { ReportedProcess } from '../process/reported-process.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 
 /**

@@ -4,14 +4,11 @@ import type { SignalName } from '../../core/signals.js';
 import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { signalForeground } from '../command/foreground.js';
 import { namespacePid } from '../process/namespace-pids.js';
-import { descriptorTarget, isAlive, type ProcessEntry } from '../process/process-table.js';
-import {
-  endProcesses,
-  killProcesses,
-  type ReportedProcess,
-  sendSignal,
-  signalProcesses,
-} from '../process/process-tree.js';
+import { descriptorTarget } from '../process/process-files.js';
+import { isAlive } from '../process/process-state.js';
+import type { ProcessEntry } from '../process/process-table.js';
+import { endProcesses, killProcesses, sendSignal, signalProcesses } from '../process/end-processes.js';
+import type { ReportedProcess } from '../process/reported-process.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { settledWithin } from '../system/within.js';
 

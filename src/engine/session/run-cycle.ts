@@ -1,6 +1,7 @@
 import { type Command, type CommandEnd, killOf, type Warning } from '../command/command.js';
 import type { Kill } from '../command/resource-use.js';
-import { reportProcesses, type ReportedProcess, sendSignal } from '../process/process-tree.js';
+import { sendSignal } from '../process/end-processes.js';
+import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
 import { markRecentStart } from '../process/start-marker.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/shell-loss.js';
@@ -100,7 +101,7 @@ export class RunCycle implements Disposable {
   readonly start = (command: Command, slot: CommandPipes): void => {
     const { sessionShell, options } = this.#context;
     const { shell } = sessionShell;
-    const number = sessionShell.beginNext();
+    const number = sessionShell.nextNumber();
     if (command.mayEndShell) sessionShell.saveNow();
     command.start();
     const startMarker = markRecentStart();
@@ -109,7 +110,7 @@ export class RunCycle implements Disposable {
       if (command.spec.tty) shell.terminal.holdOpen();
       shell.terminal.discardInput();
       startWithinSessionLimits(options.limits, command, shell);
-      nonce = shell.send(requestFor(command, shell.installed.shell, slot, number));
+      nonce = sessionShell.send(requestFor(command, shell.installed.shell, slot, number));
     } catch (error) {
       // EMFILE, or no space for the command's text.
       shell.returnSlot(slot);

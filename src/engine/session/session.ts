@@ -2,7 +2,7 @@ import type { SignalName } from '../../core/signals.js';
 import { type Command, type EndReason, exitCodeOfSignal, graceFor, type Warning } from '../command/command.js';
 import { type TerminalReaders, terminalReaders } from '../command/foreground.js';
 import type { Kill } from '../command/resource-use.js';
-import type { ReportedProcess } from '../process/process-tree.js';
+import type { ReportedProcess } from '../process/reported-process.js';
 import { SessionShell, type TerminalSize } from '../shell/session-shell.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { CommandQueue } from './command-queue.js';

@@ -7,12 +7,13 @@ import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { Deferred } from '../system/deferred.js';
-import { isAlive } from '../process/process-table.js';
-import { type ReportedProcess, reportProcesses } from '../process/process-tree.js';
+import { isAlive } from '../process/process-state.js';
+import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 import { endShell, letExit } from './shell-end.js';
 import type { ShellPool } from './shell-pool.js';
 import type { ShellListener, ShellProcess } from './shell-process.js';
 import type { ShellReport } from './shell-reports.js';
+import type { ShellRequest } from './shell-request.js';
 import { newestState, newState, stampsOfStates, stateBeyond } from './shell-state.js';
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
@@ -136,11 +137,17 @@ export class SessionShell {
     return this.#size;
   }
 
-  /** Begins a command; returns its number, which is part of the tag of the command's processes. */
-  beginNext(): number {
+  /** Returns the number of the next command, which is part of the tag of the command's processes. */
+  nextNumber(): number {
     this.#commands += 1;
-    this.#isBusy = true;
     return this.#commands;
+  }
+
+  /** Sends a request to the shell; returns the nonce with which the shell reports its end. */
+  send(request: ShellRequest): string {
+    const nonce = this.#shell.send(request);
+    this.#isBusy = true;
+    return nonce;
   }
 
   /** Requests a save of the shell's state, before anything else runs in the shell. */
@@ -297,7 +304,7 @@ export class SessionShell {
     const shell = this.#shell;
     const slot = await shell.takeSlot();
     const done = new Deferred<ShellReport | undefined>();
-    const nonce = shell.send({ slot, text, number: this.beginNext(), isOnTerminal: false });
+    const nonce = this.send({ slot, text, number: this.nextNumber(), isOnTerminal: false });
     this.#internal = { nonce, done };
     const timer = setTimeout(() => {
       this.#endInternal(undefined);

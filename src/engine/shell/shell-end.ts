@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../core/logging/log.js';
-import { isAlive, type ProcessEntry, readProcess } from '../process/process-table.js';
+import { isAlive } from '../process/process-state.js';
+import { type ProcessEntry, readProcess } from '../process/process-table.js';
 import { isSandboxed } from '../process/process-root.js';
-import { endProcesses, findSessionProcesses, hasNoProcesses, sendSignal, waitForEnd } from '../process/process-tree.js';
+import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
+import { findSessionProcesses, hasNoProcesses } from '../process/find-processes.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** Longest run time of an EXIT trap when a shell is asked to exit, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { Log } from '../../core/logging/log.js';
 import type { CommandEnd, Warning } from '../command/command.js';
-import { findSessionProcesses } from '../process/process-tree.js';
+import { findSessionProcesses } from '../process/find-processes.js';
 import type { ShellProcess } from './shell-process.js';
 import type { TerminalExit } from './terminal.js';
 

@@ -1,4 +1,5 @@
-import { descriptorTarget, fileBeingRead, isReadingTerminal, readProcess } from '../process/process-table.js';
+import { descriptorTarget, fileBeingRead, isReadingTerminal } from '../process/process-files.js';
+import { readProcess } from '../process/process-table.js';
 import type { ShellProcess } from './shell-process.js';
 import { readFileSync } from 'node:fs';
 

@@ -6,7 +6,7 @@ import type { Command } from '../../engine/command/command.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import type { Breach } from '../../engine/command/resource-use.js';
 import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
-import { isEnding } from '../../engine/process/process-table.js';
+import { isEnding } from '../../engine/process/process-state.js';
 import { LimitSampler, type Observation } from './limit-sampler.js';
 
 /** Current resource usage of a session or one-shot. */

@@ -8,7 +8,7 @@ import type { Log } from '../../../src/core/logging/log.js';
 import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
 import type { SandboxProfile } from '../../../src/core/sandbox/profiles.js';
-import { findInstanceProcesses } from '../../../src/engine/process/process-tree.js';
+import { findInstanceProcesses } from '../../../src/engine/process/find-processes.js';
 import {
   makeRuntimeDirectory,
   removeRuntimeDirectory,

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../../src/core/signals.js';
 import { Command, type CommandOutcome } from '../../../src/engine/command/command.js';
-import { fileBeingRead, listProcesses, readProcess } from '../../../src/engine/process/process-table.js';
-import type { ReportedProcess } from '../../../src/engine/process/process-tree.js';
+import { fileBeingRead } from '../../../src/engine/process/process-files.js';
+import { listProcesses, readProcess } from '../../../src/engine/process/process-table.js';
+import type { ReportedProcess } from '../../../src/engine/process/reported-process.js';
 import type { Session } from '../../../src/engine/session/session.js';
 import type { SessionListener } from '../../../src/engine/session/session-options.js';
 import { SpoolBudget } from '../../../src/engine/output/spool.js';

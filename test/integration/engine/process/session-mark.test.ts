@@ -7,11 +7,8 @@ import { markStart, pidsGivenSince } from '../../../../src/engine/process/start-
 import { findNewProcesses } from '../../../../src/engine/process/new-processes.js';
 import { plainRoot } from '../../../../src/engine/process/process-root.js';
 import { isOriginIn, isOriginOf, markOf, readMark, readOrigin } from '../../../../src/engine/process/session-mark.js';
-import {
-  findInstanceProcesses,
-  findSessionProcesses,
-  killProcesses,
-} from '../../../../src/engine/process/process-tree.js';
+import { killProcesses } from '../../../../src/engine/process/end-processes.js';
+import { findInstanceProcesses, findSessionProcesses } from '../../../../src/engine/process/find-processes.js';
 import { eventually } from '../../../support/measure.js';
 
 const INSTANCE = `1-2-3-mark${process.pid}`;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import { isAlive } from '../../../../src/engine/process/process-state.js';
 import {
   commandLine,
-  isAlive,
   listProcesses,
   readProcess,
   readTag,
@@ -13,13 +13,9 @@ import {
 } from '../../../../src/engine/process/process-table.js';
 import { markStart } from '../../../../src/engine/process/start-marker.js';
 import { plainRoot } from '../../../../src/engine/process/process-root.js';
-import {
-  endProcesses,
-  findCommandProcesses,
-  findSessionProcesses,
-  reportProcesses,
-  signalProcesses,
-} from '../../../../src/engine/process/process-tree.js';
+import { endProcesses, signalProcesses } from '../../../../src/engine/process/end-processes.js';
+import { findCommandProcesses, findSessionProcesses } from '../../../../src/engine/process/find-processes.js';
+import { reportProcesses } from '../../../../src/engine/process/reported-process.js';
 
 const GRACE_MS = 300;
 /** More than what processes are told from older ones by, in milliseconds: three clock ticks. */

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { namespacePid } from './namespace-pids.js';
+import type { ProcessRoot } from './process-root.js';
+import { isAlive } from './process-state.js';
+import type { KnownMembers } from './process-survey.js';
+import type { ProcessEntry } from './process-table.js';
+
+/** Polling interval for the end of signalled processes, in milliseconds. */
+const POLL_MS = 10;
+/** Time for the kernel to remove killed processes before they count as survivors, in milliseconds. */
+const KILL_SETTLE_MS = 400;
+/** Each round stops at least half of a fork bomb: this is enough for all processes that the machine can hold. */
+const MAX_STOP_ROUNDS = 20;
+
+/** Finds the processes of one session, command or daemon; searches again at each call. */
+export type ProcessFinder = () => ProcessEntry[];
+
+/** Signals exactly these processes, never another one with a reused pid. Returns those that existed. */
+export function signalProcesses(entries: readonly ProcessEntry[], signal: NodeJS.Signals): ProcessEntry[] {
+  return entries.filter((entry) => isAlive(entry) && sendSignal(entry.pid, signal));
+}
+
+/** Sends a signal to a process, or with a negative number to a process group; returns false when there is none. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    // ESRCH: the process has ended meanwhile. EPERM: it has changed its user; it will be reported as a survivor.
+    return false;
+  }
+}
+
+/** Waits until none of these processes runs; returns false after a timeout. */
+export async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    if (!entries.some(isAlive)) return true;
+    if (performance.now() >= deadline) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+/** Options for ending processes, besides the grace period. */
+export interface EndOptions {
+  /** Forks are blocked in this group while its members are killed, if they multiply meanwhile. */
+  readonly group?: Pick<KnownMembers, 'holdForks'> | undefined;
+  /** Called with the namespace pids of killed processes. */
+  readonly onKill?: ((pids: readonly number[]) => void) | undefined;
+  /** Determines whether namespace pids differ from the daemon's. */
+  readonly root?: ProcessRoot | undefined;
+}
+
+/**
+ * Ends all processes that `finder` finds: SIGTERM, then SIGKILL after `graceMs`; searches again each time for processes
+ * that were started meanwhile.
+ * @returns processes that could not be ended: those of another user, or in uninterruptible sleep.
+ */
+export async function endProcesses(
+  finder: ProcessFinder,
+  graceMs: number,
+  options: EndOptions = {},
+): Promise<ProcessEntry[]> {
+  const find = confirmed(finder);
+  const deadline = performance.now() + graceMs;
+  let found = find();
+  while (found.length > 0 && performance.now() < deadline) {
+    signalProcesses(found, 'SIGTERM');
+    // A stopped process receives SIGTERM only after SIGCONT.
+    signalProcesses(found, 'SIGCONT');
+    await waitForEnd(found, deadline - performance.now());
+    found = find();
+  }
+  return found.length === 0 ? found : killProcesses(finder, options);
+}
+
+/** Kills all processes that `finder` finds, until there are no new ones. Returns those that could not be killed. */
+export async function killProcesses(
+  finder: ProcessFinder,
+  { group, onKill, root }: EndOptions = {},
+): Promise<ProcessEntry[]> {
+  const find = confirmed(finder);
+  const deadline = performance.now() + KILL_SETTLE_MS;
+  const kill = async (found: readonly ProcessEntry[]) => {
+    // /proc no longer reports namespace pids once the processes have ended.
+    const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));
+    const killed = signalProcesses(found, 'SIGKILL');
+    onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
+    await waitForEnd(killed, deadline - performance.now());
+    return find();
+  };
+  let found = await kill(find());
+  if (found.length === 0) return found;
+  // The processes multiply faster than they are found. Forks are only blocked now: a shell whose fork(2) fails sleeps
+  // for a second.
+  group?.holdForks(true);
+  try {
+    while (found.length > 0 && performance.now() < deadline) found = await kill(stopProcesses(find));
+    return found;
+  } finally {
+    group?.holdForks(false);
+  }
+}
+
+/**
+ * Reports an empty result only if a second search finds nothing either: a slow search misses a process that is just
+ * being started by a process that ends meanwhile, and so does the kernel's list of a control group.
+ */
+const confirmed =
+  (find: ProcessFinder): ProcessFinder =>
+  () => {
+    const found = find();
+    return found.length > 0 ? found : find();
+  };
+
+/** Stops all processes that `find` finds, repeatedly until there are no new ones. */
+function stopProcesses(find: ProcessFinder): ProcessEntry[] {
+  const stopped = new Set<number>();
+  for (let round = 0; ; round += 1) {
+    const found = find();
+    const isComplete = found.every(({ pid }) => stopped.has(pid));
+    if (isComplete || round === MAX_STOP_ROUNDS) return found;
+    for (const { pid } of signalProcesses(found, 'SIGSTOP')) stopped.add(pid);
+  }
+}

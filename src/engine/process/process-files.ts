@@ -1,0 +1,66 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+
+import { readProc } from './process-table.js';
+
+/** Returns the target of a file descriptor; undefined when the process has no such descriptor. */
+export function descriptorTarget(pid: number, fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    // ENOENT: closed, or the process has ended.
+    return undefined;
+  }
+}
+
+/**
+ * Returns the file from which a process is blocked in read(2); undefined when it is not, or the kernel does not report
+ * it.
+ */
+export function fileBeingRead(pid: number): string | undefined {
+  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
+  if (number !== READ_SYSCALL[process.arch] || descriptor === undefined) return undefined;
+  return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
+}
+
+/** Maps a path as a process sees it to a path that the daemon can open: proc(5), root. */
+export const pathInside = (pid: number, path: string): string => `/proc/${pid}/root${path}`;
+
+/** Whether any descriptor of a process refers to this path. */
+export function holdsDescriptorOf(pid: number, path: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => descriptorTarget(pid, Number(fd)) === path);
+  } catch {
+    // The process has ended.
+    return false;
+  }
+}
+
+/**
+ * Whether a process is blocked in a read from a terminal, by the kernel function in which it waits (wchan), or where
+ * that is hidden, by a read(2) from a descriptor of a terminal.
+ */
+export function isReadingTerminal(pid: number): boolean {
+  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
+  if (number !== undefined && descriptor !== undefined) {
+    if (number !== READ_SYSCALL[process.arch]) return isPollingTerminal(pid, number);
+    return isTerminal(descriptorTarget(pid, Number(descriptor)));
+  }
+  return readProc(pid, 'wchan') === 'n_tty_read';
+}
+
+/** A sandbox shows its terminal as /dev/console. */
+const isTerminal = (path: string | undefined): boolean =>
+  path === '/dev/tty' || path === '/dev/console' || path?.startsWith('/dev/pts/') === true;
+
+/** Numbers of read(2) and of the calls that wait for several descriptors, by architecture. */
+const READ_SYSCALL: Partial<Record<NodeJS.Architecture, string>> = { x64: '0', arm64: '63' };
+const SELECT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
+  x64: ['7', '23', '270', '271'],
+  arm64: ['72', '73'],
+};
+
+/** Programs with line editing wait in select(2) or poll(2): then the terminal on their stdin decides. */
+function isPollingTerminal(pid: number, syscall: string): boolean {
+  if (SELECT_SYSCALLS[process.arch]?.includes(syscall) !== true) return false;
+  return isTerminal(descriptorTarget(pid, 0)) && readProc(pid, 'wchan') !== 'hrtimer_nanosleep';
+}
