@@ -2,12 +2,12 @@ import { type Limits, MB, stricterLimits } from '../../core/limits/limits.js';
 import type { Command, EndReason, Warning } from '../command/command.js';
 import type { LimitTarget } from '../command/limit-target.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import { isEnding } from '../process/process-state.js';
 import type { ProcessEntry } from '../process/process-table.js';
 import { killProcesses, sendSignal } from '../process/end-processes.js';
 import { findSessionProcesses } from '../process/find-processes.js';
 import type { Breach, Kill } from '../command/resource-use.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
+import { findEnded } from '../command/ended-processes.js';
 import { breachWarning, keptWarning } from '../command/limit-warnings.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { NamespacePids, namespacePid } from '../process/namespace-pids.js';
@@ -139,8 +139,7 @@ export function noteKernelActions(
     notePeakMemory(command, watched.group, limitMb);
     // A command that was not affected has completed normally.
     if (exitCode === 0) return [keptWarning('ended', 'memory_mb', limitMb)];
-    const killed = command.meter.lastPids.filter((pid) => !unharmed.includes(pid) && isEnding({ pid }));
-    command.noteKilled(killed.map((pid) => watched.numbers.of(pid)));
+    command.noteKilled(findEnded(command, unharmed).map((pid) => watched.numbers.of(pid)));
     const breach = { resource: 'memory_mb', limit: limitMb, observed: limitMb } as const;
     command.requestEnd({ status: 'killed', killedBy: 'memory', breach });
     return [];

@@ -4,9 +4,9 @@ import { KILLED_BY, MB, type Resource } from '../../core/limits/limits.js';
 import { SamplePace, SHORTEST_MS } from '../../core/limits/pace.js';
 import type { Command } from '../../engine/command/command.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
+import { findEnded } from '../../engine/command/ended-processes.js';
 import type { Breach } from '../../engine/command/resource-use.js';
 import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
-import { isEnding } from '../../engine/process/process-state.js';
 import { LimitSampler, type Observation } from './limit-sampler.js';
 
 /** Current resource usage of a session or one-shot. */
@@ -174,10 +174,11 @@ export class LimitMonitor {
 
   /** Ends a command; returns false when it has just ended on its own. */
   #cancel(command: Command, breach: Breach, kernel: KernelActions): boolean {
-    const victims = kernel.kills > 0 ? findEnded(command) : [];
+    const { numbers, own } = this.watched;
+    const victims = kernel.kills > 0 ? findEnded(command, own.slice(0, -1)) : [];
     this.watched.cancel(command, { status: 'killed', killedBy: KILLED_BY[breach.resource], breach });
     if (command.endReason?.breach !== breach) return false;
-    command.noteKilled(victims.map((pid) => this.watched.numbers.of(pid)));
+    command.noteKilled(victims.map((pid) => numbers.of(pid)));
     return true;
   }
 
@@ -208,11 +209,3 @@ function notePeakMemory({ running, kernel }: Observation, { resource, limit }: F
 /** Whether ending the shell can help, where the kernel has not helped already. */
 const canEndShell = (worst: Finding | undefined, { kills }: KernelActions): boolean =>
   worst !== undefined && isHeld(worst.resource) && kills === 0;
-
-/**
- * Processes of the last two samples that are ending or have ended: the kernel does not report which ones it has killed.
- */
-function findEnded({ meter }: Command): number[] {
-  const pids = new Set([...meter.earlierPids, ...meter.lastPids]);
-  return [...pids].filter((pid) => isEnding({ pid }));
-}

@@ -10,11 +10,13 @@ import { LimitMonitor, type LimitListener, type LimitMonitorSettings } from './l
 /** Monitors due within this time of each other are sampled together, in milliseconds. */
 const SLACK_MS = 4;
 /**
- * Pause after sampling, as a multiple of the time the sampling took: sampling takes at most a third of the time where
- * limits depend on it alone, and a tenth where the kernel enforces the limits that are exceeded quickly.
+ * Pause after sampling, as a multiple of the CPU time the sampling took: sampling takes at most a third of a core where
+ * limits depend on it alone, and a tenth where the kernel enforces the limits that are exceeded quickly. On a machine
+ * whose CPUs are busy it takes longer, and must not become rarer for that: it is needed most there.
  */
 const REST = 2;
 const REST_IF_ENFORCED = 9;
+const US_PER_MS = 1000;
 
 /** A monitor with the time of its next sample, on the monotonic clock. */
 interface Watch {
@@ -87,12 +89,13 @@ export class ResourceMonitor implements Disposable {
     const due = this.#due();
     if (due.length > 0) {
       this.#isSampling = true;
-      const begin = performance.now();
+      const begin = process.cpuUsage();
       const actedMs = await this.#sampleAll(due);
-      const end = performance.now();
+      const { user, system } = process.cpuUsage(begin);
+      const sampledMs = Math.max(0, (user + system) / US_PER_MS - actedMs);
       const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
       // Ending processes takes many times as long, and must not delay the sampling of others.
-      this.#pausedUntil = end + (end - begin - actedMs) * rest;
+      this.#pausedUntil = performance.now() + sampledMs * rest;
       this.#isSampling = false;
     }
     this.#schedule();

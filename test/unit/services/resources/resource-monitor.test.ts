@@ -1,0 +1,51 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
+import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
+import type { ProcessSnapshot } from '../../../../src/engine/limits/process-snapshot.js';
+import { NamespacePids } from '../../../../src/engine/process/namespace-pids.js';
+import { ResourceMonitor } from '../../../../src/services/resources/resource-monitor.js';
+
+/** How long each sample takes, in milliseconds: on a machine whose CPUs are busy with something else. */
+const SAMPLE_MS = 200;
+const SAMPLE: GroupSample = { cpuMs: 0, memoryBytes: 0, tasks: 2, writtenBytes: 0, pids: [1, 2] };
+
+/** A session with a background process, which is sampled again and again. */
+const target = () =>
+  ({
+    group: { sample: () => SAMPLE, members: () => [1, 2], takeKernelActions: () => ({ kills: 0, refusedForks: 0 }) },
+    limits: { memory_mb: 64 },
+    own: [1],
+    running: undefined,
+    numbers: new NamespacePids(() => undefined),
+  }) as unknown as LimitTarget;
+
+const listener = { onNear: () => undefined, onUsage: () => undefined, wantedIntervalMs: () => undefined };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the resource monitor', () => {
+  it('samples as often on a busy machine, where a sample takes long but little CPU time', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const sample = vi.fn(async () => {
+      await vi.advanceTimersByTimeAsync(SAMPLE_MS);
+      return {} as ProcessSnapshot;
+    });
+    using monitor = new ResourceMonitor({
+      workspace: '/',
+      mechanism: { sample, isEnforced: true },
+      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    });
+    monitor.watch(target(), listener);
+    await vi.waitFor(() => {
+      expect(sample.mock.settledResults).toHaveLength(1);
+    });
+    const { length: before } = sample.mock.calls;
+    monitor.watch(target(), listener);
+    await vi.advanceTimersByTimeAsync(SAMPLE_MS);
+    expect(sample.mock.calls.length).toBeGreaterThan(before);
+  });
+});
