@@ -1,6 +1,8 @@
 import type { Quotas } from '../services/access/quotas.js';
 import type { Services } from '../services/services.js';
 import type { CommandRegistry } from '../services/registry/command-registry.js';
+import { CommandDispatcher } from '../services/commands/command-dispatcher.js';
+import { CommandFactory } from '../services/commands/command-factory.js';
 import { Commands } from '../services/commands/commands.js';
 import type { Confirmations } from '../services/confirmations/confirmations.js';
 import { CommandGate } from '../services/gate/gate.js';
@@ -8,6 +10,7 @@ import { ResourceMonitor } from '../services/resources/resource-monitor.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
 import { SessionHealth } from '../services/sessions/session-health.js';
 import { SyntaxGuard } from '../services/gate/syntax-guard.js';
+import { TypingGate } from '../services/gate/typing-gate.js';
 import { SessionUsage } from '../services/resources/session-usage.js';
 import { Sessions } from '../services/sessions/sessions.js';
 import { StreamedInputs } from '../services/commands/streamed-inputs.js';
@@ -71,22 +74,20 @@ function buildCommands(
       commands.endUnfed(input);
     },
   });
+  const health = new SessionHealth({ env: pool.env });
+  const place = { limits: () => commandLimits(configuration()), workspace: pool.cwd, spoolDirectory };
+  const factory = new CommandFactory({ registry, oneShots, quotas, health, metrics, audit, secrets, inputs, ...place });
+  const dispatcher = new CommandDispatcher({ sessions, oneShots, health, monitor });
   const commands: Commands = new Commands({
-    inputs,
-    sessions,
     registry,
+    sessions,
     oneShots,
+    inputs,
     gate,
     confirmations,
-    quotas,
-    health: new SessionHealth({ env: pool.env }),
-    monitor,
-    limits: () => commandLimits(configuration()),
     workspace: pool.cwd,
-    spoolDirectory,
-    metrics,
-    audit,
-    secrets,
+    factory,
+    dispatcher,
   });
   return { commands, inputs };
 }
@@ -119,5 +120,6 @@ export function buildGate(
     shell: pool.defaultShell.shell.name,
     ownPaths: () => ownPaths(configuration()),
   });
-  return new CommandGate({ settings: gate, facts, syntax: new SyntaxGuard(oneShots), audit, log: log('gate') });
+  const shared = { settings: gate, facts, audit, log: log('gate') };
+  return new CommandGate({ ...shared, syntax: new SyntaxGuard(oneShots), typing: new TypingGate(shared) });
 }

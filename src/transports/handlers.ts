@@ -15,14 +15,14 @@ type Handler<N extends RequestName> = (
 /** Maps each request to the service that handles it. Every transport uses this table. */
 export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   open_session: async ({ sessions }, request, caller) => {
-    const { id, session, expiresAt } = await sessions.open(request, caller);
+    const { id, session, shellName, sandbox, limits, expiresAt } = await sessions.open(request, caller);
     return {
       session_id: id,
-      shell: session.options.installed.shell.name,
+      shell: shellName,
       working_directory: session.workingDirectory,
       expires_at: expiresAt.toISOString(),
-      sandbox: session.options.sandbox,
-      limits: renderLimits(session.options.limits),
+      sandbox,
+      limits: renderLimits(limits),
     };
   },
   execute_command: ({ commands }, request, caller) => commands.execute(request, caller),

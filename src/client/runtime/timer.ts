@@ -1,5 +1,4 @@
-/** Longest possible timer, in milliseconds (a 32-bit signed integer). */
-const MAX_TIMER_MS = 2_147_483_647;
+import { MAX_TIMER_MS } from '../../core/time.js';
 
 /** Handle of a timer, in Node.js and in browsers. */
 export type Timer = ReturnType<typeof setTimeout>;

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { Secret } from '../../core/secret.js';
+import { MAX_TIMER_MS } from '../../core/time.js';
 import { type Converted, converted, described, type Facts, type PathDefault, type ReloadEffect } from './facts.js';
-
-/** Longest timer (2^31 - 1 ms, 24.8 days): beyond it, Node.js fires at once. */
-const MAX_TIMER_MS = 2_147_483_647;
 
 /** Units of the file that the code does not use: the suffix of the name in the code, and the factor. */
 const UNITS = {

@@ -2,12 +2,10 @@ import { z } from 'zod';
 
 import { SIGNAL_NAMES } from '../signals.js';
 import { SANDBOX_PROFILES } from '../sandbox/profiles.js';
+import { MAX_TIMER_MS } from '../time.js';
 
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
 export const PROTOCOL_VERSION = 1;
-
-/** Longest timer of Node.js, in milliseconds (a 32-bit signed integer): the upper bound of every time-out. */
-const MAX_TIMER_MS = 2_147_483_647;
 
 /** Most bytes that one `read_output` returns. */
 export const MAX_READ_BYTES = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../core/signals.js';
+import { settledWithin } from '../../core/time.js';
 import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { signalForeground } from '../command/foreground.js';
 import { namespacePid } from '../process/namespace-pids.js';
@@ -10,7 +11,6 @@ import type { ProcessEntry } from '../process/process-table.js';
 import { endProcesses, killProcesses, sendSignal, signalProcesses } from '../process/end-processes.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { settledWithin } from '../system/within.js';
 
 /** Grace period after Ctrl-C alone before SIGTERM is sent, in milliseconds. */
 const INTERRUPT_MS = 150;

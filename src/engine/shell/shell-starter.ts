@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
+import { settledWithin } from '../../core/time.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism } from '../limits/mechanism.js';
 import { whereabouts } from '../process/process-table.js';
@@ -9,7 +10,6 @@ import { endProcesses } from '../process/end-processes.js';
 import { findSessionProcesses } from '../process/find-processes.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import { randomBytes } from '../system/random.js';
-import { settledWithin } from '../system/within.js';
 import { ShellDirectories } from './shell-directories.js';
 import { ShellProcess, type ShellProcessOptions } from './shell-process.js';
 

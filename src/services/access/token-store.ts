@@ -5,10 +5,8 @@ import { type FSWatcher, statSync, watch } from 'node:fs';
 import { hasExpired, type Token } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
+import { MAX_TIMER_MS } from '../../core/time.js';
 import { hashOf, type TokenFiles } from './token-files.js';
-
-/** Longest timer of Node.js, in milliseconds (a 32-bit signed integer). */
-const MAX_TIMER_MS = 2_147_483_647;
 
 /**
  * Changes within this time may have the same timestamp, in milliseconds: the kernel's clock for files ticks every 1 to

@@ -122,7 +122,7 @@ export class CommandFactory {
       tty: request.tty ?? false,
       sandbox: this.#sandboxOf(request, session),
       limits: outputLimitsOf(request, limits.output),
-      resourceLimits: resourceLimitsOf(request, session?.session.options.limits, limits),
+      resourceLimits: resourceLimitsOf(request, session?.limits, limits),
     };
   }
 

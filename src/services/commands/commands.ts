@@ -3,57 +3,58 @@ import { AdapterError } from '../../core/errors.js';
 import type { SignalName } from '../../core/signals.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
+import { settledWithin } from '../../core/time.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
 import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
 import type { Caller, EventSink } from '../registry/caller.js';
-import { settledWithin } from '../../engine/system/within.js';
 import { settled } from '../registry/command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
+import type { CommandRegistry } from '../registry/command-registry.js';
 import { assertKept, forgotten, textOf, usedId } from '../registry/command-failures.js';
-import { CommandFactory, type CommandFactoryOptions, type CommandPlace, newCommandId } from './command-factory.js';
+import { type CommandFactory, type CommandPlace, newCommandId } from './command-factory.js';
 import { CommandTargets } from './command-targets.js';
-import { CommandDispatcher } from './command-dispatcher.js';
+import type { CommandDispatcher } from './command-dispatcher.js';
 import { commandAction, inputAction } from '../confirmations/actions.js';
 import type { Approval, Confirmation } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { renderConfirmation, termsOf } from '../confirmations/wire.js';
 import type { CommandGate } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
-import type { ResourceMonitor } from '../resources/resource-monitor.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { existingDirectory } from '../registry/existing-directory.js';
 import type { Sessions } from '../sessions/sessions.js';
-import type { StreamedInput } from './streamed-inputs.js';
+import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
 
 /** Default length of a `read_output` answer, in bytes. */
 const DEFAULT_READ_BYTES = 64 * 1024;
 
 /** Dependencies of `Commands`. */
-export interface CommandsOptions extends CommandFactoryOptions {
+export interface CommandsOptions {
+  readonly registry: CommandRegistry;
   readonly sessions: Sessions;
   readonly oneShots: OneShotRunner;
+  readonly inputs: StreamedInputs;
   readonly gate: CommandGate;
   readonly confirmations: Confirmations;
-  readonly monitor: ResourceMonitor;
+  /** Directory of commands without a session. */
+  readonly workspace: string;
+  readonly factory: CommandFactory;
+  readonly dispatcher: CommandDispatcher;
 }
 
 /** Executes commands: the only way to execution for every transport. */
 export class Commands {
   readonly #options: CommandsOptions;
-  readonly #runs: CommandDispatcher;
   readonly #targets: CommandTargets;
-  readonly #intake: CommandFactory;
 
   constructor(options: CommandsOptions) {
     this.#options = options;
-    this.#intake = new CommandFactory(options);
-    this.#runs = new CommandDispatcher(options);
     this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
   }
 
   /** Bytes of one-shot output kept in spools. */
   get spoolBytes(): number {
-    return this.#intake.spoolBytes;
+    return this.#options.factory.spoolBytes;
   }
 
   /** Runs a command, or returns the result of the command that was requested with the same id. */
@@ -153,7 +154,7 @@ export class Commands {
    */
   endUnfed({ commandId, ownerId }: StreamedInput): void {
     const record = this.#options.registry.find(commandId, ownerId);
-    if (record) this.#runs.end(record, { status: 'killed', killedBy: 'client' });
+    if (record) this.#options.dispatcher.end(record, { status: 'killed', killedBy: 'client' });
     else this.#options.inputs.close(commandId, ownerId);
   }
 
@@ -194,11 +195,11 @@ export class Commands {
   /** Starts an admitted command. */
   #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
     const { caller, session } = place;
-    const record = this.#intake.accept(request, place, approval);
+    const record = this.#options.factory.accept(request, place, approval);
     this.#options.gate.noteStart(request, record.command);
-    if (session) this.#runs.inSession(record, session, request, caller.sink);
-    else if (request.tty === true) this.#runs.onOwnTerminal(record, request, caller);
-    else this.#runs.alone(record, request, caller.sink);
+    if (session) this.#options.dispatcher.inSession(record, session, request, caller.sink);
+    else if (request.tty === true) this.#options.dispatcher.onOwnTerminal(record, request, caller);
+    else this.#options.dispatcher.alone(record, request, caller.sink);
     return this.#answer(record, request);
   }
 
@@ -254,7 +255,7 @@ export class Commands {
   ): Promise<CommandResult> {
     if (fingerprintOf(record.request) !== fingerprintOf(request)) throw usedId(record.command.id);
     // After a reconnect, the rest of the output is sent over the new connection.
-    if (request.stream === true && sink) this.#runs.channelOf(record)?.follow(sink);
+    if (request.stream === true && sink) this.#options.dispatcher.channelOf(record)?.follow(sink);
     return this.#answer(record, request);
   }
 

@@ -4,6 +4,7 @@ import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { SessionFacts } from './session-facts.js';
 import type { RefusedText, SyntaxGuard } from './syntax-guard.js';
+import type { TypingGate } from './typing-gate.js';
 
 /** The settings of the gate. */
 export interface GateSettings {
@@ -23,11 +24,16 @@ export interface GateQuestion {
   pass(): void;
 }
 
-/** Dependencies of the gate. */
-export interface GateOptions {
+/** Dependencies of `TypingGate`. */
+export interface TypingGateOptions {
   readonly settings: () => GateSettings;
   readonly facts: SessionFacts;
-  readonly syntax: Pick<SyntaxGuard, 'refusal'>;
   readonly audit: AuditTrail;
   readonly log: Log;
+}
+
+/** Dependencies of `CommandGate`. */
+export interface GateOptions extends TypingGateOptions {
+  readonly syntax: Pick<SyntaxGuard, 'refusal'>;
+  readonly typing: TypingGate;
 }

@@ -10,7 +10,7 @@ import { judgedCommands } from '../registry/judged-commands.js';
 import type { GateOptions, GateQuestion } from './gate-options.js';
 import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import { type Typed, type TypedQuestion, TypingGate } from './typing-gate.js';
+import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
 
 /** Undefined for an allowed request. A denied one throws COMMAND_DENIED instead. */
 type Judgement = GateQuestion | undefined;
@@ -27,7 +27,7 @@ export class CommandGate {
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#typing = new TypingGate(options);
+    this.#typing = options.typing;
   }
 
   /**

@@ -68,11 +68,11 @@ export class SessionFacts {
   }
 
   async #ask(session: SessionRecord): Promise<ShellNames> {
-    const { restarts, options } = session.session;
+    const { restarts } = session.session;
     const changes = this.#changesOf(session);
     const state = await session.session.readState();
     if (state === undefined || changes !== this.#changesOf(session)) return UNKNOWN_NAMES;
-    const names = readSavedState(state, shellOf(options.installed.shell.name));
+    const names = readSavedState(state, shellOf(session.shellName));
     this.#known.set(session, { names, restarts });
     return names;
   }
@@ -98,7 +98,7 @@ export class SessionFacts {
     // The directory of a busy session at the start of the command is not known.
     const directory: Directory = isBusy(record) ? undefined : session.workingDirectory;
     return factsOfFreshShell(workspace, {
-      shell: shellOf(session.options.installed.shell.name),
+      shell: shellOf(record.shellName),
       directories: [cwd === undefined ? directory : resolve(session.workingDirectory, cwd)],
       home: names.variables.get('HOME') ?? session.options.env['HOME'] ?? env['HOME'],
       ...ownPaths(),

@@ -13,7 +13,7 @@ import { withoutTypedText } from '../../core/policy/decision/typed-verdict.js';
 import type { TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { ForegroundProgram } from '../../engine/command/foreground.js';
-import type { GateOptions, GateQuestion } from './gate-options.js';
+import type { TypingGateOptions, GateQuestion } from './gate-options.js';
 import { judgementRecord, refuse } from './gate-verdicts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
@@ -66,14 +66,14 @@ interface TypingQuestion {
  * and then gets all input. Only a program that was not known at the start of the command is checked here.
  */
 export class TypingGate {
-  readonly #options: GateOptions;
+  readonly #options: TypingGateOptions;
   /** Requests for commands that take typed input, recorded when they passed the gate. */
   readonly #interactive = new WeakSet<object>();
   /** Commands that may get any typed input. */
   readonly #granted = new WeakSet<Command>();
   readonly #lines = new WeakMap<Command, OpenLine>();
 
-  constructor(options: GateOptions) {
+  constructor(options: TypingGateOptions) {
     this.#options = options;
   }
 

@@ -1,4 +1,5 @@
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import { settledWithin } from '../../core/time.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
 
 /** Timeout of an answer, in milliseconds: most health checks time out after one second. */
@@ -24,18 +25,10 @@ export class Readiness {
    */
   async findObstacle(): Promise<ErrorBody | undefined> {
     if (this.#options.isClosing()) return { code: 'SHUTTING_DOWN', message: 'the daemon is being stopped' };
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<ErrorBody>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS, {
-        code: 'SHELL_FAILED',
-        message: 'the last shell did not start, and the one that is being tried has not come up yet',
-      });
-    });
-    try {
-      return await Promise.race([this.#findShellObstacle(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const obstacle = this.#findShellObstacle();
+    if (await settledWithin(obstacle, PATIENCE_MS)) return obstacle;
+    const message = 'the last shell did not start, and the one that is being tried has not come up yet';
+    return { code: 'SHELL_FAILED', message };
   }
 
   async #findShellObstacle(): Promise<ErrorBody | undefined> {

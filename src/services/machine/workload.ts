@@ -43,9 +43,8 @@ export async function sampleWorkload(sources: WorkloadSources): Promise<Workload
   const runningCommands = { session: 0, one_shot: oneShots.running };
   let queuedCommands = 0;
   let { spoolBytes } = commands;
-  for (const { session, isHidden, budget } of sessions.registry.all()) {
-    const { name } = session.options.installed.shell;
-    sessionsByShell[name] = (sessionsByShell[name] ?? 0) + 1;
+  for (const { session, shellName, isHidden, budget } of sessions.registry.all()) {
+    sessionsByShell[shellName] = (sessionsByShell[shellName] ?? 0) + 1;
     if (session.running) runningCommands[isHidden ? 'one_shot' : 'session'] += 1;
     queuedCommands += session.queued.length;
     spoolBytes += budget.usedBytes;

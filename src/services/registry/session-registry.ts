@@ -1,7 +1,9 @@
 import { forbidden } from '../../core/protocol/permissions.js';
 import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
+import type { Limits } from '../../core/limits/limits.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { Session } from '../../engine/session/session.js';
 import type { OutputChannel } from './output-channel.js';
 import type { SpoolBudget } from '../../engine/output/spool.js';
@@ -18,6 +20,11 @@ export interface SessionRecord {
   readonly owner: Principal;
   readonly label: string | undefined;
   readonly session: Session;
+  /** Name of its shell: `bash`, `zsh` or `sh`. */
+  readonly shellName: string;
+  readonly sandbox: SandboxProfile;
+  /** Resource limits of everything that runs in it. */
+  readonly limits: Limits;
   readonly channel: OutputChannel;
   readonly budget: SpoolBudget;
   readonly createdAt: Date;

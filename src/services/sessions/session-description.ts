@@ -11,8 +11,8 @@ export function describeSession(record: SessionRecord): SessionInfo {
     session_id: record.id,
     owner: record.owner.name,
     label: record.label ?? null,
-    shell: session.options.installed.shell.name,
-    sandbox: session.options.sandbox,
+    shell: record.shellName,
+    sandbox: record.sandbox,
     state: running ? 'busy' : 'idle',
     working_directory: session.workingDirectory,
     created_at: record.createdAt.toISOString(),
@@ -26,7 +26,7 @@ export function describeSession(record: SessionRecord): SessionInfo {
     restarts: session.restarts,
     attached_clients: channel.followers,
     background_processes: session.backgroundProcesses,
-    limits: renderLimits(session.options.limits),
+    limits: renderLimits(record.limits),
   };
 }
 

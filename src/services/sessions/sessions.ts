@@ -180,6 +180,9 @@ export class Sessions implements AsyncDisposable {
       owner: principal,
       label,
       session,
+      shellName: session.options.installed.shell.name,
+      sandbox: session.options.sandbox,
+      limits: session.options.limits,
       channel: new OutputChannel(id, limits.replayMaxBytes, (command, isHeld) => {
         session.holdForClient(command, isHeld);
       }),
@@ -195,7 +198,7 @@ export class Sessions implements AsyncDisposable {
     if (sink) record.channel.follow(sink);
     this.registry.add(record);
     this.#deadlines.schedule();
-    const { name: shell } = session.options.installed.shell;
+    const { shellName: shell } = record;
     this.#options.metrics.sessionOpened(shell);
     this.#options.log.info('session opened', { session_id: id, owner: principal.name, shell, pid: session.pid });
     return record;

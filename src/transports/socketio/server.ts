@@ -6,6 +6,7 @@ import { Encoder } from 'socket.io-parser';
 
 import { auditPrincipal } from '../../core/audit/event.js';
 import type { Log } from '../../core/logging/log.js';
+import { settledWithin } from '../../core/time.js';
 import type { Authentication } from '../../services/access/access.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
@@ -89,12 +90,10 @@ export class SocketIoServer implements AsyncDisposable {
   /** Waits until every request is answered, for a limited time: requests that wait for something else may never be. */
   async #answered(): Promise<void> {
     if (this.#inFlight > 0) {
-      const late = new AbortController();
       const answered = new Promise<void>((resolve) => {
         this.#onAllAnswered = resolve;
       });
-      await Promise.race([answered, sleep(LAST_ANSWERS_MS, undefined, { signal: late.signal }).catch(() => undefined)]);
-      late.abort();
+      await settledWithin(answered, LAST_ANSWERS_MS);
     }
     // Closing discards unsent data.
     const deadline = performance.now() + LAST_ANSWERS_MS;

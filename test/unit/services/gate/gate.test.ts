@@ -5,6 +5,7 @@ import type { AuditEvent } from '../../../../src/core/audit/event.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
 import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { CommandGate } from '../../../../src/services/gate/gate.js';
+import { TypingGate } from '../../../../src/services/gate/typing-gate.js';
 import type { SessionFacts } from '../../../../src/services/gate/session-facts.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 
@@ -25,12 +26,16 @@ function makeGate(
 ): GateFixture {
   const forget = vi.fn<SessionFacts['forget']>();
   const recorded: AuditEvent[] = [];
-  const gate = new CommandGate({
+  const shared = {
     settings: () => ({ isEnforced, policy: { actions: PRESETS[preset], rules: [] } }),
     facts: { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
-    syntax: { refusal: () => Promise.resolve(undefined) },
-    audit: { record: (event) => recorded.push(event) },
+    audit: { record: (event: AuditEvent) => recorded.push(event) },
     log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+  };
+  const gate = new CommandGate({
+    ...shared,
+    syntax: { refusal: () => Promise.resolve(undefined) },
+    typing: new TypingGate(shared),
   });
   return { gate, forget, recorded };
 }

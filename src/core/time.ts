@@ -1,3 +1,6 @@
+/** Longest timer, in milliseconds (a 32-bit signed integer): a longer one fires at once. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
 /**
  * Waits for a promise, at most `ms` milliseconds.
  * @returns whether the promise was fulfilled in time
