@@ -11,10 +11,12 @@ const dist = join(root, 'dist');
 const main = join(dist, 'main.js');
 
 /**
- * Packages that are not bundled: one has native code beside it, and the others are large and rarely needed. All others
- * are, since finding and loading hundreds of files takes most of a short command's time, and a third of the daemon's start.
+ * Packages that are not bundled: one has native code beside it, others are large and rarely needed, or (those of fastify) never
+ * used here. All others are, since finding and loading hundreds of files takes most of a short command's time, and a third of the
+ * daemon's start.
  */
-const SEPARATE = /^(?:node-pty|openai|execa|pidusage)(?:\/|$)/;
+const SEPARATE =
+  /^(?:node-pty|openai|execa|pidusage|light-my-request|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
 
 rmSync(dist, { recursive: true, force: true });
 execFileSync(
