@@ -11,7 +11,7 @@ import {
 } from 'unbash';
 
 import { type Argument, literal, toArguments } from '../words/argument.js';
-import { judgeExpansion } from '../subject/expansions.js';
+import { judgeExpansion, judgeLet } from '../subject/expansions.js';
 import type { Directory } from '../model/facts.js';
 import { isForkBomb } from '../words/fork-bomb.js';
 import { directoriesAfter, eitherOf } from '../words/directories.js';
@@ -21,6 +21,7 @@ import { isOwnName } from '../words/aliases-and-functions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
 import { stripPrefixes } from '../words/program-name.js';
+import { NumericVariables } from '../words/numeric-variables.js';
 import { findVariables, isNesting, lookupAt, type NestingNode, type TextVariables } from '../words/variables.js';
 
 /** The state that changes during the walk through a text. */
@@ -44,14 +45,16 @@ export class Walk {
   readonly #scope: Scope;
   readonly #inquiry: AnalysisContext;
   readonly #variables: TextVariables;
+  readonly #numbers: NumericVariables;
   #depth = 0;
 
   constructor(source: string, script: ParsedScript, scope: Scope, inquiry: AnalysisContext) {
     this.#source = source;
     this.#scope = scope;
     this.#inquiry = inquiry;
-    const { programs } = inquiry;
-    this.#variables = findVariables(script, { isOwnName: (name) => isOwnName(name, inquiry), programs });
+    const names = { isOwnName: (name: string) => isOwnName(name, inquiry), programs: inquiry.programs };
+    this.#variables = findVariables(script, names);
+    this.#numbers = new NumericVariables(script, names);
   }
 
   /** Walks through the text. */
@@ -76,11 +79,11 @@ export class Walk {
         this.#judgeLoopWords(node, flow);
         break;
       case 'Coproc':
-        judgeExpansion(node, this.#inquiry);
+        judgeExpansion(node, this.#inquiry, this.#numbers);
         this.#visitChildren(node, { ...flow, stdin: PIPED_INPUT });
         return;
       default:
-        judgeExpansion(node, this.#inquiry);
+        judgeExpansion(node, this.#inquiry, this.#numbers);
     }
     if (isNesting(node)) this.#visitExpansion(node, flow);
     else this.#visitParts(node, flow);
@@ -123,7 +126,7 @@ export class Walk {
 
   /** A loop uses the files that it iterates over by a variable of which less is known, so they are judged here. */
   #judgeLoopWords(node: For, flow: Flow): void {
-    judgeExpansion(node, this.#inquiry);
+    judgeExpansion(node, this.#inquiry, this.#numbers);
     const scope = this.#scopeAt(node.pos, flow);
     const words = (node.wordlist ?? []).filter(({ text }) => /[/~]/.test(text)).slice(0, POLICY_LIMITS.maxRedirects);
     if (words.length === 0) return;
@@ -193,6 +196,7 @@ export class Walk {
   #visitCommand(node: Command, flow: Flow): SimpleCommand {
     const scope = this.#scopeAt(node.pos, flow);
     this.#visitChildren(node, flow);
+    if (node.name?.value === 'let') judgeLet(node, this.#inquiry, this.#numbers);
     const command = readCommand(node, this.#source, scope.lookup, flow.stdin);
     this.#inquiry.judgeCommand(command, scope);
     const { facts, programs } = this.#inquiry;

@@ -1,7 +1,8 @@
-import type { ParameterExpansionPart, SyntaxNode, Word, WordPart } from 'unbash';
+import type { ArithmeticExpression, Command, ParameterExpansionPart, SyntaxNode, Word, WordPart } from 'unbash';
 
 import { noteVariable } from './assignments.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
+import type { NumericVariables } from '../words/numeric-variables.js';
 
 /** Comparisons of `[[` whose operands bash evaluates as arithmetic. */
 const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
@@ -9,36 +10,53 @@ const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 /** A subscript that runs a command when it is evaluated, as in `a[$(reboot)]`. */
 export const HIDDEN_COMMAND = /\[[^\]]*(?:\$\(|`|\$\{)/;
 
+/** What the judges of expansions use. */
+interface ExpansionContext {
+  readonly inquiry: AnalysisContext;
+  readonly numbers: NumericVariables;
+}
+
 /** Judges of syntax nodes with an effect of their own, by the type of the node. */
 const JUDGES: {
-  readonly [T in SyntaxNode['type']]?: (node: Extract<SyntaxNode, { type: T }>, inquiry: AnalysisContext) => void;
+  readonly [T in SyntaxNode['type']]?: (node: Extract<SyntaxNode, { type: T }>, context: ExpansionContext) => void;
 } = {
   ParameterExpansion: judgeParameter,
-  Assignment: ({ index, value, text }, inquiry) => {
-    judgeSubscript(index?.value, inquiry);
-    if (value.type === 'Word' && HIDDEN_COMMAND.test(literalText(value))) noteHidden(text, inquiry);
+  Assignment: ({ name, index, value, text }, context) => {
+    if (!context.numbers.isAssociative(name)) judgeSubscript(index, context);
+    if (value.type === 'Word' && HIDDEN_COMMAND.test(literalText(value))) noteHidden(text, context);
+    judgeInteger(name, value.type === 'Word' ? [value] : value.elements, context);
   },
-  For: ({ name }, inquiry) => {
+  For: ({ name }, { inquiry }) => {
     noteVariable(name.value, inquiry);
   },
-  Select: ({ name }, inquiry) => {
+  Select: ({ name }, { inquiry }) => {
     noteVariable(name.value, inquiry);
   },
-  Coproc: ({ name }, inquiry) => {
+  Coproc: ({ name }, { inquiry }) => {
     if (name) noteVariable(name.value, inquiry);
   },
-  ArithmeticWord: ({ value }, inquiry) => {
-    judgeSubscript(value, inquiry);
+  ArithmeticExpansion: ({ expression, text }, context) => {
+    judgeExpression(expression, text, context);
   },
-  TestBinary: ({ operator, left, right }, inquiry) => {
+  ArithmeticCommand: ({ expression, body }, context) => {
+    judgeExpression(expression, body, context);
+  },
+  ArithmeticFor: ({ initialize, test, update }, context) => {
+    for (const expression of [initialize, test, update]) if (expression) judgeExpression(expression, '', context);
+  },
+  ArithmeticWord: ({ value }, context) => {
+    if (HIDDEN_COMMAND.test(value)) noteHidden(value, context);
+  },
+  TestBinary: ({ operator, left, right }, context) => {
     if (!ARITHMETIC_TESTS.has(operator)) return;
-    judgeSubscript(left.value, inquiry);
-    judgeSubscript(right.value, inquiry);
+    judgeSubscript(left, context);
+    judgeSubscript(right, context);
   },
-  TestUnary: ({ operator, operand }, inquiry) => {
-    if (operator === '-v' || operator === '-R') judgeSubscript(operand.value, inquiry);
+  TestUnary: ({ operator, operand }, context) => {
+    const { value } = operand;
+    if ((operator === '-v' || operator === '-R') && HIDDEN_COMMAND.test(value)) noteHidden(value, context);
   },
-  ExtendedGlob: ({ text }, inquiry) => {
+  ExtendedGlob: ({ text }, { inquiry }) => {
     // zsh executes `e:…:` and `+…` in glob qualifiers; in bash these are ordinary patterns.
     if (inquiry.facts.shell === 'zsh') inquiry.note('obfuscated', `a pattern of zsh may run commands: ${text}`);
   },
@@ -48,33 +66,47 @@ const JUDGES: {
  * Judges the effects of expansions and tests themselves. Arithmetic evaluates the values of variables as expressions,
  * whose subscripts may run commands that no parser can see. Source: bash(1), ARITHMETIC EVALUATION and ARRAYS.
  */
-export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext): void {
+export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext, numbers: NumericVariables): void {
   // Each judge's type fits its node, but TypeScript cannot correlate the union over all types.
-  const judge = JUDGES[node.type] as ((node: SyntaxNode, inquiry: AnalysisContext) => void) | undefined;
-  judge?.(node, inquiry);
+  const judge = JUDGES[node.type] as ((node: SyntaxNode, context: ExpansionContext) => void) | undefined;
+  judge?.(node, { inquiry, numbers });
 }
 
-function judgeParameter(node: ParameterExpansionPart, inquiry: AnalysisContext): void {
+/** Judges the arguments of `let`, which are expressions. */
+export function judgeLet({ suffix }: Command, inquiry: AnalysisContext, numbers: NumericVariables): void {
+  for (const part of suffix) {
+    const unknown = part.type === 'Word' ? numbers.unknownOfLet(part) : undefined;
+    if (unknown !== undefined) noteEvaluated(unknown, { inquiry, numbers });
+  }
+}
+
+function judgeParameter(node: ParameterExpansionPart, context: ExpansionContext): void {
   const { operation, parameter, index } = node;
-  judgeIndirection(node, inquiry);
-  if (operation?.type === 'Default' && operation.operator.endsWith('=')) noteVariable(parameter, inquiry);
-  judgeSubscript(index?.value, inquiry);
+  judgeIndirection(node, context);
+  if (operation?.type === 'Default' && operation.operator.endsWith('=')) noteVariable(parameter, context.inquiry);
+  if (!context.numbers.isAssociative(parameter)) judgeSubscript(index, context);
   if (operation?.type === 'Slice') {
-    judgeSubscript(operation.offset.value, inquiry);
-    judgeSubscript(operation.length?.value, inquiry);
+    judgeSubscript(operation.offset, context);
+    judgeSubscript(operation.length, context);
   }
 }
 
 /** Expansions that treat the value of a variable as code or as a name. */
-function judgeIndirection({ operation, prefix, text }: ParameterExpansionPart, inquiry: AnalysisContext): void {
+function judgeIndirection(
+  { operation, prefix, parameter, index, text }: ParameterExpansionPart,
+  { inquiry }: ExpansionContext,
+): void {
   if (operation?.type === 'Transform' && operation.operand.value === 'P') {
     inquiry.note('obfuscated', `the value of a variable is run as a prompt: ${text}`);
-  } else if (prefix === '!' && operation?.type !== 'Names') {
-    inquiry.note('execute', `a variable contains the name of another variable: ${text}`);
+  } else if (prefix === '!' && operation?.type !== 'Names' && !isListOfKeys(index) && parameter !== '#') {
+    inquiry.note('obfuscated', `the value of a variable is used as a name, whose subscript may run a command: ${text}`);
   } else if (text.startsWith('${(')) {
     inquiry.note('obfuscated', `flags of a zsh expansion may run commands: ${text}`);
   }
 }
+
+/** `${!array[@]}`: the keys of an array. */
+const isListOfKeys = (index: Word | undefined): boolean => index?.value === '@' || index?.value === '*';
 
 /** The literal part of a word, without substitutions, which run at once. */
 function literalText({ value, parts }: Word): string {
@@ -86,13 +118,34 @@ function literalText({ value, parts }: Word): string {
   return parts.map(textOf).join('');
 }
 
-/** Text that is evaluated as arithmetic. */
-function judgeSubscript(text: string | undefined, inquiry: AnalysisContext): void {
-  if (text === undefined || !/[A-Za-z_$`]/.test(text)) return;
-  if (HIDDEN_COMMAND.test(text)) noteHidden(text, inquiry);
-  else inquiry.note('execute', 'arithmetic evaluates the values of variables as code');
+/** An expression that cannot be parsed is not known either. */
+function judgeExpression(expression: ArithmeticExpression | undefined, text: string, context: ExpansionContext): void {
+  if (!expression && text.replace(/^\$?\(\(|\)\)$/g, '').trim() === '') return;
+  const unknown = expression ? context.numbers.unknownOperand(expression) : text;
+  if (unknown !== undefined) noteEvaluated(unknown, context);
 }
 
-const noteHidden = (text: string, inquiry: AnalysisContext) => {
+/** A word that is evaluated as an expression: a subscript, for example. */
+function judgeSubscript(word: Word | undefined, context: ExpansionContext): void {
+  if (word === undefined || isListOfKeys(word)) return;
+  if (HIDDEN_COMMAND.test(word.value)) noteHidden(word.value, context);
+  const unknown = context.numbers.unknownPart(word);
+  if (unknown !== undefined) noteEvaluated(unknown, context);
+}
+
+/** Whatever is assigned to a variable with the attribute of integers is evaluated. */
+function judgeInteger(name: string, words: readonly Word[], context: ExpansionContext): void {
+  if (!context.numbers.isInteger(name)) return;
+  for (const word of words) judgeSubscript(word, context);
+}
+
+const noteEvaluated = (what: string, { inquiry }: ExpansionContext): void => {
+  inquiry.note(
+    'obfuscated',
+    `arithmetic evaluates a value that is known only at run time, and may run a command: ${what}`,
+  );
+};
+
+const noteHidden = (text: string, { inquiry }: ExpansionContext): void => {
   inquiry.note('obfuscated', `a subscript may run a command: ${text}`);
 };

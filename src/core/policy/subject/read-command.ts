@@ -83,8 +83,12 @@ function readHereDocument({ body, delimiter }: Extract<Redirection, { type: 'Her
 function inputFrom(operator: string, target: Argument | undefined): Stdin | undefined {
   if (operator === '<&') return { kind: 'unknown', what: 'another descriptor' };
   if ((operator !== '<' && operator !== '<>') || !target) return undefined;
-  return target.isProcess ? { kind: 'unknown', what: 'another command' } : { kind: 'file', file: target };
+  if (target.isProcess) return { kind: 'unknown', what: 'another command' };
+  return isConnection(target) ? { kind: 'unknown', what: 'another machine' } : { kind: 'file', file: target };
 }
+
+/** Whether bash opens a network connection in place of a file of this name, as far as it is known. */
+const isConnection = ({ shape }: Argument): boolean => /^\/dev\/(?:tcp|udp)\//.test(shape);
 
 function readAssignment(node: AssignmentNode, lookup: VariableLookup, isPrefix: boolean): Assignment {
   const { name, value, text, append, index } = node;

@@ -68,7 +68,9 @@ interface Draft {
 }
 
 /** Parameters that are always numbers: none of them leads to another file or is an option. */
-const NUMERIC_PARAMETERS = new Set(['?', '$', '#', '!', 'PPID', 'UID', 'EUID', 'LINENO', 'RANDOM', 'SECONDS']);
+export const NUMERIC_PARAMETERS: ReadonlySet<string> = new Set([
+  ...['?', '$', '#', '!', 'PPID', 'UID', 'EUID', 'LINENO', 'RANDOM', 'SRANDOM', 'SECONDS', 'EPOCHSECONDS', 'BASHPID'],
+]);
 
 /** The arguments that a word expands to; braces give several. */
 export function toArguments(word: Word, lookup: VariableLookup): readonly Argument[] {

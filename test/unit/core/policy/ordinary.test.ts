@@ -5,6 +5,7 @@ import { outcomeOf, verdictOn } from './support.js';
 /** What people and agents do all day, by class. None of it is worth a question in the workspace. */
 const ORDINARY = {
   read: [
+    'i=0; while [ $i -lt 3 ]; do i=$((i+1)); done',
     'exit',
     'exit 3',
     'df -h /dev/sda1',
@@ -228,7 +229,6 @@ const ORDINARY = {
     'nohup node server.js > log 2>&1 &',
     'timeout 60 npm test',
     'kill %1',
-    'i=0; while [ $i -lt 3 ]; do i=$((i+1)); done',
     'cmd1 && cmd2 || cmd3',
     'f() { echo hi; }; f',
     'openssl rand -hex 8',

@@ -65,6 +65,7 @@ function judgeStdin(subject: CommandAnalysis, script: Argument | undefined, hasC
   } else if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
   else if (stdin.kind !== 'file')
     subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
+  else if (stdin.file.value === undefined) subject.addUnknown(stdin.file, `the script that ${label} runs`);
 }
 
 /** Python modules that act as programs, or that behave like other programs. */

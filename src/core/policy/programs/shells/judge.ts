@@ -121,6 +121,7 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
       subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
       return;
     case 'file':
+      if (stdin.file.value === undefined) subject.addUnknown(stdin.file, `the script that ${label} runs`);
       subject.add('execute', `${label} runs a script: ${stdin.file.text}`);
       judgeWrittenScript(subject, label, stdin.file);
       return;

@@ -1,0 +1,170 @@
+import { type ArithmeticExpression, parse, type ParsedScript, type Word, type WordPart } from 'unbash';
+
+import { NUMERIC_PARAMETERS } from './argument.js';
+import { printsNumbers } from './numeric-outputs.js';
+import { IDENTIFIER, type NamesContext, TextAssignments } from './text-assignments.js';
+
+/** Rounds in which variables that depend on each other are found out; beyond it, none counts as a number. */
+const MAX_ROUNDS = 8;
+/** Depth of an expression beyond which it counts as unknown. */
+const MAX_DEPTH = 100;
+
+const NUMBER = /^(?:0[xX][\da-fA-F]+|\d+#[\da-zA-Z@_]+|\d*)$/;
+
+type ArithmeticWord = Extract<ArithmeticExpression, { type: 'ArithmeticWord' }>;
+
+/** How a part of a word is read: as a value, or as arithmetic, in which names and operators may occur. */
+type Reading = 'value' | 'expression';
+
+/**
+ * Finds the variables of a text that certainly are numbers: arithmetic evaluates the value of a variable as an
+ * expression, and an expression may run commands, as in `a[$(reboot)]`. A variable is a number where the text has
+ * assigned it before, and if every assignment anywhere in the text is of a number. Source: bash(1), ARITHMETIC
+ * EVALUATION.
+ */
+export class NumericVariables {
+  readonly #text: TextAssignments;
+  readonly #isOwnName: (name: string) => boolean;
+  /** Variables with values that may be anything. */
+  readonly #others: Set<string>;
+  #isAnyUnknown: boolean;
+  /** Position of the expression that is judged, where it was parsed on its own. */
+  #place: number | undefined;
+
+  constructor(script: ParsedScript, context: NamesContext) {
+    this.#text = new TextAssignments(script, context);
+    this.#isOwnName = (name) => this.#text.functions.has(name) || context.isOwnName(name);
+    this.#others = new Set(this.#text.fromElsewhere);
+    this.#isAnyUnknown = this.#text.isAnyUnknown;
+    this.#conclude();
+  }
+
+  /** Whether keys of an array are plain text in this text. */
+  isAssociative(name: string): boolean {
+    return this.#text.associative.has(name);
+  }
+
+  /** Whether the text gives a variable the attribute of integers. */
+  isInteger(name: string): boolean {
+    return this.#text.integers.has(name);
+  }
+
+  /** Returns the first operand of an expression that may be other than a number; undefined when all are numbers. */
+  unknownOperand(node: ArithmeticExpression, depth = 0): string | undefined {
+    if (depth > MAX_DEPTH) return 'a long expression';
+    if (node.type === 'ArithmeticWord') return this.#unknownOfWord(node);
+    if (node.type === 'ArithmeticCommandExpansion')
+      return printsNumbers(node.script, this.#isOwnName) ? undefined : node.text;
+    for (const operand of operandsOf(node)) {
+      const unknown = this.unknownOperand(operand, depth + 1);
+      if (unknown !== undefined) return unknown;
+    }
+    return undefined;
+  }
+
+  /** As `unknownOperand`, for a word that is evaluated: a subscript, or an operand of `[[ … -eq … ]]`. */
+  unknownPart({ value, text, parts, pos }: Word): string | undefined {
+    if (parts) return this.#areNumeric(parts, pos, 'expression') ? undefined : text;
+    return this.#areNumbers(value, pos) ? undefined : text;
+  }
+
+  /** As `unknownOperand`, for an argument of `let`; undefined also for one that is no expression. */
+  unknownOfLet({ value, pos }: Word): string | undefined {
+    const [statement] = parse(`((${value}))`).commands;
+    if (statement?.command.type !== 'ArithmeticCommand' || !statement.command.expression) return undefined;
+    this.#place = pos;
+    const unknown = this.unknownOperand(statement.command.expression);
+    this.#place = undefined;
+    return unknown;
+  }
+
+  /** Whether a word certainly expands to a number, or to several. */
+  #isNumeric({ value, parts, pos }: Word): boolean {
+    return parts ? this.#areNumeric(parts, pos, 'value') : /^-?\d*$/.test(value);
+  }
+
+  #isNumber(name: string, at: number): boolean {
+    if (this.#others.has(name)) return false;
+    if (NUMERIC_PARAMETERS.has(name)) return true;
+    return !this.#isAnyUnknown && this.#text.isAssigned(name, this.#place ?? at);
+  }
+
+  #unknownOfWord({ value, parts, pos }: ArithmeticWord): string | undefined {
+    if (parts) return this.#areNumeric(parts, pos, 'expression') ? undefined : value;
+    return NUMBER.test(value) || this.#areNumbers(value, pos) ? undefined : value;
+  }
+
+  /** Whether all names in the text of an expression are numbers. Parameters such as `$1` are none. */
+  #areNumbers(text: string, position: number): boolean {
+    const names = namesIn(text.replaceAll(/\$[?$#!]/g, ''));
+    return names !== undefined && names.every((name) => this.#isNumber(name, position));
+  }
+
+  #areNumeric(parts: readonly WordPart[], position: number, reading: Reading): boolean {
+    return parts.every((part) => this.#isNumericPart(part, position, reading));
+  }
+
+  #isNumericPart(part: WordPart, position: number, reading: Reading): boolean {
+    switch (part.type) {
+      case 'Literal':
+      case 'SingleQuoted':
+        if (reading === 'value') return /^-?\d*$/.test(part.value);
+        return this.#areNumbers(part.value, position);
+      case 'DoubleQuoted':
+        return this.#areNumeric(part.parts, position, reading);
+      case 'SimpleExpansion':
+        return this.#isNumber(part.text.slice(1), position);
+      case 'ParameterExpansion':
+        return this.#isNumericParameter(part, position);
+      case 'CommandExpansion':
+        return printsNumbers(part.script, this.#isOwnName);
+      case 'BraceExpansion':
+        return /^\{\d+\.\.\d+(?:\.\.\d+)?\}$/.test(part.text);
+      default:
+        return part.type === 'ArithmeticExpansion';
+    }
+  }
+
+  /** A length, or a number with at most a number as its default. */
+  #isNumericParameter(
+    { prefix, parameter, operation }: Extract<WordPart, { type: 'ParameterExpansion' }>,
+    position: number,
+  ): boolean {
+    if (prefix !== undefined) return prefix === '#';
+    if (!this.#isNumber(parameter, position)) return false;
+    return !operation || (operation.type === 'Default' && this.#isNumeric(operation.operand));
+  }
+
+  /** A variable to which anything else than numbers is assigned is none, and so is what is made of it. */
+  #conclude(): void {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const found = this.#text.words.filter(({ name, word }) => !this.#others.has(name) && !this.#isNumeric(word));
+      if (found.length === 0) return;
+      for (const { name } of found) this.#others.add(name);
+    }
+    this.#isAnyUnknown = true;
+  }
+}
+
+/** The operands of an expression that are evaluated. A variable that is only assigned is not; its subscript is. */
+function operandsOf(
+  node: Exclude<ArithmeticExpression, { type: 'ArithmeticWord' | 'ArithmeticCommandExpansion' }>,
+): readonly ArithmeticExpression[] {
+  switch (node.type) {
+    case 'ArithmeticUnary':
+      return [node.operand];
+    case 'ArithmeticGroup':
+      return [node.expression];
+    case 'ArithmeticTernary':
+      return [node.test, node.consequent, node.alternate];
+    case 'ArithmeticBinary': {
+      const { operator, left, right } = node;
+      const isPlainTarget = operator === '=' && left.type === 'ArithmeticWord' && IDENTIFIER.test(left.value);
+      return isPlainTarget ? [right] : [left, right];
+    }
+  }
+}
+
+/** Everything in an expression that begins like a name; undefined for one with expansions. */
+const namesIn = (text: string): readonly string[] | undefined =>
+  /[$`]/.test(text) ? undefined : [...text.matchAll(/[A-Za-z_]\w*/g)].map(([name]) => name);
