@@ -2,7 +2,6 @@ import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Place } from '../../core/sandbox/arguments.js';
-import { SECRETS_OF_HOME, SECRETS_OF_MACHINE } from '../../core/sandbox/secret-places.js';
 
 /** Write permission bits of a mode. */
 const WRITE_BITS = 0o222;
@@ -45,12 +44,6 @@ function kernelSettings(): readonly Place[] {
 function nameServers(): readonly Place[] {
   const path = realPath('/etc/resolv.conf');
   return path?.startsWith('/run/') ? [{ path, view: 'read-only' }] : [];
-}
-
-/** Returns files and directories that hold credentials. */
-export function secretPlaces(homes: readonly string[]): readonly Place[] {
-  const ofHomes = homes.flatMap((home) => SECRETS_OF_HOME.map((name) => join(home, name)));
-  return hidden([...ofHomes, ...SECRETS_OF_MACHINE]);
 }
 
 /** Returns places that hide those of these paths that exist. */

@@ -8,7 +8,8 @@ import type { RealProfile, SandboxProfile } from '../../core/sandbox/profiles.js
 import { sandboxVariables } from '../../core/sandbox/variables.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
 import { linksOnTheWay } from './links.js';
-import { hidden, realPath, secretPlaces, systemPlaces } from './machine-places.js';
+import { credentialPaths } from './credential-paths.js';
+import { hidden, realPath, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
 
 /** The shell that runs the launch script in a sandbox before its program starts. */
@@ -113,7 +114,7 @@ export class Sandbox {
       { path: this.#workspace, view: 'writable' },
       { path: realPath(runtimeParent) ?? runtimeParent, view: 'frame' },
       { path: realPath(DRIVERS_DIRECTORY) ?? DRIVERS_DIRECTORY, view: 'read-only' },
-      ...coversOf([...secretPlaces(homes), ...hidden(further)], this.#workspace),
+      ...coversOf(hidden([...credentialPaths(homes, this.#workspace), ...further]), this.#workspace),
     ];
     // bubblewrap cannot create a mount point for a workspace below a read-only empty directory.
     const seen = places.map((place): Place => {

@@ -3,8 +3,7 @@ import type { Log } from '../../core/logging/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { SessionFacts } from './session-facts.js';
-import type { RefusedText, SyntaxGuard } from './syntax-guard.js';
-import type { TypingGate } from './typing-gate.js';
+import type { RefusedText } from './syntax-guard.js';
 
 /** The settings of the gate. */
 export interface GateSettings {
@@ -30,10 +29,4 @@ export interface TypingGateOptions {
   readonly facts: SessionFacts;
   readonly audit: AuditTrail;
   readonly log: Log;
-}
-
-/** Dependencies of `CommandGate`. */
-export interface GateOptions extends TypingGateOptions {
-  readonly syntax: Pick<SyntaxGuard, 'refusal'>;
-  readonly typing: TypingGate;
 }

@@ -7,10 +7,17 @@ import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Caller } from '../registry/caller.js';
 import { judgedCommands } from '../registry/judged-commands.js';
-import type { GateOptions, GateQuestion } from './gate-options.js';
+import type { GateQuestion, TypingGateOptions } from './gate-options.js';
+import type { SyntaxGuard } from './syntax-guard.js';
 import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
+
+/** Dependencies of `CommandGate`. */
+export interface GateOptions extends TypingGateOptions {
+  readonly syntax: Pick<SyntaxGuard, 'refusal'>;
+  readonly typing: TypingGate;
+}
 
 /** Undefined for an allowed request. A denied one throws COMMAND_DENIED instead. */
 type Judgement = GateQuestion | undefined;

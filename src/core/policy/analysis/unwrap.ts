@@ -2,6 +2,7 @@ import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
 import { isHarmlessValue, type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
+import { readNamedFiles, wordsOf } from '../subject/listed-files.js';
 import type { ValueRole } from '../subject/program-spec.js';
 import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
@@ -226,12 +227,20 @@ function runInner(
   scope: Scope,
 ): void {
   const own = args.slice(0, args.length - words.length);
+  if (spec.addsWords === true) judgeNamedFiles(subject, words[0]);
   const added = spec.addsWords === true ? addWords(words, own, subject) : words;
   const [name] = added;
   if (name?.value === undefined) {
     subject.addUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
   }
   subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
+}
+
+/** The program that `xargs` runs reads the files that the input names, unless it only tells their properties. */
+function judgeNamedFiles(subject: CommandAnalysis, program: Argument | undefined): void {
+  const { programs } = subject.inquiry;
+  const isRead = programs.has(programs.plainName(program?.value ?? ''), 'metadata');
+  if (!isRead && !/(?:^|\/)(?:rm|echo|printf|touch|chmod|chown)$/.test(program?.value ?? '')) readNamedFiles(subject);
 }
 
 /** `xargs` substitutes words for its placeholder, or appends them; `own` are its arguments without the command. */
@@ -246,18 +255,25 @@ function addWords(
     return [attached === '' ? (shape === '-I' ? (own[index + 1]?.shape ?? '{}') : '{}') : attached];
   });
   const [mark] = marks;
-  if (mark === undefined || mark === '') {
-    const { stdin } = command;
-    const names =
-      stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits') && !readsFile(own)
-        ? stdin.names
-        : undefined;
-    return [...words, ...(names ?? [unknownArgument('…')])];
-  }
+  if (mark === undefined || mark === '') return [...words, ...namesFor(words, own, { command, inquiry })];
   return words.map((word) => {
     if (!word.shape.includes(mark)) return word;
     return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
   });
+}
+
+/** The words that `xargs` appends, as far as its input tells them. */
+function namesFor(
+  words: readonly Argument[],
+  own: readonly Argument[],
+  { command: { stdin }, inquiry }: Pick<CommandAnalysis, 'command' | 'inquiry'>,
+): readonly Argument[] {
+  const unknown = [unknownArgument('…')];
+  if (readsFile(own)) return unknown;
+  const known = wordsOf(stdin);
+  if (known) return known;
+  const takesNames = stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits');
+  return (takesNames ? stdin.names : undefined) ?? unknown;
 }
 
 const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

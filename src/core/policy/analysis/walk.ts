@@ -10,7 +10,7 @@ import {
   type SyntaxNode,
 } from 'unbash';
 
-import { type Argument, literal, toArguments } from '../words/argument.js';
+import { literal, toArguments } from '../words/argument.js';
 import { judgeExpansion, judgeLet } from '../subject/expansions.js';
 import type { Directory } from '../model/facts.js';
 import { isForkBomb } from '../words/fork-bomb.js';
@@ -188,7 +188,7 @@ export class Walk {
       const what = judged?.name === undefined ? 'another command' : judged.name.text;
       stdin =
         text === undefined
-          ? { kind: 'unknown', what, names: judged && namesOf(judged, this.#inquiry) }
+          ? { kind: 'unknown', what, ...(judged && listOf(judged, this.#inquiry)) }
           : { kind: 'text', text, isCertain: true };
     }
   }
@@ -232,9 +232,13 @@ export class Walk {
 /** Distance after a command within which its operator is searched, in characters. */
 const OPERATOR_DISTANCE = 80;
 
-/** The files whose names a command prints, when these are known. */
-function namesOf({ name, args, redirects }: SimpleCommand, inquiry: AnalysisContext): readonly Argument[] | undefined {
+/** The files whose names a command prints, as far as they are known. */
+function listOf(
+  { name, args, redirects }: SimpleCommand,
+  inquiry: AnalysisContext,
+): Pick<Extract<Stdin, { kind: 'unknown' }>, 'names' | 'below'> {
   const program = name?.value;
-  if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return undefined;
-  return inquiry.programs.listedBy(program)?.(args);
+  if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return {};
+  const { programs } = inquiry;
+  return { names: programs.listedBy(program)?.(args), below: programs.listedBelow(program)?.(args) };
 }

@@ -7,6 +7,7 @@ import type {
   DirectoryChange,
   KnownOutput,
   ListedNames,
+  ListedPlaces,
   PlainSubstitution,
   ProgramKnowledge,
   ProgramTrait,
@@ -20,7 +21,8 @@ import type { WrapperSpec } from './wrapper-spec.js';
 const READ_ONLY: ProgramSpec = { class: 'read', operands: 'text' };
 
 /** Tables of a family, by program name. */
-type TableKey = 'programs' | 'wrappers' | 'showing' | 'typing' | 'equivalents' | 'outputs' | 'lists' | 'directories';
+type TableKey =
+  'programs' | 'wrappers' | 'showing' | 'typing' | 'equivalents' | 'outputs' | 'lists' | 'finds' | 'directories';
 type Entry<K extends TableKey> = NonNullable<ProgramFamily[K]>[string];
 
 /** Everything that is known about programs, joined from families. */
@@ -32,6 +34,7 @@ export class ProgramCatalog implements ProgramKnowledge {
   readonly #equivalents: ReadonlyMap<string, string>;
   readonly #outputs: ReadonlyMap<string, KnownOutput>;
   readonly #lists: ReadonlyMap<string, ListedNames>;
+  readonly #finds: ReadonlyMap<string, ListedPlaces>;
   readonly #directories: ReadonlyMap<string, DirectoryChange>;
   readonly #substitutions: readonly PlainSubstitution[];
   readonly #traits: ReadonlyMap<ProgramTrait, ReadonlySet<string>>;
@@ -53,13 +56,14 @@ export class ProgramCatalog implements ProgramKnowledge {
     this.#equivalents = join(families, 'equivalents');
     this.#outputs = join(families, 'outputs');
     this.#lists = join(families, 'lists');
+    this.#finds = join(families, 'finds');
     this.#directories = join(families, 'directories');
     this.#substitutions = families.flatMap(({ substitutions = [] }) => substitutions);
     this.#variables = families.flatMap(({ variables = [] }) => variables);
     this.#commandVariables = families.flatMap(({ commandVariables }) => commandVariables ?? []);
     this.places = {
       startup: compilePatterns(families.flatMap(({ startupPaths = [] }) => startupPaths)),
-      secret: compilePatterns(families.flatMap(({ secretPaths = [] }) => secretPaths)),
+      harmless: compilePatterns(families.flatMap(({ harmlessPaths = [] }) => harmlessPaths)),
     };
     this.#traits = joinTraits(families);
     this.#runnable = families.flatMap(({ runnable }) => runnable ?? []);
@@ -125,6 +129,10 @@ export class ProgramCatalog implements ProgramKnowledge {
 
   listedBy(name: string): ListedNames | undefined {
     return this.#lists.get(name);
+  }
+
+  listedBelow(name: string): ListedPlaces | undefined {
+    return this.#finds.get(name);
   }
 
   directoryChangeOf(name: string): DirectoryChange | undefined {

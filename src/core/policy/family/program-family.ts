@@ -6,6 +6,7 @@ import type {
   DirectoryChange,
   KnownOutput,
   ListedNames,
+  ListedPlaces,
   PlainSubstitution,
   ProgramTrait,
   VariableRule,
@@ -44,6 +45,8 @@ export interface ProgramFamily {
   readonly outputs?: Readonly<Record<string, KnownOutput>>;
   /** Programs that print names of files. */
   readonly lists?: Readonly<Record<string, ListedNames>>;
+  /** Programs that print the names of the files below directories. */
+  readonly finds?: Readonly<Record<string, ListedPlaces>>;
   /** Programs that change the shell's directory. */
   readonly directories?: Readonly<Record<string, DirectoryChange>>;
   /** Variables that change what its programs do. Rules of the shell itself come before them. */
@@ -52,8 +55,8 @@ export interface ProgramFamily {
   readonly commandVariables?: RegExp;
   /** Files that determine what its programs run later, or trust. */
   readonly startupPaths?: PathPatterns;
-  /** Files in which its programs keep credentials. */
-  readonly secretPaths?: PathPatterns;
+  /** Files among them that neither run nor are trusted. */
+  readonly harmlessPaths?: PathPatterns;
   /** Substitutions that always print one plain word. */
   readonly substitutions?: readonly PlainSubstitution[];
   readonly examples: ProgramExamples;

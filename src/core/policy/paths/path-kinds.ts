@@ -1,16 +1,22 @@
+import { PUBLIC_NAMES } from '../../secrets/credential-places.js';
 import type { Directory, PolicyFacts } from '../model/facts.js';
 import {
   CRITICAL_DIRECTORIES,
   HARMLESS_DEVICES,
   NETWORK_PATHS,
   type PathPatterns,
-  PUBLIC_PATHS,
   SECRET_PATHS,
-  SECRET_SAMPLES,
   STARTUP_PATHS,
   SYSTEM_PATHS,
 } from './path-tables.js';
-import { type ComparedPath, comparePath, compilePatterns, isListed, type PathTable } from './path-patterns.js';
+import {
+  type ComparedPath,
+  comparePath,
+  compilePatterns,
+  containsListed,
+  isListed,
+  type PathTable,
+} from './path-patterns.js';
 import { baseName, isWithin, mayMatch } from './paths.js';
 
 /** The kind of place that is written to. */
@@ -26,10 +32,10 @@ export type PathKind =
   | 'outside'
   | 'unknown';
 
-/** Files of programs that run later or are trusted, and files that contain credentials. */
+/** Files of programs that run later or are trusted, and files among them that are neither. */
 export interface ProgramPlaces {
   readonly startup: PathTable;
-  readonly secret: PathTable;
+  readonly harmless: PathTable;
 }
 
 /** The facts, with what is known about the files of programs. */
@@ -45,49 +51,74 @@ const NETWORK = compilePatterns(NETWORK_PATHS);
 const STARTUP = compilePatterns(STARTUP_PATHS);
 const SYSTEM = compilePatterns(SYSTEM_PATHS);
 const SECRET = compilePatterns(SECRET_PATHS);
-const PUBLIC = compilePatterns(PUBLIC_PATHS);
+const PUBLIC = compilePatterns(PUBLIC_NAMES);
+/** Names of files with credentials, wherever these are. */
+const SECRET_NAMES = [...new Set(SECRET_PATHS.map(baseName))].filter((name) => name !== '**');
 
 const CRITICAL: ReadonlySet<string> = new Set(CRITICAL_DIRECTORIES);
 
-/** The kind of place of an absolute, normalized path. */
-export function kindOf(path: Directory, facts: PlaceFacts): PathKind {
+/**
+ * The kind of place of an absolute, normalized path.
+ * @param isGlob whether the path is a pattern: the strictest kind counts that it may match
+ */
+export function kindOf(path: Directory, facts: PlaceFacts, isGlob = false): PathKind {
   if (path === undefined) return 'unknown';
-  const compared = comparePath(path, facts.home);
+  const compared = comparePath(path, facts.home, isGlob);
   const special = specialKindOf(path, compared, facts);
   if (special) return special;
+  return kindOfPlace(path, compared, facts);
+}
+
+/** The kind of the directory in which a file is. */
+function kindOfPlace(path: string, compared: ComparedPath, { workspace, scratch }: PlaceFacts): PathKind {
   // A workspace may be anywhere, also in a system directory such as /opt, so it is checked before those.
-  if (facts.workspace !== '/' && isWithin(path, facts.workspace)) return 'workspace';
-  if (facts.scratch.some((directory) => isWithin(path, directory))) return 'scratch';
+  if (workspace !== '/' && isWithin(path, workspace)) return 'workspace';
+  if (scratch.some((directory) => isWithin(path, directory))) return 'scratch';
   if (isListed(compared, SYSTEM) || isSystemDirectory(path)) return 'system';
   if (path.startsWith('/dev/')) return 'device';
-  return facts.workspace === '/' ? 'workspace' : 'outside';
+  return workspace === '/' ? 'workspace' : 'outside';
 }
 
 /** The kind of a file that has a meaning of its own, whatever directory it is in. */
 function specialKindOf(path: string, compared: ComparedPath, facts: PlaceFacts): PathKind | undefined {
   if (isListed(compared, HARMLESS)) return 'harmless';
   if (isListed(compared, NETWORK)) return 'network';
-  if (facts.protectedPaths.some((directory) => isWithin(path, directory))) return 'protected';
-  if (isListed(compared, STARTUP) || isListed(compared, facts.places.startup)) return 'startup';
-  return undefined;
+  const isProtected = (directory: string) =>
+    isWithin(path, directory) || (compared.isGlob && mayMatch(path, directory));
+  if (facts.protectedPaths.some(isProtected)) return 'protected';
+  if (isListed(compared, STARTUP)) return 'startup';
+  const isStartup = isListed(compared, facts.places.startup) && !isListed(compared, facts.places.harmless);
+  return isStartup ? 'startup' : undefined;
 }
 
 const isSystemDirectory = (path: string): boolean => path === '/' || path === '/dev';
 
-/** Whether a file contains credentials. */
-export function isSecret(path: string, facts: PlaceFacts): boolean {
-  if (facts.secretPaths.includes(path)) return true;
-  const compared = comparePath(path, facts.home);
-  return (isListed(compared, SECRET) || isListed(compared, facts.places.secret)) && !isListed(compared, PUBLIC);
+/** Whether a file contains credentials; a pattern, whether it may match one. */
+export function isSecret(path: string, facts: PlaceFacts, isGlob = false): boolean {
+  if (facts.secretPaths.some((own) => isWithin(path, own) || (isGlob && isBeside(path, own)))) return true;
+  const compared = comparePath(path, facts.home, isGlob);
+  return isListed(compared, SECRET) && (isGlob || !isListed(compared, PUBLIC));
 }
 
-/** Whether an absolute, normalized pattern may match credentials. */
-export function mayBeSecret(pattern: string, facts: PlaceFacts): boolean {
-  // A pattern matches only in its own directory, and few other files are there.
-  const isBeside = (path: string) => path.split('/').length === pattern.split('/').length;
-  if (facts.secretPaths.some((path) => isBeside(path) && mayMatch(pattern, path))) return true;
-  return atHome(SECRET_SAMPLES, facts).some((sample) => mayMatch(pattern, sample));
+/** A pattern matches only in its own directory. */
+const isBeside = (pattern: string, path: string): boolean =>
+  path.split('/').length === pattern.split('/').length && mayMatch(pattern, path);
+
+/**
+ * Whether files with credentials are below a directory.
+ * @param seesHidden false for programs that leave out hidden files and directories
+ */
+export function containsSecret(path: string, facts: PlaceFacts, seesHidden = true): boolean {
+  // A walk through the workspace is ordinary, whatever the adapter keeps there.
+  if (facts.secretPaths.some((own) => isWithin(own, path) && !isWithin(own, facts.workspace))) return true;
+  const isAboveHome = facts.home !== undefined && isWithin(facts.home, path) && facts.home !== path;
+  if (path === '/' || path === '/home' || path === '/Users' || isAboveHome) return true;
+  return containsListed(comparePath(path, facts.home), SECRET, seesHidden) && !facts.scratch.includes(path);
 }
+
+/** Whether a file name, or a pattern of names, is one of a file with credentials. */
+export const isSecretName = (name: string): boolean =>
+  SECRET_NAMES.some((known) => mayMatch(known, name) || mayMatch(name, known));
 
 /** Whether an absolute, normalized path is required for the machine to work. */
 export function isCritical(path: string, facts: PlaceFacts): boolean {

@@ -24,10 +24,12 @@ export const compilePatterns = (patterns: readonly string[]): PathTable =>
 export interface ComparedPath {
   readonly segments: readonly string[];
   readonly belowHomes: readonly (readonly string[])[];
+  /** Whether the path is a pattern itself, which stands for whatever it may match. */
+  readonly isGlob: boolean;
 }
 
 /** Splits an absolute, normalized path. All users' home directories count: those of others are equally sensitive. */
-export function comparePath(path: string, home: string | undefined): ComparedPath {
+export function comparePath(path: string, home: string | undefined, isGlob = false): ComparedPath {
   const segments = path.split('/').filter(Boolean);
   const belowHomes: string[][] = [];
   if (home !== undefined && (path === home || path.startsWith(`${home}/`))) {
@@ -35,35 +37,67 @@ export function comparePath(path: string, home: string | undefined): ComparedPat
   }
   if (segments[0] === 'root') belowHomes.push(segments.slice(1));
   if (segments[0] === 'home' || segments[0] === 'Users') belowHomes.push(segments.slice(2));
-  return { segments, belowHomes };
+  return { segments, belowHomes, isGlob };
 }
 
 /** Whether any pattern of the table matches the path. */
-export function isListed({ segments, belowHomes }: ComparedPath, table: PathTable): boolean {
+export function isListed({ segments, belowHomes, isGlob }: ComparedPath, table: PathTable): boolean {
   return table.some(({ base, segments: pattern }) => {
-    if (base === 'any') return segments.length > 0 && isPart(pattern[0] ?? '', segments.at(-1) ?? '');
-    if (base === 'root') return fits(segments, pattern);
-    return belowHomes.some((below) => fits(below, pattern));
+    if (base === 'any') return isName(pattern[0] ?? '', segments.at(-1), isGlob);
+    if (base === 'root') return fits(segments, pattern, isGlob);
+    return belowHomes.some((below) => fits(below, pattern, isGlob));
   });
 }
 
-const isPart = (pattern: string, segment: string): boolean =>
-  pattern === segment || (pattern.includes('*') && mayMatch(pattern, segment));
+/** A pattern such as `*` does not stand for each name that is listed, unless it is a hidden one, which needs a dot. */
+const isName = (pattern: string, name: string | undefined, isGlob: boolean): boolean =>
+  name !== undefined && isPart(pattern, name, isGlob && pattern.startsWith('.'));
+
+const isPart = (pattern: string, segment: string, isGlob: boolean): boolean =>
+  pattern === segment ||
+  (pattern.includes('*') && mayMatch(pattern, segment)) ||
+  (isGlob && (expandsTo(segment, pattern.replaceAll('*', 'x')) || expandsTo(segment, pattern.replaceAll('*', ''))));
+
+/** Whether a pattern of a shell may expand to a name: one that begins with a dot needs a dot in the pattern. */
+function expandsTo(glob: string, name: string): boolean {
+  if (!/[*?[(]/.test(glob)) return false;
+  const matchesHidden = glob.startsWith('.') || /^[@+?*!]\([^)]*\./.test(glob);
+  return (matchesHidden || !name.startsWith('.')) && mayMatch(glob, name);
+}
+
+/** Whether a place of the table is below a directory; `**` may be anything below it, names without a place nothing. */
+export function containsListed({ segments, belowHomes }: ComparedPath, table: PathTable, seesHidden: boolean): boolean {
+  return table.some(({ base, segments: pattern }) => {
+    if (base === 'any' || pattern[0] === '**') return false;
+    const directories = base === 'root' ? [segments] : belowHomes;
+    return directories.some((directory) => isAbove(directory, pattern, seesHidden));
+  });
+}
+
+function isAbove(directory: readonly string[], pattern: readonly string[], seesHidden: boolean): boolean {
+  const end = pattern.indexOf('**');
+  const fixed = end === -1 ? pattern : pattern.slice(0, end);
+  if (directory.length >= fixed.length) return false;
+  const rest = fixed.slice(directory.length);
+  if (!seesHidden && rest.some((name) => name.startsWith('.'))) return false;
+  return directory.every((name, index) => isPart(fixed[index] ?? '', name, false));
+}
 
 /** `**` matches any number of components, including none. Tables contain few of them, so this does not branch much. */
-function fits(segments: readonly string[], pattern: readonly string[], from = 0, at = 0): boolean {
-  for (let index = at; index < pattern.length; index += 1, from += 1) {
+function fits(segments: readonly string[], pattern: readonly string[], isGlob: boolean, from = 0): boolean {
+  let next = from;
+  for (let index = 0; index < pattern.length; index += 1, next += 1) {
     const part = pattern[index] ?? '';
-    if (part === '**') return fitsAtAnyDepth(segments, pattern, from, index + 1);
-    const segment = segments[from];
-    if (segment === undefined || !isPart(part, segment)) return false;
+    if (part === '**') return fitsAtAnyDepth(segments, pattern.slice(index + 1), isGlob, next);
+    const segment = segments[next];
+    if (segment === undefined || !isPart(part, segment, isGlob)) return false;
   }
-  return from === segments.length;
+  return next === segments.length;
 }
 
 /** Whether the rest of a pattern matches the components from any position on. */
-function fitsAtAnyDepth(segments: readonly string[], pattern: readonly string[], from: number, at: number): boolean {
-  if (at === pattern.length) return true;
-  for (let start = from; start <= segments.length; start += 1) if (fits(segments, pattern, start, at)) return true;
+function fitsAtAnyDepth(segments: readonly string[], rest: readonly string[], isGlob: boolean, from: number): boolean {
+  if (rest.length === 0) return true;
+  for (let start = from; start <= segments.length; start += 1) if (fits(segments, rest, isGlob, start)) return true;
   return false;
 }

@@ -1,3 +1,5 @@
+import { CREDENTIAL_PLACES } from '../../secrets/credential-places.js';
+
 /**
  * Patterns of paths: `~` is the home directory, `**` any depth, `*` any name. A pattern without a slash applies in any
  * directory.
@@ -35,26 +37,10 @@ export const SYSTEM_PATHS: PathPatterns = [
   '/System/**',
 ];
 
-/** Files that contain credentials, or the memory of processes. Those of programs are in their families. */
+/** Files that contain credentials, or the memory of processes. */
 export const SECRET_PATHS: PathPatterns = [
-  '/etc/ssl/private/**',
-  '/proc/*/environ',
-  '/proc/*/mem',
-  '/proc/kcore',
-  '/run/secrets/**',
-  '/var/run/secrets/**',
-  '/dev/mem',
-  '/dev/kmem',
-];
-
-/** Exceptions from the list above that any command may read. */
-export const PUBLIC_PATHS: PathPatterns = ['*.pub'];
-
-/** Sample paths of the groups above, for patterns that could match any of them. */
-export const SECRET_SAMPLES: PathPatterns = [
-  ...['~/.ssh/id_rsa', '~/.ssh/id_ed25519', '~/.aws/credentials', '~/.netrc', '~/.git-credentials', '~/.pgpass'],
-  ...['~/.gnupg/secring.gpg', '~/.kube/config', '~/.docker/config.json', '/etc/shadow', '/etc/gshadow'],
-  ...['/etc/sudoers', '/proc/1/environ', '/proc/self/environ'],
+  ...CREDENTIAL_PLACES.flatMap(({ paths }) => paths),
+  ...['/proc/*/environ', '/proc/*/mem', '/proc/kcore', '/dev/mem', '/dev/kmem'],
 ];
 
 /** Directories without which the machine or the home directory is unusable. `~` is one of them. */

@@ -4,15 +4,16 @@ import type { Finding, JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import {
+  containsSecret,
   isCritical,
   isRawDevice,
   isSecret,
+  isSecretName,
   kindOf,
   mayBeCritical,
-  mayBeSecret,
   type PathKind,
 } from '../paths/path-kinds.js';
-import { baseName, isWithin, resolvePath } from '../paths/paths.js';
+import { baseName, isWithin, normalizePath, resolvePath } from '../paths/paths.js';
 import { typedLanguage } from './typed-input.js';
 import type { TypedLanguage } from '../model/typing.js';
 import { TEMPORARY } from '../words/variables.js';
@@ -34,6 +35,14 @@ const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonl
 
 /** Placeholder for a part of a shell text that is known only at run time. The rest is still judged. */
 const UNKNOWN_TEXT = '$unknown';
+
+/** The part of a directory that a program reads. */
+export interface TreeFilter {
+  /** Names, or patterns of names. @default all */
+  readonly names?: readonly string[];
+  /** Whether it reads hidden files and directories. @default true */
+  readonly seesHidden?: boolean;
+}
 
 /** The analysis of one command: its words and the findings about it. */
 export class CommandAnalysis {
@@ -110,10 +119,24 @@ export class CommandAnalysis {
     }
   }
 
+  /**
+   * Adds findings for reading a file, or everything below a directory.
+   * @param filter which files below it are read, if not all
+   */
+  readTree(argument: Argument, { names = [], seesHidden = true }: TreeFilter = {}): void {
+    this.read(argument);
+    if (argument.value === undefined) return;
+    const isHarmless = names.length > 0 && !names.some((name) => isSecretName(baseName(name)));
+    for (const path of isHarmless ? [] : this.#pathsOf(argument)) {
+      if (path !== undefined && containsSecret(path, this.inquiry.facts, seesHidden))
+        this.addSideEffect('exfiltration', `reads a directory in which credentials are: ${path}`);
+    }
+  }
+
   /** Adds findings for creating or changing a file. */
   write(argument: Argument, isOfProgram = true): void {
     for (const path of this.#pathsOf(argument)) {
-      const kind = kindOf(path, this.inquiry.facts);
+      const kind = kindOf(path, this.inquiry.facts, argument.isGlob);
       const { class: commandClass, what } = WRITING[kind];
       const reason = `${what}: ${path ?? shorten(argument.text)}`;
       if (path !== undefined && isRawDevice(path)) this.addFatal(`overwrites a disk or the memory: ${path}`);
@@ -182,7 +205,7 @@ export class CommandAnalysis {
 
   #readPath(path: string, isPattern: boolean): void {
     const { facts, programs } = this.inquiry;
-    if (isPattern ? mayBeSecret(path, facts) : isSecret(path, facts)) {
+    if (isSecret(path, facts, isPattern)) {
       this.addSideEffect('exfiltration', `reads credentials: ${path}`);
     }
     if (isRawDevice(path) && !programs.has(this.program ?? '', 'metadata'))
@@ -226,9 +249,12 @@ export class CommandAnalysis {
 /** A partly unknown path, as a pattern; undefined when too little of it is known. */
 function patternOf(shape: string): string | undefined {
   const pattern = shape.replaceAll(UNKNOWN, '*');
-  if (shape.startsWith('/')) return pattern;
+  if (shape.startsWith('/')) return normalizePath(pattern, '/');
   const isNamed = shape.startsWith(`${UNKNOWN}/`) && !baseName(pattern).includes('*') && baseName(pattern) !== '';
-  return isNamed ? `/${pattern}` : undefined;
+  // The unknown part may be a home directory, or one in it.
+  return isNamed
+    ? normalizePath(pattern.replace(/^\*\/(?:\.\.\/)*/, '~/'), '/').replace('/~/', '/home/any/')
+    : undefined;
 }
 
 const NO_EFFECT: Finding = { class: 'read', reason: '', isOfProgram: true };

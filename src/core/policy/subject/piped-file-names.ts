@@ -8,7 +8,8 @@ const PLAIN_DIRECTORY = /^(?:\.\/)?[A-Za-z0-9_][\w-]*(?:\/[A-Za-z0-9_][\w-]*)*\/
 /** A pattern for files of one kind. */
 const ONE_KIND = /^[\w-]*\*\.\w{1,6}$/;
 
-const GREP_OPTIONS = {
+/** Options of grep, and of programs like it. */
+export const GREP_OPTIONS = {
   ...valued(
     '-e -f -A -B -C -m -d -D --regexp --file --include --exclude --exclude-dir --max-count -g -t --glob --type',
   ),

@@ -112,7 +112,7 @@ function addPart(draft: Draft, part: WordPart, lookup: VariableLookup, isQuoted:
     case 'CommandExpansion': {
       draft.hasSubstitution = true;
       const printed = lookup(part.text);
-      if (!printed) addUnknown(draft, isQuoted);
+      if (!printed || (!isQuoted && /[\s*?[\]~]/.test(printed.value))) addUnknown(draft, isQuoted);
       else addKnown(draft, printed);
       return;
     }
@@ -194,6 +194,7 @@ function expandTilde(shape: string, lookup: VariableLookup): string {
   const [user = ''] = shape.slice(1).split('/', 1);
   const rest = shape.slice(1 + user.length);
   if (user === '') return (lookup('HOME')?.value ?? UNKNOWN) + rest;
+  if (user === '+') return (lookup('PWD')?.value ?? UNKNOWN) + rest;
   if (!/^[a-z_][\w-]*$/.test(user)) return UNKNOWN + rest;
   return (user === 'root' ? '/root' : `/home/${user}`) + rest;
 }

@@ -2,7 +2,7 @@ import type { CommandClass } from '../model/classes.js';
 import type { Directory } from '../model/facts.js';
 import type { TypingProgram } from '../model/typing.js';
 import type { Argument } from './argument.js';
-import type { SimpleCommand } from './simple-command.js';
+import type { ListedBelow, SimpleCommand } from './simple-command.js';
 
 /**
  * Property of a program on which the analysis of other commands depends.
@@ -35,6 +35,9 @@ export type KnownOutput = (command: Pick<SimpleCommand, 'args' | 'stdin'>) => st
 
 /** Samples of the file names that a command prints; undefined when it may print others. */
 export type ListedNames = (args: readonly Argument[]) => readonly Argument[] | undefined;
+
+/** The directories below which the files are that a command names in its output. */
+export type ListedPlaces = (args: readonly Argument[]) => ListedBelow;
 
 /** Possible directories after a command has succeeded; `home` is the user's home directory. */
 export type DirectoryChange = (
@@ -70,6 +73,8 @@ export interface ProgramKnowledge {
   outputOf(name: string): KnownOutput | undefined;
   /** How the file names that a program prints follow from its arguments; undefined when they do not. */
   listedBy(name: string): ListedNames | undefined;
+  /** Below which directories the files are that a program names in its output; undefined when it names none. */
+  listedBelow(name: string): ListedPlaces | undefined;
   /** How a program changes the shell's directory; undefined when it does not. */
   directoryChangeOf(name: string): DirectoryChange | undefined;
   /** Sample of the word that a substitution prints; undefined when it is unknown. */

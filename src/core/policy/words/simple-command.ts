@@ -1,6 +1,13 @@
 import type { Argument, VariableLookup } from './argument.js';
 import type { Directory } from '../model/facts.js';
 
+/** Files whose names a command prints, as far as they are known: those below directories. */
+export interface ListedBelow {
+  readonly places: readonly Argument[];
+  /** Patterns of their names; none for all. */
+  readonly patterns: readonly string[];
+}
+
 /** Standard input of a command, when it is neither the terminal nor empty. */
 export type Stdin =
   /** `isCertain` when no part of it is substituted at run time. */
@@ -14,6 +21,8 @@ export type Stdin =
       readonly kind: 'unknown';
       readonly what: string;
       readonly names?: readonly Argument[] | undefined;
+      /** Directories below which the files are that it names, and patterns of their names. */
+      readonly below?: ListedBelow | undefined;
       readonly isOfClient?: true;
     };
 

@@ -13,6 +13,7 @@ import { type KnownValue, toArguments, type VariableLookup } from './argument.js
 import type { Directory } from '../model/facts.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { ProgramKnowledge } from './program-knowledge.js';
+import { outputOfSubstitution } from './substitutions.js';
 
 /** A value that a text gives to a variable, and the range of the text in which it is valid. */
 interface Definition extends KnownValue {
@@ -214,13 +215,6 @@ const PLAIN_PATTERN = /^(?:[A-Za-z0-9_][\w-]*\/)*[\w-]*\*[\w-]*\.\w{1,6}$/;
 /** Sample name of a file or directory made by `mktemp`; the real name differs each time. */
 export const TEMPORARY = '/tmp/tmp.XXXXXXXXXX';
 
-/** The known output of a substitution. */
-function printedBy(text: string, { isOwnName, programs }: TextVariables): KnownValue | undefined {
-  const value = programs.printedBy(text);
-  const [program = ''] = /^\w+/.exec(text.slice(2)) ?? [];
-  return value === undefined || isOwnName(program) ? undefined : { value, isSample: true };
-}
-
 /** Marks every name that occurs in a node as unknown, since the node may change it. */
 function markUnknown(node: SyntaxNode, spoiled: Set<string>): void {
   const visit = (child: SyntaxNode, depth: number, nesting: number): void => {
@@ -266,8 +260,9 @@ export function lookupAt(
   outer: VariableLookup,
 ): VariableLookup {
   const { definitions, areSpoiled } = variables;
-  return (name) => {
-    if (name.startsWith('$(')) return printedBy(name, variables);
+  const directory = directories.length === 1 ? directories[0] : undefined;
+  const lookup: VariableLookup = (name) => {
+    if (/^(?:\$\(|`)/.test(name)) return outputOfSubstitution(name, variables, lookup);
     if (areSpoiled) return undefined;
     const definition = definitions.get(name);
     if (definition) {
@@ -275,9 +270,9 @@ export function lookupAt(
       return isValid ? valueOf(definition, variables, outer, depth) : undefined;
     }
     if (name !== 'PWD') return outer(name);
-    const [directory] = directories;
-    return directories.length === 1 && directory !== undefined ? { value: directory, isSample: false } : undefined;
+    return directory === undefined ? undefined : { value: directory, isSample: false };
   };
+  return lookup;
 }
 
 /** Longest chain of variables that refer to variables; beyond it, the value counts as unknown. */

@@ -18,6 +18,5 @@ export const CONTAINERS: ProgramFamily = {
     'podman container': 'podman',
   },
   startupPaths: ['~/.kube/**', '~/.docker/**'],
-  secretPaths: ['~/.docker/config.json', '~/.kube/config'],
   examples: EXAMPLES,
 };

@@ -52,7 +52,8 @@ const compose: ProgramSpec = {
   ...run,
   options: valued('-f --file -p --project-name --profile --env-file --project-directory --parallel --ansi --progress'),
   subcommands: {
-    ...each('ps logs config images top ls', show),
+    ...each('ps logs images top ls', show),
+    ...each('config convert', { class: 'exfiltration', reason: 'prints the variables of services', ...text }),
     ...each('down rm kill', { class: 'destructive', ...text }),
     ...each('stop restart pause', stops),
     push: publish,
@@ -90,7 +91,9 @@ const cluster: ProgramSpec = {
 function judgeClusterSecrets(subject: CommandAnalysis): void {
   const isNamed = subject.args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
   const isShown = subject.args.some(({ shape }) => /^(?:-o|--output|--template)/.test(shape));
-  if (isNamed && isShown) subject.add('exfiltration', 'reads credentials of a cluster');
+  const isRaw =
+    subject.args.some(({ shape }) => shape === '--raw') && subject.args.some(({ shape }) => shape === 'view');
+  if ((isNamed && isShown) || isRaw) subject.add('exfiltration', 'reads credentials of a cluster');
 }
 
 /** Containers, virtual machines, clusters, and the infrastructure below them. */

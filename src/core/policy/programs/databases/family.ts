@@ -44,6 +44,5 @@ export const DATABASES: ProgramFamily = {
   traits: { runnable: 'psql mysql sqlite3 redis-cli' },
   variables: [{ names: /^PSQLRC$/, class: 'obfuscated', what: 'makes an interpreter run other code' }],
   startupPaths: ['~/.psqlrc'],
-  secretPaths: ['~/.pgpass', '~/.my.cnf'],
   examples: EXAMPLES,
 };

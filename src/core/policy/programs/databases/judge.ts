@@ -32,6 +32,7 @@ export function judgeDatabase(subject: CommandAnalysis): void {
   const given = options.flatMap(({ spec, name, value }) =>
     value && (spec === STATEMENTS || name === '-cmd') ? [value] : [],
   );
+  if (subject.program === 'sqlite3' && operands[0]) subject.read(operands[0]);
   if (subject.program === 'redis-cli') judgeRedis(subject, given[0] ?? operands[0]);
   // The first operand of sqlite3 is the file.
   else judgeStatements(subject, subject.program === 'sqlite3' ? [...given, ...operands.slice(1)] : given);

@@ -34,6 +34,5 @@ export const DEVELOPMENT: ProgramFamily = {
   ],
   commandVariables: /^(?:CMAKE_\w+_LAUNCHER|MAKE|NPM_CONFIG_SHELL)$/,
   startupPaths: ['.envrc', '~/.npmrc', '~/.yarnrc*', '~/.pypirc', '~/.config/pip/**'],
-  secretPaths: ['~/.npmrc', '~/.pypirc'],
   examples: EXAMPLES,
 };

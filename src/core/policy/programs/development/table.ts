@@ -21,6 +21,8 @@ export const SPECS: ProgramTable = {
     ...run,
     judge: (subject) => {
       const { program, args } = subject;
+      if (args.some(({ shape }) => /_(?:auth|authToken|password)$/.test(shape)))
+        subject.add('exfiltration', `${program ?? 'it'} prints credentials`);
       if (program === 'bun') judgeScriptAddress(subject);
       if (program === 'bun' && args.some(({ shape }) => /^(?:-e|-p|--eval|--print|-r|--preload)(?:=|$)/.test(shape)))
         subject.add('obfuscated', 'bun runs code that cannot be judged');

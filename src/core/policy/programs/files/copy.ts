@@ -47,9 +47,11 @@ function judgeMode(subject: CommandAnalysis, parsed: ParsedArguments): void {
 function judgeSources(subject: CommandAnalysis, parsed: ParsedArguments, sources: readonly Argument[]): void {
   const last = parsed.operands.at(-1);
   const place = targetDirectory(parsed) ?? last;
+  const isRecursive = subject.program === 'cp' && hasOption(parsed, '-r', '-R', '-a', '--recursive', '--archive');
   for (const source of sources) {
     if (place && place !== source) subject.inquiry.written.noteCopy(source, place, subject.scope.directories);
     if (subject.program === 'ln') judgeLinked(subject, source);
+    else if (isRecursive) subject.readTree(source);
     else subject.read(source);
     if (subject.program === 'mv') judgeMoved(subject, source, last);
   }

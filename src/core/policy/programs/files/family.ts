@@ -3,6 +3,7 @@ import { typedCode, typedScript, unless } from '../../family/typing-rules.js';
 import { each } from '../../subject/program-spec.js';
 import { TEMPORARY } from '../../words/variables.js';
 import { EXAMPLES } from './examples.js';
+import { foundBelow } from './find.js';
 import { SPECS } from './table.js';
 
 /** Programs that create, change, move, pack or delete files, or that search for files. */
@@ -14,6 +15,7 @@ export const FILES: ProgramFamily = {
     ...each('mc ranger nnn lf vifm', typedCode(unless(), 'terminal')),
   },
   traits: { runnable: 'rm rmdir unlink shred truncate dd find chmod chown mv tee', edits: 'sed' },
+  finds: each('find gfind', foundBelow),
   substitutions: [[/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY]],
   variables: [{ names: /^(?:TAR_OPTIONS|ZIPOPT)$/, class: 'obfuscated', what: 'adds options to a program' }],
   examples: EXAMPLES,

@@ -1,6 +1,7 @@
 import { type Argument, unknownArgument, UNKNOWN } from '../../words/argument.js';
 import { baseName } from '../../paths/paths.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import type { ListedBelow } from '../../words/simple-command.js';
 
 const RUNNERS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 /** Programs for which acting on the found files is as severe as acting on the whole search directory. */
@@ -61,6 +62,7 @@ function judgeDeletion(subject: CommandAnalysis, starts: readonly Argument[]): v
 /** `{}` stands for each found file: at or below the starting points of the search. */
 function runOnEach(subject: CommandAnalysis, words: readonly Argument[], starts: readonly Argument[]): void {
   if (words[0]?.shape.includes('{}') === true) subject.addUnknown(unknownArgument('{}'), 'the program that find runs');
+  judgeReadings(subject, words, starts);
   const [start] = starts;
   const found: Argument =
     start?.value === undefined ? unknownArgument('{}') : { ...start, text: '{}', maySplit: false };
@@ -74,6 +76,43 @@ function runOnEach(subject: CommandAnalysis, words: readonly Argument[], starts:
   });
   subject.runWords(filled);
 }
+
+/** Programs that get names alone, not the content of files. */
+const NAMES_ALONE = new Set([
+  'echo',
+  'printf',
+  'test',
+  '[',
+  'touch',
+  'rm',
+  'rmdir',
+  'unlink',
+  'chmod',
+  'chown',
+  'chgrp',
+  'true',
+]);
+
+/** The program reads the found files, wherever they are below the starting points of the search. */
+function judgeReadings(subject: CommandAnalysis, words: readonly Argument[], starts: readonly Argument[]): void {
+  const program = baseName(words[0]?.value ?? '');
+  if (NAMES_ALONE.has(program) || subject.inquiry.programs.has(program, 'metadata')) return;
+  for (const start of starts) subject.readTree(start, { names: namesSought(subject.args) });
+}
+
+/** Patterns of the names for which a search looks; none when it finds others as well. */
+function namesSought(args: readonly Argument[]): readonly string[] {
+  const isWide = args.some(({ shape }) => /^(?:-o|-or|!|-not|,)$/.test(shape));
+  const at = args.findIndex(({ value }) => value === '-name' || value === '-iname');
+  const name = args[at + 1]?.value;
+  return at === -1 || isWide || name === undefined ? [] : [name];
+}
+
+/** The files that `find` names. */
+export const foundBelow = (args: readonly Argument[]): ListedBelow => ({
+  places: startsOf(args),
+  patterns: namesSought(args),
+});
 
 /** Tests and actions that may accompany a name test without widening the set of found files beyond that name. */
 const PLAIN_TESTS = new Set(

@@ -16,7 +16,11 @@ const compressor = { class: 'write', operands: 'write', options: valued('-S -T -
 function judgeZip(subject: CommandAnalysis): void {
   const [archive, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
   if (archive && archive.value !== '-') subject.write(archive);
-  for (const file of files) subject.read(file);
+  const isRecursive = subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*[rR]|--recurse)/.test(shape));
+  for (const file of files) {
+    if (isRecursive) subject.readTree(file);
+    else subject.read(file);
+  }
   if (subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*m[a-zA-Z]*|--move)$/.test(shape)))
     subject.add('destructive', 'zip deletes the files that it packs');
 }

@@ -9,12 +9,13 @@ const OPTIONS = {
   '--one-top-level': {},
   ...each('--to-command --rsh-command --rmt-command --info-script --new-volume-script -F', { value: 'shell' } as const),
   ...each('-I --use-compress-program', { value: 'shell' } as const),
+  ...each('-g --listed-incremental --index-file --volno-file', { value: 'write' } as const),
   '--checkpoint-action': { value: 'text' } as const,
   '--checkpoint': {},
   ...each('-P --absolute-names', {}),
   ...each('-x --extract --get -c --create -r --append -u --update -A --delete -t --list -d --diff', {}),
   '--remove-files': {},
-  ...valued('-T -X -b -g -K -L -N -V --exclude --files-from --transform --strip-components --owner --group --mode'),
+  ...valued('-T -X -b -K -L -N -V --exclude --files-from --transform --strip-components --owner --group --mode'),
 };
 
 /** `tar`: reads or writes an archive, and may run programs. */
@@ -36,6 +37,7 @@ function judgeRunOptions(subject: CommandAnalysis, { options }: ParsedArguments)
       // The content of the archive is the command's input.
       subject.runText(value, `the command that tar ${name} runs`, { kind: 'unknown', what: 'tar' });
     }
+    if (spec?.value === 'write' && value) subject.write(value);
     if (name === '--checkpoint-action') judgeAction(subject, value);
   }
 }
@@ -64,13 +66,28 @@ function judgeArchive(subject: CommandAnalysis, archive: Argument, parsed: Parse
 /** The files that tar extracts, or packs. */
 function judgeMembers(subject: CommandAnalysis, parsed: ParsedArguments): void {
   if (!hasOption(parsed, '-x', '--extract', '--get')) {
-    for (const file of parsed.operands) subject.read(file);
+    const isPacking = hasOption(parsed, '-c', '--create', '-r', '--append', '-u', '--update');
+    const directory = valueOfOption(parsed, '-C', '--directory');
+    for (const file of parsed.operands) {
+      const place = directory && !file.shape.startsWith('/') ? below(directory, file) : file;
+      if (isPacking) subject.readTree(place);
+      else subject.read(file);
+    }
     return;
   }
   subject.write(valueOfOption(parsed, '-C', '--directory') ?? literal('.'));
   const top = valueOfOption(parsed, '--one-top-level');
   if (top) subject.write(top);
 }
+
+/** A member in the directory that `-C` names. */
+const below = (directory: Argument, { value, shape, isGlob, text }: Argument): Argument => ({
+  ...directory,
+  text,
+  isGlob: directory.isGlob || isGlob,
+  shape: `${directory.shape}/${shape}`,
+  value: directory.value === undefined || value === undefined ? undefined : `${directory.value}/${value}`,
+});
 
 function judgeAction(subject: CommandAnalysis, value: Argument | undefined): void {
   if (value?.value === undefined)

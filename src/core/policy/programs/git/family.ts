@@ -32,15 +32,20 @@ export const GIT: ProgramFamily = {
     },
   ],
   startupPaths: [
-    '~/.gitconfig',
-    '~/.config/git/**',
-    '/**/.git/hooks/**',
-    '/**/.git/config',
-    '/**/.git/info/attributes',
-    '/**/.git/modules/**/config',
-    '/**/.git/modules/**/hooks/**',
-    '/**/.husky/**',
+    ...[
+      '~/.gitconfig',
+      '~/.config/git/**',
+      '/**/.git',
+      '/**/.git/**',
+      '/**/.husky/**',
+      '.gitattributes',
+      '.gitmodules',
+    ],
   ],
-  secretPaths: ['~/.git-credentials', '~/.config/git/credentials'],
+  // What leads to no code.
+  harmlessPaths: [
+    ...['objects/**', 'refs/**', 'logs/**', 'index', 'index.lock', '*_MSG', '*_EDITMSG', 'COMMIT_EDITMSG'],
+    ...['info/exclude', 'packed-refs', 'shallow', 'description'],
+  ].map((path) => `/**/.git/${path}`),
   examples: EXAMPLES,
 };

@@ -1,3 +1,4 @@
+import type { Directory } from '../../model/facts.js';
 import type { Argument } from '../../words/argument.js';
 import { parseArguments, tailOf } from '../../subject/options.js';
 import { kindOf } from '../../paths/path-kinds.js';
@@ -45,7 +46,10 @@ function judgePlaceOption(subject: CommandAnalysis, arg: Argument, next: Argumen
 function judgePlace(subject: CommandAnalysis, option: string, value: Argument | undefined): void {
   const { inquiry, scope } = subject;
   const paths = value?.value === undefined ? [undefined] : resolvePath(value.value, scope.directories);
-  if (paths.every((path) => kindOf(path, inquiry.facts) === 'workspace')) return;
+  // Another name is that of a directory with settings of its own, which may lie in a checkout.
+  const place = (path: Directory) => (option === '--git-dir' ? path?.replace(/\/\.git$/, '') : path);
+  const isNamed = option !== '--git-dir' || paths.every((path) => path?.endsWith('/.git') === true);
+  if (isNamed && paths.every((path) => kindOf(place(path), inquiry.facts) === 'workspace')) return;
   subject.add('obfuscated', `git ${option} uses a repository with other settings: ${value?.text ?? ''}`);
 }
 

@@ -15,10 +15,18 @@ export function judgeControlSocket(subject: CommandAnalysis, socket: Argument): 
     );
 }
 
+/** Addresses at which the machines of clouds hand out credentials. */
+const CLOUD_CREDENTIALS =
+  /^(?:\w+:\/\/)?(?:169\.254\.169\.254|169\.254\.170\.2|169\.254\.170\.23|100\.100\.100\.200|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?)(?:[:/]|$)/i;
+
 /** An address with the output of a command in it can carry that output away. */
 export function judgeTarget(subject: CommandAnalysis, { text, hasSubstitution, shape, value }: Argument): void {
   if (hasSubstitution) subject.add('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
-  if (value?.startsWith('file:') === true) subject.read({ ...literal(value.replace(/^file:\/*/, '/'), text), shape });
+  if (value === undefined) return;
+  if (/^file:/i.test(value))
+    subject.read({ ...literal(value.replace(/^file:\/*(?:localhost\/)?/i, '/'), text), shape });
+  if (CLOUD_CREDENTIALS.test(value))
+    subject.add('exfiltration', `${subject.program ?? 'it'} reads the credentials of this machine: ${text}`);
 }
 
 /** Programs that send their input or their arguments to others. Host names can carry data too. */
@@ -62,7 +70,12 @@ const COPY_OPTIONS = {
 export function judgeRemoteCopy(subject: CommandAnalysis): void {
   const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
   for (const option of options) judgeCopyOption(subject, option);
-  for (const source of operands.slice(0, -1)) if (!isRemote(source)) subject.read(source);
+  const isRecursive = subject.args.some(({ shape }) => /^(?:-[A-Za-z]*[ar]|--archive|--recursive)/.test(shape));
+  for (const source of operands.slice(0, -1)) {
+    if (isRemote(source)) continue;
+    if (isRecursive) subject.readTree(source);
+    else subject.read(source);
+  }
   const target = operands.at(-1);
   if (!target || operands.length < 2) return;
   if (isRemote(target))
@@ -159,6 +172,8 @@ function remoteTarget(words: readonly string[]): string | undefined {
 }
 
 function readsCredentials(label: string, words: readonly string[]): boolean {
+  if (label === 'aws' && words.includes('configure') && words.some((word) => /^(?:get|export-credentials)$/.test(word)))
+    return true;
   const isVault = label === 'vault' && words.some((word) => /^(?:get|read|login|token)$/.test(word));
   return isVault || words.some((word) => REVEALING.test(word));
 }

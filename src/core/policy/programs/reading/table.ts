@@ -1,6 +1,8 @@
 import { tailOf } from '../../subject/options.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { readNamedFiles } from '../../subject/listed-files.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
+import { GREP, judgeSearch, RIPGREP } from './search.js';
 
 const pager = { value: 'shell', class: 'execute' } as const;
 
@@ -12,12 +14,25 @@ function judgeMan(subject: CommandAnalysis): void {
   }
 }
 
+/** `--files0-from=-`: the files are named by the input. */
+function judgeListedFiles(subject: CommandAnalysis): void {
+  if (subject.args.some(({ shape }) => /^--files0-from(?:=|$)/.test(shape))) readNamedFiles(subject);
+}
+
 /** Programs that only read, and the options that give some of them further effects. */
 export const SPECS: ProgramTable = {
   ...each(
-    'ls dir vdir cat tac head tail nl wc cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat du df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev diff cmp diff3 grep egrep fgrep zgrep zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ss ldd nm size readelf file jq locate numfmt tsort exa eza colordiff md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
+    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ss ldd nm size readelf file jq locate numfmt tsort exa eza md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
     { class: 'read' },
   ),
+  ...each('grep egrep fgrep zgrep', { class: 'read', judge: judgeSearch(GREP) }),
+  ...each('diff colordiff', {
+    class: 'read',
+    judge: (subject) => {
+      if (!subject.args.some(({ shape }) => /^(?:-[A-Za-z]*[rN]|--recursive)/.test(shape))) return;
+      for (const arg of subject.args) if (!arg.shape.startsWith('-')) subject.readTree(arg);
+    },
+  }),
   ...each(
     'pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc logname hostid cut ncal',
     { class: 'read', operands: 'text' },
@@ -42,6 +57,7 @@ export const SPECS: ProgramTable = {
   }),
   ...each('rg ag ack ugrep', {
     class: 'read',
+    judge: judgeSearch(RIPGREP),
     options: {
       ...each('--pre --hostname-bin --pager', { value: 'shell', class: 'execute' }),
       ...valued('-e -f -g -t -A -B -C -m --glob --type --max-count --context --regexp --iglob'),
@@ -57,9 +73,11 @@ export const SPECS: ProgramTable = {
       if (!isKnown || texts.some((word) => word.includes('!'))) subject.add('obfuscated', 'dc may run commands');
     },
   },
+  ...each('wc du', { class: 'read', judge: judgeListedFiles, options: valued('--files0-from') }),
   tree: { class: 'read', options: { '-o': { value: 'write' } } },
   sort: {
     class: 'read',
+    judge: judgeListedFiles,
     options: {
       ...each('-o --output', { value: 'write' }),
       '--compress-program': { value: 'code' },

@@ -99,6 +99,6 @@ export const EXAMPLES: ProgramExamples = {
     'systemd-run ls',
   ],
   persistence: ['visudo', 'useradd x', 'systemctl enable x', 'chkconfig x on'],
-  exfiltration: ['pass show x'],
+  exfiltration: ['pass show x', 'op read op://x/y', 'sops -d x', 'ansible-vault view x'],
   obfuscated: ['tmux', 'screen', 'pssh -i x'],
 };

@@ -27,6 +27,5 @@ export const SYSTEM: ProgramFamily = {
     },
   ],
   startupPaths: ['~/.gnupg/**', '~/.screenrc', '~/.tmux.conf', '~/.config/systemd/**', '~/.local/share/systemd/**'],
-  secretPaths: ['~/.gnupg/**', '~/.password-store/**', '/etc/shadow*', '/etc/gshadow*', '/etc/sudoers*'],
   examples: EXAMPLES,
 };

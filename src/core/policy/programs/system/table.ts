@@ -176,6 +176,34 @@ export const SPECS: ProgramTable = {
       ...text,
     }),
   }),
+  ...each('op bw lpass gopass doppler infisical chamber', {
+    class: 'network',
+    ...text,
+    options: valued('--account --vault --session --project --config --env'),
+    subcommands: {
+      ...each('whoami status version --version help --help', show),
+      ...each('read get item inject run list export show ls secrets exec document', {
+        class: 'exfiltration',
+        reason: 'reads credentials',
+        ...text,
+      }),
+    },
+  }),
+  sops: {
+    class: 'execute',
+    ...text,
+    options: each('-d --decrypt', { class: 'exfiltration', reason: 'reads credentials' }),
+    subcommands: each('decrypt exec-env exec-file edit', {
+      class: 'exfiltration',
+      reason: 'reads credentials',
+      ...text,
+    }),
+  },
+  'ansible-vault': {
+    class: 'execute',
+    ...text,
+    subcommands: each('view decrypt edit', { class: 'exfiltration', reason: 'reads credentials', ...text }),
+  },
   keytool: { class: 'execute', ...text },
   // The daemon's own user has all its rights, including the right to confirm a command.
   'shell-adapter': {

@@ -1,0 +1,21 @@
+import { type Argument, literal } from '../words/argument.js';
+import type { Stdin } from '../words/simple-command.js';
+import type { CommandAnalysis } from './command-analysis.js';
+
+/** Most names in an input that are looked at one by one. */
+const MAX_NAMES = 64;
+
+/** The words of an input that is known, as `xargs` splits it; undefined for another one, or for one with quotes. */
+export function wordsOf(stdin: Stdin | undefined): readonly Argument[] | undefined {
+  if (stdin?.kind !== 'text' || !stdin.isCertain || /["'\\]/.test(stdin.text)) return undefined;
+  const words = stdin.text.split(/[\s\0]+/).filter((word) => word !== '');
+  return words.length > MAX_NAMES ? undefined : words.map((word) => literal(word));
+}
+
+/** Judges the reading of the files that the input names. */
+export function readNamedFiles(subject: CommandAnalysis): void {
+  const { stdin } = subject.command;
+  for (const file of wordsOf(stdin) ?? []) subject.read(file);
+  if (stdin?.kind !== 'unknown' || !stdin.below) return;
+  for (const place of stdin.below.places) subject.readTree(place, { names: stdin.below.patterns });
+}

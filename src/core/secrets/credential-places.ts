@@ -1,0 +1,101 @@
+/** Places of one kind of credentials. */
+export interface CredentialPlaces {
+  /** What is kept there, for documentation. */
+  readonly of: string;
+  /**
+   * Patterns: `~` is a home directory, `**` any depth, `*` any characters of a name. A pattern without a slash is a name
+   * in any directory.
+   */
+  readonly paths: readonly string[];
+}
+
+/** Splits a list of patterns without blanks. */
+const places = (of: string, paths: string): CredentialPlaces => ({ of, paths: paths.trim().split(/\s+/) });
+
+/**
+ * Files that contain credentials, or what people have typed. The policy asks before a command reads one of them, and a
+ * sandbox hides those in home directories and of the machine.
+ */
+export const CREDENTIAL_PLACES: readonly CredentialPlaces[] = [
+  places(
+    'SSH',
+    `~/.ssh ~/.ssh/id_* ~/.ssh/*.pem ~/.ssh/*_key /**/.ssh/id_* /etc/ssh/*_key id_rsa id_dsa id_ecdsa id_ed25519
+    id_ecdsa_sk id_ed25519_sk ~/.putty/** *.ppk`,
+  ),
+  places('keys and key stores', '*.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx'),
+  places('variables of projects', '.env .env.* *.env .dev.vars .secrets secrets.toml'),
+  places(
+    'files of applications',
+    `credentials.json application_default_credentials.json service-account*.json client_secret*.json .htpasswd
+    secrets.yml secrets.yaml secrets.json`,
+  ),
+  places(
+    'clouds',
+    `~/.aws ~/.aws/credentials ~/.aws/sso/** ~/.aws/cli/** ~/.azure/** ~/.config/gcloud/** ~/.config/doctl/** ~/.oci/**
+    ~/.boto ~/.s3cfg ~/.config/rclone/** ~/.rclone.conf ~/.databrickscfg ~/.kaggle/** ~/.fly/** ~/.config/netlify/**
+    ~/.netlify/** ~/.wrangler/** ~/.config/.wrangler/** ~/.local/share/com.vercel.cli/** ~/.config/hcloud/**
+    ~/.config/linode-cli ~/.aliyun/** ~/.bluemix/** ~/.config/scw/** ~/.config/openstack/** ~/.config/ngrok/** ~/.ngrok2/**
+    ~/.cloudflared/** ~/.config/heroku/**`,
+  ),
+  places(
+    'infrastructure tools',
+    `~/.terraform.d/** ~/.terraformrc *.tfstate *.tfstate.backup ~/.pulumi/credentials.json ~/.vault-token
+    ~/.config/sops/** ~/.config/age/**`,
+  ),
+  places(
+    'containers',
+    `~/.docker/config.json ~/.kube ~/.kube/config ~/.config/containers/** /run/secrets/** /var/run/secrets/**
+    /etc/kubernetes/** /etc/rancher/k3s/k3s.yaml`,
+  ),
+  places(
+    'code hosts',
+    `~/.git-credentials ~/.config/git/credentials ~/.config/gh/hosts.yml ~/.config/hub ~/.config/glab-cli/**
+    ~/.config/tea/** ~/.subversion/auth/**`,
+  ),
+  places(
+    'package registries',
+    `~/.npmrc ~/.yarnrc.yml ~/.pypirc ~/.config/pip/** ~/.cargo/credentials ~/.cargo/credentials.toml ~/.gem/credentials
+    ~/.bundle/config ~/.m2/settings.xml ~/.m2/settings-security.xml ~/.gradle/gradle.properties ~/.composer/auth.json
+    ~/.config/composer/auth.json ~/.nuget/NuGet/NuGet.Config`,
+  ),
+  places('databases', '~/.pgpass ~/.my.cnf ~/.mylogin.cnf'),
+  places(
+    'agents and models',
+    `~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json ~/.gemini/.env
+    ~/.qwen/oauth_creds.json ~/.qwen/.env ~/.local/share/opencode/auth.json ~/.config/cursor/auth.json ~/.cursor/auth.json
+    ~/.config/github-copilot/** ~/.huggingface/token ~/.cache/huggingface/token ~/.cache/huggingface/stored_tokens
+    ~/.config/io.datasette.llm/keys.json ~/.aider.conf.yml ~/.config/openai/** ~/.config/anthropic/**
+    ~/.local/share/amp/secrets.json ~/.local/share/crush/**`,
+  ),
+  places(
+    'password stores and wallets',
+    `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** ~/.config/op/** ~/.op/** ~/.config/1Password/**
+    ~/.config/Bitwarden*/** ~/.lastpass/** ~/.config/solana/** ~/.ethereum/keystore/**
+    ~/.bitcoin/wallet.dat ~/.electrum/wallets/**`,
+  ),
+  places(
+    'browsers and editors',
+    `~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/**
+    ~/.config/Code/User/globalStorage/** cookies.sqlite logins.json key4.db`,
+  ),
+  places(
+    'networks',
+    `~/.netrc ~/.msmtprc ~/.config/filezilla/** /etc/wireguard/** /etc/ppp/chap-secrets
+    /etc/NetworkManager/system-connections/** /etc/krb5.keytab /tmp/krb5cc_*`,
+  ),
+  places(
+    'histories of shells and clients',
+    `~/.bash_history ~/.zsh_history ~/.python_history ~/.psql_history ~/.mysql_history ~/.sqlite_history
+    ~/.node_repl_history ~/.rediscli_history ~/.local/share/fish/fish_history`,
+  ),
+  places(
+    'the machine',
+    '/etc/shadow* /etc/gshadow* /etc/sudoers* /etc/sudoers.d/** /etc/ssl/private/** /etc/pki/tls/private/**',
+  ),
+];
+
+/** Names among them that any command may read: public keys, certificates and templates. */
+export const PUBLIC_NAMES: readonly string[] = [
+  ...['*.pub', '.env.example', '.env.sample', '.env.template', '.env.dist', '.env.defaults', '.env.schema'],
+  ...['example.env', '*.example.env', 'cert.pem', 'fullchain.pem', 'chain.pem', 'ca.pem', '*-ca.pem', 'cacert.pem'],
+];
