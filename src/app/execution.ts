@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+
 import type { Quotas } from '../services/access/quotas.js';
 import type { Services } from '../services/services.js';
 import type { CommandRegistry } from '../services/registry/command-registry.js';
@@ -111,14 +113,14 @@ export function buildMonitor(
 
 /** Builds the gate that every command passes. */
 export function buildGate(
-  { pool, oneShots }: Engine,
+  { pool, oneShots, runtimePath }: Engine,
   { gate, configuration, audit, log }: RuntimeContext,
 ): CommandGate {
   const facts = new SessionFacts({
     workspace: pool.cwd,
     env: pool.env,
     shell: pool.defaultShell.shell.name,
-    ownPaths: () => ownPaths(configuration()),
+    ownPaths: () => ownPaths(configuration(), dirname(runtimePath)),
   });
   const shared = { settings: gate, facts, audit, log: log('gate') };
   return new CommandGate({ ...shared, syntax: new SyntaxGuard(oneShots), typing: new TypingGate(shared) });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 
 import type { Configuration } from '../config/model/configuration.js';
 import { ConfigurationError } from '../config/model/problems.js';
@@ -24,15 +23,16 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
   return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
 }
 
-/** Files that control the gate or that the daemon needs, and files with tokens: reading one gives the role `admin`. */
-export const ownPaths = ({
-  file,
-  adapter: { stateDirectory },
-  logging,
-  audit,
-}: Configuration): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
+/**
+ * Files that control the gate or that the daemon needs. Its state contains tokens, and the runtime directories those
+ * texts of commands, of all owners, that do not fit into a request.
+ */
+export const ownPaths = (
+  { file, adapter: { stateDirectory }, logging, audit }: Configuration,
+  runtimeParent: string,
+): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
   protectedPaths: [...(file === undefined ? [] : [file]), stateDirectory, logging.logFilePath, audit.file],
-  secretPaths: ['token', 'tokens'].map((name) => join(stateDirectory, name)),
+  secretPaths: [stateDirectory, runtimeParent],
 });
 
 /** Settings of confirmations. With the gate off no confirmation is requested. */

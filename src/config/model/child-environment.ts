@@ -15,9 +15,17 @@ const AGENT_VARIABLES = {
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
+  // `git status` does not write the index, and so runs no hook for that.
+  GIT_OPTIONAL_LOCKS: '0',
   DEBIAN_FRONTEND: 'noninteractive',
   TERM: 'dumb',
 } as const;
+
+/**
+ * Settings of git that come before those of repositories: what lies in a checkout must not run only because git looks at
+ * it. Source: git-config(1), core.fsmonitor and safe.bareRepository.
+ */
+const GIT_SETTINGS = { 'core.fsmonitor': 'false', 'safe.bareRepository': 'explicit' } as const;
 
 /** The keys of `adapter.environment` in the configuration. */
 export interface EnvironmentRules {
@@ -39,7 +47,18 @@ export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: Environment
       passed[name] = value;
   }
   if (!passed['PATH']) passed['PATH'] = DEFAULT_PATH;
-  return { ...withUtf8Locale(passed), ...AGENT_VARIABLES, ...rules.set };
+  return withGitSettings({ ...withUtf8Locale(passed), ...AGENT_VARIABLES, ...rules.set });
+}
+
+/** Adds the settings of git to those that the environment gives already. */
+function withGitSettings(env: Readonly<Record<string, string>>): Record<string, string> {
+  const given = Number(env['GIT_CONFIG_COUNT'] ?? 0);
+  const settings = Object.entries(GIT_SETTINGS).flatMap(([key, value], index): [string, string][] => [
+    [`GIT_CONFIG_KEY_${given + index}`, key],
+    [`GIT_CONFIG_VALUE_${given + index}`, value],
+  ]);
+  const count = String(given + Object.keys(GIT_SETTINGS).length);
+  return { ...env, ...Object.fromEntries<string>(settings), GIT_CONFIG_COUNT: count };
 }
 
 /** The daemon's own settings and its clients' tokens, which are never inherited through a pattern. */

@@ -45,7 +45,7 @@ function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
   } catch {
-    // It does not exist, or nobody in the sandbox may read it either.
+    // ENOENT: missing. EACCES: inaccessible for the programs in the sandbox, too.
     return [];
   }
 }

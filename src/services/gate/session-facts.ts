@@ -88,6 +88,7 @@ export class SessionFacts {
       isOneShot: true,
       directories: [cwd === undefined ? workspace : resolve(workspace, cwd)],
       home: env['HOME'],
+      ownProcesses: new Set(),
       ...ownPaths(),
     });
   }
@@ -106,6 +107,8 @@ export class SessionFacts {
       functions: names.functions,
       isPathChanged: names.variables.get('PATH') !== env['PATH'],
       areNamesUnknown: names.isIncomplete,
+      // In a sandbox there are no others.
+      ownProcesses: record.sandbox === 'none' ? new Set(session.backgroundProcesses.map(({ pid }) => pid)) : undefined,
     });
   }
 }

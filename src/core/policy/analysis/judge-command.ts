@@ -3,7 +3,6 @@ import { judgeAssignments } from '../subject/assignments.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
-import { tailOf } from '../subject/options.js';
 import { judgeProgram } from '../subject/judge-program.js';
 import { PROGRAMS } from '../programs/programs.js';
 import { isStandardProgram } from '../words/program-name.js';
@@ -12,6 +11,8 @@ import { judgeWrittenProgram } from '../subject/run-file.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 import { type SubcommandReading, subcommandsIn } from '../subject/subcommands.js';
 import { judgeGivenTexts } from '../subject/given-commands.js';
+import { judgeEditing, judgeHooks, judgeOutputs } from '../subject/likely-options.js';
+import type { ProgramSpec } from '../subject/program-spec.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';
 
@@ -57,8 +58,14 @@ function judgeByTables(subject: CommandAnalysis, program: string): void {
     return;
   }
   const spec = PROGRAMS.showingSpecOf(program, subject.args) ?? PROGRAMS.specOf(program);
-  if (spec) judgeProgram(subject, spec, program);
+  if (spec) judgeKnown(subject, spec, program);
   else judgeUnknown(subject, program);
+}
+
+/** Options that are in no table of the program may still write files. */
+function judgeKnown(subject: CommandAnalysis, spec: ProgramSpec, program: string): void {
+  judgeProgram(subject, spec, program);
+  if (spec.class !== 'read') judgeOutputs(subject, spec.options ?? {});
 }
 
 /** A name without a slash: the session may have given it another meaning. */
@@ -112,8 +119,6 @@ function judgeSubcommandOf(subject: CommandAnalysis, program: string, { name, re
 /** Letters that resemble ASCII letters. */
 const LOOK_ALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
 const FULL_WIDTH = /[\uff01-\uff5e\u037e]/;
-/** Options that name an output file. */
-const OUTPUT = /^(?:-o|--(?:output|out|outfile|output-file|out-file))$/;
 
 /**
  * A program that is in no table counts as executed; the files in its arguments count as read or written, as far as they
@@ -124,12 +129,9 @@ function judgeUnknown(subject: CommandAnalysis, program: string): void {
   subject.add('execute', `${program} is not a known program`);
   if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
     subject.addSideEffect('obfuscated', `${program} contains letters that look like ASCII letters`);
-  args.forEach((arg, index) => {
-    const [name = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
-    if (!OUTPUT.test(name)) return;
-    const target = file === undefined ? args[index + 1] : tailOf(arg, name.length + 1);
-    if (target?.value !== undefined) subject.write(target);
-  });
+  judgeOutputs(subject, {});
+  judgeEditing(subject);
+  judgeHooks(subject);
   const inner = args.findIndex(({ value }) => value !== undefined && PROGRAMS.isRunnable(value));
   if (inner !== -1 && inner < args.length - 1) subject.runWords(args.slice(inner));
   judgeGivenTexts(subject, program);

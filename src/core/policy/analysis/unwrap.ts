@@ -112,13 +112,14 @@ function scopeOf(subject: CommandAnalysis, { isElsewhere }: WrapperSpec, directo
 function judgeBare(
   subject: CommandAnalysis,
   label: string,
-  { bare, sendsInput, redirectsShell }: WrapperSpec,
+  { bare, sendsInput, redirectsShell, runsInput }: WrapperSpec,
   args: readonly Argument[],
 ): void {
   const { stdin } = subject.command;
   if (redirectsShell === true && replacesInput(subject))
     subject.addSideEffect('obfuscated', 'redirects the input of all later commands in this shell');
   if (sendsInput === true && stdin) judgeRemoteInput(subject, label, stdin);
+  if (runsInput === true && stdin) judgeShellInput(subject, label, stdin);
   if (bare === undefined) {
     if (args.length > 0) subject.add('execute', `${label} runs a program`);
   } else if (bare !== 'read') subject.add(bare, `${label} runs commands from its arguments or its input`);
@@ -127,6 +128,12 @@ function judgeBare(
 /** Whether a command has an input of its own that is no file. */
 const replacesInput = ({ command: { stdin }, scope }: CommandAnalysis): boolean =>
   stdin !== scope.stdin && stdin?.kind !== 'file';
+
+/** Input that a shell of this machine runs. */
+function judgeShellInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
+  if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
+  else subject.addSideEffect('obfuscated', `a shell of ${label} runs the input, which cannot be judged`);
+}
 
 /** Input that another machine runs as commands. */
 function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {

@@ -27,6 +27,8 @@ export interface WrapperSpec {
   readonly isElsewhere?: boolean;
   /** Its input is sent to another machine. */
   readonly sendsInput?: boolean;
+  /** Without a command, a shell runs its input. */
+  readonly runsInput?: boolean;
   /** Without a command, its redirections apply to the shell itself. */
   readonly redirectsShell?: boolean;
   /** Class of its effect without a command. */

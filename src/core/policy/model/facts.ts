@@ -38,6 +38,11 @@ export interface PolicyFacts {
   readonly isPathChanged: boolean;
   /** The session's aliases and functions are unknown: a bare name may be any of them. */
   readonly areNamesUnknown: boolean;
+  /**
+   * Numbers of the processes that the session has left running.
+   * @default unknown
+   */
+  readonly ownProcesses?: ReadonlySet<number> | undefined;
   /** Whether input can be typed while the command runs. */
   readonly typing: TypingFacts;
 }

@@ -1,5 +1,6 @@
 import { ProgramCatalog } from '../family/program-catalog.js';
 import type { ProgramFamily } from '../family/program-family.js';
+import { AGENTS } from './agents/family.js';
 import { BUILTINS } from './builtins/family.js';
 import { COMPILERS } from './compilers/family.js';
 import { CONTAINERS } from './containers/family.js';
@@ -18,7 +19,7 @@ import { SYSTEM } from './system/family.js';
 /** All families. A new family needs a folder beside this file and an entry here. */
 export const FAMILIES: readonly ProgramFamily[] = [
   ...[SHELLS, BUILTINS, LAUNCHERS, READING, FILES, EDITORS, GIT],
-  ...[NETWORK, SYSTEM, DEVELOPMENT, COMPILERS, INTERPRETERS, DATABASES, CONTAINERS],
+  ...[NETWORK, SYSTEM, DEVELOPMENT, COMPILERS, INTERPRETERS, DATABASES, CONTAINERS, AGENTS],
 ];
 
 /** Everything that is known about programs. */

@@ -1,4 +1,5 @@
 import type { AnalysisContext } from '../words/analysis-context.js';
+import { UNKNOWN } from '../words/argument.js';
 import { kindOf } from '../paths/path-kinds.js';
 import { resolvePath } from '../paths/paths.js';
 import type { Assignment } from '../words/simple-command.js';
@@ -58,6 +59,30 @@ const VARIABLE_RULES: readonly VariableRule[] = [
     what: 'makes programs load other data or code',
   },
   {
+    names: /^XDG_(?:CONFIG|DATA|STATE|CACHE)_(?:HOME|DIRS)$/,
+    class: 'obfuscated',
+    what: 'makes programs read other settings',
+  },
+  {
+    names:
+      /^(?:SSLKEYLOGFILE|MALLOC_TRACE|NODE_V8_COVERAGE|COVERAGE_FILE|GCOV_PREFIX|LLVM_PROFILE_FILE|GMON_OUT_PREFIX)$/,
+    class: 'obfuscated',
+    what: 'makes programs write a file',
+    harmless: /^(?:\/dev\/null|)$/,
+  },
+  {
+    names: /^(?:\w+_(?:RUNNER|WRAPPER|LAUNCHER|EXECUTABLE)|RUSTC|RUSTDOC|npm_config_\w+|NPM_CONFIG_\w+|YARN_\w*PATH)$/,
+    class: 'obfuscated',
+    what: 'sets a program that other programs run',
+    harmless: TRIVIAL_PROGRAM,
+  },
+  {
+    names:
+      /^(?:KUBECONFIG|DOCKER_HOST|DOCKER_CONFIG|AWS_CONFIG_FILE|PGSERVICEFILE|PSQLRC|MYSQL_HOME|SCREENRC|BAT_CONFIG_PATH)$/,
+    class: 'obfuscated',
+    what: 'makes a program read other settings',
+  },
+  {
     names: /^(?:HISTFILE|HISTSIZE|HISTFILESIZE|HISTCONTROL|HISTIGNORE|SAVEHIST)$/,
     class: 'obfuscated',
     what: 'changes the command history',
@@ -88,13 +113,38 @@ export function judgeAssignments(subject: CommandAnalysis, assignments: readonly
   for (const assignment of assignments) judgeAssignment(subject, assignment);
 }
 
-function judgeAssignment(subject: CommandAnalysis, { name, value, isPrefix }: Assignment): void {
+function judgeAssignment(subject: CommandAnalysis, assignment: Assignment): void {
+  const { name, value, isPrefix } = assignment;
   if (value !== undefined) judgeValue(subject, name, value);
-  const rule = ruleOf(name, subject.inquiry);
-  if (!rule || (value !== undefined && rule.harmless?.test(value) === true)) return;
-  subject.addSideEffect(rule.class, `${name} ${rule.what}`);
+  const effect = effectOf(subject, assignment);
+  if (!effect) return;
+  subject.addSideEffect(effect.class, `${name} ${effect.what}`);
   if (!isPrefix) subject.inquiry.noteNamesChange();
   if (value !== undefined && SHELL_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
+}
+
+const OWN_PROGRAMS = { class: 'execute', what: 'leads to programs of the workspace' } as const;
+
+/** The effect of setting a variable; undefined when there is none with this value. */
+function effectOf(subject: CommandAnalysis, assignment: Assignment): Pick<VariableRule, 'class' | 'what'> | undefined {
+  const { name, value } = assignment;
+  if (name === 'PATH' && addsOwnPrograms(subject, assignment)) return OWN_PROGRAMS;
+  const rule = ruleOf(name, subject.inquiry);
+  const isHarmless = value !== undefined && rule?.harmless?.test(value) === true;
+  return isHarmless ? undefined : rule;
+}
+
+/** Whether a value of PATH consists of the earlier one and of directories in the workspace. */
+function addsOwnPrograms({ inquiry, scope }: CommandAnalysis, { shape, text }: Assignment): boolean {
+  const entries = shape?.split(':') ?? [];
+  const added = entries.filter((entry) => entry !== UNKNOWN);
+  const isOwn = (entry: string) =>
+    entry !== '' &&
+    !entry.includes(UNKNOWN) &&
+    resolvePath(entry, scope.directories).every((path) => kindOf(path, inquiry.facts) === 'workspace');
+  return (
+    entries.length === added.length + 1 && /\$(?:PATH|\{PATH\})/.test(text) && added.length > 0 && added.every(isOwn)
+  );
 }
 
 /** Judges a value that is a command or a place for files. */

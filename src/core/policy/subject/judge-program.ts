@@ -9,7 +9,10 @@ import type { CommandAnalysis } from './command-analysis.js';
 /** Judges a program by its entry in the tables. */
 export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label: string, args = subject.args): void {
   const { options = {}, subcommands } = spec;
-  const parsed = parseArguments(args, { options, stopsAtOperand: subcommands !== undefined });
+  const parsed = parseArguments(args, {
+    options,
+    stopsAtOperand: subcommands !== undefined || spec.stopsAtOperand === true,
+  });
   judgeOptions(subject, options, parsed, label);
   spec.judge?.(subject);
   if (subcommands && parsed.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);

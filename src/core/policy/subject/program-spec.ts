@@ -32,6 +32,8 @@ export interface ProgramSpec {
   readonly operands?: OperandRole;
   /** By option name, with dashes. */
   readonly options?: Readonly<Record<string, OptionSpec>>;
+  /** Whether what follows the first operand belongs to another program. @default false */
+  readonly stopsAtOperand?: boolean;
   /** By the first operand; with any other operand the program's own spec applies. */
   readonly subcommands?: Readonly<Record<string, ProgramSpec>>;
   /** Additional checks that a table cannot express. */

@@ -94,7 +94,7 @@ function readAssignment(node: AssignmentNode, lookup: VariableLookup, isPrefix: 
   const { name, value, text, append, index } = node;
   const [word] = value.type === 'Word' ? toArguments(value, lookup) : [];
   const isWhole = append !== true && index === undefined;
-  return { name, value: isWhole ? word?.value : undefined, text, isPrefix };
+  return { name, value: isWhole ? word?.value : undefined, shape: isWhole ? word?.shape : undefined, text, isPrefix };
 }
 
 /** `NAME=value` after a program is an ordinary word. */

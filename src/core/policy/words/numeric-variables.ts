@@ -135,7 +135,7 @@ export class NumericVariables {
     return !operation || (operation.type === 'Default' && this.#isNumeric(operation.operand));
   }
 
-  /** A variable to which anything else than numbers is assigned is none, and so is what is made of it. */
+  /** A variable to which other values than numbers are assigned is none; nor is one whose value is composed of such ones. */
   #conclude(): void {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const found = this.#text.words.filter(({ name, word }) => !this.#others.has(name) && !this.#isNumeric(word));

@@ -31,6 +31,8 @@ export interface Assignment {
   readonly name: string;
   /** Undefined for a list or an unknown value. */
   readonly value: string | undefined;
+  /** The value with a mark in place of each unknown part; undefined for a list. */
+  readonly shape?: string | undefined;
   /** Source text, including the name. */
   readonly text: string;
   /** It applies to one command only. */

@@ -113,7 +113,16 @@ class VariableFinder {
   #inspectProgram(node: Command, name: Word): void {
     const maySetAny = name.parts !== undefined || this.#programs.has(name.value, 'anyVariable');
     if (maySetAny && !isKnownEval(node)) this.#areSpoiled = true;
+    else if (DECLARING.has(name.value)) this.#inspectDeclaration(node);
     else if (this.#programs.has(name.value, 'variables')) markUnknown(node, this.#spoiled);
+  }
+
+  /** Names that are declared change; those in the values do not. */
+  #inspectDeclaration({ suffix }: Command): void {
+    for (const part of suffix) {
+      if (part.type === 'Assignment') this.#spoiled.add(part.name);
+      else markUnknown(part, this.#spoiled);
+    }
   }
 
   /** `isCertain` says that the assignment always happens, and stays valid after its command. */
@@ -165,6 +174,9 @@ const NESTING_TYPES: ReadonlySet<string> = new Set(NESTING);
 
 /** Whether the parser reads a node again at each nesting level. */
 export const isNesting = (node: SyntaxNode): node is NestingNode => NESTING_TYPES.has(node.type);
+
+/** Builtins whose arguments are names and assignments. */
+const DECLARING = new Set(['export', 'readonly', 'local', 'declare', 'typeset']);
 
 /** Nesting depth beyond which every variable counts as unknown. */
 const MAX_DEPTH = 100;

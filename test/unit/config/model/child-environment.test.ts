@@ -10,6 +10,12 @@ const AGENT_DEFAULTS = {
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_0: 'false',
+  GIT_CONFIG_KEY_1: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_1: 'explicit',
   DEBIAN_FRONTEND: 'noninteractive',
   TERM: 'dumb',
 };
@@ -37,6 +43,16 @@ describe('the environment of shells', () => {
       XDG_RUNTIME_DIR: '/run/user/1',
     };
     expect(buildChildEnvironment(passed, NO_RULES)).toEqual({ ...AGENT_DEFAULTS, ...passed });
+  });
+
+  it('adds settings of git to those that are given', () => {
+    const set = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'user.name', GIT_CONFIG_VALUE_0: 'Ada' };
+    expect(buildChildEnvironment({}, { pass: [], set })).toMatchObject({
+      GIT_CONFIG_COUNT: '3',
+      GIT_CONFIG_KEY_0: 'user.name',
+      GIT_CONFIG_KEY_1: 'core.fsmonitor',
+      GIT_CONFIG_KEY_2: 'safe.bareRepository',
+    });
   });
 
   it('has nothing else of the daemon', () => {

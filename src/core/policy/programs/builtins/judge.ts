@@ -82,7 +82,9 @@ export function judgeDeclaration(subject: CommandAnalysis): void {
   for (const { shape, value, text } of subject.args) {
     const [whole, name] = ASSIGNMENT.exec(shape) ?? [];
     if (name === undefined || whole === undefined) continue;
-    judgeAssignments(subject, [{ name, value: value?.slice(whole.length), text, isPrefix: false }]);
+    judgeAssignments(subject, [
+      { name, value: value?.slice(whole.length), shape: shape.slice(whole.length), text, isPrefix: false },
+    ]);
   }
   if (subject.args.some(({ shape }) => /^-[A-Za-z]*[fF]/.test(shape))) subject.inquiry.noteNamesChange();
   const isReference = /^(?:declare|typeset|local)$/.test(subject.program ?? '');
@@ -156,7 +158,7 @@ export function judgePrint(subject: CommandAnalysis): void {
 function judgeUnset(subject: CommandAnalysis): void {
   subject.inquiry.noteNamesChange();
   for (const { value } of subject.args) {
-    if (value === undefined || /^(?:PATH|HISTFILE|HISTSIZE|HOME)$/.test(value)) {
+    if (value === undefined || /^(?:PATH|HISTFILE|HISTSIZE|HOME|GIT_CONFIG_\w+|GIT_OPTIONAL_LOCKS)$/.test(value)) {
       subject.add('obfuscated', `unset changes how later commands run or are recorded: ${value ?? '?'}`);
     }
   }

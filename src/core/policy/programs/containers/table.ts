@@ -25,6 +25,7 @@ const stops: ProgramSpec = { class: 'destructive', reason: 'stops containers', .
 const containerRun: ProgramSpec = {
   class: 'execute',
   ...text,
+  stopsAtOperand: true,
   options: {
     ...each('--privileged --cap-add --device --security-opt --pid --ipc --userns', {
       class: 'privilege',
@@ -132,7 +133,8 @@ export const SPECS: ProgramTable = {
   ...each('terraform tofu pulumi', {
     ...run,
     subcommands: {
-      ...each('show output version validate fmt graph providers', show),
+      ...each('show output version validate graph providers', show),
+      fmt: { class: 'write', operands: 'write' },
       ...each('init plan refresh', fetch),
       ...each('apply import state taint up', { class: 'persistence', reason: 'changes infrastructure', ...text }),
       destroy: { class: 'destructive', ...text },

@@ -14,12 +14,16 @@ const ASKS_FOR_INPUT = /^(?:-[a-su-zA-Z]*[it][a-z]*|--(?:interactive|stdin|tty)(
 const container: TypingProgram['takes'] = (args) => {
   const at = args.findIndex((arg) => /^(?:run|exec|attach|start)$/.test(arg));
   if (at === -1) return false;
-  const { options } = splitOptions(args.slice(at + 1), CONTAINER_OPTIONS);
+  const { options, operands } = splitOptions(args.slice(at + 1), CONTAINER_OPTIONS);
   if (args[at] === 'attach') return true;
   // Compose allocates a terminal by default.
   if (args.slice(0, at).includes('compose')) return !options.some((option) => /^-[a-zA-Z]*[Td]/.test(option));
-  return options.some((option) => ASKS_FOR_INPUT.test(option));
+  return options.some((option) => ASKS_FOR_INPUT.test(option)) && !isInformation(operands.slice(1));
 };
+
+/** Whether the program in the container only prints its version, or how it is used. */
+const isInformation = (words: readonly string[]): boolean =>
+  words.length === 2 && /^(?:-v|-V|--version|-h|--help)$/.test(words[1] ?? '');
 
 /** kubectl: `exec -it POD -- sh`, with its options before or after the operand. */
 const cluster: TypingProgram['takes'] = (args) => {

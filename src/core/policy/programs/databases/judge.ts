@@ -1,5 +1,5 @@
 import type { Argument } from '../../words/argument.js';
-import { parseArguments } from '../../subject/options.js';
+import { type ParsedArguments, parseArguments } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
@@ -10,6 +10,7 @@ const OPTIONS = {
   ...each(FLAGS, {}),
   ...valued('-separator -nullvalue -newline'),
   ...each('-c -e --command --execute --eval -cmd -x', STATEMENTS),
+  ...each('-L --log-file', { value: 'write' } as const),
   ...valued('-h -p -P -U -d -u -D -f -o -S --host --port --user --username --dbname --database --file --output'),
 };
 
@@ -32,11 +33,24 @@ export function judgeDatabase(subject: CommandAnalysis): void {
   const given = options.flatMap(({ spec, name, value }) =>
     value && (spec === STATEMENTS || name === '-cmd') ? [value] : [],
   );
-  if (subject.program === 'sqlite3' && operands[0]) subject.read(operands[0]);
+  judgeFiles(subject, options, operands);
   if (subject.program === 'redis-cli') judgeRedis(subject, given[0] ?? operands[0]);
   // The first operand of sqlite3 is the file.
   else judgeStatements(subject, subject.program === 'sqlite3' ? [...given, ...operands.slice(1)] : given);
   judgeInput(subject);
+}
+
+/** Files that a client writes, and the database of sqlite3. */
+function judgeFiles(
+  subject: CommandAnalysis,
+  options: ParsedArguments['options'],
+  operands: ParsedArguments['operands'],
+): void {
+  if (subject.program === 'sqlite3' && operands[0]) subject.read(operands[0]);
+  for (const { name, spec, value } of options) {
+    const isWritten = spec?.value === 'write' || (subject.program === 'psql' && /^(?:-o|--output)$/.test(name));
+    if (isWritten && value) subject.write(value);
+  }
 }
 
 function judgeStatements(subject: CommandAnalysis, statements: readonly Argument[]): void {

@@ -2,7 +2,7 @@ import type { ProgramExamples } from '../../family/program-family.js';
 
 /** Commands of this family, by class. */
 export const EXAMPLES: ProgramExamples = {
-  read: ['npm ls', 'pip list'],
+  read: ['hg status', 'npm ls', 'pip list'],
   write: ['copy a b', 'make_directory x'],
   execute: [
     'make',
@@ -13,9 +13,21 @@ export const EXAMPLES: ProgramExamples = {
     'pdm run ls',
     'direnv exec . ls',
     'npm explore x ls',
+    'pylint x',
+    'prisma generate',
+    'composer exec ls',
+    'just -c ls',
+    'black src',
   ],
   network: ['bunx ls', 'npm x -- ls', 'npx ls'],
   interactive: ['make -f -', 'bun repl'],
-  destructive: ['uv run rm x', 'cmake -E rm x', "nix-shell --run 'rm x'", 'poetry run rm x', 'yarn exec rm x'],
+  destructive: [
+    'uv run rm x',
+    'cmake -E rm x',
+    "nix-shell --run 'rm x'",
+    'poetry run rm x',
+    'yarn exec rm x',
+    'jj abandon',
+  ],
   exfiltration: ['twine upload x'],
 };

@@ -33,6 +33,26 @@ export const DEVELOPMENT: ProgramFamily = {
     },
   ],
   commandVariables: /^(?:CMAKE_\w+_LAUNCHER|MAKE|NPM_CONFIG_SHELL)$/,
-  startupPaths: ['.envrc', '~/.npmrc', '~/.yarnrc*', '~/.pypirc', '~/.config/pip/**'],
+  startupPaths: [
+    ...['.envrc', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pip.conf', '~/.pypirc', '~/.config/pip/**'],
+    ...['.pre-commit-config.yaml', '.pre-commit-config.yml', 'lefthook.yml', '.lefthook.yml', '.lintstagedrc*'],
+    ...['/**/.cargo/config', '/**/.cargo/config.toml', '.tool-versions', 'mise.toml', '.mise.toml', 'sitecustomize.py'],
+    ...['usercustomize.py', '~/.m2/settings.xml', '~/.gradle/**', '~/.bundle/**', '~/.config/composer/**'],
+    ...[
+      '/**/.github/workflows/**',
+      '/**/.github/actions/**',
+      '/**/.circleci/**',
+      '/**/.buildkite/**',
+      '.gitlab-ci.yml',
+    ],
+    ...[
+      '.travis.yml',
+      'azure-pipelines.yml',
+      'bitbucket-pipelines.yml',
+      'Jenkinsfile',
+      '.drone.yml',
+      '.woodpecker.yml',
+    ],
+  ],
   examples: EXAMPLES,
 };

@@ -15,6 +15,16 @@ const install: ProgramSpec = {
   options: { ...each('-t --target --root --prefix --src', { value: 'write' }), ...valued('-r -c -i -e -f') },
 };
 
+/** Properties of builds whose value is a command. */
+const RUNNING_PROPERTY =
+  /^(?:-Dexec\.(?:executable|args|commandlineArgs)=|[-/]p(?:roperty)?:\w*(?:Event|Command|Exec)\w*=)/;
+
+/** Words with which clients of databases and clouds discard data. */
+const LOSING =
+  /^(?:reset|destroy|remove|drop|dropAll|drop-all|clean|downgrade|db:(?:drop|reset|purge|truncate_all|schema:load|setup)|--force-reset|rollback)$/;
+
+const discards: ProgramSpec = { class: 'destructive', reason: 'discards data or work', ...text };
+
 /** Package managers and builders. */
 export const SPECS: ProgramTable = {
   ...each('npm yarn pnpm bun', {
@@ -51,6 +61,12 @@ export const SPECS: ProgramTable = {
   }),
   ...each('gem bundle composer mix dotnet mvn gradle gradlew sbt stack cabal opam dart flutter swift', {
     ...run,
+    judge: (subject) => {
+      const loss = subject.args.find(({ shape }) => /^ecto\.(?:drop|reset|rollback)$/.test(shape));
+      if (loss) subject.add('destructive', `mix ${loss.text} discards data`);
+      const property = subject.args.find(({ shape }) => RUNNING_PROPERTY.test(shape));
+      if (property) subject.add('obfuscated', `a property names a program that the build runs: ${property.text}`);
+    },
     subcommands: {
       ...each('version --version help env tree metadata search', show),
       ...each('install add get fetch update mod download restore', fetch),
@@ -58,6 +74,28 @@ export const SPECS: ProgramTable = {
     },
   }),
   twine: publish,
+  // Code checkers run what their options name.
+  pylint: { ...run, options: each('--init-hook --load-plugins', { value: 'code' }) },
+  ...each('black isort yapf autopep8 rustfmt gofumpt goimports', { class: 'execute', operands: 'write' }),
+  ...each('prisma supabase cdk sst sls serverless rails flyway liquibase alembic dbmate', {
+    ...run,
+    judge: (subject) => {
+      const verb = subject.args.find(({ shape }) => LOSING.test(shape));
+      if (verb) subject.add('destructive', `${subject.program ?? 'it'} ${verb.text} discards data`);
+    },
+  }),
+  ...each('hg jj fossil svn', {
+    ...run,
+    subcommands: {
+      ...each(
+        'status st log diff cat annotate blame summary root identify id branches tags heads show evolog info list',
+        show,
+      ),
+      ...each('purge strip rollback revert abandon restore cleanup undo', discards),
+      ...each('clone pull fetch incoming outgoing checkout co', fetch),
+      ...each('push commit ci', { class: 'network', ...text }),
+    },
+  }),
   cmake: {
     ...run,
     options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },

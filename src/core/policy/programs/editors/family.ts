@@ -42,6 +42,20 @@ export const EDITORS: ProgramFamily = {
   variables: [
     { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'makes an interpreter run other code' },
   ],
-  startupPaths: ['~/.vimrc', '~/.exrc', '~/.emacs*', '~/.vim/**', '~/.config/nvim/**'],
+  startupPaths: [
+    ...[
+      '.vimrc',
+      '.exrc',
+      '.nvimrc',
+      '.nvim.lua',
+      '.gvimrc',
+      '.dir-locals.el',
+      '~/.emacs*',
+      '~/.vim/**',
+      '~/.config/nvim/**',
+    ],
+    ...['/**/.vscode/**', '/**/.idea/**', '/**/.zed/**', '/**/.fleet/**', '*.code-workspace', '~/.config/Code/**'],
+    ...['/**/.devcontainer/**', '.devcontainer.json', '.gitpod.yml'],
+  ],
   examples: EXAMPLES,
 };

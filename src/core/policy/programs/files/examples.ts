@@ -4,6 +4,7 @@ import type { ProgramExamples } from '../../family/program-family.js';
 export const EXAMPLES: ProgramExamples = {
   read: ['find . -name x', 'fd -e ts', 'sed -n 1,10p x'],
   write: [
+    'objcopy a b',
     'mkdir -p a/b/c',
     'touch x',
     'tee x',

@@ -56,6 +56,11 @@ export const SPECS: ProgramTable = {
   mkfifo: { class: 'write', operands: 'write', options: valued('-m --mode') },
   fallocate: { class: 'write', operands: 'write', options: valued('-l -o --length --offset') },
   link: { class: 'write', operands: 'write' },
+  objcopy: {
+    class: 'write',
+    operands: 'last-written',
+    options: valued('-I -O -B -j -R --input-target --output-target'),
+  },
   strip: { class: 'write', operands: 'write', options: { '-o': { value: 'write' }, ...valued('-F -I -O -K -N -R') } },
   ...each('rename prename file-rename', {
     class: 'write',

@@ -137,6 +137,24 @@ export function judgeGitPush(subject: CommandAnalysis): void {
   }
 }
 
+/** `submodule foreach`: the words are joined to a text for a shell. */
+export function judgeGitForeach(subject: CommandAnalysis): void {
+  const words = wordsAfter(subject, 'foreach').filter(({ shape }) => shape !== '--recursive' && shape !== '--quiet');
+  const unknown = words.find(({ value }) => value === undefined);
+  if (unknown) subject.addUnknown(unknown, 'the command that git submodule foreach runs');
+  else
+    subject.inquiry.judgeText(words.map(({ value }) => value).join(' '), {
+      ...subject.scope,
+      directories: [undefined],
+    });
+}
+
+/** `bundle create`: the file comes before the revisions. */
+export function judgeGitBundle(subject: CommandAnalysis): void {
+  const file = wordsAfter(subject, 'create').find(({ shape }) => !shape.startsWith('-'));
+  if (file) subject.write(file);
+}
+
 function wordsAfter({ args }: CommandAnalysis, name: string): readonly Argument[] {
   return args.slice(args.findIndex(({ value }) => value === name) + 1);
 }

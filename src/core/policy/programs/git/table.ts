@@ -1,4 +1,13 @@
-import { judgeGit, judgeGitCheckout, judgeGitClean, judgeGitConfig, judgeGitPush, judgeGitReset } from './judge.js';
+import {
+  judgeGit,
+  judgeGitBundle,
+  judgeGitCheckout,
+  judgeGitClean,
+  judgeGitConfig,
+  judgeGitForeach,
+  judgeGitPush,
+  judgeGitReset,
+} from './judge.js';
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
@@ -77,7 +86,8 @@ export const SPECS: ProgramTable = {
           ...text,
         }),
       },
-      ...each('add mv notes update-index write-tree commit-tree symbolic-ref bundle sparse-checkout', change),
+      ...each('add mv notes update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
+      bundle: { ...show, subcommands: { create: { class: 'write', ...text, judge: judgeGitBundle } } },
       branch: {
         ...change,
         options: {
@@ -128,7 +138,15 @@ export const SPECS: ProgramTable = {
       }),
       reset: { ...change, judge: judgeGitReset },
       clean: { class: 'read', ...text, judge: judgeGitClean },
-      ...each('rm filter-repo prune replace', destroy),
+      rm: {
+        ...change,
+        judge: (subject) => {
+          // With `--cached`, the files stay.
+          if (!subject.args.some(({ value }) => value === '--cached'))
+            subject.add('destructive', 'git rm deletes files');
+        },
+      },
+      ...each('filter-repo prune replace', destroy),
       'filter-branch': {
         ...destroy,
         options: each(
@@ -140,7 +158,10 @@ export const SPECS: ProgramTable = {
       'update-ref': { ...change, options: { ...each('-d --stdin', { class: 'destructive' }), ...valued('-m') } },
       apply: {
         ...change,
-        options: { '--unsafe-paths': { class: 'destructive', reason: 'writes to any path that the patch names' } },
+        options: {
+          '--unsafe-paths': { class: 'destructive', reason: 'writes to any path that the patch names' },
+          '--directory': { value: 'write' },
+        },
       },
       'format-patch': { ...change, options: each('-o --output-directory', { value: 'write' }) },
       config: { class: 'write', ...text, judge: judgeGitConfig },
@@ -150,7 +171,7 @@ export const SPECS: ProgramTable = {
         ...text,
         subcommands: {
           ...each('status summary', show),
-          foreach: { class: 'execute', operands: 'shell', options: each('--recursive', {}) },
+          foreach: { class: 'execute', ...text, judge: judgeGitForeach },
           ...each('deinit', destroy),
         },
       },

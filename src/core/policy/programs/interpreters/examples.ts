@@ -2,7 +2,7 @@ import type { ProgramExamples } from '../../family/program-family.js';
 
 /** Commands of this family, by class. */
 export const EXAMPLES: ProgramExamples = {
-  read: ["awk '{print $1}' x"],
+  read: ['json.tool x', "awk '{print $1}' x"],
   write: ['zipfile -c x.zip x', 'venv x'],
   execute: [
     'ipython -c x',
@@ -15,6 +15,7 @@ export const EXAMPLES: ProgramExamples = {
     'expect -c x',
     'ocaml -e x',
     'Rscript -e x',
+    "gnuplot -e 'plot x'",
     'deno run x',
   ],
   interactive: [

@@ -29,6 +29,6 @@ export const INTERPRETERS: ProgramFamily = {
       harmless: RUNTIME_OPTIONS,
     },
   ],
-  startupPaths: ['~/.gdbinit', '~/.irbrc', '~/.pythonrc*'],
+  startupPaths: ['.gdbinit', '.lldbinit', '.irbrc', '.pryrc', '.Rprofile', '~/.pythonrc*', '~/.config/gdb/**'],
   examples: EXAMPLES,
 };

@@ -22,6 +22,7 @@ const judgeInput =
   (subject: CommandAnalysis): void => {
     const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
     const script = scriptOf(subject, parsed);
+    if (script && OWN_PROGRAM.test(script.value ?? '')) subject.runWords([literal('shell-adapter'), ...parsed.rest]);
     const module = valueOfOption(parsed, '-m');
     if (module) judgeModule(subject, module);
     if (isPhpServer(subject, parsed, script)) judgeServer(subject);
@@ -30,6 +31,9 @@ const judgeInput =
       judgeStdin(subject, script, hasCode);
     }
   };
+
+/** The program of the adapter itself, as a script. */
+const OWN_PROGRAM = /(?:^|\/)(?:dist\/main\.js|shell-adapter)$/;
 
 /** The operand that names the script. */
 function scriptOf({ args, program }: CommandAnalysis, { operands }: ParsedArguments): Argument | undefined {
@@ -74,6 +78,7 @@ const MODULES: Readonly<Record<string, string>> = {
     ['pip', 'pipx', 'uv', 'poetry', 'timeit', 'venv', 'zipfile', 'tarfile'].map((name) => [name, name]),
   ),
   'http.server': 'http.server',
+  'json.tool': 'json.tool',
 };
 
 /** `python -m`: judged by what is known of the module as a program. */
@@ -136,6 +141,7 @@ export const SPECS: ProgramTable = {
     options: each('-c --create -e --extract', { class: 'write' }),
   }),
   'http.server': { class: 'execute', operands: 'text', judge: judgeServer },
+  'json.tool': { class: 'read', operands: 'last-written', options: valued('--indent') },
   ...each('python pypy ipython', interpreter({ source: '-c', values: '-W -X -m' })),
   ...each(
     'node nodejs',
@@ -163,6 +169,7 @@ export const SPECS: ProgramTable = {
   ruby: interpreter({ source: '-e', code: '-r -n -p -i', values: '-I -C -E -F' }),
   php: interpreter({ source: '-r -B -R -E', code: '-a -d', values: '-c -S -t -f' }),
   m4: interpreter({}),
+  gnuplot: interpreter({ source: '-e' }),
   ...each('lua luajit', interpreter({ source: '-e', code: '-l' })),
   ...each('tclsh wish expect', interpreter({ source: '-c' })),
   ...each(
@@ -177,6 +184,10 @@ export const SPECS: ProgramTable = {
   ...each('gdb lldb', {
     class: 'execute',
     operands: 'text',
+    judge: (subject) => {
+      if (subject.command.stdin)
+        subject.add('obfuscated', `${subject.program ?? 'it'} runs commands from its input, which cannot be judged`);
+    },
     options: {
       ...each('-ex -x -iex --eval-command --command --batch-silent -o', {
         value: 'code',

@@ -65,9 +65,13 @@ export const WRAPPERS: WrapperTable = {
     writesSkipped: true,
     options: { ...each('-c --command', { value: 'shell' }), ...valued('-w -E --timeout --conflict-exit-code') },
   },
+  // The first operand is the record; in other systems than Linux a command may follow.
   script: {
     class: 'write',
     bare: 'execute',
+    skips: 1,
+    writesSkipped: true,
+    runsInput: true,
     options: { ...each('-c --command', { value: 'shell' }), ...valued('-O -I -B -T -E') },
   },
   'xvfb-run': { class: 'execute', options: valued('-e -f -n -p -s -w --server-args --server-num') },

@@ -19,6 +19,6 @@ export const EXAMPLES: ProgramExamples = {
   interactive: ['ssh host', 'ftp host', 'sftp host', 'mosh', 'mosh-client'],
   destructive: ['wget --method=DELETE example.org', 'mosh host rm x'],
   persistence: ['ssh-copy-id host'],
-  exfiltration: ['nc -l 80', 'mail x@example.org', 'ngrok http 80'],
+  exfiltration: ['croc send x', 'ttyd bash', 'tailscale funnel 80', 'nc -l 80', 'mail x@example.org', 'ngrok http 80'],
   obfuscated: ["socat - EXEC:'rm x'", "lftp -e 'put x' host"],
 };

@@ -21,7 +21,7 @@ const CURL_OPTIONS = {
     value: 'text',
   } as const),
   '--unix-socket': { value: 'text' } as const,
-  ...each('-b --cookie -E --cert --key --cacert', { value: 'read' } as const),
+  ...each('-b --cookie -E --cert --key --cacert --netrc-file', { value: 'read' } as const),
   ...valued('-X -m -w -Y -y -z -C -r -U --request --max-time'),
   ...valued(
     '--connect-timeout --retry --retry-delay --write-out --url --resolve --limit-rate --interface --range --ciphers',
@@ -61,7 +61,7 @@ const CURL_EFFECTS: readonly {
     },
   },
   {
-    names: /^(?:-T|--upload-file|-b|--cookie|-E|--cert|--key|--cacert)$/,
+    names: /^(?:-T|--upload-file|-b|--cookie|-E|--cert|--key|--cacert|--netrc-file)$/,
     judge: (subject, value) => {
       if (value) subject.read(value);
     },
@@ -103,10 +103,25 @@ export function judgeCurl(subject: CommandAnalysis): void {
     if (value && isWritten(spec, value)) subject.write(value);
     for (const { names, judge } of CURL_EFFECTS) if (names.test(name)) judge(subject, value, name);
   }
-  for (const operand of operands) judgeTarget(subject, operand);
+  for (const operand of operands) judgeAddress(subject, operand);
   if (!options.some(({ name }) => /^(?:-O|--remote-name.*)$/.test(name))) return;
   const addresses = options.flatMap(({ name, value }) => (name === '--url' && value ? [value] : []));
   for (const address of [...operands, ...addresses]) writeFetched(subject, address);
+}
+
+/** A variable whose name is one of a secret. */
+const SECRET_VARIABLE = /\$\{?\w*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)\w*/i;
+/** Protocols in which the input is sent. */
+const SENDS_INPUT = /^(?:telnet|gopher|smtps?|tftp|dict|ldaps?|mqtt|imaps?|pop3s?|ftps?|scp|sftp):/i;
+
+/** An address: what stands in it leaves this machine, and is written to the logs of others. */
+function judgeAddress(subject: CommandAnalysis, address: Argument): void {
+  judgeTarget(subject, address);
+  if (address.value === undefined && SECRET_VARIABLE.test(address.text))
+    subject.add('exfiltration', `curl puts a secret into an address: ${address.text}`);
+  const { stdin } = subject.command;
+  if (SENDS_INPUT.test(address.shape) && stdin && stdin.kind !== 'text')
+    subject.add('exfiltration', `curl sends its input: ${address.text}`);
 }
 
 /** The file is named after the last part of its address. */

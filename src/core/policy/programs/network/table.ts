@@ -105,12 +105,13 @@ export const SPECS: ProgramTable = {
     judge: (subject) => {
       subject.args.forEach(({ shape }, index, args) => {
         const next = args[index + 1];
+        if (/^-(?:engine|provider|provider-path)$/.test(shape))
+          subject.add('obfuscated', `openssl ${shape} loads code`);
         if (!next || !/^-(?:out|keyout|writerand)$/.test(shape)) return;
         subject.write(next);
         subject.noteWritten(next);
       });
     },
-    options: each('-engine -provider -provider-path', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
     subcommands: each('s_client s_server s_time', { class: 'network', operands: 'text', judge: judgeSender }),
   },
   ...each('ssh-copy-id', { class: 'persistence', reason: 'grants access to another machine' }),
@@ -127,6 +128,26 @@ export const SPECS: ProgramTable = {
     class: 'execute',
     operands: 'text',
     options: each('-s', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
+  },
+  ...each('croc wormhole magic-wormhole ffsend transfer', {
+    class: 'exfiltration',
+    reason: 'sends files to others',
+    operands: 'text',
+    subcommands: each('receive --help --version', { class: 'network', operands: 'text' }),
+  }),
+  ...each('serve http-server live-server ttyd gotty wetty', {
+    class: 'exfiltration',
+    reason: 'lets other machines reach this one',
+    operands: 'text',
+  }),
+  tailscale: {
+    class: 'privilege',
+    reason: 'changes the network of the machine',
+    operands: 'text',
+    subcommands: {
+      ...each('status ip version ping netcheck whois', { class: 'read', operands: 'text' }),
+      ...each('funnel serve file ssh', { class: 'exfiltration', reason: 'reaches other machines', operands: 'text' }),
+    },
   },
   ...each('ngrok cloudflared localtunnel lt bore', {
     class: 'exfiltration',

@@ -22,7 +22,7 @@ function judgeListedFiles(subject: CommandAnalysis): void {
 /** Programs that only read, and the options that give some of them further effects. */
 export const SPECS: ProgramTable = {
   ...each(
-    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ss ldd nm size readelf file jq locate numfmt tsort exa eza md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
+    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
     { class: 'read' },
   ),
   ...each('grep egrep fgrep zgrep', { class: 'read', judge: judgeSearch(GREP) }),
@@ -39,7 +39,10 @@ export const SPECS: ProgramTable = {
   ),
   ...each('more less most', {
     class: 'read',
-    options: { ...each('-o -O --log-file', { value: 'write' }), '-k': { value: 'code' } },
+    options: {
+      ...each('-o -O --log-file', { value: 'write' }),
+      ...each('-k --lesskey-file --lesskey-src --lesskey-content', { value: 'code' }),
+    },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\+{1,2}[!|#:s-]/.test(shape)))
         subject.add('obfuscated', `${subject.program ?? 'it'} runs the commands that an argument starts with +`);
@@ -73,6 +76,17 @@ export const SPECS: ProgramTable = {
       if (!isKnown || texts.some((word) => word.includes('!'))) subject.add('obfuscated', 'dc may run commands');
     },
   },
+  ...each('fzf sk', {
+    class: 'read',
+    operands: 'text',
+    options: {
+      ...each('--preview', { value: 'shell', class: 'execute' }),
+      '--bind': { value: 'code', harmless: /^(?!.*(?:execute|become|reload|transform)).*$/ },
+      ...valued('-q -f -d -n --query --filter --delimiter --nth --height --prompt --header'),
+    },
+  }),
+  nm: { class: 'read', options: { '--plugin': { value: 'code' }, ...valued('-t --radix --target') } },
+  ss: { class: 'read', operands: 'text', options: each('-D --diag', { value: 'write' }) },
   ...each('wc du', { class: 'read', judge: judgeListedFiles, options: valued('--files0-from') }),
   tree: { class: 'read', options: { '-o': { value: 'write' } } },
   sort: {

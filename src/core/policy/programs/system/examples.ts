@@ -74,7 +74,14 @@ export const EXAMPLES: ProgramExamples = {
   ],
   execute: ['kill 7', 'keytool -list', 'open x', 'qemu-system-x86_64 x'],
   interactive: ['machinectl shell'],
-  destructive: ['pkill node', 'shutdown -h now', 'wipefs -a /dev/sda', 'fdisk /dev/sda', 'gpg -o /srv/x y'],
+  destructive: [
+    'gio trash x',
+    'pkill node',
+    'shutdown -h now',
+    'wipefs -a /dev/sda',
+    'fdisk /dev/sda',
+    'gpg -o /srv/x y',
+  ],
   privilege: [
     'sudo -i',
     'su -',

@@ -28,11 +28,20 @@ function readCall(args: readonly Argument[]): { readonly signal: string; readonl
   return { signal: first, targets: args.slice(hasSignal ? 1 : 0) };
 }
 
-function judgeTarget(subject: CommandAnalysis, { value, text, hasSubstitution }: Argument): void {
+function judgeTarget(subject: CommandAnalysis, { value, text, hasSubstitution, isSample }: Argument): void {
   if (value === '-1' || value === '1')
     subject.addFatal(`kill signals every process, or the first process of the machine: ${text}`);
-  const isOwn = OWN_JOBS.test(text) || OWN_FILE.test(text);
-  const isGiven = value === undefined && !text.includes('$');
-  if (isGiven || (hasSubstitution && !isOwn))
-    subject.add('destructive', 'kill signals processes that another command prints');
+  else if (OWN_JOBS.test(text) || OWN_FILE.test(text)) return;
+  else if (value === undefined || hasSubstitution)
+    subject.add('destructive', `kill signals processes that are known only at run time: ${text}`);
+  else if (!isSample) judgeNumber(subject, value);
 }
+
+function judgeNumber(subject: CommandAnalysis, value: string): void {
+  if (/^-\d+$/.test(value)) subject.add('destructive', `kill signals a whole group of processes: ${value}`);
+  else if (isForeign(subject, value)) subject.add('destructive', `kill signals a process of others: ${value}`);
+}
+
+/** Whether a number is not that of a process that the session has started, as far as these are known. */
+const isForeign = ({ inquiry: { facts } }: CommandAnalysis, value: string): boolean =>
+  facts.ownProcesses !== undefined && /^\d+$/.test(value) && !facts.ownProcesses.has(Number(value));

@@ -220,6 +220,14 @@ export const SPECS: ProgramTable = {
       ...valued('-r -u'),
     },
   }),
+  gio: {
+    class: 'execute',
+    subcommands: {
+      ...each('list info tree cat monitor', { class: 'read' }),
+      ...each('trash remove', { class: 'destructive', operands: 'remove' }),
+      ...each('copy move save', { class: 'write', operands: 'last-written' }),
+    },
+  },
   ...each('xdg-open open start', { class: 'execute' }),
   ...each('screen tmux byobu zellij dtach abduco', {
     class: 'obfuscated',

@@ -24,7 +24,7 @@ const su: WrapperSpec = {
 
 /** Programs that run others as another user, or in another part of the machine. */
 export const WRAPPERS: WrapperTable = {
-  ...each('sudo doas', sudo),
+  ...each('sudo doas run0', sudo),
   su,
   runuser: { ...su, hasNoCommand: false },
   pkexec: { ...sudo, options: valued('--user') },
