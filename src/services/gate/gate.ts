@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.js';
 import type { PolicyFacts, TypingFacts } from '../../core/policy/model/facts.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { isStandardProgram } from '../../core/policy/words/program-name.js';
-import { decide, type Policy } from '../../core/policy/decision/policy.js';
+import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Caller } from '../registry/caller.js';
@@ -10,6 +10,7 @@ import { judgedCommands } from '../registry/judged-commands.js';
 import type { GateQuestion, TypingGateOptions } from './gate-options.js';
 import type { SyntaxGuard } from './syntax-guard.js';
 import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
+import { judgeRepository } from './repository-settings.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
 
@@ -78,7 +79,7 @@ export class CommandGate {
     const { policy, isEnforced } = this.#options.settings();
     const known = await this.#options.facts.of(session, request.cwd, true);
     const facts = { ...known, typing: typingIn(session, false) };
-    const { action, class: commandClass, reasons, commands, isUnparsable } = decide(policy, request, facts);
+    const { action, class: commandClass, reasons, commands, isUnparsable } = decideHere(policy, request, facts);
     const refused =
       action === 'confirm' && isUnparsable ? await this.#options.syntax.refusal(request, session) : undefined;
     if (refused) {
@@ -143,7 +144,7 @@ export class CommandGate {
     facts: PolicyFacts,
     { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
   ): Judgement {
-    const verdict = decide(policy, request, facts);
+    const verdict = decideHere(policy, request, facts);
     const { command, args } = request;
     this.#options.audit.record({ ...judgementRecord(verdict, session, principal), command, args });
     if (session && verdict.changesNames) this.#options.facts.forget(session);
@@ -152,6 +153,14 @@ export class CommandGate {
     refuse(verdict, session, this.#options.log);
     return undefined;
   }
+}
+
+/** Decides on a request, with the settings of the repositories in which it runs git. */
+function decideHere(policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict {
+  const verdict = decide(policy, request, facts);
+  return verdict.repositories
+    .flatMap((directory) => judgeRepository(directory) ?? [])
+    .reduce((judged, finding) => addFinding(policy, judged, finding), verdict);
 }
 
 /** A shell that is given by its path, and that the policy has to judge as it would judge any other program. */

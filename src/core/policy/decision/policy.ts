@@ -43,6 +43,8 @@ export interface PolicyVerdict {
   readonly isUnparsable: boolean;
   /** It contains a program that executes typed input while it runs. */
   readonly takesTyping: boolean;
+  /** Directories from which it looks for repositories of git. */
+  readonly repositories: readonly string[];
 }
 
 /** Decides on a request. Never throws. */
@@ -86,6 +88,20 @@ function decideInspected(policy: Policy, request: PolicyRequest, inspection: Ins
     changesNames,
     isUnparsable,
     takesTyping: commands.some(({ typed }) => typed !== undefined),
+    repositories: [...new Set(commands.flatMap(({ repositories = [] }) => repositories))],
+  };
+}
+
+/** Adds what was found out elsewhere about a request. */
+export function addFinding(policy: Policy, verdict: PolicyVerdict, finding: Finding): PolicyVerdict {
+  const found = decideFinding(policy, finding);
+  const { action, class: commandClass } = stricterDecision<Decision>(found, verdict);
+  return {
+    ...verdict,
+    action,
+    class: commandClass,
+    reasons: [...new Set([...found.reasons, ...verdict.reasons])].slice(0, POLICY_LIMITS.maxReasons),
+    causes: [...new Set([...found.causes, ...verdict.causes])],
   };
 }
 

@@ -30,6 +30,8 @@ export interface JudgedCommand {
   /** It may access further paths. */
   readonly hasUnknownPaths: boolean;
   readonly findings: readonly Finding[];
+  /** Directories from which it looks for a repository of git, whose settings then apply. */
+  readonly repositories?: readonly string[];
   /** Its standard input is not the terminal. */
   readonly isFed?: boolean;
   /** How it executes typed input while it runs; undefined when it does not. */

@@ -1,5 +1,6 @@
 import { type Argument, UNKNOWN } from '../words/argument.js';
 import type { CommandClass } from '../model/classes.js';
+import type { Directory } from '../model/facts.js';
 import type { Finding, JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
@@ -55,6 +56,7 @@ export class CommandAnalysis {
   readonly #reasons = new Set<string>();
   readonly #paths = new Set<string>();
   #hasUnknownPaths = false;
+  #repositories: readonly string[] = [];
   #typed: TypedLanguage | undefined;
 
   constructor(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext, program?: string) {
@@ -169,6 +171,11 @@ export class CommandAnalysis {
     }
   }
 
+  /** Records the directories from which the command looks for a repository of git. */
+  noteRepositories(directories: readonly Directory[]): void {
+    this.#repositories = directories.filter((directory) => directory !== undefined);
+  }
+
   /** Judges shell text that the command runs. */
   runText(argument: Argument, what: string, stdin = this.command.stdin, scope = this.scope): void {
     if (argument.value === undefined || argument.isSample) this.addUnknown(argument, what);
@@ -198,6 +205,7 @@ export class CommandAnalysis {
       paths: [...this.#paths],
       hasUnknownPaths: this.#hasUnknownPaths,
       findings: this.#findings.length > 0 ? this.#findings : [NO_EFFECT],
+      repositories: this.#repositories,
       isFed: this.command.stdin !== undefined,
       typed: this.#typed,
     };

@@ -15,11 +15,17 @@ export function judgeGit(subject: CommandAnalysis): void {
   const { args } = subject;
   if (args.some(({ shape }) => /^(?:--\w+=)?ext::/.test(shape)))
     subject.add('obfuscated', 'git runs a program to reach a repository');
+  let directories = subject.scope.directories;
+  subject.noteRepositories(directories);
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index];
     if (arg?.shape.startsWith('-') !== true) return;
     const next = args[index + 1];
     judgePlaceOption(subject, arg, next);
+    if (arg.shape === '-C') {
+      directories = next?.value === undefined ? [undefined] : resolvePath(next.value, directories);
+      subject.noteRepositories(directories);
+    }
     const setting = settingOf(arg.shape, next);
     if (setting !== undefined) judgeSetting(subject, setting);
     if (TAKES_NEXT.has(arg.shape)) index += 1;
@@ -49,6 +55,7 @@ function judgePlace(subject: CommandAnalysis, option: string, value: Argument | 
   // Another name is that of a directory with settings of its own, which may lie in a checkout.
   const place = (path: Directory) => (option === '--git-dir' ? path?.replace(/\/\.git$/, '') : path);
   const isNamed = option !== '--git-dir' || paths.every((path) => path?.endsWith('/.git') === true);
+  if (option === '--git-dir' && isNamed) subject.noteRepositories(paths.map(place));
   if (isNamed && paths.every((path) => kindOf(place(path), inquiry.facts) === 'workspace')) return;
   subject.add('obfuscated', `git ${option} uses a repository with other settings: ${value?.text ?? ''}`);
 }
