@@ -56,6 +56,8 @@ export class OneShotProcess {
   /** Namespace pids, as reported to clients. */
   readonly numbers = new NamespacePids(() => this.root);
   readonly #process: StartedProcess;
+  /** Files of the command. */
+  readonly #files: string[] = [];
   #sandboxRoot: ProcessRoot | undefined;
 
   constructor(starter: ProcessStarter, launcher: Launcher, program: OneShotProgram, pipes: PipeSet) {
@@ -144,13 +146,16 @@ export class OneShotProcess {
   placeStdin(stdin: string | StdinPipe | undefined): string | undefined {
     if (stdin === undefined) return undefined;
     const path = stdinPath(this.pipes);
+    this.#files.push(path);
     placeStdin(path, stdin);
     return path;
   }
 
   /** Sends the request to a prestarted shell. */
   sendRequest(text: RequestText): void {
-    writeFileSync(requestFile(this.pipes), text, { mode: 0o600 });
+    const path = requestFile(this.pipes);
+    this.#files.push(path);
+    writeFileSync(path, text, { mode: 0o600 });
     writeSync(this.pipes.requestFd, 'go\n');
   }
 
@@ -161,7 +166,7 @@ export class OneShotProcess {
 
   /** Removes the files of the command; the pipes stay for the next. */
   removeFiles(): void {
-    rmSync(stdinPath(this.pipes), { force: true });
+    for (const file of this.#files.splice(0)) rmSync(file, { force: true });
   }
 
   #plainly({
@@ -190,6 +195,7 @@ export class OneShotProcess {
   #openStdin(stdin: string | StdinPipe | undefined): string | undefined {
     if (!(stdin instanceof StdinPipe)) return this.placeStdin(stdin);
     const path = stdinPath(this.pipes);
+    this.#files.push(path);
     stdin.offerOpenAt(path);
     return path;
   }

@@ -234,8 +234,8 @@ export class OneShotRunner implements AsyncDisposable {
     this.#cleanUp(flight);
   }
 
-  #cleanUp({ command: { spec }, process }: Flight): void {
-    if (spec.stdin !== undefined || spec.stdinPipe) process.removeFiles();
+  #cleanUp({ process }: Flight): void {
+    process.removeFiles();
     this.#orphanReaper.end(process);
     this.#shells.releasePipes(process.pipes);
     this.#shells.refillNow();

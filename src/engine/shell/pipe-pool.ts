@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
@@ -21,6 +21,8 @@ export interface CommandPipes {
   textFd: number | undefined;
   /** Bytes in the file. */
   textLength: number;
+  /** Files of the command that is under way, besides its text. */
+  readonly files: string[];
   readonly out: OutputPipe;
   readonly err: OutputPipe;
 }
@@ -41,6 +43,12 @@ export function writeText(slot: CommandPipes, text: string): void {
   const written = writeSync(slot.textFd, text, 0);
   if (written < slot.textLength) ftruncateSync(slot.textFd, written);
   slot.textLength = written;
+}
+
+/** Writes a file of the command in a slot; it is removed with the command's end. */
+export function writeFile(slot: CommandPipes, path: string, text: string): void {
+  slot.files.push(path);
+  writeFileSync(path, text, { mode: 0o600 });
 }
 
 /** The slots of one shell: a command takes a free one, which is reused once no process holds its pipes any more. */
@@ -67,8 +75,10 @@ export class PipePool {
     return this.#free.pop() ?? this.#create();
   }
 
-  /** Returns a slot whose pipes no process holds any more. */
+  /** Returns a slot whose pipes no process holds any more. Text, input and variables of its command do not stay. */
   give(slot: CommandPipes): void {
+    if (slot.textLength > 0) writeText(slot, '');
+    for (const file of slot.files.splice(0)) rmSync(file, { force: true });
     this.#free.push(slot);
   }
 
@@ -100,7 +110,8 @@ export class PipePool {
     const out = new OutputPipe(`${path}.out`);
     try {
       const err = new OutputPipe(`${path}.err`);
-      const slot = { name, textFile: `${path}.cmd`, textFd: undefined, textLength: 0, out, err };
+      const text = { textFile: `${path}.cmd`, textFd: undefined, textLength: 0, files: [] };
+      const slot = { name, ...text, out, err };
       this.#all.push(slot);
       this.#free.push(slot);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -18,7 +18,7 @@ import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
-import { firstFifos, type CommandPipes, pipesName, PipePool, writeText } from './pipe-pool.js';
+import { firstFifos, type CommandPipes, pipesName, PipePool, writeFile, writeText } from './pipe-pool.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 
 const NONCE_BYTES = 16;
@@ -170,11 +170,14 @@ export class ShellProcess {
   send(request: ShellRequest): string {
     const { slot, surroundings, stdin } = request;
     let mode = stdin === undefined ? (request.isOnTerminal ? 't' : 'o') : request.isOnTerminal ? 'u' : 'i';
-    if (stdin !== undefined) placeStdin(join(this.directory, `${slot.name}.in`), stdin);
+    const path = join(this.directory, slot.name);
+    if (stdin !== undefined) {
+      slot.files.push(`${path}.in`);
+      placeStdin(`${path}.in`, stdin);
+    }
     if (surroundings) {
-      const path = join(this.directory, slot.name);
-      writeFileSync(`${path}.pre`, surroundings.before, { mode: 0o600 });
-      writeFileSync(`${path}.post`, surroundings.after, { mode: 0o600 });
+      writeFile(slot, `${path}.pre`, surroundings.before);
+      writeFile(slot, `${path}.post`, surroundings.after);
       mode = mode.toUpperCase();
     }
     const nonce = randomText(NONCE_BYTES);

@@ -69,7 +69,8 @@ export function continueLine(line: string, typed: string, isEnd = false): TypedL
   const from = text.lastIndexOf('\x03') + 1;
   const current = text.slice(from);
   const ends = [...current.matchAll(LINE_END)];
-  const finishedLength = isEnd ? current.length : (ends.at(-1)?.index ?? -1) + 1;
+  const lastEnd = ends.findLast(({ index }) => !isContinued(current.slice(0, index)))?.index ?? -1;
+  const finishedLength = isEnd ? current.length : lastEnd + 1;
   // Input before Ctrl-C in the same text may have been executed before it.
   const earlier = text.slice(0, from).search(LINE_END) === -1 ? '' : text.slice(0, from);
   const finished = earlier + current.slice(0, finishedLength);
@@ -78,6 +79,9 @@ export function continueLine(line: string, typed: string, isEnd = false): TypedL
     rest: current.slice(finishedLength).slice(-MAX_LINE),
   };
 }
+
+/** Whether a shell reads a line together with the next one: it ends in a backslash that nothing quotes. */
+const isContinued = (line: string): boolean => (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1;
 
 /** Any key other than a printable character: it edits the line in ways that only the program knows. */
 // eslint-disable-next-line no-control-regex -- control characters are keys
