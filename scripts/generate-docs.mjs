@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { renderCommandLine } from './docs/cli-page.mjs';
+import { renderCredentials } from './docs/credentials-page.mjs';
 import { renderErrors } from './docs/errors-page.mjs';
 import { renderEvents } from './docs/events-page.mjs';
 import { renderMetrics } from './docs/metrics-page.mjs';
@@ -21,6 +22,7 @@ const PAGES = {
   'docs/reference/cli.md': renderCommandLine,
   'docs/reference/configuration.md': renderConfigurationPage,
   'docs/reference/metrics.md': renderMetrics,
+  'docs/reference/credentials.md': renderCredentials,
 };
 
 const isCheck = process.argv.includes('--check');

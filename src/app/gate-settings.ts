@@ -1,4 +1,3 @@
-
 import type { Configuration } from '../config/model/configuration.js';
 import { ConfigurationError } from '../config/model/problems.js';
 import type { PolicyFacts } from '../core/policy/model/facts.js';

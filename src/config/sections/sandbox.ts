@@ -4,7 +4,7 @@ import { described, restarting } from './facts.js';
 import { choice, flag } from './fields.js';
 
 /** Files that make git run programs on its own initiative, later and outside of every sandbox. */
-const DEFAULT_PROTECTED = ['.git/hooks/', '.git/config'];
+const DEFAULT_PROTECTED = ['.git/hooks/', '.git/config', '.git/config.worktree', '.git/info/attributes'];
 
 const PROTECTED_ERROR = 'must be a path within the workspace: relative, and without ".."';
 

@@ -127,7 +127,7 @@ export class CommandGate {
     if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
     const facts = await this.#options.facts.of(undefined, undefined, false);
     const judge = (given: Readonly<Record<string, string>>) =>
-      decide(policy, { command: program ?? ':', args: [], env: given }, facts);
+      withShell(policy, decide(policy, { command: program ?? ':', args: [], env: given }, facts), program);
     const verdict = judge(env);
     const details = { environment: Object.keys(env), ...(program !== undefined && { shell: program }) };
     this.#options.audit.record({ ...judgementRecord(verdict, undefined, principal), details });
@@ -154,6 +154,16 @@ export class CommandGate {
     return undefined;
   }
 }
+
+/** Adds that a shell is no shell of the system: a file of that name may be any program. */
+const withShell = (policy: Policy, verdict: PolicyVerdict, shell: string | undefined): PolicyVerdict =>
+  shell === undefined
+    ? verdict
+    : addFinding(policy, verdict, {
+        class: 'obfuscated',
+        reason: `${shell} is not in a directory of the system: it may be any program`,
+        isOfProgram: false,
+      });
 
 /** Decides on a request, with the settings of the repositories in which it runs git. */
 function decideHere(policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict {

@@ -123,7 +123,9 @@ describe('the gate', () => {
     await expect(gate.admitShell({ shell: '/work/bash' }, CALLER)).rejects.toThrow(
       /name a shell instead: bash, zsh or sh/,
     );
-    await expect(makeGate().gate.admitShell({ shell: '/work/bash' }, CALLER)).resolves.toBeUndefined();
+    await expect(
+      makeGate(undefined, true, 'balanced').gate.admitShell({ shell: '/work/bash' }, CALLER),
+    ).rejects.toThrow();
   });
 
   it('records each verdict with who asked, and of variables the names alone', async () => {
