@@ -102,15 +102,17 @@ export class Session {
     return this.#sessionShell.shell;
   }
 
+  /** Number of commands that were started in the session so far. */
+  get commandCount(): number {
+    return this.#sessionShell.commandCount;
+  }
+
   /** Background jobs of earlier commands. */
   get backgroundProcesses(): ReportedProcess[] {
     return this.#cycle.backgroundProcesses;
   }
 
-  /**
-   * Exported variables, functions and aliases of the shell, as the shell prints them; undefined while the session is
-   * busy.
-   */
+  /** Exported variables, functions and aliases, as the shell prints them; undefined while the session is busy. */
   async readState(): Promise<string | undefined> {
     return this.isIdle ? this.#sessionShell.readState() : undefined;
   }

@@ -137,6 +137,11 @@ export class SessionShell {
     return this.#size;
   }
 
+  /** Number of commands that were sent to shells of the session so far. */
+  get commandCount(): number {
+    return this.#commands;
+  }
+
   /** Returns the number of the next command, which is part of the tag of the command's processes. */
   nextNumber(): number {
     this.#commands += 1;

@@ -9,6 +9,7 @@ import type { SessionRecord } from '../registry/session-registry.js';
 import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
 import type { Confirmations } from './confirmations.js';
 import { changedPlace } from './failures.js';
+import { Surroundings } from './surroundings.js';
 
 /** Checks before an approved action is done. */
 interface Guards {
@@ -28,7 +29,12 @@ export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owne
 /** Creates the action of a stopped command: it runs in the unchanged place, if its verdict is still covered. */
 export function commandAction(stopped: StoppedCommand, { gate, confirmations }: Guards): ConfirmableAction {
   const { question, request, session, caller, owner, directory } = stopped;
-  const assertReady = session ? readinessOf(session) : () => undefined;
+  const assertSession = session ? readinessOf(session, question.request.command) : () => undefined;
+  const surroundings = new Surroundings(question.verdict);
+  const assertReady = () => {
+    assertSession();
+    surroundings.assertUnchanged();
+  };
   return {
     kind: 'command',
     request: question.request,
@@ -50,9 +56,16 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
   };
 }
 
-/** Returns a check that the session still has its present directory and shell, and is idle. */
-function readinessOf({ session }: SessionRecord): () => void {
-  const { workingDirectory, restarts } = session;
+/** Variables that each command may change; those that say where the session is are compared themselves. */
+const VARIABLE = /\$\{?(?!(?:PWD|HOME|USER)\b)[A-Za-z_]\w*/;
+
+/**
+ * Returns a check that the session still has its present directory and shell, and is idle. If the text contains
+ * variables, no other command may have run since: it could have changed them.
+ */
+function readinessOf({ session }: SessionRecord, text: string): () => void {
+  const { workingDirectory, restarts, commandCount } = session;
+  const [variable] = VARIABLE.exec(text) ?? [];
   return () => {
     if (session.running || session.queued.length > 0) {
       throw new AdapterError(
@@ -67,6 +80,9 @@ function readinessOf({ session }: SessionRecord): () => void {
       throw changedPlace(`the session has gone from ${workingDirectory} to ${session.workingDirectory}`);
     }
     if (session.restarts !== restarts) throw changedPlace('the session has got another shell');
+    if (variable !== undefined && session.commandCount !== commandCount) {
+      throw changedPlace(`other commands have run in the session since, which may have changed ${variable}`);
+    }
   };
 }
 

@@ -174,6 +174,42 @@ describe('in a session', () => {
     expect((await approve(stopped)).status).toBe('completed');
   });
 
+  it('a link that leads elsewhere by now is a mismatch', async () => {
+    mkdirSync(inWorkspace('build'), { recursive: true });
+    mkdirSync(inWorkspace('victim'), { recursive: true });
+    writeFileSync(inWorkspace('victim/f'), '');
+    const session_id = await client.openSession();
+    const stopped = await client.run('rm -rf build/f', session_id);
+    await client.run('mv build build2; ln -s victim build');
+    const { error } = await approve(stopped);
+    expect(error).toMatchObject({
+      code: 'CONFIRMATION_MISMATCH',
+      message: expect.stringContaining('victim') as string,
+    });
+    expect(existsSync(inWorkspace('victim/f'))).toBe(true);
+  });
+
+  it('a script that has changed is a mismatch', async () => {
+    writeFileSync(inWorkspace('tool.sh'), 'echo one\n');
+    const session_id = await client.openSession();
+    const stopped = await client.run('sh ./tool.sh; rm -f none', session_id);
+    writeFileSync(inWorkspace('tool.sh'), 'echo two\n');
+    expect((await approve(stopped)).error?.code).toBe('CONFIRMATION_MISMATCH');
+    writeFileSync(inWorkspace('tool.sh'), 'echo one\n');
+    expect(await approve(stopped)).toMatchObject({ status: 'completed', stdout: 'one\n' });
+  });
+
+  it('variables that other commands may have changed are a mismatch', async () => {
+    const session_id = await client.openSession();
+    await client.run('D=none', session_id);
+    const stopped = await client.run('rm -rf $D/f', session_id);
+    await client.run('D=victim', session_id);
+    const { error } = await approve(stopped);
+    expect(error).toMatchObject({ code: 'CONFIRMATION_MISMATCH', message: expect.stringContaining('$D') as string });
+    const again = await client.run('rm -rf $D/f', session_id);
+    expect((await approve(again)).status).toBe('completed');
+  });
+
   it('another shell is a mismatch', async () => {
     const session_id = await client.openSession();
     const stopped = await client.run('rm -f none', session_id);

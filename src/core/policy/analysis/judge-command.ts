@@ -78,7 +78,9 @@ function judgeLookup(subject: CommandAnalysis, program: string): void {
 
 /** A program that is called by its path: the text itself may have written that file. */
 function judgeFileAsProgram(subject: CommandAnalysis, calledAs: string): void {
-  if (subject.command.name) judgeWrittenProgram(subject, subject.command.name);
+  const { name } = subject.command;
+  if (name) judgeWrittenProgram(subject, name);
+  if (name && !isStandardProgram(calledAs)) subject.noteScript(name);
   if (!isStandardProgram(calledAs)) subject.add('execute', `runs ${calledAs}`);
 }
 

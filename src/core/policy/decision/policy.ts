@@ -43,6 +43,10 @@ export interface PolicyVerdict {
   readonly isUnparsable: boolean;
   /** It contains a program that executes typed input while it runs. */
   readonly takesTyping: boolean;
+  /** Absolute paths that it accesses, as far as they are known. */
+  readonly paths: readonly string[];
+  /** Those of them whose content it runs. */
+  readonly scripts: readonly string[];
   /** Directories from which it looks for repositories of git. */
   readonly repositories: readonly string[];
 }
@@ -88,6 +92,8 @@ function decideInspected(policy: Policy, request: PolicyRequest, inspection: Ins
     changesNames,
     isUnparsable,
     takesTyping: commands.some(({ typed }) => typed !== undefined),
+    paths: [...new Set(commands.flatMap(({ paths }) => paths))],
+    scripts: [...new Set(commands.flatMap(({ scripts = [] }) => scripts))],
     repositories: [...new Set(commands.flatMap(({ repositories = [] }) => repositories))],
   };
 }

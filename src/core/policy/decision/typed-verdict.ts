@@ -31,5 +31,6 @@ export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
     return { ...command, text: name, program: name === NAME_PLACEHOLDER ? undefined : name, reasons };
   });
   const reasons = [...new Set(commands.flatMap((command) => command.reasons))];
-  return { ...verdict, commands, reasons: reasons.length > 0 ? reasons : [`it ${EFFECTS[verdict.class]}`] };
+  const known = { paths: [], scripts: [], repositories: [] };
+  return { ...verdict, ...known, commands, reasons: reasons.length > 0 ? reasons : [`it ${EFFECTS[verdict.class]}`] };
 }

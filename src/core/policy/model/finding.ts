@@ -30,6 +30,8 @@ export interface JudgedCommand {
   /** It may access further paths. */
   readonly hasUnknownPaths: boolean;
   readonly findings: readonly Finding[];
+  /** Absolute paths of the files whose content it runs, as far as they are known. */
+  readonly scripts?: readonly string[];
   /** Directories from which it looks for a repository of git, whose settings then apply. */
   readonly repositories?: readonly string[];
   /** Its standard input is not the terminal. */

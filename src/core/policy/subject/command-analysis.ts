@@ -57,6 +57,7 @@ export class CommandAnalysis {
   readonly #paths = new Set<string>();
   #hasUnknownPaths = false;
   #repositories: readonly string[] = [];
+  readonly #scripts = new Set<string>();
   #typed: TypedLanguage | undefined;
 
   constructor(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext, program?: string) {
@@ -171,6 +172,11 @@ export class CommandAnalysis {
     }
   }
 
+  /** Records a file whose content the command runs. */
+  noteScript(script: Argument): void {
+    for (const path of this.#pathsOf(script)) if (path !== undefined) this.#scripts.add(path);
+  }
+
   /** Records the directories from which the command looks for a repository of git. */
   noteRepositories(directories: readonly Directory[]): void {
     this.#repositories = directories.filter((directory) => directory !== undefined);
@@ -205,6 +211,7 @@ export class CommandAnalysis {
       paths: [...this.#paths],
       hasUnknownPaths: this.#hasUnknownPaths,
       findings: this.#findings.length > 0 ? this.#findings : [NO_EFFECT],
+      scripts: [...this.#scripts],
       repositories: this.#repositories,
       isFed: this.command.stdin !== undefined,
       typed: this.#typed,

@@ -27,8 +27,8 @@ interface AssignedWord {
 
 /** Builtins that assign the values of their arguments. */
 const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly', 'integer', 'float']);
-/** Builtins that assign values from elsewhere to the variables that their arguments name. */
-const READING = new Set(['read', 'mapfile', 'readarray', 'getopts', 'vared', 'printf', 'wait']);
+/** Builtins that give the variables that their arguments name values from elsewhere: after `unset`, those of a caller. */
+const READING = new Set(['read', 'mapfile', 'readarray', 'getopts', 'vared', 'printf', 'wait', 'unset']);
 /** Operators of arithmetic that assign. */
 const ASSIGNING = /^(?:[-+*/%&|^]|<<|>>)?=$/;
 /** Nesting depth beyond which the assignments of a text count as unknown. */

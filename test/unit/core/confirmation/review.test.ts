@@ -27,6 +27,8 @@ const question = (changes: Partial<ReviewQuestion>): ReviewQuestion => ({
     changesNames: false,
     isUnparsable: false,
     takesTyping: false,
+    paths: [],
+    scripts: [],
     repositories: [],
   },
   ...changes,

@@ -71,6 +71,7 @@ const ON_DATA = [
   'x=1; printf -v x %s "$y"; echo $((x))',
   'x=1; y=$(cat f); x=$y; echo $((x))',
   'x=1; source g; echo $((x))',
+  'x=1; unset x; echo $((x))',
   'x=1; declare -n r=x; r=$(cat f); echo $((x))',
   'wc() { cat f; }; x=$(wc -l); echo $((x))',
   'x=$(wc -l f); echo $((x))',

@@ -29,6 +29,7 @@ export function judgeSource(subject: CommandAnalysis): void {
   else subject.add('obfuscated', `runs a file in the shell of the session, which may change its state: ${file.text}`);
   if (file.isProcess) subject.addSideEffect('obfuscated', 'runs the output of another command');
   subject.read(file);
+  subject.noteScript(file);
   subject.inquiry.noteNamesChange();
 }
 

@@ -23,6 +23,7 @@ const judgeInput =
     const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
     const script = scriptOf(subject, parsed);
     if (script && OWN_PROGRAM.test(script.value ?? '')) subject.runWords([literal('shell-adapter'), ...parsed.rest]);
+    if (script) subject.noteScript(script);
     const module = valueOfOption(parsed, '-m');
     if (module) judgeModule(subject, module);
     if (isPhpServer(subject, parsed, script)) judgeServer(subject);

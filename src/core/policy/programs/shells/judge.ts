@@ -107,6 +107,7 @@ function judgeScript(subject: CommandAnalysis, label: string, script: Argument):
   else {
     subject.add('execute', `${label} runs a script: ${script.value}`);
     subject.read(script);
+    subject.noteScript(script);
     judgeWrittenScript(subject, label, script);
   }
 }
@@ -123,6 +124,7 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
     case 'file':
       if (stdin.file.value === undefined) subject.addUnknown(stdin.file, `the script that ${label} runs`);
       subject.add('execute', `${label} runs a script: ${stdin.file.text}`);
+      subject.noteScript(stdin.file);
       judgeWrittenScript(subject, label, stdin.file);
       return;
     case 'unknown':
