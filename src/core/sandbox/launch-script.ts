@@ -20,8 +20,12 @@ export function launchScript({ mounts, descriptors, cwd }: LaunchSteps): string 
     steps.push(`exec <${stdin} >${stdout} 2>${stderr}${request === undefined ? '' : ` 3<${request}`}`);
   }
   if (cwd !== undefined) steps.push(`cd -- ${quote(cwd)} || exit 126`);
-  return steps.length === 0 ? undefined : [...steps, 'unset OLDPWD', 'exec "$@"'].join('\n');
+  return steps.length === 0 ? undefined : [...steps, 'unset OLDPWD', REPORT_MISSING, 'exec "$@"'].join('\n');
 }
+
+/** dash's exec calls a missing program "Permission denied" (126) when a folder of PATH may not be searched. */
+const REPORT_MISSING =
+  'case $1 in */*) ;; *) command -v -- "$1" >/dev/null || { printf "%s: command not found\\n" "$1" >&2; exit 127; } ;; esac';
 
 /**
  * A protected path may have been replaced by a link just before it was mounted, which mount(2) follows. The kernel's

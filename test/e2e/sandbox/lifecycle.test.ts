@@ -13,6 +13,8 @@ import { WireClient } from '../../support/wire.js';
 const escapees = (seconds: string) =>
   `(setsid env -i sleep ${seconds} &) ; setsid sh -c 'env -i nohup sleep ${seconds} & ' >/dev/null 2>&1; sleep ${seconds} &`;
 
+const NOT_FOUND = { stdout: '', stderr: 'no-such: command not found\n', exit_code: 127 };
+
 /** For an ioctl that no shell has: TIOCSTI. */
 const hasPerl = spawnSync('perl', ['-e', '1']).status === 0;
 
@@ -90,7 +92,9 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
     ['a signal', 'kill -TERM $$', { exit_code: 143, signal: 'SIGTERM' }, {}],
     ['standard input', 'cat', { stdout: 'given\n', exit_code: 0 }, { stdin: 'given\n' }],
     ['a program', 'printf', { stdout: 'a b|', exit_code: 0 }, { args: ['%s|', 'a b'] }],
-    ['a program that is not there', 'no-such-program', { exit_code: 127 }, { args: [] }],
+    ['a program that is not there', 'no-such', NOT_FOUND, { args: [] }],
+    // Ordinary users may not search /root.
+    ['a program that is nowhere', 'no-such', NOT_FOUND, { args: [], env: { PATH: '/root:/usr/bin:/bin' } }],
     ['a directory', 'pwd', { stdout: '/usr\n' }, { cwd: '/usr', args: [] }],
     ['a time-out', 'trap "" TERM; sleep 300', { exit_code: 124, killed_by: 'timeout' }, { timeout_ms: 300 }],
     ['stderr apart', 'echo out; echo err >/dev/stderr', { stdout: 'out\n', stderr: 'err\n' }, {}],
