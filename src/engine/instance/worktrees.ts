@@ -2,10 +2,9 @@ import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-import { execa } from 'execa';
-
 import { AdapterError } from '../../core/errors.js';
 import { removeTree, removeTreeSync } from '../system/remove-tree.js';
+import { RepositoryGit } from './repository-git.js';
 import type { LivenessMarker } from './liveness-marker.js';
 
 /** A file that differs from the base commit of a worktree. */
@@ -33,8 +32,6 @@ export interface Worktree extends AsyncDisposable {
   changes(): Promise<WorktreeChanges>;
 }
 
-/** Disables the repository's hooks and the configuration of the daemon's user. */
-const CONFIG = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'commit.gpgSign=false'];
 const STATUS: Readonly<Record<string, WorktreeChange['status']>> = { A: 'added', D: 'deleted' };
 
 /** A worktree, and its records in the repository: its index, its commit, its lock. */
@@ -49,9 +46,6 @@ const LINK = /^gitdir: (.+)$/m;
 /** Largest depth of nested repositories that are found. */
 const MAX_NESTING = 8;
 
-/** Longest part of git's error output that is reported, its end, in characters. */
-const MAX_DETAIL = 2000;
-
 /** Longest patch, in characters. */
 const MAX_PATCH = 16 * 1024 * 1024;
 
@@ -61,7 +55,7 @@ const MAX_PATCH = 16 * 1024 * 1024;
  */
 export class Worktrees implements AsyncDisposable {
   readonly #directory: string;
-  readonly #path: string;
+  readonly #git: RepositoryGit;
   #count = 0;
   /** The last change of a repository's list of worktrees; never rejects. */
   #lastChange: Promise<unknown> = Promise.resolve();
@@ -74,7 +68,7 @@ export class Worktrees implements AsyncDisposable {
    */
   constructor(root: string, instance: string, liveness: LivenessMarker, path: string) {
     this.#directory = join(root, instance);
-    this.#path = path;
+    this.#git = new RepositoryGit(path);
     sweep(root, liveness);
   }
 
@@ -84,7 +78,7 @@ export class Worktrees implements AsyncDisposable {
    * @throws AdapterError BAD_DIRECTORY when there is no repository with a commit, GIT_NOT_FOUND
    */
   async make(directory: string): Promise<Worktree> {
-    const where = await this.#git(directory, 'rev-parse', '--show-prefix', '--show-cdup');
+    const where = await this.#git.run(directory, 'rev-parse', '--show-prefix', '--show-cdup');
     // A repository without a working tree has neither a prefix nor a way up.
     const [prefix = '', up = ''] = where.split('\n');
     const top = resolve(await realpath(directory), up);
@@ -92,7 +86,9 @@ export class Worktrees implements AsyncDisposable {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     this.#count += 1;
     const tree = join(this.#directory, String(this.#count));
-    await this.#changeList(() => this.#git(top, 'worktree', 'add', '--quiet', '--detach', tree, base));
+    await this.#changeList(() =>
+      this.#git.runWithoutFilters(top, 'worktree', 'add', '--quiet', '--detach', tree, base),
+    );
     const [, records = ''] = LINK.exec(await readFile(join(tree, '.git'), 'utf8')) ?? [];
     return {
       path: join(tree, prefix),
@@ -115,7 +111,7 @@ export class Worktrees implements AsyncDisposable {
   /** git itself reports "Needed a single revision" for a repository without a commit. */
   async #commitOf(directory: string): Promise<string> {
     try {
-      return (await this.#git(directory, 'rev-parse', '--verify', 'HEAD^{commit}')).trim();
+      return (await this.#git.run(directory, 'rev-parse', '--verify', 'HEAD^{commit}')).trim();
     } catch (cause) {
       const detail = detailOf(cause);
       const message = `${directory} gives no worktree: no commit is checked out in it`;
@@ -126,10 +122,12 @@ export class Worktrees implements AsyncDisposable {
   async #changes({ tree, records }: Place, base: string): Promise<WorktreeChanges> {
     // The tree may have been emptied, or turned into one of another repository.
     await mkdir(tree, { recursive: true });
-    const git = (...args: readonly string[]) => this.#git(tree, `--git-dir=${records}`, `--work-tree=${tree}`, ...args);
+    const place = [`--git-dir=${records}`, `--work-tree=${tree}`];
+    const git = (...args: readonly string[]) => this.#git.run(tree, ...place, ...args);
     await openRepositories(tree, git);
     // The index belongs to the worktree, and is removed with it. Readable files are reported even if others are not.
-    const warning = await git('add', '--all', '--ignore-errors').then(() => undefined, detailOf);
+    const add = this.#git.runWithoutFilters(tree, ...place, 'add', '--all', '--ignore-errors');
+    const warning = await add.then(() => undefined, detailOf);
     const names = (await git('diff', '--cached', '--no-renames', '--name-status', '-z', base)).split('\0');
     const changes = Array.from({ length: Math.floor(names.length / 2) }, (_, index): WorktreeChange => {
       const [letter = '', path = ''] = names.slice(2 * index, 2 * index + 2);
@@ -145,33 +143,8 @@ export class Worktrees implements AsyncDisposable {
     // git never prunes the records of a locked worktree.
     if (records !== '') await rm(records, { recursive: true, force: true });
     // The repository may have been removed, too.
-    const prune = () => this.#git(repository, 'worktree', 'prune', '--expire', 'now');
+    const prune = () => this.#git.run(repository, 'worktree', 'prune', '--expire', 'now');
     await this.#changeList(prune).catch(() => undefined);
-  }
-
-  async #git(cwd: string, ...args: readonly string[]): Promise<string> {
-    const env = {
-      PATH: this.#path,
-      LC_ALL: 'C',
-      GIT_TERMINAL_PROMPT: '0',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-    };
-    const end = await execa('git', [...CONFIG, ...args], {
-      cwd,
-      env: { ...env, GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
-      extendEnv: false,
-      reject: false,
-      stripFinalNewline: false,
-      stdin: 'ignore',
-    });
-    if (!end.failed) return end.stdout;
-    if (end.code === 'ENOENT' && existsSync(cwd))
-      throw new AdapterError('GIT_NOT_FOUND', 'git is not installed, or not on PATH');
-    const detail = (end.stderr || end.originalMessage || '').trim();
-    throw new AdapterError('BAD_DIRECTORY', `${cwd} gives no worktree: ${detail.split('\n').at(-1) ?? ''}`, {
-      details: { directory: cwd, detail: detail.slice(-MAX_DETAIL) },
-    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -67,6 +67,22 @@ describe('worktrees', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], worktree: { changes: [{ path: 'sub/added' }, {}] } });
     const none = { model: 'isolated', messages: ask(), worktree: false };
     expect(contentOf(await stage.client().chat.completions.create(none as never))).toBe(stage.repo);
+  });
+
+  it('filters of the repository are not run for the adapter', async () => {
+    await using stage = new ToolStage();
+    await stage.start(
+      { plain: { driver: 'editor', repoPath: 'repo' } },
+      { shell_providers: { editor: sh('cat >/dev/null; echo new > added') } },
+    );
+    writeFileSync(join(stage.repo, '.git/info/attributes'), '* filter=own\n');
+    const actions = ['clean', 'smudge', 'process'].map((action) => `${action} = "touch ${stage.folder}/run; cat"\n`);
+    appendFileSync(join(stage.repo, '.git/config'), `[filter "own"]\nrequired = true\n${actions.join('')}`);
+    const wanted = { messages: ask(), worktree: true, worktree_changes: true };
+    expect(await stage.client().chat.completions.create({ model: 'plain', ...wanted } as never)).toMatchObject({
+      worktree: { changes: [{ path: 'added', status: 'added' }] },
+    });
+    expect(existsSync(join(stage.folder, 'run'))).toBe(false);
   });
 
   it.each([
