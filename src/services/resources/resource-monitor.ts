@@ -44,6 +44,8 @@ export class ResourceMonitor implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #isSampling = false;
+  /** CPU time of the previous sampling. A single expensive one, such as the first of a daemon, causes no pause. */
+  #lastSampledMs = 0;
   /** No sampling before this time, on the monotonic clock. */
   #pausedUntil = 0;
 
@@ -95,7 +97,8 @@ export class ResourceMonitor implements Disposable {
       const sampledMs = Math.max(0, (user + system) / US_PER_MS - actedMs);
       const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
       // Ending processes takes many times as long, and must not delay the sampling of others.
-      this.#pausedUntil = performance.now() + sampledMs * rest;
+      this.#pausedUntil = performance.now() + Math.min(sampledMs, this.#lastSampledMs) * rest;
+      this.#lastSampledMs = sampledMs;
       this.#isSampling = false;
     }
     this.#schedule();
