@@ -2,7 +2,7 @@ import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
 import { isHarmlessValue, type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
-import { readNamedFiles, wordsOf } from '../subject/listed-files.js';
+import { readNamedFiles, readsFiles, wordsOf } from '../subject/listed-files.js';
 import type { ValueRole } from '../subject/program-spec.js';
 import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
@@ -234,20 +234,13 @@ function runInner(
   scope: Scope,
 ): void {
   const own = args.slice(0, args.length - words.length);
-  if (spec.addsWords === true) judgeNamedFiles(subject, words[0]);
+  if (spec.addsWords === true && readsFiles(subject, words[0])) readNamedFiles(subject);
   const added = spec.addsWords === true ? addWords(words, own, subject) : words;
   const [name] = added;
   if (name?.value === undefined) {
     subject.addUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);
   }
   subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
-}
-
-/** The program that `xargs` runs reads the files that the input names, unless it only tells their properties. */
-function judgeNamedFiles(subject: CommandAnalysis, program: Argument | undefined): void {
-  const { programs } = subject.inquiry;
-  const isRead = programs.has(programs.plainName(program?.value ?? ''), 'metadata');
-  if (!isRead && !/(?:^|\/)(?:rm|echo|printf|touch|chmod|chown)$/.test(program?.value ?? '')) readNamedFiles(subject);
 }
 
 /** `xargs` substitutes words for its placeholder, or appends them; `own` are its arguments without the command. */

@@ -18,12 +18,12 @@ const HOOK =
 const ORDINARY: ReadonlySet<PathKind> = new Set(['workspace', 'scratch', 'harmless', 'unknown']);
 
 /** The options of a command that resemble `name`, with their values. */
-function* valuesOf({ args }: CommandAnalysis, name: RegExp): Generator<Argument> {
+function* optionsLike({ args }: CommandAnalysis, name: RegExp): Generator<{ option: string; value: Argument }> {
   for (const [index, arg] of args.entries()) {
     const [option = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
     if (!name.test(option)) continue;
     const value = file === undefined ? args[index + 1] : tailOf(arg, option.length + 1);
-    if (value) yield value;
+    if (value) yield { option, value };
   }
 }
 
@@ -32,14 +32,10 @@ function* valuesOf({ args }: CommandAnalysis, name: RegExp): Generator<Argument>
  * @param known options of which more is known
  */
 export function judgeOutputs(subject: CommandAnalysis, known: NonNullable<ProgramSpec['options']>): void {
-  const isKnown = new RegExp(`^(?:${Object.keys(known).map(escaped).join('|') || '$.'})$`);
-  for (const value of valuesOf(subject, OUTPUT)) {
-    const option = subject.args[subject.args.indexOf(value) - 1]?.shape ?? '';
-    if (!isKnown.test(option) && isElsewhere(subject, value)) subject.write(value);
+  for (const { option, value } of optionsLike(subject, OUTPUT)) {
+    if (!Object.hasOwn(known, option) && isElsewhere(subject, value)) subject.write(value);
   }
 }
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Judges the operands of a program that is told to change its operands, outside of the workspace. */
 export function judgeEditing(subject: CommandAnalysis): void {
@@ -49,7 +45,7 @@ export function judgeEditing(subject: CommandAnalysis): void {
 
 /** Judges the values of options that are likely to be commands. */
 export function judgeHooks(subject: CommandAnalysis): void {
-  for (const value of valuesOf(subject, HOOK)) {
+  for (const { value } of optionsLike(subject, HOOK)) {
     if (value.value !== undefined && /\s/.test(value.value)) subject.inquiry.judgeText(value.value, subject.scope);
   }
 }

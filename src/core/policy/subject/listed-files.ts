@@ -12,6 +12,12 @@ export function wordsOf(stdin: Stdin | undefined): readonly Argument[] | undefin
   return words.length > MAX_NAMES ? undefined : words.map((word) => literal(word));
 }
 
+/** Whether a program that is given names of files reads their content. */
+export function readsFiles({ inquiry: { programs } }: CommandAnalysis, program: Argument | undefined): boolean {
+  const name = programs.plainName(program?.value ?? '');
+  return !programs.has(name, 'metadata') && !programs.has(name, 'unread');
+}
+
 /** Judges the reading of the files that the input names. */
 export function readNamedFiles(subject: CommandAnalysis): void {
   const { stdin } = subject.command;

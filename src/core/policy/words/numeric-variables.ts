@@ -2,7 +2,8 @@ import { type ArithmeticExpression, parse, type ParsedScript, type Word, type Wo
 
 import { NUMERIC_PARAMETERS } from './argument.js';
 import { printsNumbers } from './numeric-outputs.js';
-import { IDENTIFIER, type NamesContext, TextAssignments } from './text-assignments.js';
+import type { NamesContext } from './program-knowledge.js';
+import { IDENTIFIER, TextAssignments } from './text-assignments.js';
 
 /** Rounds in which variables that depend on each other are found out; beyond it, none counts as a number. */
 const MAX_ROUNDS = 8;

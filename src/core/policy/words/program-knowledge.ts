@@ -14,7 +14,9 @@ import type { ListedBelow, SimpleCommand } from './simple-command.js';
  * - `versioned`: its name may have a version as a suffix, as in `python3.11`.
  * - `fetches`: what it writes comes from another machine.
  * - `metadata`: it prints properties of a file, but not its content.
+ * - `unread`: it takes names of files whose content it does not read.
  * - `edits`: it changes files according to a script, so the verdict depends on the files that it is given.
+ * - `declares`: a builtin that assigns the values of its arguments.
  * - `variables`: it sets variables to values that no table predicts.
  * - `anyVariable`: it may set any variable, not only those that its arguments name.
  */
@@ -26,7 +28,9 @@ export type ProgramTrait =
   | 'versioned'
   | 'fetches'
   | 'metadata'
+  | 'unread'
   | 'edits'
+  | 'declares'
   | 'variables'
   | 'anyVariable';
 
@@ -83,4 +87,11 @@ export interface ProgramKnowledge {
   variableRuleOf(name: string): VariableRule | undefined;
   /** Whether a program runs the value of a variable as a command, as make does with `CC`. */
   isCommandVariable(name: string): boolean;
+}
+
+/** What determines the meaning of names in a text. */
+export interface NamesContext {
+  /** Whether a program may be an alias, a function or a file here. */
+  readonly isOwnName: (name: string) => boolean;
+  readonly programs: ProgramKnowledge;
 }

@@ -1,14 +1,7 @@
 import { type Command, parse } from 'unbash';
 
 import { type KnownValue, toArguments, type VariableLookup } from './argument.js';
-import type { ProgramKnowledge } from './program-knowledge.js';
-
-/** What determines the meaning of names in a text. */
-interface NamesContext {
-  /** Whether a program may be an alias, a function or a file here. */
-  readonly isOwnName: (name: string) => boolean;
-  readonly programs: ProgramKnowledge;
-}
+import type { NamesContext } from './program-knowledge.js';
 
 /** Longest substitution whose command is looked at, in characters. */
 const MAX_LENGTH = 256;

@@ -10,7 +10,7 @@ import {
 } from 'unbash';
 
 import { POLICY_LIMITS } from '../model/limits.js';
-import type { ProgramKnowledge } from './program-knowledge.js';
+import type { NamesContext } from './program-knowledge.js';
 import { isNesting } from './variables.js';
 
 /** A range of a text in which a variable has certainly been assigned by the text itself. */
@@ -25,8 +25,6 @@ interface AssignedWord {
   readonly word: Word;
 }
 
-/** Builtins that assign the values of their arguments. */
-const DECLARING = new Set(['declare', 'typeset', 'local', 'export', 'readonly', 'integer', 'float']);
 /** Builtins that give the variables that their arguments name values from elsewhere: after `unset`, those of a caller. */
 const READING = new Set(['read', 'mapfile', 'readarray', 'getopts', 'vared', 'printf', 'wait', 'unset']);
 /** Operators of arithmetic that assign. */
@@ -36,13 +34,6 @@ const MAX_DEPTH = 100;
 
 /** The name of a variable. */
 export const IDENTIFIER = /^[A-Za-z_]\w*$/;
-
-/** What determines the meaning of names in a text. */
-export interface NamesContext {
-  /** Whether a program may be an alias, a function or a file here. */
-  readonly isOwnName: (name: string) => boolean;
-  readonly programs: ProgramKnowledge;
-}
 
 /** Everything that a text assigns to variables, and where that is certain. */
 export class TextAssignments {
@@ -169,10 +160,11 @@ export class TextAssignments {
   #visitProgram({ suffix }: Command, name: Word, to: number): void {
     const { programs, isOwnName } = this.#context;
     const words = suffix.flatMap((part) => (part.type === 'Word' ? [part] : []));
-    const isReference = DECLARING.has(name.value) && words.some(({ text }) => /^-[A-Za-z]*n/.test(text));
+    const isDeclaration = programs.has(name.value, 'declares');
+    const isReference = isDeclaration && words.some(({ text }) => /^-[A-Za-z]*n/.test(text));
     const maySetAny = name.parts !== undefined || programs.has(name.value, 'anyVariable') || isOwnName(name.value);
     if (maySetAny || isReference) this.#isAnyUnknown = true;
-    else if (DECLARING.has(name.value)) this.#visitDeclaration(suffix, words, to);
+    else if (isDeclaration) this.#visitDeclaration(suffix, words, to);
     else if (READING.has(name.value)) this.#noteNames(words);
     else if (name.value === 'let') this.#visitLet(words, to);
   }

@@ -113,7 +113,7 @@ class VariableFinder {
   #inspectProgram(node: Command, name: Word): void {
     const maySetAny = name.parts !== undefined || this.#programs.has(name.value, 'anyVariable');
     if (maySetAny && !isKnownEval(node)) this.#areSpoiled = true;
-    else if (DECLARING.has(name.value)) this.#inspectDeclaration(node);
+    else if (this.#programs.has(name.value, 'declares')) this.#inspectDeclaration(node);
     else if (this.#programs.has(name.value, 'variables')) markUnknown(node, this.#spoiled);
   }
 
@@ -174,9 +174,6 @@ const NESTING_TYPES: ReadonlySet<string> = new Set(NESTING);
 
 /** Whether the parser reads a node again at each nesting level. */
 export const isNesting = (node: SyntaxNode): node is NestingNode => NESTING_TYPES.has(node.type);
-
-/** Builtins whose arguments are names and assignments. */
-const DECLARING = new Set(['export', 'readonly', 'local', 'declare', 'typeset']);
 
 /** Nesting depth beyond which every variable counts as unknown. */
 const MAX_DEPTH = 100;

@@ -51,6 +51,8 @@ export const BUILTINS: ProgramFamily = {
     prefix: 'command builtin exec noglob nocorrect -',
     runnable: 'eval',
     metadata: 'test [',
+    unread: 'echo printf true',
+    declares: 'declare typeset local export readonly integer float',
     variables:
       'read mapfile readarray printf getopts let declare typeset local readonly export unset eval source . wait select vared coproc set shift alias trap zmodload emulate',
     anyVariable: 'eval source . trap emulate zmodload',

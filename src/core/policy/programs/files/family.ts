@@ -14,7 +14,11 @@ export const FILES: ProgramFamily = {
     ...each('sed gsed', typedCode(typedScript)),
     ...each('mc ranger nnn lf vifm', typedCode(unless(), 'terminal')),
   },
-  traits: { runnable: 'rm rmdir unlink shred truncate dd find chmod chown mv tee', edits: 'sed' },
+  traits: {
+    runnable: 'rm rmdir unlink shred truncate dd find chmod chown mv tee',
+    edits: 'sed',
+    unread: 'rm rmdir unlink touch chmod chown chgrp',
+  },
   finds: each('find gfind', foundBelow),
   substitutions: [[/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY]],
   variables: [{ names: /^(?:TAR_OPTIONS|ZIPOPT)$/, class: 'obfuscated', what: 'adds options to a program' }],

@@ -1,6 +1,7 @@
 import { type Argument, unknownArgument, UNKNOWN } from '../../words/argument.js';
 import { baseName } from '../../paths/paths.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { readsFiles } from '../../subject/listed-files.js';
 import type { ListedBelow } from '../../words/simple-command.js';
 
 const RUNNERS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
@@ -77,26 +78,9 @@ function runOnEach(subject: CommandAnalysis, words: readonly Argument[], starts:
   subject.runWords(filled);
 }
 
-/** Programs that get names alone, not the content of files. */
-const NAMES_ALONE = new Set([
-  'echo',
-  'printf',
-  'test',
-  '[',
-  'touch',
-  'rm',
-  'rmdir',
-  'unlink',
-  'chmod',
-  'chown',
-  'chgrp',
-  'true',
-]);
-
 /** The program reads the found files, wherever they are below the starting points of the search. */
 function judgeReadings(subject: CommandAnalysis, words: readonly Argument[], starts: readonly Argument[]): void {
-  const program = baseName(words[0]?.value ?? '');
-  if (NAMES_ALONE.has(program) || subject.inquiry.programs.has(program, 'metadata')) return;
+  if (!readsFiles(subject, words[0])) return;
   for (const start of starts) subject.readTree(start, { names: namesSought(subject.args) });
 }
 
