@@ -25,7 +25,7 @@ export function launchScript({ mounts, descriptors, cwd }: LaunchSteps): string 
 
 /** dash's exec calls a missing program "Permission denied" (126) when a folder of PATH may not be searched. */
 const REPORT_MISSING =
-  'case $1 in */*) ;; *) command -v -- "$1" >/dev/null || { printf "%s: command not found\\n" "$1" >&2; exit 127; } ;; esac';
+  'case $1 in */*) ;; *) [ -n "$(command -v -- "$1")" ] || { printf "%s: command not found\\n" "$1" >&2; exit 127; } ;; esac';
 
 /**
  * A protected path may have been replaced by a link just before it was mounted, which mount(2) follows. The kernel's
