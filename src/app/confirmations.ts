@@ -8,6 +8,7 @@ import { OpenAiReviewer } from '../llm/review/openai-reviewer.js';
 import { ProviderReviewer } from '../llm/review/provider-reviewer.js';
 import type { Access } from '../services/access/access.js';
 import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
+import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
 import type { Connections } from '../services/registry/connections.js';
 import type { Reviewer } from '../services/confirmations/reviewer.js';
@@ -50,16 +51,15 @@ const withoutSecrets = (reviewer: Reviewer, secrets: Pick<SecretMask, 'value'>):
   review: (question, signal) => reviewer.review(secrets.value(question), signal),
 });
 
-/** Longest label of a checkpoint, in characters. */
-const MAX_LABEL = 100;
-
 /** A workspace that cannot be saved does not block the command: it was confirmed, and the result carries a warning. */
 const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefore => {
   return async ({ kind, request, verdict, caller }) => {
     if (kind === 'input' || !isWanted() || !mayDestroy(verdict)) return { checkpointId: undefined, warnings: [] };
-    const label = `before ${request.command.replaceAll(/\s+/g, ' ').slice(0, MAX_LABEL)}`;
     try {
-      return { checkpointId: await checkpoints.saveBeforeCommand(label, caller.principal), warnings: [] };
+      return {
+        checkpointId: (await checkpoints.saveBeforeCommand(labelBefore(request), caller.principal)).id,
+        warnings: [],
+      };
     } catch (error) {
       const message = `the workspace could not be saved before this command: ${(error as Error).message}`;
       return { checkpointId: undefined, warnings: [{ code: 'NO_CHECKPOINT', message }] };

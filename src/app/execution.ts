@@ -2,6 +2,8 @@ import { dirname } from 'node:path';
 
 import type { Quotas } from '../services/access/quotas.js';
 import type { Services } from '../services/services.js';
+import { WorkspaceGuard } from '../services/checkpoints/checkpoint-guard.js';
+import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import type { CommandRegistry } from '../services/registry/command-registry.js';
 import { CommandDispatcher } from '../services/commands/command-dispatcher.js';
 import { CommandFactory } from '../services/commands/command-factory.js';
@@ -114,6 +116,7 @@ export function buildMonitor(
 /** Builds the gate that every command passes. */
 export function buildGate(
   { pool, oneShots, runtimePath }: Engine,
+  checkpoints: Checkpoints,
   { gate, configuration, audit, log }: RuntimeContext,
 ): CommandGate {
   const facts = new SessionFacts({
@@ -123,5 +126,14 @@ export function buildGate(
     ownPaths: () => ownPaths(configuration(), dirname(runtimePath)),
   });
   const shared = { settings: gate, facts, audit, log: log('gate') };
-  return new CommandGate({ ...shared, syntax: new SyntaxGuard(oneShots), typing: new TypingGate(shared) });
+  const guard = new WorkspaceGuard({
+    checkpoints,
+    timeoutMs: () => configuration().confirmation.checkpointTimeoutMs,
+  });
+  return new CommandGate({
+    ...shared,
+    checkpoints: guard,
+    syntax: new SyntaxGuard(oneShots),
+    typing: new TypingGate(shared),
+  });
 }

@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/model/configuration.js';
 import { ConfigurationError } from '../config/model/problems.js';
 import type { PolicyFacts } from '../core/policy/model/facts.js';
+import { type Policy, withoutCheckpoints } from '../core/policy/decision/policy.js';
 import { compileRule } from '../core/policy/decision/rules.js';
 import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
@@ -19,7 +20,10 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
       { file: file ?? 'configuration', line: undefined, column: undefined, path, message },
     ]);
   });
-  return { isEnforced: confirmation.mode !== 'off', policy: { actions: confirmation.actions, rules } };
+  const written: Policy = { actions: confirmation.actions, rules };
+  const confirmingPolicy = withoutCheckpoints(written);
+  const policy = confirmation.checkpoint ? written : confirmingPolicy;
+  return { isEnforced: confirmation.mode !== 'off', policy, confirmingPolicy };
 }
 
 /**

@@ -33,7 +33,7 @@ export function buildServices(engine: Engine, access: Access, context: RuntimeCo
   const connections = new Connections();
   const confirmations = buildConfirmations({ connections, checkpoints, llm, access }, context);
   const quotas = new Quotas(() => quotaLimits(context.configuration()));
-  const guards = { gate: buildGate(engine, context), confirmations, quotas, registry, monitor };
+  const guards = { gate: buildGate(engine, checkpoints, context), confirmations, quotas, registry, monitor };
   const { sessions, usage, commands, inputs } = buildExecution(engine, guards, context);
   return {
     access,

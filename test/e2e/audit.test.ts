@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditRecord } from '../../src/core/audit/chain.js';
 import { listAuditFiles } from '../../src/engine/audit/files.js';
 import { verifyAudit } from '../../src/engine/audit/verify.js';
-import { TestDaemon } from '../support/daemon.js';
+import { ASKING, TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { itRootIf } from '../support/root.js';
 import { canMount, Tmpfs } from '../support/tmpfs.js';
@@ -39,7 +39,7 @@ describe('the audit log of a daemon', () => {
   const requests = (name: string) => of('request').filter(({ request }) => request === name);
 
   beforeAll(async () => {
-    daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
+    daemon = await TestDaemon.start({ settings: { confirmation: ASKING } });
     config = join(daemon.directory, 'config.yaml');
     const token = daemon.createToken('agent', 'worker');
     const viewer = daemon.createToken('viewer', 'looker');
@@ -163,7 +163,7 @@ describe('the audit log of a daemon', () => {
 
 describe('typed text', () => {
   it.each(['bash', 'zsh'])('for read -s in %s is recorded by its length alone', async (shell) => {
-    await using daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
+    await using daemon = await TestDaemon.start({ settings: { confirmation: ASKING } });
     await using client = await WireClient.connect(daemon.url);
     const session = await client.openSession({ shell });
     const running = client.run('read -s answer; echo "got ${#answer}"', session);

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import type { RequestInput } from '../../src/core/protocol/requests.js';
 import { useDaemon } from '../support/daemon-and-client.js';
-import { TestDaemon } from '../support/daemon.js';
+import { ASKING, TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
 
 /** What `check_command` says, in short. */
@@ -25,7 +25,7 @@ describe('check_command', () => {
     const marker = join(daemon.workspace, 'marker');
     const command = `touch ${marker} && rm -rf ${marker}`;
     expect(await client.request('check_command', { command })).toEqual({
-      action: 'confirm',
+      action: 'checkpoint',
       class: 'destructive',
       reasons: [`rm deletes ${marker}`, `writes in the workspace: ${marker}`],
       commands: [
@@ -39,7 +39,7 @@ describe('check_command', () => {
         {
           command: `rm -rf ${marker}`,
           program: 'rm',
-          action: 'confirm',
+          action: 'checkpoint',
           class: 'destructive',
           reasons: [`rm deletes ${marker}`],
         },
@@ -51,7 +51,7 @@ describe('check_command', () => {
 
   it('knows a program with arguments, and a directory', async () => {
     expect(await check(client, { command: 'echo', args: ['$(rm x)'] })).toBe('allow read');
-    expect(await check(client, { command: 'rm', args: ['x'] })).toBe('confirm destructive');
+    expect(await check(client, { command: 'rm', args: ['x'] })).toBe('checkpoint destructive');
     expect(await check(client, { command: 'touch x', cwd: '/etc' })).toBe('confirm persistence');
     expect(await check(client, { command: 'touch x', cwd: 'sub' })).toBe('allow write');
   });
@@ -118,7 +118,7 @@ describe('check_command', () => {
 
   it('is there in the client, with and without a session', async () => {
     await using typed = await connect(daemon.url);
-    expect(await typed.check('rm', { args: ['x'] })).toMatchObject({ action: 'confirm', class: 'destructive' });
+    expect(await typed.check('rm', { args: ['x'] })).toMatchObject({ action: 'checkpoint', class: 'destructive' });
     await using session = await typed.openSession({ cwd: '/etc' });
     expect(await session.check('touch x')).toMatchObject({ class: 'persistence' });
   });
@@ -141,7 +141,7 @@ describe('with a policy and no confirmation.mode', () => {
     expect(await client.request('execute_command', { command: 'curl x' })).toMatchObject({
       error: { code: 'COMMAND_DENIED' },
     });
-    expect(await client.run('rm x')).toMatchObject({ status: 'confirmation_required', requires: 'self' });
+    expect(await client.run('rm ~/x')).toMatchObject({ status: 'confirmation_required', requires: 'self' });
   });
 });
 
@@ -152,7 +152,7 @@ describe('with a gate', () => {
     { action: 'allow', program: 'rm', path: ['/**/scrap/**'], match: ['rm scrap/x'] },
     { action: 'deny', program: 'yes', reason: 'it never ends' },
   ];
-  useDaemon((started) => ({ daemon, client } = started), { settings: { confirmation: { mode: 'self', rules } } });
+  useDaemon((started) => ({ daemon, client } = started), { settings: { confirmation: { ...ASKING, rules } } });
 
   const inWorkspace = (name: string) => join(daemon.workspace, name);
 
@@ -263,7 +263,7 @@ describe('with a gate', () => {
 
     it('into a program that a rule allows passes unjudged', async () => {
       const rules = [{ action: 'allow', program: 'bash' }];
-      await using lenient = await TestDaemon.start({ settings: { confirmation: { mode: 'self', rules } } });
+      await using lenient = await TestDaemon.start({ settings: { confirmation: { ...ASKING, rules } } });
       await using user = await WireClient.connect(lenient.url);
       const session_id = await user.openSession();
       const running = user.run('bash --norc', session_id, { cwd: lenient.workspace });
@@ -317,7 +317,7 @@ describe('the configuration of the gate', () => {
     await using client = await WireClient.connect(daemon.url);
     const config = join(daemon.directory, 'config.yaml');
     const log = join(daemon.directory, 'log');
-    const original = readFileSync(config, 'utf8');
+    const original = readFileSync(config, 'utf8').replace(/^confirmation:.*\n(?: .*\n)*/m, '');
     const reload = async (section: string, until: RegExp) => {
       writeFileSync(config, original);
       appendFileSync(config, section);
@@ -335,7 +335,7 @@ describe('the configuration of the gate', () => {
       /has errors; the old one stays/,
     );
     expect((await client.run('curl http://127.0.0.1:1')).error?.code).toBe('COMMAND_DENIED');
-    await reload('', /was read again/);
+    await reload('confirmation: { mode: off }\n', /was read again/);
     expect((await client.run('curl http://127.0.0.1:1')).error).toBeUndefined();
   });
 });
@@ -344,7 +344,7 @@ describe.each(['bash', 'zsh', 'sh'] as const)('a text that %s cannot parse', (sh
   let daemon: TestDaemon;
   let client: WireClient;
   useDaemon((started) => ({ daemon, client } = started), {
-    settings: { adapter: { shell }, confirmation: { mode: 'self', preset: 'balanced' } },
+    settings: { adapter: { shell }, confirmation: ASKING },
   });
   const TEXTS = [
     'echo "abc',

@@ -15,6 +15,9 @@ export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url)
 /** A shutdown must take less than this, in milliseconds: the fault matrix allows 5 s. */
 const STOP_TIMEOUT_MS = 8000;
 
+/** A gate that has deletions confirmed: no checkpoint is made in place of it. */
+export const ASKING = { mode: 'self', classes: { destructive: 'confirm' } } as const;
+
 /** A configuration file's content: sections, keys, values. */
 export type DaemonSettings = Partial<
   Record<
@@ -91,7 +94,8 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.audit && { audit: settings.audit }),
         ...(settings.secrets && { secrets: settings.secrets }),
         ...(settings.auth && { auth: settings.auth }),
-        ...(settings.confirmation && { confirmation: settings.confirmation }),
+        // Most tests are about what commands do, not about whether they may.
+        confirmation: settings.confirmation ?? { mode: 'off' },
         ...(settings.sandbox && { sandbox: settings.sandbox }),
         ...(settings.llm && { llm: settings.llm }),
         ...(settings.http && { http: settings.http }),

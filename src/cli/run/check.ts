@@ -18,8 +18,8 @@ interface CheckOptions extends DaemonOptions {
 type Verdict = Answer<'check_command'>;
 
 /** Exit codes by verdict. */
-const EXIT_CODES: Readonly<Record<Verdict['action'], number>> = { allow: 0, confirm: 3, deny: 4 };
-const COLOURS = { allow: 'green', confirm: 'yellow', deny: 'red' } as const;
+const EXIT_CODES: Readonly<Record<Verdict['action'], number>> = { allow: 0, checkpoint: 0, confirm: 3, deny: 4 };
+const COLOURS = { allow: 'green', checkpoint: 'green', confirm: 'yellow', deny: 'red' } as const;
 
 /** Longest command and reason in the table, in characters. */
 const MAX_COMMAND = 50;
@@ -30,7 +30,7 @@ export const checkSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'check'))
     .summary("show the policy's verdict on a command, without running it")
     .description(
-      "Shows the policy's verdict on a command: allowed, needs confirmation, or denied, with the reasons. Nothing is " +
+      "Shows the policy's verdict on a command: allowed, allowed after a checkpoint, needs confirmation, or denied, with the reasons. Nothing is " +
         'run. With `confirmation.mode: off` commands run whatever the verdict.',
     )
     .argument('<command...>', 'one argument is text for the shell; several are a program and its arguments, not parsed')
@@ -60,6 +60,8 @@ function render(output: Output, verdict: Verdict): string {
     const rows = commands.map((entry) => [`  ${entry.action}`, entry.class, onOneLine(entry.command, MAX_COMMAND)]);
     lines.push('', ...alignColumns([['  ACTION', 'CLASS', 'COMMAND'], ...rows]));
   }
+  if (action === 'checkpoint')
+    lines.push('', 'It runs once the workspace is saved; if it cannot be saved, it has to be confirmed.');
   if (!enforced) lines.push('', 'The gate is off (confirmation.mode): it would run all the same.');
   return lines.join('\n');
 }
@@ -70,4 +72,4 @@ const HELP = `${examples(
   "shell-adapter check --json 'curl https://example.org | sh' | jq .class",
 )}
 
-Exit codes: 0 it may run, 3 it has to be confirmed, 4 it is denied; 1 failed, 2 wrong usage.`;
+Exit codes: 0 it may run, with a checkpoint or without, 3 it has to be confirmed, 4 it is denied; 1 failed, 2 wrong usage.`;

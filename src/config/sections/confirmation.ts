@@ -85,9 +85,9 @@ const reviewer = z.strictObject({
 });
 
 const written = z.strictObject({
-  mode: described(oneOf([...MODES, 'off']).optional(), {
+  mode: described(oneOf([...MODES, 'off']).default('self'), {
     text: 'How commands that need it are confirmed: `self`, `operator` or `llm`; `off` lets every command run.',
-    fallback: '`self` where `preset`, `classes` or `rules` are set, otherwise `off`',
+    fallback: '`self`',
   }),
   preset: described(oneOf(PRESET_NAMES).optional(), {
     text: 'The actions of all classes of commands: `permissive`, `balanced` or `strict`.',
@@ -99,7 +99,15 @@ const written = z.strictObject({
     fallback: 'none',
   }),
   expires: duration('seconds', 60, 'How long a command waits for its confirmation.'),
-  checkpoint: flag(true, 'Whether a checkpoint is created before a confirmed command that may destroy data.'),
+  checkpoint: flag(
+    true,
+    'Whether a checkpoint is created before a command that may destroy data. If not, the action `checkpoint` means `confirm`.',
+  ),
+  checkpoint_timeout: duration(
+    'seconds',
+    5,
+    'How long a command with the action `checkpoint` waits for it. If saving takes longer, the command has to be confirmed.',
+  ),
   reviewer: reviewer.prefault({}),
 });
 
@@ -113,7 +121,7 @@ export const confirmationSection = written
     const { preset = 'balanced' } = section;
     const given = Object.entries(section.classes).filter(([, action]) => action !== undefined);
     const effective: ClassDecisions = { ...PRESETS[preset], ...Object.fromEntries(given) };
-    return { ...section, mode: modeOf(section), preset, classes: effective };
+    return { ...section, preset, classes: effective };
   });
 
 type ConfirmationSection = z.output<typeof written>;
@@ -133,16 +141,9 @@ export function splitClasses(decisions: ClassDecisions) {
   return { actions: actions as ClassActions, modes };
 }
 
-/** The effective mode. Without `mode`, settings about what to confirm imply the mode `self`. */
-function modeOf({ mode, preset, classes, rules }: ConfirmationSection): ConfirmationMode | 'off' {
-  const isConfigured = preset !== undefined || Object.keys(classes).length > 0 || rules.length > 0;
-  return mode ?? (isConfigured ? 'self' : 'off');
-}
-
 /** @returns the setting that is missing for a model to confirm commands, where the mode requires one */
 function reviewerFault(section: ConfirmationSection): string | undefined {
-  const { classes, reviewer } = section;
-  const mode = modeOf(section);
+  const { classes, mode, reviewer } = section;
   const isAsked = mode === 'llm' || (mode !== 'off' && Object.values(classes).includes('llm'));
   return isAsked && reviewer.provider === 'openai' && reviewer.model === undefined
     ? 'is needed, because commands are confirmed by llm'

@@ -11,7 +11,7 @@ export const boundText = ({ command, args = [] }: Pick<PolicyRequest, 'command' 
  * seen. Names of a session may have changed their meaning in between.
  */
 export function isCovered(approved: ShownVerdict, now: ShownVerdict & Pick<PolicyVerdict, 'action'>): boolean {
-  if (now.action !== 'confirm') return now.action === 'allow';
+  if (now.action === 'allow' || now.action === 'deny') return now.action === 'allow';
   const shown = new Set(reasonsOf(approved));
   return reasonsOf(now).every((reason) => shown.has(reason));
 }

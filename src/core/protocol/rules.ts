@@ -161,7 +161,11 @@ A waiting request is withdrawn when its connection ends, when its own client rej
 A command in a session that waits for confirmation does not block the commands after it.
 
 Before a confirmed command that is or may be destructive, the daemon saves the workspace (\`confirmation.checkpoint\`). Restoring \`checkpoint_id\` of
-the result undoes the command. If the workspace could not be saved, the result has the warning \`NO_CHECKPOINT\`.
+the result undoes what the command has done to the workspace. If the workspace could not be saved, the result has the warning \`NO_CHECKPOINT\`.
+
+Where the policy's action is \`checkpoint\`, a command needs no confirmation: the daemon saves the workspace, runs the command, and adds the warning
+\`CHECKPOINT_SAVED\` with \`checkpoint_id\`. If the checkpoint does not contain all that the command destroys, or takes longer than
+\`confirmation.checkpoint_timeout\`, the command needs a confirmation, and \`reasons\` begins with the cause. Later commands of the session wait for it.
 
 ## Idempotency
 

@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { type Principal, canAccess } from '../../core/access/principal.js';
+import type { Uncovered } from '../../core/checkpoints/coverage.js';
 import { AdapterError } from '../../core/errors.js';
 import { checkpointIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Log } from '../../core/logging/log.js';
@@ -18,7 +19,9 @@ import type {
   SavedCheckpoint,
   StoreOptions,
 } from '../../engine/checkpoints/job.js';
+import { pathsWithin } from '../../engine/checkpoints/files/excluded-paths.js';
 import type { CheckpointLimits } from '../../engine/checkpoints/files/limits.js';
+import { toText } from '../../engine/checkpoints/git/byte-path.js';
 import type { CheckpointFacts } from '../../engine/checkpoints/git/repository.js';
 import { hasInterruptedRestore } from '../../engine/checkpoints/restore/journal.js';
 import { randomBytes } from '../../engine/system/random.js';
@@ -47,6 +50,15 @@ export interface CheckpointsOptions {
   readonly log: Log;
 }
 
+/** A checkpoint that was saved before a command. */
+export interface SavedBefore {
+  readonly id: string;
+  /** What it does not contain. */
+  readonly uncovered: readonly Uncovered[];
+  /** Whether all of that is listed. */
+  readonly isComplete: boolean;
+}
+
 /** Saves, compares and restores the workspace, one job at a time. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
@@ -72,13 +84,21 @@ export class Checkpoints {
   }
 
   /**
-   * Saves a checkpoint before a possibly destructive command; returns the id with which the command's effects can be
-   * undone. Such checkpoints are the first to be dropped when room is needed. The caller decides about the command when
+   * Saves a checkpoint before a possibly destructive command, with which the command's effects can be undone. Such
+   * checkpoints are the first to be dropped when room is needed. The caller decides about the command when
    * this fails.
    * @throws AdapterError the same errors as `checkpoint_workspace`
    */
-  async saveBeforeCommand(label: string, principal: Principal): Promise<string> {
-    return (await this.#save(label, 'before_command', principal)).id;
+  async saveBeforeCommand(label: string, principal: Principal): Promise<SavedBefore> {
+    const { id, skipped } = await this.#save(label, 'before_command', principal);
+    const own = [...pathsWithin(this.#realWorkspace, this.#options.excluded)].map(toText);
+    const uncovered = [...skipped.shown, ...own.map((path) => ({ path, reason: 'own' as const }))];
+    return { id, uncovered, isComplete: skipped.count === skipped.shown.length };
+  }
+
+  /** The workspace with symbolic links resolved. */
+  get workspace(): string {
+    return this.#realWorkspace;
   }
 
   /**

@@ -51,6 +51,9 @@ export interface CommandPlace {
   readonly refused?: RefusedText;
 }
 
+/** What was done before a command, after a confirmation or in place of one. */
+export type Preparation = Pick<Approval, 'checkpointId' | 'warnings'>;
+
 /** Creates commands from admitted requests, within queue and one-shot limits. */
 export class CommandFactory {
   readonly #options: CommandFactoryOptions;
@@ -72,7 +75,11 @@ export class CommandFactory {
    * Accepts a command: it is not started yet, but it is counted, recorded in the audit trail, and found by its id.
    * @throws AdapterError SESSION_BUSY, SESSION_LIMIT, BAD_DIRECTORY, INVALID_REQUEST; the command is then not accepted
    */
-  accept(request: Request<'execute_command'>, place: CommandPlace, approval: Approval | undefined): CommandRecord {
+  accept(
+    request: Request<'execute_command'>,
+    place: CommandPlace,
+    preparation: Preparation | undefined,
+  ): CommandRecord {
     const { registry, spoolDirectory, metrics, audit, secrets } = this.#options;
     const { caller, owner, session, refused } = place;
     const limits = this.#options.limits();
@@ -90,10 +97,10 @@ export class CommandFactory {
       request,
       warnings: [
         ...(session ? this.#options.health.takeWarnings(session) : []),
-        ...warningsOf(approval),
+        ...warningsOf(preparation),
         ...warningsOf(refused),
       ],
-      checkpointId: approval?.checkpointId,
+      checkpointId: preparation?.checkpointId,
     };
     registry.add(record);
     audit.record(commandStarted(record, caller));

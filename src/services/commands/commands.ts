@@ -11,7 +11,7 @@ import { settled } from '../registry/command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import { assertKept, forgotten, textOf, usedId } from '../registry/command-failures.js';
-import { type CommandFactory, type CommandPlace, newCommandId } from './command-factory.js';
+import { type CommandFactory, type CommandPlace, newCommandId, type Preparation } from './command-factory.js';
 import { CommandTargets } from './command-targets.js';
 import type { CommandDispatcher } from './command-dispatcher.js';
 import { commandAction, inputAction } from '../confirmations/actions.js';
@@ -95,7 +95,9 @@ export class Commands {
     const twin = this.#findKnown(request, owner);
     if (twin) return this.#repeat(twin, request, caller.sink);
     if (question?.refused) return this.#start(request, { ...place, refused: question.refused });
-    return question ? this.#ask(question, request, place) : this.#start(request, place);
+    return question && !question.saved
+      ? this.#ask(question, request, place)
+      : this.#start(request, place, question?.saved);
   }
 
   /** Waits for a command; returns its result, or the partial result after the timeout. */
@@ -193,9 +195,9 @@ export class Commands {
   // --- accepting --------------------------------------------------------------------------------------------------
 
   /** Starts an admitted command. */
-  #start(request: Request<'execute_command'>, place: CommandPlace, approval?: Approval): Promise<CommandResult> {
+  #start(request: Request<'execute_command'>, place: CommandPlace, preparation?: Preparation): Promise<CommandResult> {
     const { caller, session } = place;
-    const record = this.#options.factory.accept(request, place, approval);
+    const record = this.#options.factory.accept(request, place, preparation);
     this.#options.gate.noteStart(request, record.command);
     if (session) this.#options.dispatcher.inSession(record, session, request, caller.sink);
     else if (request.tty === true) this.#options.dispatcher.onOwnTerminal(record, request, caller);

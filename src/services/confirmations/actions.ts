@@ -47,7 +47,7 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
     fingerprint: fingerprintOf(request),
     assertReady,
     run: async (approval) => {
-      const again = await gate.admit(request, session, caller);
+      const again = await gate.admitConfirmed(request, session, caller);
       if (again) confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
       // No other event can be handled from here on.
       assertReady();

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import { realPathOf } from '../../engine/system/real-path.js';
 import { changedPlace } from './failures.js';
 
 /** Most paths that are compared. */
@@ -19,29 +19,26 @@ export class Surroundings {
   readonly #scripts: ReadonlyMap<string, string>;
 
   constructor({ paths, scripts }: Pick<PolicyVerdict, 'paths' | 'scripts'>) {
-    this.#places = new Map(paths.slice(0, MAX_PATHS).map((path) => [path, realPlace(path)]));
+    this.#places = new Map(paths.slice(0, MAX_PATHS).map((path) => [path, realPathOf(path)]));
     this.#scripts = new Map(scripts.slice(0, MAX_PATHS).map((path) => [path, contentOf(path)]));
   }
 
-  /** @throws AdapterError CONFIRMATION_MISMATCH when a path leads elsewhere now, or a script has changed */
-  assertUnchanged(): void {
+  /** Describes a path that leads elsewhere now, or a script that has changed; undefined when there is none. */
+  findChange(): string | undefined {
     for (const [path, place] of this.#places) {
-      const now = realPlace(path);
-      if (now !== place) throw changedPlace(`${path} led to ${place} and leads to ${now} now`);
+      const now = realPathOf(path);
+      if (now !== place) return `${path} led to ${place} and leads to ${now} now`;
     }
     for (const [path, content] of this.#scripts) {
-      if (contentOf(path) !== content) throw changedPlace(`the script ${path} has changed`);
+      if (contentOf(path) !== content) return `the script ${path} has changed`;
     }
+    return undefined;
   }
-}
 
-/** The path without links; of one that does not exist, that of the directory in which it would be. */
-function realPlace(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // ENOENT, ENOTDIR, EACCES: what is above it can be compared.
-    return path === '/' ? path : join(realPlace(dirname(path)), basename(path));
+  /** @throws AdapterError CONFIRMATION_MISMATCH when `findChange` finds one */
+  assertUnchanged(): void {
+    const change = this.findChange();
+    if (change !== undefined) throw changedPlace(change);
   }
 }
 

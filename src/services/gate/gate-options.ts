@@ -1,7 +1,9 @@
+import type { Principal } from '../../core/access/principal.js';
 import type { AuditTrail } from '../../core/audit/event.js';
 import type { Log } from '../../core/logging/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { Warning } from '../../engine/command/command.js';
 import type { SessionFacts } from './session-facts.js';
 import type { RefusedText } from './syntax-guard.js';
 
@@ -10,6 +12,27 @@ export interface GateSettings {
   /** False when commands pass without checks. */
   readonly isEnforced: boolean;
   readonly policy: Policy;
+  /** The policy for what no checkpoint can undo: typed text, and the variables of a session. */
+  readonly confirmingPolicy: Policy;
+}
+
+/** A checkpoint with which what a command destroys can be undone. */
+export interface SavedWorkspace {
+  readonly checkpointId: string;
+  readonly warnings: readonly Warning[];
+}
+
+/** Saves the workspace before a command whose effects a checkpoint can undo. */
+export interface CheckpointGuard {
+  /**
+   * Saves the workspace, unless that takes longer than configured.
+   * @returns what was saved, or the reason why the command has to be confirmed instead
+   */
+  secure(
+    request: PolicyRequest,
+    verdict: PolicyVerdict,
+    principal: Principal,
+  ): Promise<SavedWorkspace | { readonly reason: string }>;
 }
 
 /** An action that has to be confirmed before it is done. */
@@ -17,6 +40,8 @@ export interface GateQuestion {
   /** The text that would run, with all its inputs. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;
+  /** Set when the workspace was saved, so that no confirmation is needed. */
+  readonly saved?: SavedWorkspace | undefined;
   /** Set when the shell rejects the text: then no confirmation is needed. */
   readonly refused?: RefusedText | undefined;
   /** Notes that the action is done after a confirmation. */

@@ -2,15 +2,22 @@ import type { Principal } from '../../core/access/principal.js';
 import type { PolicyFacts, TypingFacts } from '../../core/policy/model/facts.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { isStandardProgram } from '../../core/policy/words/program-name.js';
-import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
+import {
+  addFinding,
+  confirmInstead,
+  decide,
+  type Policy,
+  type PolicyVerdict,
+} from '../../core/policy/decision/policy.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Caller } from '../registry/caller.js';
 import { judgedCommands } from '../registry/judged-commands.js';
-import type { GateQuestion, TypingGateOptions } from './gate-options.js';
+import type { CheckpointGuard, GateQuestion, TypingGateOptions } from './gate-options.js';
 import type { SyntaxGuard } from './syntax-guard.js';
 import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
 import { judgeRepository } from './repository-settings.js';
+import { isBusy } from './session-facts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
 
@@ -18,6 +25,7 @@ import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
 export interface GateOptions extends TypingGateOptions {
   readonly syntax: Pick<SyntaxGuard, 'refusal'>;
   readonly typing: TypingGate;
+  readonly checkpoints: CheckpointGuard;
 }
 
 /** Undefined for an allowed request. A denied one throws COMMAND_DENIED instead. */
@@ -39,13 +47,34 @@ export class CommandGate {
   }
 
   /**
-   * Decides on a command, synchronously where possible.
+   * Decides on a command, synchronously where possible. Saves the workspace where the policy requires a checkpoint.
    * @throws AdapterError COMMAND_DENIED
    */
   admit(
     request: Request<'execute_command'>,
     session: SessionRecord | undefined,
+    caller: Pick<Caller, 'principal'>,
+  ): Judgement | Promise<Judgement> {
+    return this.#admit(request, session, caller, (question) => this.#secure(question, session, caller));
+  }
+
+  /**
+   * Decides again on a command that was confirmed. Whether to save the workspace was decided with the confirmation.
+   * @throws AdapterError COMMAND_DENIED
+   */
+  admitConfirmed(
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
+    caller: Pick<Caller, 'principal'>,
+  ): Judgement | Promise<Judgement> {
+    return this.#admit(request, session, caller, (question) => question);
+  }
+
+  #admit(
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
     { principal }: Pick<Caller, 'principal'>,
+    secure: (question: Judgement) => Judgement | Promise<Judgement>,
   ): Judgement | Promise<Judgement> {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) {
@@ -57,8 +86,11 @@ export class CommandGate {
     const gather = () => this.#options.facts.of(session, request.cwd, false);
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
-    const judge = (known: PolicyFacts) =>
-      this.#checkSyntax(this.#judge(policy, request, { ...known, typing }, { session, principal }), request, session);
+    const judge = (known: PolicyFacts) => {
+      const question = this.#judge(policy, request, { ...known, typing }, { session, principal });
+      if (question?.verdict.action === 'checkpoint') return secure(question);
+      return this.#checkSyntax(question, request, session);
+    };
     const judged = facts instanceof Promise ? facts.then(judge) : judge(facts);
     if (session && judged instanceof Promise) remember(this.#pending, session, judged);
     return judged;
@@ -72,6 +104,22 @@ export class CommandGate {
   ): Judgement | Promise<Judgement> {
     if (question?.verdict.isUnparsable !== true) return question;
     return this.#options.syntax.refusal(request, session).then((refused) => ({ ...question, refused }));
+  }
+
+  /** Saves the workspace, or requires a confirmation if that is not possible. */
+  async #secure(
+    question: Judgement,
+    session: SessionRecord | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Promise<Judgement> {
+    if (!question) return undefined;
+    const { request, verdict } = question;
+    const saved =
+      session && isBusy(session)
+        ? { reason: 'the session runs another command, so that no checkpoint can be made just before this one' }
+        : await this.#options.checkpoints.secure(request, verdict, principal);
+    if (!('reason' in saved)) return { ...question, saved };
+    return { ...question, verdict: confirmInstead(verdict, saved.reason) };
   }
 
   /** Returns the gate's verdict on a command. Nothing is run, and no confirmation is requested. */
@@ -122,7 +170,7 @@ export class CommandGate {
     { env = {}, shell }: Pick<Request<'open_session'>, 'env' | 'shell'>,
     { principal }: Pick<Caller, 'principal'>,
   ): Promise<void> {
-    const { isEnforced, policy } = this.#options.settings();
+    const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
     const program = unusualShell(shell);
     if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
     const facts = await this.#options.facts.of(undefined, undefined, false);
@@ -149,7 +197,8 @@ export class CommandGate {
     this.#options.audit.record({ ...judgementRecord(verdict, session, principal), command, args });
     if (session && verdict.changesNames) this.#options.facts.forget(session);
     if (verdict.takesTyping) this.#typing.noteInteractive(request);
-    if (verdict.action === 'confirm') return { request, verdict, pass: () => undefined };
+    if (verdict.action === 'confirm' || verdict.action === 'checkpoint')
+      return { request, verdict, pass: () => undefined };
     refuse(verdict, session, this.#options.log);
     return undefined;
   }

@@ -113,4 +113,6 @@ export class SessionFacts {
   }
 }
 
-const isBusy = ({ session }: SessionRecord): boolean => session.running !== undefined || session.queued.length > 0;
+/** Whether a session runs a command, or has some waiting. */
+export const isBusy = ({ session }: SessionRecord): boolean =>
+  session.running !== undefined || session.queued.length > 0;

@@ -99,7 +99,7 @@ export class TypingGate {
    * @throws AdapterError COMMAND_DENIED
    */
   admit(session: SessionRecord, typed: Typed, principal: Principal): TypedQuestion | undefined {
-    const { isEnforced, policy } = this.#options.settings();
+    const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
     if (!isEnforced) return undefined;
     const { running } = session.session;
     if (!running || this.#granted.has(running)) return undefined;

@@ -178,7 +178,7 @@ describe('close --all', () => {
 
 describe('hints', () => {
   it('repeat the --url that was given', async () => {
-    const daemon = await start({ settings: { confirmation: { mode: 'self' } } });
+    const daemon = await start({ settings: { confirmation: { mode: 'self', checkpoint: false } } });
     const { url } = daemon;
     const denied = await runCli(['exec', '-n', '--url', url, 'rm -r x']);
     const [, line = ''] = /^Confirm it: (.*)$/m.exec(denied.stderr) ?? [];

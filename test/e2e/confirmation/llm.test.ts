@@ -98,7 +98,7 @@ it('a model that is not there means no', async () => {
   const { url } = gone;
   await gone[Symbol.asyncDispose]();
   await using lonely = await TestDaemon.start({
-    settings: { confirmation: { mode: 'llm', reviewer: { base_url: url, model: 'm' } } },
+    settings: { confirmation: { mode: 'llm', checkpoint: false, reviewer: { base_url: url, model: 'm' } } },
   });
   await using user = await WireClient.connect(lonely.url);
   expect((await user.run('rm -f x')).error?.code).toBe('COMMAND_DENIED');

@@ -214,7 +214,9 @@ describe('a command that an operator has to confirm', () => {
 
 describe('the end of waiting', () => {
   it('expires', async () => {
-    await using hasty = await TestDaemon.start({ settings: { confirmation: { mode: 'operator', expires: 0.2 } } });
+    await using hasty = await TestDaemon.start({
+      settings: { confirmation: { mode: 'operator', checkpoint: false, expires: 0.2 } },
+    });
     await using client = await WireClient.connect(hasty.url);
     const { error } = await client.run('rm -f x');
     expect(error).toMatchObject({ code: 'COMMAND_DENIED', details: { outcome: 'expired' } });
@@ -223,7 +225,9 @@ describe('the end of waiting', () => {
   });
 
   it('comes with the daemon’s: whoever waits is told', async () => {
-    await using ending = await TestDaemon.start({ settings: { confirmation: { mode: 'operator' } } });
+    await using ending = await TestDaemon.start({
+      settings: { confirmation: { mode: 'operator', checkpoint: false } },
+    });
     await using client = await WireClient.connect(ending.url);
     const running = client.run('rm -f x');
     await eventOf(client, 'rm -f x');

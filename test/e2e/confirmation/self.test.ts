@@ -6,12 +6,14 @@ import { describe, expect, it } from 'vitest';
 
 import { ConfirmationRequiredError, connect } from '../../../src/client/index.js';
 import { useDaemon } from '../../support/daemon-and-client.js';
-import { TestDaemon } from '../../support/daemon.js';
+import { ASKING, TestDaemon } from '../../support/daemon.js';
 import { WireClient, type WireAnswer } from '../../support/wire.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
-useDaemon((started) => ({ daemon, client } = started), { settings: { confirmation: { mode: 'self' } } });
+useDaemon((started) => ({ daemon, client } = started), {
+  settings: { confirmation: ASKING },
+});
 
 const inWorkspace = (name: string) => join(daemon.workspace, name);
 const fileIn = (name: string): string => {
@@ -146,7 +148,7 @@ describe('a command that has to be confirmed', () => {
 
   it('whose workspace cannot be saved runs with a warning', async () => {
     await using full = await TestDaemon.start({
-      settings: { confirmation: { mode: 'self' }, checkpoints: { max_files: 1 } },
+      settings: { confirmation: ASKING, checkpoints: { max_files: 1 } },
     });
     await using user = await WireClient.connect(full.url);
     await user.run('touch a b c');

@@ -5,9 +5,9 @@ import { PRESETS } from '../../../src/core/policy/decision/presets.js';
 import { BARE_ENV, load, problemsOf } from './support.js';
 
 describe('confirmation', () => {
-  it('stops nothing unless told to', () => {
+  it('is as shipped where nothing is said', () => {
     expect(load('').confirmation).toEqual({
-      mode: 'off',
+      mode: 'self',
       preset: 'balanced',
       classes: PRESETS.balanced,
       actions: PRESETS.balanced,
@@ -15,6 +15,7 @@ describe('confirmation', () => {
       rules: [],
       expiresMs: 60_000,
       checkpoint: true,
+      checkpointTimeoutMs: 5000,
       reviewer: {
         provider: 'openai',
         baseUrl: 'https://api.openai.com/v1',
@@ -26,7 +27,7 @@ describe('confirmation', () => {
   });
 
   it.each(['preset: balanced', 'classes: { network: deny }', 'rules: [{ action: deny, program: npm }]'])(
-    'is on where a policy is configured without a mode: %s',
+    'is on unless the mode says off: %s',
     (text) => {
       expect(load(`confirmation: { ${text} }`).confirmation.mode).toBe('self');
       expect(load(`confirmation: { mode: off, ${text} }`).confirmation.mode).toBe('off');
@@ -86,14 +87,16 @@ describe('confirmation', () => {
     ['{ classes: { writing: deny } }', expect.stringContaining('1:28 confirmation.classes.writing: unknown key')],
     [
       '{ classes: { write: no } }',
-      expect.stringContaining('must be one of allow, confirm, deny, self, operator, llm; got the text "no"'),
+      expect.stringContaining(
+        'must be one of allow, checkpoint, confirm, deny, self, operator, llm; got the text "no"',
+      ),
     ],
     ['{ expires: 0 }', expect.stringContaining('must be a number of seconds above 0')],
     ['{ rules: deny }', '1:24 confirmation.rules: must be a list of rules; got the text "deny"'],
     ['{ rules: [deny] }', expect.stringContaining('1:25 confirmation.rules[0]: must be a mapping with an action')],
     [
       '{ rules: [{ program: x }] }',
-      expect.stringContaining('confirmation.rules[0].action: must be one of allow, confirm, deny'),
+      expect.stringContaining('confirmation.rules[0].action: must be one of allow, checkpoint, confirm, deny'),
     ],
     [
       '{ rules: [{ action: deny, progam: x }] }',

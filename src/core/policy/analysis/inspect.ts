@@ -6,6 +6,7 @@ import type { CommandClass } from '../model/classes.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { Finding, JudgedCommand } from '../model/finding.js';
 import type { AnalysisFacts } from '../paths/path-kinds.js';
+import { directoryOf } from '../paths/paths.js';
 import { PROGRAMS } from '../programs/programs.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { judgeSimpleCommand } from './judge-command.js';
@@ -54,8 +55,20 @@ const KEYWORDS =
 export function inspect(request: PolicyRequest, facts: PolicyFacts): Inspection {
   const inspector = new Inspector(facts);
   inspector.run(request);
-  return inspector;
+  const { commands, notes, changesNames, isUnparsable } = inspector;
+  const mayLink = commands.some(({ program = '' }) => PROGRAMS.has(program, 'links'));
+  const judged = mayLink ? commands.map((command) => withoutDoubtfulLosses(command, facts.workspace)) : commands;
+  return { commands: judged, notes, changesNames, isUnparsable };
 }
+
+/** What a text deletes below a directory is elsewhere if the text itself puts a link in place of the directory. */
+const withoutDoubtfulLosses = (command: JudgedCommand, workspace: string): JudgedCommand => ({
+  ...command,
+  findings: command.findings.map(({ losses, ...finding }) => {
+    const isCertain = losses?.every(({ path, sparesGit }) => sparesGit || directoryOf(path) === workspace) === true;
+    return isCertain ? { ...finding, losses } : finding;
+  }),
+});
 
 class Inspector implements AnalysisContext, Inspection {
   readonly facts: AnalysisFacts;

@@ -1,6 +1,6 @@
 import { type CommandClass, type PolicyAction, rankOf, stricter } from '../model/classes.js';
 import type { PolicyFacts } from '../model/facts.js';
-import type { Finding, JudgedCommand } from '../model/finding.js';
+import type { Finding, JudgedCommand, Loss } from '../model/finding.js';
 import { inspect, type Inspection, type PolicyRequest } from '../analysis/inspect.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { ClassActions } from './presets.js';
@@ -34,7 +34,8 @@ export interface PolicyVerdict {
   readonly reasons: readonly string[];
   readonly commands: readonly CommandVerdict[];
   /**
-   * Causes of the confirmation: each class that requires it, and `rule` when a rule does. Empty when none is required.
+   * Causes of the confirmation or checkpoint: each class that requires it, and `rule` when a rule does. Empty when none
+   * is required.
    */
   readonly causes: readonly ConfirmationCause[];
   /** Names may have another meaning in the session afterwards. */
@@ -49,6 +50,8 @@ export interface PolicyVerdict {
   readonly scripts: readonly string[];
   /** Directories from which it looks for repositories of git. */
   readonly repositories: readonly string[];
+  /** What a checkpoint has to contain, where the action is `checkpoint`. */
+  readonly losses: readonly Loss[];
 }
 
 /** Decides on a request. Never throws. */
@@ -95,8 +98,24 @@ function decideInspected(policy: Policy, request: PolicyRequest, inspection: Ins
     paths: [...new Set(commands.flatMap(({ paths }) => paths))],
     scripts: [...new Set(commands.flatMap(({ scripts = [] }) => scripts))],
     repositories: [...new Set(commands.flatMap(({ repositories = [] }) => repositories))],
+    losses: commands.flatMap(({ findings }) => findings.flatMap(({ losses = [] }) => losses)),
   };
 }
+
+/** Requires a confirmation in place of a checkpoint. */
+export const confirmInstead = (verdict: PolicyVerdict, reason: string): PolicyVerdict => ({
+  ...verdict,
+  action: 'confirm',
+  reasons: [reason, ...verdict.reasons].slice(0, POLICY_LIMITS.maxReasons),
+});
+
+/** The policy for places in which no checkpoint can be made: a confirmation is required instead. */
+export const withoutCheckpoints = ({ actions, rules }: Policy): Policy => ({
+  actions: Object.fromEntries(
+    Object.entries(actions).map(([name, action]) => [name, action === 'checkpoint' ? 'confirm' : action]),
+  ) as ClassActions,
+  rules: rules.map((rule) => (rule.action === 'checkpoint' ? { ...rule, action: 'confirm' } : rule)),
+});
 
 /** Adds what was found out elsewhere about a request. */
 export function addFinding(policy: Policy, verdict: PolicyVerdict, finding: Finding): PolicyVerdict {
@@ -154,18 +173,28 @@ function matchText({ rules }: Policy, { command, args = [] }: PolicyRequest): re
 }
 
 const ofRule = (action: PolicyAction, commandClass: CommandClass, reason: string): Decision => {
-  return { action, class: commandClass, reasons: [reason], causes: action === 'confirm' ? ['rule'] : [] };
+  return { action, class: commandClass, reasons: [reason], causes: isRestrained(action) ? ['rule'] : [] };
 };
 
 function decideFinding({ actions }: Policy, finding: Finding): Decision {
-  const action = finding.isCatastrophe === true ? 'deny' : actions[finding.class];
+  const action = actionOn(finding, actions);
   return {
     action,
     class: finding.class,
     reasons: finding.reason === '' ? [] : [finding.reason],
-    causes: action === 'confirm' ? [finding.class] : [],
+    causes: isRestrained(action) ? [finding.class] : [],
   };
 }
+
+/** A checkpoint is no substitute for a confirmation where it cannot bring back what is destroyed, or undo the effect. */
+function actionOn(finding: Finding, actions: ClassActions): PolicyAction {
+  if (finding.isCatastrophe === true) return 'deny';
+  const action = actions[finding.class];
+  const isBeyondFiles = rankOf(finding.class) >= rankOf('destructive') && finding.losses === undefined;
+  return action === 'checkpoint' && isBeyondFiles ? 'confirm' : action;
+}
+
+const isRestrained = (action: PolicyAction): boolean => action === 'confirm' || action === 'checkpoint';
 
 /** The strictest decision, with the reasons of all of them, the strictest first. */
 function combine(decisions: readonly Decision[]): Decision {

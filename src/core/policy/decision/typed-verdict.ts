@@ -31,6 +31,6 @@ export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
     return { ...command, text: name, program: name === NAME_PLACEHOLDER ? undefined : name, reasons };
   });
   const reasons = [...new Set(commands.flatMap((command) => command.reasons))];
-  const known = { paths: [], scripts: [], repositories: [] };
+  const known = { paths: [], scripts: [], repositories: [], losses: [] };
   return { ...verdict, ...known, commands, reasons: reasons.length > 0 ? reasons : [`it ${EFFECTS[verdict.class]}`] };
 }

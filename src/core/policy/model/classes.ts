@@ -29,14 +29,17 @@ export const COMMAND_CLASSES = [
 /** Class of a command. */
 export type CommandClass = (typeof COMMAND_CLASSES)[number];
 
-/** Actions of the policy, from the mildest to the strictest. */
-export const POLICY_ACTIONS = ['allow', 'confirm', 'deny'] as const;
+/**
+ * Actions of the policy, from the mildest to the strictest. `checkpoint` saves the workspace, and runs the command without
+ * a question if what it destroys can be brought back from there; otherwise it has to be confirmed.
+ */
+export const POLICY_ACTIONS = ['allow', 'checkpoint', 'confirm', 'deny'] as const;
 
 /** Action of the policy. */
 export type PolicyAction = (typeof POLICY_ACTIONS)[number];
 
 const CLASS_RANKS = new Map<CommandClass, number>(COMMAND_CLASSES.map((name, rank) => [name, rank]));
-const ACTION_RANKS: Readonly<Record<PolicyAction, number>> = { allow: 0, confirm: 1, deny: 2 };
+const ACTION_RANKS: Readonly<Record<PolicyAction, number>> = { allow: 0, checkpoint: 1, confirm: 2, deny: 3 };
 
 /** Rank of a class in the order, from 0. */
 export const rankOf = (name: CommandClass): number => CLASS_RANKS.get(name) ?? 0;

@@ -1,11 +1,21 @@
 import type { CommandClass } from './classes.js';
 import type { TypedLanguage } from './typing.js';
 
+/** Files in the workspace that a command destroys, and that a checkpoint can bring back. */
+export interface Loss {
+  /** Absolute, normalized; its last component may be a pattern. Everything below it counts. */
+  readonly path: string;
+  /** Whether directories of git below it stay as they are. */
+  readonly sparesGit: boolean;
+}
+
 /** One effect of a command. */
 export interface Finding {
   readonly class: CommandClass;
   /** For people and models: the effect and its target. */
   readonly reason: string;
+  /** All that is destroyed, if a checkpoint can bring it back; undefined where none can. */
+  readonly losses?: readonly Loss[];
   /** Irreparable: denied by every preset, even when rules allow it. */
   readonly isCatastrophe?: boolean;
   /**

@@ -22,6 +22,9 @@ export function isWithin(path: string, directory: string): boolean {
   return directory === '/' || path === directory || path.startsWith(`${directory}/`);
 }
 
+/** The directory that contains an absolute, normalized path. */
+export const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/';
+
 /** The last component of a path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 

@@ -15,6 +15,7 @@ import {
   type PathKind,
 } from '../paths/path-kinds.js';
 import { baseName, isWithin, normalizePath, resolvePath } from '../paths/paths.js';
+import { type LossContext, lossesOf } from './losses.js';
 import { typedLanguage } from './typed-input.js';
 import type { TypedLanguage } from '../model/typing.js';
 import { TEMPORARY } from '../words/variables.js';
@@ -80,6 +81,14 @@ export class CommandAnalysis {
   /** Adds a finding about the program. */
   add(commandClass: CommandClass, reason: string): void {
     this.#add({ class: commandClass, reason, isOfProgram: true });
+  }
+
+  /** Adds a finding about changes to files in the workspace that git discards. */
+  addDiscarded(reason: string, files: readonly Argument[]): void {
+    const losses = files.map((file) => lossesOf(file, this.#pathsOf(file), this.#lossContext(true)));
+    const isRecoverable = losses.length > 0 && losses.every((each) => each !== undefined);
+    const all = isRecoverable ? { losses: losses.flat() } : {};
+    this.#add({ class: 'destructive', reason, isOfProgram: true, ...all });
   }
 
   /**
@@ -233,15 +242,24 @@ export class CommandAnalysis {
     this.addSideEffect('destructive', `${what} a path that is known only at run time${empty}: ${shorten(text)}`);
   }
 
-  #removePath(path: string, { isGlob, isSample }: Argument, what: string, isRecursive: boolean): void {
+  #removePath(path: string, argument: Argument, what: string, isRecursive: boolean): void {
     const { facts } = this.inquiry;
+    const { isGlob, isSample } = argument;
     const isFatal = isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
     if (isFatal && isRecursive) this.addFatal(`${what} a directory on which everything depends: ${path}`);
     else if (isRawDevice(path)) this.addFatal(`${what} a disk: ${path}`);
     else if (isSample && isWithin(path, TEMPORARY)) this.add('write', `${what} a temporary file that it has created`);
-    else this.add('destructive', `${what} ${path}`);
+    else {
+      const losses = lossesOf(argument, [path], this.#lossContext(false));
+      this.#add({ class: 'destructive', reason: `${what} ${path}`, isOfProgram: true, ...(losses && { losses }) });
+    }
     const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
     if (commandClass === 'persistence') this.add('persistence', `${place}: ${path}`);
+  }
+
+  #lossContext(sparesGit: boolean): LossContext {
+    const { program, scope, inquiry } = this;
+    return { program, workspace: inquiry.facts.workspace, isDirect: scope.depth <= 1, sparesGit };
   }
 
   #add(finding: Finding): void {

@@ -15,6 +15,7 @@ import type { ListedBelow, SimpleCommand } from './simple-command.js';
  * - `fetches`: what it writes comes from another machine.
  * - `metadata`: it prints properties of a file, but not its content.
  * - `unread`: it takes names of files whose content it does not read.
+ * - `links`: it may put a symbolic link in place of a directory.
  * - `edits`: it changes files according to a script, so the verdict depends on the files that it is given.
  * - `declares`: a builtin that assigns the values of its arguments.
  * - `variables`: it sets variables to values that no table predicts.
@@ -29,6 +30,7 @@ export type ProgramTrait =
   | 'fetches'
   | 'metadata'
   | 'unread'
+  | 'links'
   | 'edits'
   | 'declares'
   | 'variables'

@@ -61,7 +61,9 @@ export const commandResult = z.object({
   survivors: optional(z.array(processInfo)).describe('Processes that were to be ended and could not be'),
   spool_error: optional(z.string()).describe('Why the middle of a long output could not be kept'),
   warnings: z.array(warning),
-  checkpoint_id: optional(checkpointId).describe('The checkpoint that was made before a confirmed command'),
+  checkpoint_id: optional(checkpointId).describe(
+    'The checkpoint that was made before the command: restoring it undoes what the command has done to the workspace',
+  ),
   accepted_bytes: optional(z.int()).describe('Of input that was confirmed: what was typed into this command'),
   ...optionalTerms,
 });

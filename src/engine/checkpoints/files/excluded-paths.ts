@@ -1,7 +1,7 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { relative } from 'node:path';
 
 import type { BytePath } from '../../../core/checkpoints/entry.js';
+import { realPathOf } from '../../system/real-path.js';
 import { fromText } from '../git/byte-path.js';
 
 /**
@@ -13,15 +13,4 @@ export function pathsWithin(workspace: string, paths: readonly string[]): Readon
     .map((path) => relative(workspace, realPathOf(path)))
     .filter((path) => path !== '' && path !== '..' && !path.startsWith('../'));
   return new Set(inside.map(fromText));
-}
-
-/** Resolves all links of a path; for a missing file, those of its existing part. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // ENOENT, or a dangling link.
-    const parent = dirname(path);
-    return parent === path ? path : join(realPathOf(parent), basename(path));
-  }
 }

@@ -48,7 +48,7 @@ describe('Checkpoints', () => {
     using bench = new ServiceBench({ 'a.txt': '1' });
     const saved = bench.tree;
     const checkpoints = bench.make();
-    const id = await checkpoints.saveBeforeCommand('rm -rf .', LOCAL_PRINCIPAL);
+    const { id } = await checkpoints.saveBeforeCommand('rm -rf .', LOCAL_PRINCIPAL);
     rmSync(join(bench.workspace, 'a.txt'));
     await checkpoints.restore({ checkpoint_id: id, paths: undefined }, LOCAL_PRINCIPAL);
     expect(bench.tree).toEqual(saved);

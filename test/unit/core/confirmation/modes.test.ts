@@ -14,7 +14,7 @@ const FUNCTIONS = new Map([['tidy', '{ rm -r build; }']]);
 
 const judge = (request: PolicyRequest | string, functions = FUNCTIONS) =>
   decide(
-    { actions: PRESETS.balanced, rules },
+    { actions: { ...PRESETS.balanced, destructive: 'confirm' }, rules },
     typeof request === 'string' ? { command: request } : request,
     factsOfFreshShell('/work/space', { functions, home: '/home/user' }),
   );

@@ -30,6 +30,7 @@ const question = (changes: Partial<ReviewQuestion>): ReviewQuestion => ({
     paths: [],
     scripts: [],
     repositories: [],
+    losses: [],
   },
   ...changes,
 });

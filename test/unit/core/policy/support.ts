@@ -1,7 +1,7 @@
 import type { CommandClass, PolicyAction } from '../../../../src/core/policy/model/classes.js';
 import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model/facts.js';
 import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
-import { decide, type PolicyVerdict } from '../../../../src/core/policy/decision/policy.js';
+import { decide, type PolicyVerdict, withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
 import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { compileRule, type PolicyRule, type RuleDefinition } from '../../../../src/core/policy/decision/rules.js';
 
@@ -18,14 +18,17 @@ export const facts = (given: Partial<PolicyFacts> = {}): PolicyFacts =>
     ...given,
   });
 
-/** What is decided of a command. */
+/** Actions of `balanced`, where no checkpoint can be made. */
+const ACTIONS = withoutCheckpoints({ actions: PRESETS.balanced, rules: [] }).actions;
+
+/** What is decided of a command: by `balanced` where no checkpoint can be made, unless a preset is given. */
 export function verdictOn(
   request: string | PolicyRequest,
   given: Partial<PolicyFacts> = {},
-  { preset = 'balanced', rules = [] }: { preset?: PresetName; rules?: readonly PolicyRule[] } = {},
+  { preset, rules = [] }: { preset?: PresetName; rules?: readonly PolicyRule[] } = {},
 ): PolicyVerdict {
   const asked = typeof request === 'string' ? { command: request } : request;
-  return decide({ actions: PRESETS[preset], rules }, asked, facts(given));
+  return decide({ actions: preset ? PRESETS[preset] : ACTIONS, rules }, asked, facts(given));
 }
 
 /** `action class` of a command, as tables have it. */
@@ -44,5 +47,5 @@ export function ruleOf(definition: RuleDefinition): PolicyRule {
 /** A row of a table: a command, and the class that it has. */
 export type Row = readonly [command: string, commandClass: CommandClass];
 
-/** Actions of `balanced` by class. */
-export const actionOf = (commandClass: CommandClass): PolicyAction => PRESETS.balanced[commandClass];
+/** Actions of `balanced` by class, where no checkpoint can be made. */
+export const actionOf = (commandClass: CommandClass): PolicyAction => ACTIONS[commandClass];

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { LOCAL_PRINCIPAL } from '../../../../src/core/access/principal.js';
 import type { AuditEvent } from '../../../../src/core/audit/event.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import { withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
 import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { CommandGate } from '../../../../src/services/gate/gate.js';
 import { TypingGate } from '../../../../src/services/gate/typing-gate.js';
@@ -26,8 +27,9 @@ function makeGate(
 ): GateFixture {
   const forget = vi.fn<SessionFacts['forget']>();
   const recorded: AuditEvent[] = [];
+  const policy = { actions: PRESETS[preset], rules: [] };
   const shared = {
-    settings: () => ({ isEnforced, policy: { actions: PRESETS[preset], rules: [] } }),
+    settings: () => ({ isEnforced, policy, confirmingPolicy: withoutCheckpoints(policy) }),
     facts: { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
     audit: { record: (event: AuditEvent) => recorded.push(event) },
     log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
@@ -36,6 +38,7 @@ function makeGate(
     ...shared,
     syntax: { refusal: () => Promise.resolve(undefined) },
     typing: new TypingGate(shared),
+    checkpoints: { secure: () => Promise.resolve({ reason: 'there is no disk' }) },
   });
   return { gate, forget, recorded };
 }
@@ -51,10 +54,32 @@ describe('the gate', () => {
 
   it('gives back as a question what has to be confirmed', () => {
     const { gate } = makeGate();
-    const request = { command: 'rm x' };
+    const request = { command: 'rm ~/x' };
     expect(gate.admit(request, undefined, CALLER)).toMatchObject({
       request,
       verdict: { action: 'confirm', class: 'destructive', causes: ['destructive'] },
+    });
+  });
+
+  it('gives back as a question what no checkpoint could be made for, with the reason', async () => {
+    const { gate } = makeGate();
+    const request = { command: 'rm x' };
+    const asked = await gate.admit(request, undefined, CALLER);
+    expect(asked).toMatchObject({
+      request,
+      verdict: {
+        action: 'confirm',
+        causes: ['destructive'],
+        reasons: ['there is no disk', 'rm deletes /work/space/x'],
+      },
+    });
+    expect(asked?.saved).toBeUndefined();
+  });
+
+  it('does not save the workspace again for what was confirmed', () => {
+    const { gate } = makeGate();
+    expect(gate.admitConfirmed({ command: 'rm x' }, undefined, CALLER)).toMatchObject({
+      verdict: { action: 'checkpoint', class: 'destructive' },
     });
   });
 

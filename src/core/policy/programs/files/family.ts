@@ -17,6 +17,7 @@ export const FILES: ProgramFamily = {
   traits: {
     runnable: 'rm rmdir unlink shred truncate dd find chmod chown mv tee',
     edits: 'sed',
+    links: 'ln mv cp install tar bsdtar unzip cpio',
     unread: 'rm rmdir unlink touch chmod chown chgrp',
   },
   finds: each('find gfind', foundBelow),

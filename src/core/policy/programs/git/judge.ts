@@ -1,5 +1,5 @@
 import type { Directory } from '../../model/facts.js';
-import type { Argument } from '../../words/argument.js';
+import { type Argument, literal } from '../../words/argument.js';
 import { parseArguments, tailOf } from '../../subject/options.js';
 import { kindOf } from '../../paths/path-kinds.js';
 import { resolvePath } from '../../paths/paths.js';
@@ -104,8 +104,22 @@ export function judgeGitCheckout(subject: CommandAnalysis): void {
   const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
   const isRestore = has('restore') && (!has('--staged', '-S') || has('--worktree', '-W'));
   const isOfFiles = has('checkout') && namesFiles(subject);
-  if (isRestore || isOfFiles || has('--', '.')) subject.add('destructive', 'git discards changes to files');
+  if (!isRestore && !isOfFiles && !has('--', '.')) return;
+  subject.addDiscarded('git discards changes to files', discardedFiles(subject, isRestore ? 'restore' : 'checkout'));
 }
+
+/** The files whose changes are discarded, if they are named one by one; none when others may be. */
+function discardedFiles(subject: CommandAnalysis, verb: string): readonly Argument[] {
+  const words = wordsAfter(subject, verb);
+  const isPlain = subject.args[0]?.value === verb && words.every(({ shape }) => shape === '--' || isPlainFile(shape));
+  if (!isPlain) return [];
+  const end = words.findIndex(({ shape }) => shape === '--');
+  // Without the mark, the first word may be a revision: a path that does not exist loses nothing.
+  return words.slice(end + 1);
+}
+
+/** Whether git takes a word for one file or directory: patterns match in all directories below. */
+const isPlainFile = (shape: string): boolean => /^[^-:*?[][^*?[]*$/.test(shape);
 
 const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
 
@@ -120,9 +134,13 @@ function namesFiles(subject: CommandAnalysis): boolean {
 
 /** `clean`: with `-n` it only lists what it would delete. */
 export function judgeGitClean(subject: CommandAnalysis): void {
-  const { options } = parseArguments(wordsAfter(subject, 'clean'), { options: valued('-e --exclude') });
-  if (!options.some(({ name }) => name === '-n' || name === '--dry-run'))
-    subject.add('destructive', 'git clean discards work');
+  const { options, operands } = parseArguments(wordsAfter(subject, 'clean'), { options: valued('-e --exclude') });
+  if (options.some(({ name }) => name === '-n' || name === '--dry-run')) return;
+  const isPlain = subject.args[0]?.value === 'clean' && operands.every(({ shape }) => isPlainFile(shape));
+  const files = operands.length > 0 ? operands : [literal('.')];
+  // Given twice, the option makes git delete other repositories as well.
+  const sparesGit = options.filter(({ name }) => name === '-f' || name === '--force').length < 2;
+  subject.addDiscarded('git clean discards work', isPlain && sparesGit ? files : []);
 }
 
 /** `reset`: changes the index, or also the files. */

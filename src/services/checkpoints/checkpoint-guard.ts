@@ -1,0 +1,97 @@
+import { basename, dirname, join, relative } from 'node:path';
+
+import type { Principal } from '../../core/access/principal.js';
+import { findUncovered, type LostFiles } from '../../core/checkpoints/coverage.js';
+import { SKIP_REASONS } from '../../core/checkpoints/entry.js';
+import { AdapterError } from '../../core/errors.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { Loss } from '../../core/policy/model/finding.js';
+import { settledWithin } from '../../core/time.js';
+import { realPathOf } from '../../engine/system/real-path.js';
+import { Surroundings } from '../confirmations/surroundings.js';
+import type { CheckpointGuard, SavedWorkspace } from '../gate/gate-options.js';
+import type { Checkpoints, SavedBefore } from './checkpoints.js';
+
+/** Longest label of a checkpoint, in characters. */
+const MAX_LABEL = 100;
+
+/** The label of a checkpoint that is made before a command. */
+export const labelBefore = ({ command }: Pick<PolicyRequest, 'command'>): string =>
+  `before ${command.replaceAll(/\s+/g, ' ').slice(0, MAX_LABEL)}`;
+
+/** Dependencies of `WorkspaceGuard`. */
+export interface WorkspaceGuardOptions {
+  readonly checkpoints: Pick<Checkpoints, 'saveBeforeCommand' | 'workspace'>;
+  /** How long a command waits for its checkpoint, in milliseconds. */
+  readonly timeoutMs: () => number;
+}
+
+/** Saves the workspace before a command that needs no confirmation if a checkpoint contains what it destroys. */
+export class WorkspaceGuard implements CheckpointGuard {
+  readonly #options: WorkspaceGuardOptions;
+
+  constructor(options: WorkspaceGuardOptions) {
+    this.#options = options;
+  }
+
+  async secure(
+    request: PolicyRequest,
+    verdict: PolicyVerdict,
+    principal: Principal,
+  ): Promise<SavedWorkspace | { readonly reason: string }> {
+    const { checkpoints, timeoutMs } = this.#options;
+    const { workspace } = checkpoints;
+    const lost: LostFiles[] = [];
+    for (const loss of verdict.losses) {
+      const files = lostFiles(loss, workspace);
+      if (!files) return { reason: `${loss.path} leads out of the workspace` };
+      lost.push(...files);
+    }
+    const surroundings = new Surroundings(verdict);
+    const saving = checkpoints.saveBeforeCommand(labelBefore(request), principal);
+    try {
+      const limitMs = timeoutMs();
+      if (!(await settledWithin(saving, limitMs))) {
+        saving.catch(() => undefined);
+        return { reason: `the workspace could not be saved within ${limitMs / 1000} s` };
+      }
+      const reason = findGap(lost, await saving) ?? surroundings.findChange();
+      return reason === undefined ? undoable((await saving).id) : { reason };
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error;
+      return { reason: `the workspace could not be saved: ${error.message}` };
+    }
+  }
+}
+
+/** What is lost, relative to the workspace; undefined when links lead out of it. */
+function lostFiles({ path, sparesGit }: Loss, workspace: string): readonly LostFiles[] | undefined {
+  const isWhole = path === workspace || realPathOf(path) === workspace;
+  // Some programs remove a link, others what it leads to.
+  const places = isWhole ? [workspace] : [join(realPathOf(dirname(path)), basename(path)), realPathOf(path)];
+  if (places.some((place) => place !== workspace && !place.startsWith(`${workspace}/`))) return undefined;
+  return places.map((place) => ({ path: relative(workspace, place), sparesGit }));
+}
+
+/** Describes what a checkpoint lacks of the lost files; undefined when it has all of them. */
+function findGap(lost: readonly LostFiles[], { uncovered, isComplete }: SavedBefore): string | undefined {
+  const gap = findUncovered(lost, uncovered);
+  if (gap) {
+    const why = gap.reason === 'own' ? 'it belongs to shell-adapter' : SKIP_REASONS[gap.reason];
+    return `a checkpoint does not contain ${gap.path}: ${why}`;
+  }
+  return isComplete ? undefined : 'a checkpoint does not contain many of the files in the workspace';
+}
+
+const undoable = (checkpointId: string): SavedWorkspace => ({
+  checkpointId,
+  warnings: [
+    {
+      code: 'CHECKPOINT_SAVED',
+      message:
+        'The workspace was saved before this command: restore_workspace with its checkpoint_id ' +
+        `(\`shell-adapter restore ${checkpointId}\`) brings back what it deletes.`,
+    },
+  ],
+});
