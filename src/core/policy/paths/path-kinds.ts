@@ -133,6 +133,10 @@ export function mayBeCritical(pattern: string, facts: PlaceFacts): boolean {
   return atHome(CRITICAL_DIRECTORIES, facts).some((critical) => mayMatch(pattern, critical));
 }
 
+/** Whether a path is one file in a scratch directory, which every program may overwrite. */
+export const isScratchFile = (path: string, facts: PlaceFacts, isGlob: boolean): boolean =>
+  !isGlob && kindOf(path, facts) === 'scratch' && !facts.scratch.includes(path);
+
 /** Block devices and memory: writing to them destroys their content. */
 export function isRawDevice(path: string): boolean {
   return /^\/dev\/(?:[shv]d[a-z]|xvd|nvme|mmcblk|disk|dm-|md\d|loop|mapper\/|mem$|kmem$|port$|sr\d|nbd|rbd|zd)/.test(

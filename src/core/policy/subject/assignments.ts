@@ -123,7 +123,11 @@ function judgeAssignment(subject: CommandAnalysis, assignment: Assignment): void
   if (value !== undefined && SHELL_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
 }
 
-const OWN_PROGRAMS = { class: 'execute', what: 'leads to programs of the workspace' } as const;
+const OWN_PROGRAMS = { class: 'execute', what: 'leads to programs of the workspace or of the user' } as const;
+
+/** Directories below the home directory in which tools install programs. */
+const USER_PROGRAMS =
+  /^\/(?:(?:\.local|go|\.cargo|\.npm-global|\.yarn|\.bun|\.deno|\.pyenv|\.rbenv|\.pyenv\/shims)\/bin|bin)$/;
 
 /** The effect of setting a variable; undefined when there is none with this value. */
 function effectOf(subject: CommandAnalysis, assignment: Assignment): Pick<VariableRule, 'class' | 'what'> | undefined {
@@ -134,14 +138,19 @@ function effectOf(subject: CommandAnalysis, assignment: Assignment): Pick<Variab
   return isHarmless ? undefined : rule;
 }
 
-/** Whether a value of PATH consists of the earlier one and of directories in the workspace. */
+const isOfUser = (path: string | undefined, home: string | undefined): boolean =>
+  home !== undefined && path?.startsWith(`${home}/`) === true && USER_PROGRAMS.test(path.slice(home.length));
+
+/** Whether a value of PATH consists of the earlier one, of directories in the workspace, and of such of the user. */
 function addsOwnPrograms({ inquiry, scope }: CommandAnalysis, { shape, text }: Assignment): boolean {
   const entries = shape?.split(':') ?? [];
   const added = entries.filter((entry) => entry !== UNKNOWN);
   const isOwn = (entry: string) =>
     entry !== '' &&
     !entry.includes(UNKNOWN) &&
-    resolvePath(entry, scope.directories).every((path) => kindOf(path, inquiry.facts) === 'workspace');
+    resolvePath(entry, scope.directories).every(
+      (path) => kindOf(path, inquiry.facts) === 'workspace' || isOfUser(path, inquiry.facts.home),
+    );
   return (
     entries.length === added.length + 1 && /\$(?:PATH|\{PATH\})/.test(text) && added.length > 0 && added.every(isOwn)
   );

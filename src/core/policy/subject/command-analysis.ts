@@ -5,11 +5,13 @@ import type { Finding, JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import {
+  type AnalysisFacts,
   containsSecret,
   isCritical,
   isRawDevice,
   isSecret,
   isSecretName,
+  isScratchFile,
   kindOf,
   mayBeCritical,
   type PathKind,
@@ -244,11 +246,13 @@ export class CommandAnalysis {
 
   #removePath(path: string, argument: Argument, what: string, isRecursive: boolean): void {
     const { facts } = this.inquiry;
-    const { isGlob, isSample } = argument;
-    const isFatal = isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
-    if (isFatal && isRecursive) this.addFatal(`${what} a directory on which everything depends: ${path}`);
+    if (isRecursive && isEssential(path, argument, facts))
+      this.addFatal(`${what} a directory on which everything depends: ${path}`);
     else if (isRawDevice(path)) this.addFatal(`${what} a disk: ${path}`);
-    else if (isSample && isWithin(path, TEMPORARY)) this.add('write', `${what} a temporary file that it has created`);
+    else if (argument.isSample && isWithin(path, TEMPORARY))
+      this.add('write', `${what} a temporary file that it has created`);
+    else if (!isRecursive && isScratchFile(path, facts, argument.isGlob))
+      this.add('write', `${what} a scratch file: ${path}`);
     else {
       const losses = lossesOf(argument, [path], this.#lossContext(false));
       this.#add({ class: 'destructive', reason: `${what} ${path}`, isOfProgram: true, ...(losses && { losses }) });
@@ -278,6 +282,9 @@ export class CommandAnalysis {
     return paths;
   }
 }
+
+const isEssential = (path: string, { isGlob }: Argument, facts: AnalysisFacts): boolean =>
+  isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
 
 /** A partly unknown path, as a pattern; undefined when too little of it is known. */
 function patternOf(shape: string): string | undefined {

@@ -14,7 +14,7 @@ export interface ParsedArguments {
   readonly operands: readonly Argument[];
   /** Arguments that may be an option or an operand, which is known only at run time. Also listed among the operands. */
   readonly doubtful: readonly Argument[];
-  /** The arguments after the first operand, unparsed, when parsing stopped there. */
+  /** The arguments after the first operand or the last option, unparsed, when parsing stopped there. */
   readonly rest: readonly Argument[];
 }
 
@@ -46,6 +46,8 @@ export function parseArguments(args: readonly Argument[], { options, stopsAtOper
       const read = readOptions(arg, args[index + 1], options);
       given.push(...read.given);
       if (read.takesNext) index += 1;
+      if (read.given.some(({ spec }) => spec?.isLast === true))
+        return { options: given, operands, doubtful, rest: args.slice(index + 1) };
     }
   }
   return { options: given, operands, doubtful, rest: [] };

@@ -17,6 +17,8 @@ export interface OptionSpec {
   readonly value?: ValueRole;
   /** Values without this effect. */
   readonly harmless?: RegExp;
+  /** Whether all arguments after it belong to something else: `python -m MODULE ARGUMENTS`. @default false */
+  readonly isLast?: boolean;
 }
 
 /** Role of the operands. `last-written`: all but the last are read. `first-read`: the remaining ones are text. */

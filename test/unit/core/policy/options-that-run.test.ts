@@ -147,7 +147,7 @@ describe('what options and subcommands run', () => {
   });
 
   it('is asked about where PATH leads elsewhere', () => {
-    for (const path of ['/tmp/x:$PATH', '$HOME/.local/bin:$PATH', '$x:$PATH', './bin'])
+    for (const path of ['/tmp/x:$PATH', '$HOME/Downloads:$PATH', '$x:$PATH', './bin'])
       expect(verdictOn(`export PATH="${path}"`).action).toBe('confirm');
   });
 });

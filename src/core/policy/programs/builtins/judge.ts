@@ -7,10 +7,24 @@ import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)(\[[^\]]*\])?\+?=/;
 
+/** Substitutions whose output is meant for `eval`. The commands in them are judged by themselves. */
+const SHELL_SETUP =
+  /^"?\$\((?:ssh-agent(?: -[sc])?|direnv hook (?:ba|z)sh|(?:py|rb|nod|go|j)env init(?: --?\w*)*|brew shellenv|(?:starship|zoxide) init (?:ba|z)sh|mise activate (?:ba|z)sh|fnm env(?: --[\w-]+)*|dircolors(?: -b)?)\)"?$/;
+
+/** Scripts in the home directory with which tools set themselves up in a shell. To write one, or to set HOME, is asked about. */
+const SETUP_SCRIPT =
+  /^(?:~|"?\$HOME|"?\$\{HOME\})\/(?:\.nvm\/nvm\.sh|\.cargo\/env|\.sdkman\/bin\/sdkman-init\.sh|\.asdf\/asdf\.sh|\.local\/bin\/env|\.ghcup\/env)"?$/;
+
 /** `eval`: its words, joined with blanks, are text for the same shell. */
 export function judgeEval(subject: CommandAnalysis): void {
   const words = subject.args.filter(({ shape }, index) => index > 0 || shape !== '--');
   const unknown = words.find(({ value, isSample, isGlob }) => value === undefined || isSample || isGlob);
+  const [first, ...others] = words;
+  if (first && others.length === 0 && SHELL_SETUP.test(first.text)) {
+    subject.add('execute', `sets up a tool in the shell: ${first.text}`);
+    subject.inquiry.noteNamesChange();
+    return;
+  }
   if (unknown) {
     subject.addUnknown(unknown, 'the text that eval runs');
     subject.inquiry.noteNamesChange();
@@ -26,6 +40,8 @@ export function judgeSource(subject: CommandAnalysis): void {
   if (!file) return;
   if (others.length === 0 && isActivation(subject, file))
     subject.add('execute', `activates a Python environment in the shell: ${file.text}`);
+  else if (others.length === 0 && SETUP_SCRIPT.test(file.text))
+    subject.add('execute', `sets up a tool in the shell: ${file.text}`);
   else subject.add('obfuscated', `runs a file in the shell of the session, which may change its state: ${file.text}`);
   if (file.isProcess) subject.addSideEffect('obfuscated', 'runs the output of another command');
   subject.read(file);

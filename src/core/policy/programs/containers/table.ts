@@ -1,4 +1,7 @@
+import { kindOf } from '../../paths/path-kinds.js';
+import { resolvePath } from '../../paths/paths.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { parseArguments } from '../../subject/options.js';
 import { each, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
@@ -22,21 +25,36 @@ const objectCommands: ProgramSpec = {
 
 const stops: ProgramSpec = { class: 'destructive', reason: 'stops containers', ...text };
 
-const containerRun: ProgramSpec = {
+const MOUNTS_FILES = 'gives a container access to files of this machine';
+const VOLUMES = valued('-v --volume');
+
+/** A container may get the files of the workspace, as every program may, and volumes of its own. */
+function judgeVolumes(subject: CommandAnalysis): void {
+  const { inquiry, scope, program = 'it' } = subject;
+  const isOwn = (path: string | undefined) => kindOf(path, inquiry.facts) === 'workspace';
+  const { options } = parseArguments(subject.args.slice(1), { options: containerRun.options, stopsAtOperand: true });
+  for (const { name, value } of options) {
+    if (!Object.hasOwn(VOLUMES, name)) continue;
+    const source = value?.value?.split(':')[0];
+    const isNamed = source !== undefined && /^\w[\w.-]*$/.test(source);
+    const isHarmless = isNamed || (source !== undefined && resolvePath(source, scope.directories).every(isOwn));
+    if (!isHarmless) subject.add('privilege', `${program} ${name} ${MOUNTS_FILES}`);
+  }
+}
+
+const containerRun = {
   class: 'execute',
   ...text,
   stopsAtOperand: true,
+  judge: judgeVolumes,
   options: {
     ...each('--privileged --cap-add --device --security-opt --pid --ipc --userns', {
       class: 'privilege',
       reason: 'weakens the isolation of a container',
       value: 'text',
     }),
-    ...each('-v --volume --mount', {
-      class: 'privilege',
-      reason: 'gives a container access to files of this machine',
-      value: 'text',
-    }),
+    '--mount': { class: 'privilege', reason: MOUNTS_FILES, value: 'text' },
+    ...VOLUMES,
     ...each('--net --network', {
       class: 'privilege',
       reason: 'weakens the isolation of a container',
@@ -47,7 +65,7 @@ const containerRun: ProgramSpec = {
       '-e -p -w -u -h -m --env --publish --workdir --user --name --entrypoint --env-file --label -l --memory --cpus',
     ),
   },
-};
+} as const satisfies ProgramSpec;
 
 const compose: ProgramSpec = {
   ...run,

@@ -103,8 +103,10 @@ interface InterpreterOptions {
   readonly source?: string;
   /** Options that load or otherwise execute their value. */
   readonly code?: string;
-  /** Options whose value has no effect, or names a module. */
+  /** Options whose value has no effect. */
   readonly values?: string;
+  /** Options that name a module, which gets all further arguments. */
+  readonly module?: string;
 }
 
 /** `deno eval`: its first operand is the program. */
@@ -114,9 +116,10 @@ function judgeEvaluation(subject: CommandAnalysis): void {
 }
 
 /** An interpreter: it runs a script, a program in its arguments, or its input. */
-function interpreter({ source, code, values }: InterpreterOptions): ProgramSpec {
+function interpreter({ source, code, values, module }: InterpreterOptions): ProgramSpec {
   const options: Readonly<Record<string, OptionSpec>> = {
     ...(values !== undefined && valued(values)),
+    ...(module !== undefined && each(module, { value: 'text', isLast: true } as const)),
     ...(code !== undefined && each(code, { value: 'code' })),
     ...(source !== undefined && each(source, { value: 'source' })),
   };
@@ -143,7 +146,7 @@ export const SPECS: ProgramTable = {
   }),
   'http.server': { class: 'execute', operands: 'text', judge: judgeServer },
   'json.tool': { class: 'read', operands: 'last-written', options: valued('--indent') },
-  ...each('python pypy ipython', interpreter({ source: '-c', values: '-W -X -m' })),
+  ...each('python pypy ipython', interpreter({ source: '-c', values: '-W -X', module: '-m' })),
   ...each(
     'node nodejs',
     interpreter({ ...NODE, code: `${NODE.code} --loader --experimental-loader`, values: '-C --conditions' }),

@@ -19,9 +19,13 @@ export function judgeControlSocket(subject: CommandAnalysis, socket: Argument): 
 const CLOUD_CREDENTIALS =
   /^(?:\w+:\/\/)?(?:169\.254\.169\.254|169\.254\.170\.2|169\.254\.170\.23|100\.100\.100\.200|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?)(?:[:/]|$)/i;
 
+/** Addresses of this machine, whatever follows the host. */
+const LOCAL_ADDRESS = /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:\/|$)/;
+
 /** An address with the output of a command in it can carry that output away. */
 export function judgeTarget(subject: CommandAnalysis, { text, hasSubstitution, shape, value }: Argument): void {
-  if (hasSubstitution) subject.add('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
+  if (hasSubstitution && !LOCAL_ADDRESS.test(shape))
+    subject.add('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
   if (value === undefined) return;
   if (/^file:/i.test(value))
     subject.read({ ...literal(value.replace(/^file:\/*(?:localhost\/)?/i, '/'), text), shape });
