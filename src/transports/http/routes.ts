@@ -8,6 +8,7 @@ import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Readiness } from '../../services/machine/readiness.js';
 import { type OriginPolicy, pageOf, refusalOf } from '../access.js';
+import { readJsonBodies } from './json-body.js';
 
 /** Answer of `/healthz`: the service name shows a daemon that another one uses its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
@@ -79,6 +80,7 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
       answerFailure(error, reply, log);
     },
   });
+  readJsonBodies(routes);
   routes.addHook('onRequest', async ({ raw, is404, method, url }, reply) => {
     // CORS preflight applies to the paths for pages only; its handler would answer for any path.
     const isMissing = is404 || (method === 'OPTIONS' && !FOR_PAGES.test(url));

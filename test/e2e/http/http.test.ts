@@ -98,6 +98,18 @@ describe('HTTP on the port of Socket.IO', () => {
     });
   });
 
+  it.each([
+    ['/mcp', { id: null, error: { code: -32_700 } }],
+    ['/v1/chat/completions', { error: { code: 'invalid_request' } }],
+    ['/v1/responses', { error: { code: 'invalid_request' } }],
+  ])('%s: JSON that is nested too deep is 400', async (path, answer) => {
+    const body = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const { status, body: failure, text } = await ask(`${daemon.url}${path}`, { method: 'POST', headers, body });
+    expect({ status, failure }).toMatchObject({ status: 400, failure: answer });
+    expect(text).toContain('more than 100 levels');
+  });
+
   it.each(['localhost', 'LOCALHOST:1', '127.0.0.1:8087', '127.1.2.3', '[::1]:8087'])(
     'Host: %s is this machine',
     async (host) => {
