@@ -3,8 +3,23 @@ import { isIP } from 'node:net';
 
 const LOCAL_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Headers that a proxy adds to forwarded requests. */
-const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
+/**
+ * Names of headers that proxies, tunnels and content delivery networks add to forwarded requests. Standards: `Via` of
+ * RFC 9110, `Forwarded` of RFC 7239, `CDN-Loop` of RFC 8586; the others are documented by their products.
+ */
+const FORWARDING_HEADERS: readonly RegExp[] = [
+  /^(?:via|forwarded|cdn-loop|proxy-connection|front-end-https)$/,
+  /^x-(?:forwarded|host|scheme|url-scheme|varnish|nginx-proxy|cloud-trace-context)$/,
+  // X-Forwarded-For, X-Forwarded-Host, Forwarded-For, X-Original-Forwarded-For.
+  /^(?:x-)?(?:original-)?forwarded-/,
+  /^x-(?:original|rewrite)-/,
+  // The address of the client: X-Real-IP, True-Client-IP, X-Cluster-Client-IP, X-Azure-ClientIP, X-ProxyUser-IP.
+  /^(?:[a-z]+-)*(?:real|client|remote|user|proxyuser|connecting|src)-?(?:ip(?:v6)?|addr(?:ess)?)$/,
+  // The user whom a proxy has authenticated.
+  /^(?:x-)?(?:remote|webauth|auth-request)-/,
+  // Networks and tunnels, which have several headers each.
+  /^(?:x-)?(?:cf|cdn|akamai|fastly|fly|vercel|nf|azure|arr|appengine|goog|amzn|amz-cf|envoy|tailscale|ngrok|tunnel|proxy)-/,
+];
 
 /** Settings for accepting requests by host and origin. */
 export interface OriginPolicy {
@@ -54,17 +69,30 @@ function isOriginOf(origin: string, host: string): boolean {
 }
 
 /**
- * Why a request needs a token, judging by its headers: a web page sends it, or a proxy forwards it. Undefined for a
- * direct request.
+ * True for a request that a web page causes, with or without an `Origin`. A browser says `none` for what its user asks
+ * for, by the address bar for example. Source: https://w3c.github.io/webappsec-fetch-metadata/#sec-fetch-site-header
+ */
+export const isOfPage = (headers: IncomingHttpHeaders): boolean =>
+  pageOf(headers) !== undefined || (headers['sec-fetch-site'] ?? 'none') !== 'none';
+
+/**
+ * Why a request needs a token, judging by its headers: a browser sends it, or a proxy forwards it. Undefined for a
+ * direct request of a program.
  */
 export function indirectnessOf(headers: IncomingHttpHeaders): string | undefined {
+  const { host = '', 'sec-fetch-site': site } = headers;
   const page = pageOf(headers);
   if (page !== undefined) {
-    const { host = '' } = headers;
     return `the request has the header Origin: ${page}, as those of web pages have; a program may leave it out, or send http://${host}`;
   }
-  const forwarding = FORWARDING_HEADERS.find((name) => headers[name] !== undefined);
-  return forwarding === undefined ? undefined : `a proxy forwards the request, by its header ${forwarding}`;
+  if (site !== undefined) return `a browser sends the request, by its header Sec-Fetch-Site: ${site}`;
+  return forwardingOf(headers);
+}
+
+/** Why a request counts as forwarded by a proxy, as a clause; undefined for one that no proxy has marked. */
+function forwardingOf(headers: IncomingHttpHeaders): string | undefined {
+  const name = Object.keys(headers).find((one) => FORWARDING_HEADERS.some((pattern) => pattern.test(one)));
+  return name === undefined ? undefined : `a proxy forwards the request, by its header ${name}`;
 }
 
 /** IP addresses cannot be rebound, so any address is accepted when other machines can connect. */

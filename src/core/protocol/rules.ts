@@ -20,7 +20,8 @@ address are refused for a while (\`RATE_LIMITED\`).
 
 Web pages always need a token, and their \`Origin\` must be in \`cors_allowed_origins\`. A program that sends the daemon's own \`Origin\`, as
 Python's websocket-client does, does not count as a page. A request with another \`Origin\`, or with a \`Host\` that is not a name of the daemon,
-is refused with status 403, whatever its token.
+is refused with status 403, whatever its token. A request with a header of a browser (\`Sec-Fetch-Site\`) or of a proxy (\`Via\`, \`Forwarded\`,
+\`X-Forwarded-*\`, \`CF-Connecting-IP\` and their like) needs a token.
 
 ## Ownership
 

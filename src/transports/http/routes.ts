@@ -7,7 +7,7 @@ import { statusOf } from '../../core/error-catalogue/catalogue.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Readiness } from '../../services/machine/readiness.js';
-import { type OriginPolicy, pageOf, refusalOf } from '../access.js';
+import { isOfPage, type OriginPolicy, refusalOf } from '../access.js';
 import { readJsonBodies } from './json-body.js';
 
 /** Answer of `/healthz`: the service name shows a daemon that another one uses its port. */
@@ -131,8 +131,7 @@ function addOwnRoutes(routes: FastifyInstance, { readiness, metrics, log }: Rout
   }
 }
 
-const refusalOfPage = ({ headers }: IncomingMessage): string | undefined =>
-  pageOf(headers) === undefined ? undefined : NO_PAGES;
+const refusalOfPage = ({ headers }: IncomingMessage): string | undefined => (isOfPage(headers) ? NO_PAGES : undefined);
 
 /** These answers change over time. */
 const uncached = (reply: FastifyReply): FastifyReply => reply.header('cache-control', 'no-store');

@@ -101,6 +101,9 @@ describe.each(TRANSPORTS)('with auth.mode auto, by %s', (transport) => {
     ['a page without a token', { origin: PAGE }, 'UNAUTHORIZED'],
     ['what a proxy forwards, without a token', { 'x-forwarded-for': '192.0.2.1' }, 'UNAUTHORIZED'],
     ['what a proxy forwards, by the standard', { forwarded: 'for=192.0.2.1' }, 'UNAUTHORIZED'],
+    ['what a proxy forwards, by its own header', { 'cf-connecting-ip': '192.0.2.1' }, 'UNAUTHORIZED'],
+    ['what a proxy forwards, by the host alone', { 'x-forwarded-host': 'adapter.example' }, 'UNAUTHORIZED'],
+    ['what a page causes without an origin', { 'sec-fetch-site': 'cross-site' }, 'UNAUTHORIZED'],
   ])('%s: %j is %s', async (_who, headers, outcome) => {
     expect(await come(headers)).toBe(outcome);
   });

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { describe, expect, it } from 'vitest';
 
-import { type OriginPolicy, indirectnessOf, pageOf, refusalOf } from '../../../src/transports/access.js';
+import { type OriginPolicy, indirectnessOf, isOfPage, pageOf, refusalOf } from '../../../src/transports/access.js';
 
 const DOOR: OriginPolicy = {
   isLoopback: true,
@@ -99,8 +99,58 @@ describe('a request is of a page', () => {
     const door = { ...DOOR, takesPages: false };
     if (headers.host !== '') expect(refusalOf({ headers }, door) !== undefined).toBe(isPage);
   });
+});
 
-  it('or forwarded', () => {
-    expect(indirectnessOf({ host, via: '1.1 proxy' })).toContain('via');
+describe('a request without an origin counts as indirect', () => {
+  it.each([
+    ...['via', 'forwarded', 'cdn-loop', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded'],
+    ...['x-forwarded-server', 'forwarded-for', 'x-original-forwarded-for', 'x-real-ip', 'true-client-ip', 'client-ip'],
+    ...['x-client-ip', 'x-cluster-client-ip', 'x-remote-addr', 'x-proxyuser-ip', 'x-azure-clientip', 'x-original-url'],
+    ...[
+      'cf-connecting-ip',
+      'cf-connecting-ipv6',
+      'cf-ray',
+      'fastly-client-ip',
+      'fly-client-ip',
+      'tailscale-user-login',
+    ],
+    ...['x-envoy-external-address', 'x-amzn-trace-id', 'x-appengine-user-ip', 'remote-user', 'proxy-connection'],
+  ])('by the header %s of a proxy', (name) => {
+    expect(indirectnessOf({ host: '127.0.0.1', [name]: 'x' })).toContain(`by its header ${name}`);
+    expect(isOfPage({ host: '127.0.0.1', [name]: 'x' })).toBe(false);
+  });
+
+  it.each([
+    ['cross-site', true],
+    ['same-site', true],
+    ['same-origin', true],
+    ['none', false],
+  ])('in a browser, by Sec-Fetch-Site: %s; of a page: %s', (site, isPage) => {
+    const headers = { host: '127.0.0.1', 'sec-fetch-site': site };
+    expect(indirectnessOf(headers)).toContain(`Sec-Fetch-Site: ${site}`);
+    expect(isOfPage(headers)).toBe(isPage);
+  });
+
+  it('and not by those that programs send', () => {
+    const names = [
+      'accept',
+      'authorization',
+      'user-agent',
+      'x-api-key',
+      'x-request-id',
+      'traceparent',
+      'sec-fetch-mode',
+    ];
+    const more = [
+      'x-stainless-os',
+      'anthropic-version',
+      'openai-organization',
+      'mcp-session-id',
+      'connection',
+      'upgrade',
+    ];
+    const headers = Object.fromEntries([...names, ...more].map((name) => [name, 'x']));
+    expect(indirectnessOf({ host: '127.0.0.1', ...headers })).toBeUndefined();
+    expect(isOfPage({ host: '127.0.0.1', ...headers })).toBe(false);
   });
 });
