@@ -1,8 +1,9 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { type Peer, type PeerSocket, socketOfPeer } from '../../engine/peer/peer-credentials.js';
-import { isSocketInOwnPidNamespace } from '../../engine/peer/pid-namespace-sockets.js';
+import { type Peer, PeerSockets } from '../../engine/peer/peer-credentials.js';
+import { PidNamespaceSockets } from '../../engine/peer/pid-namespace-sockets.js';
+import type { PeerSocket } from '../../engine/peer/socket-table.js';
 import type { RequestAudit } from '../audit/request-audit.js';
 import type { TokenStore } from './token-store.js';
 
@@ -43,6 +44,8 @@ export class Access {
    * a connection's socket changes. The process that holds it can change, so that is examined for each request.
    */
   readonly #sockets = new WeakMap<Peer, PeerSocket>();
+  readonly #peerSockets = new PeerSockets();
+  readonly #insideSockets = new PidNamespaceSockets();
   /** Connections over the Unix socket. */
   readonly #unixPeers = new WeakSet<Peer>();
 
@@ -81,7 +84,7 @@ export class Access {
     const socket = await this.#socketOf(peer);
     if (!socket || socket.owner !== process.getuid?.())
       return "the connection is not from a process of the daemon's own user on this machine";
-    const isSandboxed = this.#hasSandboxes() && !(await isSocketInOwnPidNamespace(socket.inode));
+    const isSandboxed = this.#hasSandboxes() && !(await this.#insideSockets.holds(socket.inode));
     return isSandboxed ? 'the connection comes out of a sandbox' : undefined;
   }
 
@@ -124,7 +127,7 @@ export class Access {
   async #socketOf(peer: Peer): Promise<PeerSocket | undefined> {
     const known = this.#sockets.get(peer);
     if (known) return known;
-    const found = await socketOfPeer(peer);
+    const found = await this.#peerSockets.find(peer);
     if (found) this.#sockets.set(peer, found);
     return found;
   }

@@ -1,14 +1,24 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { findSocket, socketOfPeer } from '../../../../src/engine/peer/peer-credentials.js';
+import { PeerSockets } from '../../../../src/engine/peer/peer-credentials.js';
+import { findSockets, type PeerSocket, writtenEnds } from '../../../../src/engine/peer/socket-table.js';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const row = (local: string, remote: string, state: string, uid: number) =>
   `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000  ${uid}        0 4242 1 0000000000000000 20 4 30 10 -1\n`;
 
-const V4 = { from: '127.0.0.1 51234', to: '127.0.0.1 8087' };
+const V4 = { remoteAddress: '127.0.0.1', remotePort: 51_234, localAddress: '127.0.0.1', localPort: 8087 };
+const V6 = { ...V4, remoteAddress: '::1', localAddress: '::1' };
 const [CLIENT, DAEMON] = ['0100007F:C822', '0100007F:1F97'];
+
+/** The socket of a peer's end in a table. */
+function findSocket(table: string, ends: typeof V4, isLittleEndian: boolean): PeerSocket | undefined {
+  const ways = writtenEnds(ends, isLittleEndian);
+  const [found, ...others] = findSockets(table, new Set(ways)).values();
+  expect(others).toEqual([]);
+  return found;
+}
 
 describe('the owner of a connection in a table of the kernel', () => {
   it('is that of the line whose local end is the peer’s', () => {
@@ -33,12 +43,27 @@ describe('the owner of a connection in a table of the kernel', () => {
     const mapped = '0000000000000000FFFF00000100007F';
     const table =
       HEAD + row(`${loopback}:C822`, `${loopback}:1F97`, '01', 7) + row(`${mapped}:C822`, `${mapped}:1F97`, '01', 8);
-    expect(findSocket(table, { from: '::1 51234', to: '::1 8087' }, true)?.owner).toBe(7);
+    expect(findSocket(table, V6, true)?.owner).toBe(7);
+    expect(findSocket(table, { ...V4, remoteAddress: '::ffff:127.0.0.1' }, true)?.owner).toBe(8);
     expect(findSocket(table, V4, true)?.owner).toBe(8);
   });
 
   it('is found on a machine with the other byte order', () => {
     expect(findSocket(HEAD + row('7F000001:C822', '7F000001:1F97', '01', 5), V4, false)?.owner).toBe(5);
+  });
+});
+
+describe('the owners of many connections in one table', () => {
+  it('are each that of its own line, however long the numbers of the lines are', () => {
+    const ends = Array.from({ length: 300 }, (_, index) => ({ ...V4, remotePort: 20_000 + index }));
+    const lines = ends.map((one, index) => {
+      const [written = ''] = writtenEnds(one, true);
+      const [peer = '', daemon = ''] = written.split(' ');
+      return row(peer, daemon, '01', index).replace('0:', `${index * 1000}:`);
+    });
+    const wanted = new Set(ends.flatMap((one) => writtenEnds(one, true)));
+    const owners = [...findSockets(HEAD + lines.join(''), wanted).values()].map(({ owner }) => owner);
+    expect(owners).toEqual(ends.map((_, index) => index));
   });
 });
 
@@ -55,13 +80,14 @@ describe.each([
     const socket = await accepted;
     const { remoteAddress, remotePort, localAddress, localPort } = socket;
     const peer = { remoteAddress, remotePort, localAddress, localPort };
-    expect((await socketOfPeer(peer))?.owner).toBe(process.getuid!());
-    expect(await socketOfPeer({ ...peer, remotePort: 1 })).toBeUndefined();
-    expect(await socketOfPeer({ ...peer, remoteAddress: '192.0.2.1' })).toBeUndefined();
+    const sockets = new PeerSockets();
+    expect((await sockets.find(peer))?.owner).toBe(process.getuid!());
+    expect(await sockets.find({ ...peer, remotePort: 1 })).toBeUndefined();
+    expect(await sockets.find({ ...peer, remoteAddress: '192.0.2.1' })).toBeUndefined();
     client.destroy();
     await new Promise((resolve) => socket.once('close', resolve).resume());
-    expect(await socketOfPeer(peer)).toBeUndefined();
-    expect(await socketOfPeer(socket)).toBeUndefined();
+    expect(await sockets.find(peer)).toBeUndefined();
+    expect(await sockets.find(socket)).toBeUndefined();
     await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { launchScript, WRONG_MOUNT } from '../../../../src/core/sandbox/launch-script.js';
 import { protectedPlaces } from '../../../../src/engine/sandbox/protected-places.js';
 import { Sandbox } from '../../../../src/engine/sandbox/sandbox.js';
-import { isSocketInOwnPidNamespace } from '../../../../src/engine/peer/pid-namespace-sockets.js';
+import { PidNamespaceSockets } from '../../../../src/engine/peer/pid-namespace-sockets.js';
 import { canSandbox } from '../../../support/sandbox.js';
 
 let root: string;
@@ -132,8 +132,9 @@ describe('isHeldHere', () => {
     // Other descriptors may be closed while it looks, for which readlink has a code of its own.
     const links = execFileSync('sh', ['-c', `readlink /proc/${process.pid}/fd/*; :`], { encoding: 'utf8' });
     const [, inode = ''] = /socket:\[(\d+)\]/.exec(links) ?? [];
-    expect(await isSocketInOwnPidNamespace(Number(inode))).toBe(true);
-    expect(await isSocketInOwnPidNamespace(1)).toBe(false);
+    const sockets = new PidNamespaceSockets();
+    const answers = await Promise.all([sockets.holds(1), sockets.holds(Number(inode)), sockets.holds(1)]);
+    expect(answers).toEqual([false, true, false]);
     server.close();
   });
 });
