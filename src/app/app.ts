@@ -14,12 +14,13 @@ import { PrometheusMetrics } from '../transports/http/prometheus.js';
 import type { SocketIoServer } from '../transports/socketio/server.js';
 
 import type { Disposables } from './disposables.js';
+import { buildAccess } from './access.js';
 import { buildAudit } from './audit.js';
 import { CurrentSettings } from './current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
 import { reload } from './reload.js';
 import type { RuntimeContext } from './runtime-context.js';
-import { buildAccess, buildServices } from './services.js';
+import { buildServices } from './services.js';
 import { buildTransports } from './transports.js';
 
 /** Dependencies of `startApp`. */

@@ -1,11 +1,7 @@
 import { join } from 'node:path';
 
 import { ownFiles } from '../config/derive/own-files.js';
-import type { AuditEventName } from '../core/audit/event.js';
-import { Access } from '../services/access/access.js';
 import { Quotas } from '../services/access/quotas.js';
-import { TokenFiles } from '../services/access/token-files.js';
-import { type TokenChange, TokenStore } from '../services/access/token-store.js';
 import { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { CommandRegistry } from '../services/registry/command-registry.js';
 import { Connections } from '../services/registry/connections.js';
@@ -14,6 +10,7 @@ import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import type { Services } from '../services/services.js';
 
+import type { AccessServices } from './access.js';
 import { buildConfirmations } from './confirmations.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
@@ -23,7 +20,7 @@ import { commandLimits, limitsEverything, quotaLimits, reportedLimits } from './
 import { reportedConfiguration } from './reported-configuration.js';
 
 /** Creates the services from the engine, the access rules and the configuration. */
-export function buildServices(engine: Engine, access: Access, context: RuntimeContext): Services {
+export function buildServices(engine: Engine, entrance: AccessServices, context: RuntimeContext): Services {
   const { metrics, audit, requestAudit, secrets, isClosing, closers } = context;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
@@ -31,12 +28,12 @@ export function buildServices(engine: Engine, access: Access, context: RuntimeCo
   const monitor = buildMonitor(engine, context);
   const { llm, completions } = buildLlm(engine, monitor, context);
   const connections = new Connections();
-  const confirmations = buildConfirmations({ connections, checkpoints, llm, access }, context);
+  const confirmations = buildConfirmations({ connections, checkpoints, llm, access: entrance.access }, context);
   const quotas = new Quotas(() => quotaLimits(context.configuration()));
   const guards = { gate: buildGate(engine, checkpoints, context), confirmations, quotas, registry, monitor };
   const { sessions, usage, commands, inputs } = buildExecution(engine, guards, context);
   return {
-    access,
+    ...entrance,
     quotas,
     sessions,
     usage,
@@ -92,32 +89,6 @@ function buildStatus(
     },
   });
 }
-
-/** Builds authentication and authorisation; creates the first token at the first start. */
-export function buildAccess(
-  { launcher }: Engine,
-  { configuration, audit, requestAudit, log: logs, closers }: RuntimeContext,
-): Access {
-  const { auth, adapter } = configuration();
-  const log = logs('access');
-  const files = new TokenFiles(adapter.stateDirectory);
-  const first = files.createFirst();
-  if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
-  const tokens = new TokenStore(files, log, (change, { id, name, role }) => {
-    audit.record({ event: TOKEN_EVENTS[change], principal: { id, name, role }, details: { change } });
-  });
-  closers.push(() => {
-    tokens[Symbol.dispose]();
-  });
-  return new Access(auth.mode, tokens, requestAudit, () => launcher.hasSharedNetwork);
-}
-
-const TOKEN_EVENTS = {
-  made: 'token_made',
-  changed: 'token_changed',
-  revoked: 'token_ended',
-  expired: 'token_ended',
-} as const satisfies Record<TokenChange, AuditEventName>;
 
 function buildCheckpoints(
   { pool, checkpointWorkers, runtimePath }: Engine,

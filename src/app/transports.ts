@@ -1,5 +1,6 @@
 import type { Services } from '../services/services.js';
 import type { PrometheusMetrics } from '../transports/http/prometheus.js';
+import { RequestAuthentication } from '../transports/http/authentication.js';
 import { HttpServer } from '../transports/http/server.js';
 import { toolRoutes } from '../transports/http/tools.js';
 import { McpEndpoint } from '../transports/mcp/endpoint.js';
@@ -14,19 +15,25 @@ export function buildTransports(
   metrics: PrometheusMetrics | undefined,
   { configuration, version, log, closers }: RuntimeContext,
 ): { readonly http: HttpServer; readonly server: SocketIoServer } {
-  const { readiness, access } = services;
+  const { readiness, access, admission, peers, refusals } = services;
   const { socketio, http: settings } = configuration();
   const originPolicy = { ...socketio, takesPages: access.takesPages };
-  const mcp = settings.mcp ? new McpEndpoint({ services, version, log: log('mcp'), ...socketio }) : undefined;
-  const openai = settings.openai ? new OpenAiEndpoint({ services, log: log('openai') }) : undefined;
-  const extensions = [toolRoutes(access), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
-  const { noteUnixPeer: onUnixPeer } = access;
+  const authentication = new RequestAuthentication(access, admission);
+  const common = { services, authentication };
+  const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
+  const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
+  const extensions = [toolRoutes(authentication), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
   const http = new HttpServer({
     readiness,
     metrics,
     originPolicy,
     extensions,
-    onUnixPeer,
+    admission,
+    authentication,
+    refusals,
+    onUnixPeer: (peer) => {
+      peers.noteUnixPeer(peer);
+    },
     log: log('http'),
     ...socketio,
   });

@@ -3,7 +3,10 @@ import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { CompletionsPort } from './ports/completions-port.js';
 import type { Access } from './access/access.js';
+import type { Admission } from './access/admission.js';
+import type { Peers } from './access/peers.js';
 import type { Quotas } from './access/quotas.js';
+import type { Refusals } from './access/refusals.js';
 import type { Checkpoints } from './checkpoints/checkpoints.js';
 import type { Commands } from './commands/commands.js';
 import type { Confirmations } from './confirmations/confirmations.js';
@@ -20,6 +23,9 @@ import type { StreamedInputs } from './commands/streamed-inputs.js';
 /** The services that transports use. */
 export interface Services {
   readonly access: Access;
+  readonly admission: Admission;
+  readonly peers: Peers;
+  readonly refusals: Refusals;
   readonly quotas: Quotas;
   readonly sessions: Sessions;
   readonly usage: SessionUsage;

@@ -90,7 +90,7 @@ export function indirectnessOf(headers: IncomingHttpHeaders): string | undefined
 }
 
 /** Why a request counts as forwarded by a proxy, as a clause; undefined for one that no proxy has marked. */
-function forwardingOf(headers: IncomingHttpHeaders): string | undefined {
+export function forwardingOf(headers: IncomingHttpHeaders): string | undefined {
   const name = Object.keys(headers).find((one) => FORWARDING_HEADERS.some((pattern) => pattern.test(one)));
   return name === undefined ? undefined : `a proxy forwards the request, by its header ${name}`;
 }

@@ -79,11 +79,15 @@ function whyOf(error: unknown): string {
   return typeof code === 'string' ? ` (${code})` : '';
 }
 
-/** Reason in a refusal of Engine.IO, which is a JSON object. */
+/** Reason in a refusal: Engine.IO's own ones have the message at the top, the daemon's in `error`. */
 function reasonOf(answer: string): string | undefined {
   try {
-    const { message } = JSON.parse(answer) as { readonly message?: unknown };
-    return typeof message === 'string' ? message : undefined;
+    const { message, error } = JSON.parse(answer) as {
+      readonly message?: unknown;
+      readonly error?: Partial<ErrorBody>;
+    };
+    const reason = error?.message ?? message;
+    return typeof reason === 'string' ? reason : undefined;
   } catch {
     // Not JSON: the answer is not from the daemon.
     return undefined;

@@ -83,6 +83,21 @@ export const socketioSection = restarting({
     1024,
     'Clients that may be connected at a time.',
   ),
+  max_connections_per_peer: count(
+    { unit: 'connections', min: 1, max: 65_535 },
+    512,
+    'Connections, and clients, that another user of this machine or another machine may have at a time.',
+  ),
+  max_unfinished_per_peer: count(
+    { unit: 'connections', min: 1, max: 65_535 },
+    50,
+    'Those of them that may have shown no token yet. All peers together may have a quarter of `max_connections`.',
+  ),
+  handshake_timeout: duration(
+    'seconds',
+    5,
+    'How long a client may take to show its token, and to send the headers of a request, before its connection ends.',
+  ),
   ping_interval: duration('seconds', 10, 'Interval of the heartbeat to each client.'),
   ping_timeout: duration('seconds', 10, 'How long a client may take to answer it before the connection ends.'),
 });

@@ -92,7 +92,9 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Read another offset, or run the command again with its output in a file.',
   },
   RESOURCE_EXHAUSTED: {
-    meaning: 'The machine is out of processes, descriptors, terminals, memory or disk space. Try again later.',
+    meaning:
+      'The machine is out of processes, descriptors, terminals, memory or disk space, or too many connections are open. Try again later.',
+    status: 503,
     retry: 'later',
     next: 'Wait some seconds, or free what the message names.',
   },

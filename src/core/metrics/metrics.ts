@@ -52,6 +52,8 @@ export interface Metrics {
   confirmationEnded(mode: ConfirmationMode, outcome: ConfirmationOutcome): void;
   /** Counts an answered request with its duration in milliseconds. `unknown` stands for every invalid request name. */
   requestAnswered(request: RequestName | 'unknown', outcome: 'ok' | ErrorCode, durationMs: number): void;
+  /** Counts a connection, or a request before its body was read, that was refused. */
+  connectionRefused(code: ErrorCode): void;
   /** Counts an answer or failure of an LLM provider, with the duration of the call in milliseconds. */
   llmAnswered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void;
   /** Adds the tokens of an answer, as far as the provider reports them. */
@@ -75,6 +77,7 @@ export const NO_METRICS: Metrics = {
   limitExceeded: noop,
   confirmationEnded: noop,
   requestAnswered: noop,
+  connectionRefused: noop,
   llmAnswered: noop,
   llmUsed: noop,
   output: { stdout: noop, stderr: noop },

@@ -15,8 +15,12 @@ as \`auth: { token }\` of \`socket.io-client\`. A token is not accepted in the U
 programs of the daemon's own user on the same machine need no token.
 
 A refused connection gets \`connect_error\`. Its \`data\` is the error of an answer, with the code \`UNAUTHORIZED\`. When a token is revoked, replaced
-or expires, its connections get the event \`access_ended\` and are closed. After five wrong tokens within a minute, further tokens from that
-address are refused for a while (\`RATE_LIMITED\`).
+or expires, its connections get the event \`access_ended\` and are closed. After five wrong tokens within a minute, further wrong tokens of that
+user or address are refused with \`RATE_LIMITED\`, and \`details.retry_after_ms\`. A right token is always accepted.
+
+A client has \`handshake_timeout\` to show its token. When too many connections of a user or an address are open, or have shown no token, further ones
+are answered with status 503 and the error \`RESOURCE_EXHAUSTED\` as JSON, whatever they ask; with TLS they are closed. A connection that has shown
+no token serves one request. The daemon's own user has no such limits.
 
 Web pages always need a token, and their \`Origin\` must be in \`cors_allowed_origins\`. A program that sends the daemon's own \`Origin\`, as
 Python's websocket-client does, does not count as a page. A request with another \`Origin\`, or with a \`Host\` that is not a name of the daemon,

@@ -1,16 +1,9 @@
 import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
 import { isRecorded } from '../../core/audit/requests.js';
+import { Repeats } from '../../core/audit/repeats.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { Caller } from '../registry/caller.js';
-
-/**
- * Within this time a repeated refusal is only counted, and the count is recorded with the next one, so that it cannot
- * fill the log. In milliseconds.
- */
-const REPEAT_MS = 1000;
-/** Maximum number of refusals remembered; beyond that all are dropped. */
-const MAX_KNOWN = 1000;
 
 /** The parts of answers that are recorded. */
 export interface AuditedReply {
@@ -26,7 +19,7 @@ export interface AuditedReply {
 /** Records requests when they are answered. */
 export class RequestAudit {
   readonly #audit: AuditTrail;
-  readonly #refusals = new Map<string, { at: number; left: number }>();
+  readonly #repeats = new Repeats();
 
   constructor(audit: AuditTrail) {
     this.#audit = audit;
@@ -39,7 +32,8 @@ export class RequestAudit {
   answered(request: RequestName, payload: unknown, reply: AuditedReply, caller: Caller): void {
     const outcome = reply.error?.code ?? 'ok';
     if (!isRecorded(request, outcome) || reply.stdin_bytes !== undefined) return;
-    const repeated = outcome === 'ok' ? 0 : this.#countRepeats(`${caller.principal.id} ${request} ${outcome}`);
+    const repeated =
+      outcome === 'ok' ? 0 : this.#repeats.countOf(`${caller.principal.id} ${request} ${outcome}`, performance.now());
     if (repeated === undefined) return;
     const fields = fieldsOf(payload);
     this.#audit.record({
@@ -53,30 +47,6 @@ export class RequestAudit {
       outcome,
       details: { ...detailsOf(fields), ...(repeated > 0 && { repeated }) },
     });
-  }
-
-  /**
-   * Records a connection that was not accepted.
-   * @param address of the peer, without its port
-   */
-  connectionRefused(from: string, address: string, { code: outcome, message: why }: ErrorBody): void {
-    const repeated = this.#countRepeats(`${address} ${outcome}`);
-    if (repeated === undefined) return;
-    const details = { why, ...(repeated > 0 && { repeated }) };
-    this.#audit.record({ event: 'connection_refused', from, outcome, details });
-  }
-
-  /** Number of refusals of this kind left out before this one; undefined when this one is left out too. */
-  #countRepeats(key: string): number | undefined {
-    const now = performance.now();
-    const known = this.#refusals.get(key);
-    if (known && now - known.at < REPEAT_MS) {
-      known.left += 1;
-      return undefined;
-    }
-    if (this.#refusals.size >= MAX_KNOWN) this.#refusals.clear();
-    this.#refusals.set(key, { at: now, left: 0 });
-    return known?.left ?? 0;
   }
 }
 

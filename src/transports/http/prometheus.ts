@@ -86,6 +86,10 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#requests.answered(request, outcome, durationMs);
   }
 
+  connectionRefused(code: ErrorCode): void {
+    this.#requests.refused(code);
+  }
+
   llmAnswered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void {
     this.#llm.answered(provider, outcome, durationMs);
   }

@@ -9,11 +9,15 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 const REQUEST_NAMES: readonly (RequestName | 'unknown')[] = [...(Object.keys(requests) as RequestName[]), 'unknown'];
 
-/** Metrics of requests. */
+/** Reasons for which a connection is refused before it becomes a client. */
+const REFUSALS = ['FORBIDDEN', 'RATE_LIMITED', 'RESOURCE_EXHAUSTED', 'UNAUTHORIZED'] as const satisfies ErrorCode[];
+
+/** Metrics of connections and requests. */
 export class RequestMetrics {
   readonly #requests: Counter<'request' | 'outcome'>;
   /** By request and outcome; outcomes other than `ok` are added when they first occur. */
   readonly #answered = new Map<string, Count>();
+  readonly #refused: Counter<'code'>;
   readonly #times: Readonly<Record<RequestName | 'unknown', TakeTime>>;
 
   constructor(instruments: Instruments) {
@@ -23,6 +27,8 @@ export class RequestMetrics {
       ['request', 'outcome'],
     );
     for (const request of REQUEST_NAMES) this.#answeredWith(request, request === 'unknown' ? 'UNKNOWN_REQUEST' : 'ok');
+    this.#refused = instruments.counter('connections_refused_total', 'Refused connections, by error code.', ['code']);
+    for (const code of REFUSALS) this.#refused.inc({ code }, 0);
     const latency = instruments.histogram(
       'request_duration_seconds',
       'Time from a request to its answer, including the command that it waits for.',
@@ -30,6 +36,11 @@ export class RequestMetrics {
       BUCKETS,
     );
     this.#times = each(REQUEST_NAMES, (request) => bindTime(latency, { request }));
+  }
+
+  /** Counts a refused connection. */
+  refused(code: ErrorCode): void {
+    this.#refused.inc({ code });
   }
 
   /** Counts an answer; the duration is in milliseconds. */

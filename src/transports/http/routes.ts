@@ -1,14 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 
 import { fastifyCors, type FastifyCorsOptions } from '@fastify/cors';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyServerFactory } from 'fastify';
+import {
+  fastify,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerFactory,
+} from 'fastify';
 
+import { isLoopbackAddress } from '../../core/access/address.js';
 import { statusOf } from '../../core/error-catalogue/catalogue.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Readiness } from '../../services/machine/readiness.js';
-import { isOfPage, type OriginPolicy, refusalOf } from '../access.js';
+import type { Admission } from '../../services/access/admission.js';
+import type { Refusals } from '../../services/access/refusals.js';
+import { forwardingOf, isOfPage, type OriginPolicy, refusalOf } from '../access.js';
+import { originOf, type RequestAuthentication } from './authentication.js';
 import { readJsonBodies } from './json-body.js';
+import { retryAfterOf } from './retry-after.js';
 
 /** Answer of `/healthz`: the service name shows a daemon that another one uses its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
@@ -57,6 +68,9 @@ export interface RouteOptions {
    * them, so each has to check the token.
    */
   readonly extensions: readonly ((routes: FastifyInstance) => void)[];
+  readonly admission: Pick<Admission, 'isUnfinished'>;
+  readonly authentication: RequestAuthentication;
+  readonly refusals: Refusals;
   readonly log: Log;
 }
 
@@ -72,7 +86,7 @@ const NO_SCHEMAS = { buildValidator: unused, buildSerializer: unused };
  * `UNKNOWN_REQUEST`, 4xx `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
-  const { originPolicy, extensions, log } = options;
+  const { originPolicy, extensions, admission, refusals, log } = options;
   const routes = fastify({
     serverFactory,
     schemaController: { compilersFactory: NO_SCHEMAS },
@@ -85,12 +99,15 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
     // CORS preflight applies to the paths for pages only; its handler would answer for any path.
     const isMissing = is404 || (method === 'OPTIONS' && !FOR_PAGES.test(url));
     const why = refusalOf(raw, originPolicy) ?? (isMissing ? refusalOfPage(raw) : undefined);
-    if (why !== undefined) {
-      log.warn('a request was refused', { why });
-      return sendError(reply, 403, { code: 'FORBIDDEN', message: why });
-    }
+    if (why !== undefined) return refuse(raw, reply, why, refusals);
     // Answered before the body is read.
     return isMissing ? sendNotFound(reply, method, url) : undefined;
+  });
+  // Not an async hook: MCP streams have their headers sent in the turn in which they are answered.
+  routes.addHook('onSend', ({ raw: { socket } }, reply, _payload, done) => {
+    // A connection that has shown no token serves one request, so that it cannot stay open by being idle.
+    if (admission.isUnfinished(socket)) reply.header('connection', 'close');
+    done();
   });
   routes.setNotFoundHandler(({ method, url }, reply) => sendNotFound(reply, method, url));
   routes.setErrorHandler((error: Error, _request, reply) => {
@@ -107,13 +124,15 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
   return routes;
 }
 
-/** Adds the health and metrics routes. They need no token, so web pages may not use them. */
-function addOwnRoutes(routes: FastifyInstance, { readiness, metrics, log }: RouteOptions): void {
+/**
+ * Adds the health and metrics routes. They need no token, so web pages may not use them; metrics that a proxy or another
+ * machine asks for do.
+ */
+function addOwnRoutes(routes: FastifyInstance, options: RouteOptions): void {
+  const { readiness, metrics, authentication, refusals } = options;
   routes.addHook('onRequest', async ({ raw }, reply) => {
     const why = refusalOfPage(raw);
-    if (why === undefined) return undefined;
-    log.warn('a request was refused', { why });
-    return sendError(reply, 403, { code: 'FORBIDDEN', message: why });
+    return why === undefined ? undefined : refuse(raw, reply, why, refusals);
   });
   routes.get('/healthz', (_request, reply) => uncached(reply).send(HEALTHY));
   routes.get('/readyz', async (_request, reply) => {
@@ -123,12 +142,25 @@ function addOwnRoutes(routes: FastifyInstance, { readiness, metrics, log }: Rout
     return uncached(reply).code(503).send({ status: 'unavailable', reason, message });
   });
   if (metrics) {
-    routes.get('/metrics', async (_request, reply) =>
+    const onRequest = async (request: FastifyRequest) => {
+      if (!isFromThisMachine(request.raw)) await authentication.authenticate(request);
+    };
+    routes.get('/metrics', { onRequest }, async (_request, reply) =>
       uncached(reply)
         .type(metrics.contentType)
         .send(await metrics.render()),
     );
   }
+}
+
+/** False for what a proxy forwards, too. */
+const isFromThisMachine = ({ headers, socket: { remoteAddress } }: IncomingMessage): boolean =>
+  forwardingOf(headers) === undefined && (remoteAddress === undefined || isLoopbackAddress(remoteAddress));
+
+function refuse({ socket }: IncomingMessage, reply: FastifyReply, message: string, refusals: Refusals): FastifyReply {
+  const error = { code: 'FORBIDDEN', message } as const;
+  refusals.note(socket.remoteAddress ?? 'unix', originOf(socket), error);
+  return sendError(reply, 403, error);
 }
 
 const refusalOfPage = ({ headers }: IncomingMessage): string | undefined => (isOfPage(headers) ? NO_PAGES : undefined);
@@ -151,6 +183,8 @@ const DEFAULT_STATUS = 400;
 function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
   if (error instanceof AdapterError && error.code !== 'INTERNAL') {
     if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     sendError(reply, statusOf(error.code) ?? DEFAULT_STATUS, error.toBody());
     return;
   }

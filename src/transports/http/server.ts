@@ -6,15 +6,15 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
+import type { Admission } from '../../services/access/admission.js';
+import { gateConnections } from './connection-gate.js';
 import { buildRoutes, type RouteOptions } from './routes.js';
 import { listenOnUnixSocket } from './unix-socket.js';
 
-/**
- * Timeouts for the headers and for the whole request, in milliseconds: Node.js would let a slow client hold a
- * connection for a minute.
- */
-const HEADERS_TIMEOUT_MS = 5000;
+/** Timeout of a whole request, in milliseconds: Node.js would let a slow client hold a connection for five minutes. */
 const REQUEST_TIMEOUT_MS = 15_000;
+/** How often the timeouts of connections are checked, in milliseconds. Node.js does so every 30 s. */
+const CHECK_INTERVAL_MS = 1000;
 /** Time for connections to close on their own at shutdown, in milliseconds: local clients need no more. */
 const LAST_BYTES_MS = 250;
 
@@ -28,6 +28,9 @@ export interface HttpOptions extends RouteOptions {
   readonly tls: TlsFiles | undefined;
   /** Path of a Unix socket to listen on as well; undefined for none. */
   readonly unixSocket: string | undefined;
+  /** Time for the headers of a request to arrive. */
+  readonly handshakeTimeoutMs: number;
+  readonly admission: Admission;
   /** Called for each connection over the Unix socket, before anything is read. */
   readonly onUnixPeer: (connection: Socket) => void;
 }
@@ -55,8 +58,9 @@ export class HttpServer implements AsyncDisposable {
 
   constructor(options: HttpOptions) {
     this.#options = options;
-    this.#routes = buildRoutes((handler) => makeServer(options.tls, handler), options);
+    this.#routes = buildRoutes((handler) => makeServer(options, handler), options);
     this.server = this.#routes.server;
+    gateConnections(this.server, { ...options, hasTls: options.tls !== undefined });
     this.server.on('connection', (connection) => {
       this.#keep(connection);
     });
@@ -112,8 +116,12 @@ export class HttpServer implements AsyncDisposable {
  * Creates the HTTP or HTTPS server.
  * @throws the system's error, or that of OpenSSL, when the certificate or its key cannot be used
  */
-function makeServer(tls: TlsFiles | undefined, handler: RequestListener): Server {
-  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+function makeServer({ tls, handshakeTimeoutMs }: HttpOptions, handler: RequestListener): Server {
+  const limits = {
+    headersTimeout: Math.min(handshakeTimeoutMs, REQUEST_TIMEOUT_MS),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  };
   if (!tls) return createServer(limits, handler);
   return createTlsServer({ ...limits, cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, handler);
 }

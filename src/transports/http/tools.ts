@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { AdapterError } from '../../core/errors.js';
 import { TOOL_FORMATS, type ToolFormat, toolDefinitions } from '../../core/tools/definitions.js';
 import { isToolSet, TOOL_SET_NAMES } from '../../core/tools/tools.js';
-import type { Access } from '../../services/access/access.js';
-import { grantFor } from './credentials.js';
+import type { RequestAuthentication } from './authentication.js';
 
 /**
  * `GET /v1/tools`: the adapter's tools, for the `tools` field of a model request. `?format=openai` or
@@ -12,12 +11,12 @@ import { grantFor } from './credentials.js';
  * `?tools=core`, `run` or `all` selects a set; the default is `all`.
  */
 export const toolRoutes =
-  (access: Access) =>
+  ({ authenticate: onRequest }: RequestAuthentication) =>
   (routes: FastifyInstance): void => {
     routes.get<{ Querystring: { readonly format?: unknown; readonly tools?: unknown } }>(
       '/v1/tools',
-      async ({ raw, query }) => {
-        await grantFor(raw, access);
+      { onRequest },
+      ({ query }) => {
         const { format, tools = 'all' } = query;
         if (!isToolSet(tools)) throw unknown('tools', tools, TOOL_SET_NAMES);
         if (format === undefined) {

@@ -4,8 +4,8 @@ import { isAbsolute } from 'node:path';
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { isToolSet, TOOL_SET_NAMES, type ToolSet } from '../../core/tools/tools.js';
-import type { Access, Authentication } from '../../services/access/access.js';
-import { originOf } from '../http/credentials.js';
+import type { Access } from '../../services/access/access.js';
+import { type Grant, originOf } from '../http/authentication.js';
 
 /** Options that a client of the endpoint can choose. */
 export interface HttpClientOptions {
@@ -31,7 +31,7 @@ const DEFAULT_TOOLS: ToolSet = 'core';
  * @throws AdapterError INVALID_REQUEST for an unknown tool set or a relative directory; UNAUTHORIZED, FORBIDDEN for the
  *   operator's token
  */
-export function clientOptions(request: IncomingMessage, access: Access, grant: Authentication): HttpClientOptions {
+export function clientOptions(request: IncomingMessage, access: Access, grant: Grant): HttpClientOptions {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   const tools = searchParams.get('tools') ?? DEFAULT_TOOLS;
   const cwd = searchParams.get('cwd') ?? undefined;
@@ -45,20 +45,11 @@ export function clientOptions(request: IncomingMessage, access: Access, grant: A
   return { tools, cwd, operator: operatorOf(request, access, grant) };
 }
 
-function operatorOf(
-  { headers, socket }: IncomingMessage,
-  access: Access,
-  grant: Authentication,
-): Principal | undefined {
+function operatorOf({ headers, socket }: IncomingMessage, access: Access, grant: Grant): Principal | undefined {
   const token = headers[OPERATOR_HEADER];
   if (token === undefined) return undefined;
-  const address = socket.remoteAddress ?? 'unix';
-  const { principal } = access.admit({
-    token,
-    whyForeign: 'it names another principal',
-    address,
-    from: originOf(socket),
-  });
+  const origin = { ...grant.origin, whyForeign: 'it names another principal' };
+  const { principal } = access.admit({ token, origin, from: originOf(socket) });
   const refuse = (why: string): never => {
     throw new AdapterError('FORBIDDEN', `${OPERATOR_HEADER}: ${why}`);
   };

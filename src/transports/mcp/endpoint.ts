@@ -10,10 +10,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Principal } from '../../core/access/principal.js';
 import type { Log } from '../../core/logging/log.js';
-import type { Authentication } from '../../services/access/access.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
-import { grantFor } from '../http/credentials.js';
+import type { Grant, RequestAuthentication } from '../http/authentication.js';
 import { goneSignal } from '../http/gone-signal.js';
 import { clientOptions, type HttpClientOptions } from './client-options.js';
 import { createCodec, createMcpServer, type OperatorAccess } from './mcp-server.js';
@@ -28,6 +27,7 @@ const NO_SUCH_SESSION = { jsonrpc: '2.0', id: null, error: { code: -32001, messa
 /** Dependencies of the endpoint. */
 export interface McpEndpointOptions {
   readonly services: Services;
+  readonly authentication: RequestAuthentication;
   /** Version of the adapter. */
   readonly version: string;
   /** Largest request, in bytes. */
@@ -57,15 +57,16 @@ export class McpEndpoint implements AsyncDisposable {
 
   /** Adds the route. */
   readonly register = (routes: FastifyInstance): void => {
-    const bodyLimit = this.#options.maxMessageBytes;
+    const { authentication, maxMessageBytes: bodyLimit, services } = this.#options;
     routes.route({
       method: ['GET', 'POST', 'DELETE'],
       url: PATH,
       bodyLimit,
+      onRequest: authentication.authenticate,
       errorHandler: answerUnreadable,
       handler: async (request, reply) => {
-        const grant = await grantFor(request.raw, this.#options.services.access);
-        const client = { grant, ...clientOptions(request.raw, this.#options.services.access, grant) };
+        const grant = authentication.grantOf(request);
+        const client = { grant, ...clientOptions(request.raw, services.access, grant) };
         reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, client));
         // Otherwise the headers of a stream are held back until its first event, while the client waits for them.
         if (reply.raw.hasHeader('content-type')) reply.raw.flushHeaders();
@@ -128,7 +129,7 @@ export class McpEndpoint implements AsyncDisposable {
 
 /** The options and the authentication of a request. */
 interface Client extends HttpClientOptions {
-  readonly grant: Authentication;
+  readonly grant: Grant;
 }
 
 /** Resolves when the whole answer was sent, or the connection is closed. */
@@ -156,7 +157,7 @@ function answerUnreadable(
 }
 
 /** Converts a request for the MCP library; its signal is aborted when the client disconnects. */
-function toWebRequest(request: FastifyRequest, reply: FastifyReply, { ended }: Authentication): Request {
+function toWebRequest(request: FastifyRequest, reply: FastifyReply, { ended }: Grant): Request {
   const { url, method, headers, body } = request;
   const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Request(new URL(url, 'http://localhost'), {

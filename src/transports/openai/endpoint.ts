@@ -16,7 +16,7 @@ import type { Authentication } from '../../services/access/access.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Completion, CompletionListener } from '../../services/ports/completions-port.js';
 import type { Services } from '../../services/services.js';
-import { grantFor, originOf } from '../http/credentials.js';
+import { originOf, type RequestAuthentication } from '../http/authentication.js';
 import { goneSignal } from '../http/gone-signal.js';
 import { EventStream } from './event-stream.js';
 
@@ -26,6 +26,7 @@ const MAX_BODY_BYTES = 24 * 1024 * 1024;
 /** Dependencies of the endpoint. */
 export interface OpenAiEndpointOptions {
   readonly services: Services;
+  readonly authentication: RequestAuthentication;
   readonly log: Log;
 }
 
@@ -48,28 +49,26 @@ export class OpenAiEndpoint {
 
   /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
+    const options = { onRequest: this.#options.authentication.authenticate, errorHandler: this.#onError };
     for (const api of APIS) {
-      routes.post(api.path, { bodyLimit: MAX_BODY_BYTES, errorHandler: this.#onError }, (request, reply) =>
+      routes.post(api.path, { bodyLimit: MAX_BODY_BYTES, ...options }, (request, reply) =>
         this.#complete(api, request, reply),
       );
     }
-    routes.get('/v1/models', { errorHandler: this.#onError }, async (request) => {
-      await this.#admit(request);
+    routes.get('/v1/models', options, (request) => {
+      this.#admit(request);
       return { object: 'list', data: this.#models() };
     });
-    routes.get<{ Params: { readonly id: string } }>(
-      '/v1/models/:id',
-      { errorHandler: this.#onError },
-      async (request, reply) => {
-        await this.#admit(request);
-        return this.#model(request.params.id, reply);
-      },
-    );
+    routes.get<{ Params: { readonly id: string } }>('/v1/models/:id', options, (request, reply) => {
+      this.#admit(request);
+      return this.#model(request.params.id, reply);
+    });
   };
 
-  async #admit({ raw, body }: FastifyRequest): Promise<Admitted> {
-    const { access, quotas, isClosing } = this.#options.services;
-    const { principal, ended } = await grantFor(raw, access);
+  #admit(request: FastifyRequest): Admitted {
+    const { raw, body } = request;
+    const { quotas, isClosing } = this.#options.services;
+    const { principal, ended } = this.#options.authentication.grantOf(request);
     const caller = { principal, sink: undefined, from: originOf(raw.socket) };
     try {
       quotas.countRequest(principal);
@@ -120,7 +119,7 @@ export class OpenAiEndpoint {
   }
 
   async #complete(api: Api, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { caller, ended } = await this.#admit(request);
+    const { caller, ended } = this.#admit(request);
     const asked = api.parse(request.body);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');

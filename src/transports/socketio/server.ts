@@ -18,8 +18,6 @@ import { pendingBytesOf, SocketSink } from './socket-sink.js';
 
 /** Longest wait for the answers to requests that the shutdown has ended, in milliseconds. */
 const LAST_ANSWERS_MS = 300;
-/** Time for a connection to join the namespace, in milliseconds. */
-const CONNECT_TIMEOUT_MS = 5000;
 
 /** Dependencies of the transport. */
 export interface SocketIoOptions extends Omit<OriginPolicy, 'takesPages'> {
@@ -29,7 +27,8 @@ export interface SocketIoOptions extends Omit<OriginPolicy, 'takesPages'> {
   readonly originPolicy: OriginPolicy;
   readonly corsAllowedOrigins: '*' | readonly string[];
   readonly maxMessageBytes: number;
-  readonly maxConnections: number;
+  /** Time for a connection to join the namespace. */
+  readonly handshakeTimeoutMs: number;
   readonly pingIntervalMs: number;
   readonly pingTimeoutMs: number;
   readonly log: Log;
@@ -46,8 +45,8 @@ export class SocketIoServer implements AsyncDisposable {
 
   constructor(options: SocketIoOptions) {
     this.#options = options;
-    const { access, requestAudit: audit } = options.services;
-    this.#handshake = new Handshake({ ...options, access, audit });
+    const { access, admission, refusals } = options.services;
+    this.#handshake = new Handshake({ ...options, access, admission, refusals });
     this.#io = new Server(options.http, {
       serveClient: false,
       perMessageDeflate: false,
@@ -56,14 +55,9 @@ export class SocketIoServer implements AsyncDisposable {
       parser: { Encoder, Decoder: sizedDecoder(options.maxMessageBytes) },
       pingInterval: options.pingIntervalMs,
       pingTimeout: options.pingTimeoutMs,
-      connectTimeout: CONNECT_TIMEOUT_MS,
+      connectTimeout: options.handshakeTimeoutMs,
       cors: { origin: corsOrigin(options.corsAllowedOrigins), credentials: false },
-      allowRequest: (request, decide) => {
-        this.#handshake.allowRequest(request, decide, () => ({
-          all: this.#io.engine.clientsCount,
-          admitted: this.#io.sockets.sockets.size,
-        }));
-      },
+      allowRequest: this.#handshake.allowRequest,
     });
     this.#handshake.guard(this.#io);
     this.#io.on('connection', (socket) => {

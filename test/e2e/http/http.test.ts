@@ -99,6 +99,17 @@ describe('HTTP on the port of Socket.IO', () => {
   });
 
   it.each([
+    ['a proxy', { 'x-forwarded-host': 'adapter.example' }, 401],
+    ['a content delivery network', { 'cf-connecting-ip': '192.0.2.1' }, 401],
+    ['a page without an origin', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a browser whose user asks for it', { 'sec-fetch-site': 'none' }, 200],
+  ])('/metrics for %s: %j', async (_, headers: Record<string, string>, status) => {
+    const authorization = `Bearer ${daemon.tokens.readFirstSecret() ?? ''}`;
+    expect((await get(daemon, '/metrics', headers)).status).toBe(status);
+    expect((await get(daemon, '/metrics', { ...headers, authorization })).status).toBe(status === 403 ? 403 : 200);
+  });
+
+  it.each([
     ['/mcp', { id: null, error: { code: -32_700 } }],
     ['/v1/chat/completions', { error: { code: 'invalid_request' } }],
     ['/v1/responses', { error: { code: 'invalid_request' } }],
@@ -108,6 +119,12 @@ describe('HTTP on the port of Socket.IO', () => {
     const { status, body: failure, text } = await ask(`${daemon.url}${path}`, { method: 'POST', headers, body });
     expect({ status, failure }).toMatchObject({ status: 400, failure: answer });
     expect(text).toContain('more than 100 levels');
+  });
+
+  it('the body of a stranger is not read', async () => {
+    const request = ['POST /v1/responses HTTP/1.1', 'Host: localhost', 'Via: proxy', 'Content-Length: 20000000'];
+    const answer = await tell(daemon, `${[...request, 'Content-Type: application/json'].join('\r\n')}\r\n\r\n{`);
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   it.each(['localhost', 'LOCALHOST:1', '127.0.0.1:8087', '127.1.2.3', '[::1]:8087'])(

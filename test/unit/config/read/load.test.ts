@@ -49,6 +49,9 @@ describe('loading', () => {
       insecureTransport: false,
       maxMessageBytes: 1_048_576,
       maxConnections: 1024,
+      maxConnectionsPerPeer: 512,
+      maxUnfinishedPerPeer: 50,
+      handshakeTimeoutMs: 5000,
       pingIntervalMs: 10_000,
       pingTimeoutMs: 10_000,
     });

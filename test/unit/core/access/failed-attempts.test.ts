@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FailedAttempts } from '../../../../src/core/access/failed-attempts.js';
 
 describe('wrong tokens', () => {
-  it('five within a minute make an address wait until the first of them is a minute old', () => {
+  it('five within a minute are too many until the first of them is a minute old', () => {
     const attempts = new FailedAttempts();
     for (const at of [0, 10_000, 20_000, 30_000]) attempts.note('192.0.2.1', at);
     expect(attempts.waitOf('192.0.2.1', 30_000)).toBe(0);
@@ -15,7 +15,7 @@ describe('wrong tokens', () => {
     expect(attempts.waitOf('192.0.2.1', 60_000)).toBe(10_000);
   });
 
-  it('of ten thousand other addresses push out the oldest', () => {
+  it('of ten thousand other peers push out the oldest', () => {
     const attempts = new FailedAttempts();
     for (let count = 0; count < 5; count += 1) attempts.note('old', 0);
     for (let number = 0; number < 9_999; number += 1) attempts.note(String(number), 1);
