@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 
 import { updatePage } from './page.mjs';
 import { cliExec, cliHelp } from './rows/cli.mjs';
+import { connectBesideFlood } from './rows/connect-beside-flood.mjs';
 import { echo, program } from './rows/echo.mjs';
 import { floodBeside } from './rows/flood-beside.mjs';
 import { largeOutput } from './rows/large-output.mjs';
@@ -43,6 +44,7 @@ const all = [
   sandboxedOneShot,
   sandboxedSession,
   policyRow,
+  connectBesideFlood,
   mcp,
   cliExec,
   cliHelp,
