@@ -3,13 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { namespacePid } from './namespace-pids.js';
 import type { ProcessRoot } from './process-root.js';
 import { isAlive } from './process-state.js';
-import type { KnownMembers } from './process-survey.js';
-import type { ProcessEntry } from './process-table.js';
+import { isRunning, type KnownMembers } from './process-survey.js';
+import { listProcesses, type ProcessEntry } from './process-table.js';
 
 /** Polling interval for the end of signalled processes, in milliseconds. */
 const POLL_MS = 10;
 /** Time for the kernel to remove killed processes before they count as survivors, in milliseconds. */
 const KILL_SETTLE_MS = 400;
+/** Further time for each process: so many take turns to end. */
+const SETTLE_MS_EACH = 1;
+/** Number of processes from which on their process groups are killed as a whole: they may multiply. */
+const MANY = 50;
 /** Each round stops at least half of a fork bomb: this is enough for all processes that the machine can hold. */
 const MAX_STOP_ROUNDS = 20;
 
@@ -81,16 +85,18 @@ export async function killProcesses(
   { group, onKill, root }: EndOptions = {},
 ): Promise<ProcessEntry[]> {
   const find = confirmed(finder);
-  const deadline = performance.now() + KILL_SETTLE_MS;
+  const first = find();
+  const deadline = performance.now() + KILL_SETTLE_MS + first.length * SETTLE_MS_EACH;
   const kill = async (found: readonly ProcessEntry[]) => {
     // /proc no longer reports namespace pids once the processes have ended.
     const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));
+    if (found.length >= MANY) killGroups(found);
     const killed = signalProcesses(found, 'SIGKILL');
     onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
     await waitForEnd(killed, deadline - performance.now());
     return find();
   };
-  let found = await kill(find());
+  let found = await kill(first);
   if (found.length === 0) return found;
   // The processes multiply faster than they are found. Forks are only blocked now: a shell whose fork(2) fails sleeps
   // for a second.
@@ -101,6 +107,22 @@ export async function killProcesses(
   } finally {
     group?.holdForks(false);
   }
+}
+
+/**
+ * Kills the process groups of processes, with what was started since they were found: no member of a group that is
+ * signalled can fork any more (kill(2)). Groups with older processes that were not found are spared.
+ */
+function killGroups(found: readonly ProcessEntry[]): void {
+  const pids = new Set(found.map(({ pid }) => pid));
+  const oldest = new Map<number, number>();
+  for (const { group, startTicks } of found) {
+    oldest.set(group, Math.min(startTicks, oldest.get(group) ?? Infinity));
+  }
+  for (const { pid, group, startTicks } of listProcesses().filter(isRunning)) {
+    if (!pids.has(pid) && startTicks <= (oldest.get(group) ?? -1)) oldest.delete(group);
+  }
+  for (const group of oldest.keys()) sendSignal(-group, 'SIGKILL');
 }
 
 /**
