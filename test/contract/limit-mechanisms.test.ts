@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -111,6 +111,34 @@ describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
         expect(memoryBytes - before.memoryBytes).toBeLessThan(90 * MB);
         expect(tasks - before.tasks).toBe(1);
       });
+    });
+
+    // Without the memory controller, version 2 measures processes alone.
+    it.skipIf(name === 'cgroup2').each([
+      ['one that is closed and stays', 'head -c 60M /dev/zero > "$F"'],
+      ['one that is removed while it is open', 'exec 7>"$F"; rm "$F"; head -c 60M /dev/zero >&7'],
+      ['many, of programs that end at once', 'for i in $(seq 60); do head -c 1M /dev/zero > "$F.$i"; done'],
+    ])('counts files in memory: %s', async (_, program) => {
+      const before = (await sample()).memoryBytes;
+      await run(`F=/dev/shm/${INSTANCE}; ${program}`);
+      await eventually(async () => {
+        const used = (await sample()).memoryBytes - before;
+        expect(used).toBeGreaterThan(58 * MB);
+        expect(used).toBeLessThan(70 * MB);
+      });
+      await run('exec 7>&-; rm -f "$F"*');
+      await eventually(async () => {
+        expect((await sample()).memoryBytes - before).toBeLessThan(5 * MB);
+      });
+    });
+
+    it('does not count what others keep in memory', async () => {
+      const before = (await sample()).memoryBytes;
+      const file = `/dev/shm/${INSTANCE}.other`;
+      writeFileSync(file, Buffer.alloc(40 * MB));
+      await run('head -c 1M /dev/zero >/dev/null');
+      expect((await sample()).memoryBytes - before).toBeLessThan(5 * MB);
+      rmSync(file);
     });
 
     it('counts bytes written by what has ended and to what was deleted, once', async () => {

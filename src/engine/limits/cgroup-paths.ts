@@ -1,22 +1,6 @@
 import { join } from 'node:path';
 
-/** A line of /proc/self/mountinfo; only the fields used here (proc_pid_mountinfo(5)). */
-interface Mount {
-  readonly root: string;
-  readonly point: string;
-  readonly type: string;
-  readonly options: readonly string[];
-}
-
-function parseMounts(mountinfo: string): Mount[] {
-  return mountinfo.split('\n').flatMap((line) => {
-    const [fields = '', source = ''] = line.split(' - ');
-    const [, , , root, point] = fields.split(' ');
-    const [type, , options = ''] = source.split(' ');
-    if (root === undefined || point === undefined || type === undefined) return [];
-    return [{ root, point: point.replaceAll('\\040', ' '), type, options: options.split(',') }];
-  });
-}
+import { type Mount, parseMounts } from '../system/mount-table.js';
 
 /**
  * Maps a path in the hierarchy to a path below the mount: a container may have only a part of the hierarchy mounted.

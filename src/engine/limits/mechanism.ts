@@ -9,6 +9,8 @@ export interface GroupSample {
   readonly cpuMs: number;
   /** Without reclaimable memory, such as cached files. */
   readonly memoryBytes: number;
+  /** Part of it that is in files, which stay when the processes end. Undefined where the kernel counts the memory. */
+  readonly fileBytes?: number;
   /** Processes and threads. */
   readonly tasks: number;
   /**
@@ -84,8 +86,9 @@ export interface LimitMechanism extends Disposable {
    * Creates a process group.
    * @param tag of the group's processes, `instance.session`
    * @param isInNamespace whether they are in a PID namespace, including that of a sandbox; by default they are not
+   * @param isHeld whether they may not be able to raise their own limits though they are root; by default they are not
    */
-  createGroup(tag: string, isInNamespace?: boolean): ProcessGroup;
+  createGroup(tag: string, isInNamespace?: boolean, isHeld?: boolean): ProcessGroup;
   /** Samples all processes that its groups need; yields to the event loop in between. */
   sample(): Promise<ProcessSnapshot>;
   totals(): Promise<TotalUsage>;

@@ -1,4 +1,4 @@
-import { proportionalBytes, type ProcessEntry, readProcess } from '../process/process-table.js';
+import { proportionalBytes, type ProcessEntry, readProcess, sharedBytes } from '../process/process-table.js';
 
 /** Page size in bytes: 4 KiB on every machine that Node.js runs on, except for some of arm64. */
 export const PAGE_BYTES = 4096;
@@ -14,3 +14,7 @@ export const residentBytesOf = (pids: readonly number[]): number =>
 /** Memory of processes, in bytes, with shared pages counted once. Takes twice the time of `residentBytes`. */
 export const heldBytesOf = (entries: readonly ProcessEntry[]): number =>
   entries.reduce((sum, entry) => sum + (proportionalBytes(entry.pid) ?? entry.residentPages * PAGE_BYTES), 0);
+
+/** Bytes of files in memory that are not in the memory of these processes already, because they are not mapped. */
+export const unmappedBytes = (fileBytes: number, entries: readonly ProcessEntry[]): number =>
+  fileBytes === 0 ? 0 : Math.max(0, fileBytes - entries.reduce((sum, { pid }) => sum + sharedBytes(pid), 0));

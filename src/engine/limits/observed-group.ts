@@ -3,7 +3,8 @@ import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
 import { bytesWrittenBy, type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
 import type { Membership, Root } from './membership.js';
-import { residentBytes } from './memory-of.js';
+import type { Writers } from './memory-files/memory-files.js';
+import { residentBytes, unmappedBytes } from './memory-of.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 
@@ -21,6 +22,8 @@ const NEAR_BYTES = 512 * MB;
 export interface ObservedGroupOptions {
   readonly membership: Membership;
   readonly reader: UsageReader;
+  /** Returns the bytes in files in memory that belong to the processes of the group. */
+  readonly fileBytes: (group: ProcessGroup, writers: Writers) => number;
   readonly onDispose: () => void;
 }
 
@@ -32,6 +35,8 @@ export class ObservedGroup implements ProcessGroup {
   readonly #options: ObservedGroupOptions;
   readonly #cpu = new InheritedCounter();
   readonly #written = new InheritedCounter();
+  /** Bytes written to anything. */
+  readonly #allWritten = new InheritedCounter();
   /** Members of the last sample: they stay members wherever they move. */
   #known = new Map<number, ProcessEntry>();
   #root: Root | undefined;
@@ -79,23 +84,31 @@ export class ObservedGroup implements ProcessGroup {
     // The innermost frame process is the reaper of all orphans.
     const reaper = frame.at(-1);
     const members = found.filter((entry) => hasNotEnded(entry) && !frame.includes(entry.pid));
-    const upper = residentBytes(members);
     const isExact = snapshot.isExact || this.#diskMb * MB - this.#written.total <= NEAR_BYTES;
-    const writtenBy = (pid: number) => snapshot.writtenBy(pid, isExact);
+    const writes = found.map((entry) => ({ ...entry, writes: snapshot.writesOf(entry.pid, isExact) }));
     const cpuTicks = this.#cpu.update(
       found.map((entry) => ({ ...entry, value: entry.cpuTicks })),
       reaper,
     );
+    const allWrittenBefore = this.#allWritten.total;
+    const allWritten = this.#allWritten.update(
+      writes.map((entry) => ({ ...entry, value: entry.writes.allBytes })),
+      reaper,
+    );
+    const pids = members.map(({ pid }) => pid);
+    const writers = { pids, writtenBytes: allWritten - allWrittenBefore };
+    const fileBytes = unmappedBytes(this.#options.fileBytes(this, writers), members);
     this.#waiterTicks = this.#readWaiterTicks() ?? this.#waiterTicks;
     return {
       cpuMs: cpuTicks * MS_PER_TICK,
-      memoryBytes: upper > this.#memoryMb * MB * EXACT_SHARE ? snapshot.heldBytes(members) : upper,
+      memoryBytes: fileBytes + this.#processBytes(snapshot, members, this.#memoryMb * MB - fileBytes),
+      fileBytes,
       tasks: members.reduce((sum, entry) => sum + entry.threads, 0),
       writtenBytes: this.#written.update(
-        found.map((entry) => ({ ...entry, value: writtenBy(entry.pid) })),
+        writes.map((entry) => ({ ...entry, value: entry.writes.diskBytes })),
         reaper,
       ),
-      pids: members.map(({ pid }) => pid),
+      pids,
     };
   }
 
@@ -126,6 +139,12 @@ export class ObservedGroup implements ProcessGroup {
   #noteStart(): void {
     const startTicks = this.#root && this.#known.get(this.#root.pid)?.startTicks;
     if (this.#root && startTicks !== undefined) this.#root = { ...this.#root, startTicks };
+  }
+
+  /** Memory of processes, in bytes; near its limit it is measured more exactly. */
+  #processBytes(snapshot: ProcessSnapshot, members: readonly ProcessEntry[], limitBytes: number): number {
+    const upper = residentBytes(members);
+    return upper > limitBytes * EXACT_SHARE ? snapshot.heldBytes(members) : upper;
   }
 
   #readWaiterTicks(): number | undefined {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import pidusage from 'pidusage';
 
 import { parseProcessList } from '../../core/limits/process-list.js';
-import { type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
+import { type ProcessEntry, TICKS_PER_SECOND, type Writes } from '../process/process-table.js';
 import { PAGE_BYTES } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 
@@ -105,8 +105,8 @@ class PsSnapshot implements ProcessSnapshot {
     return [...pids].flatMap((pid) => this.#entries.get(pid) ?? []);
   }
 
-  writtenBy(): number {
-    return 0;
+  writesOf(): Writes {
+    return { diskBytes: 0, allBytes: 0 };
   }
 
   heldBytes(entries: readonly ProcessEntry[]): number {

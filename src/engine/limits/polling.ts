@@ -1,5 +1,7 @@
 import type { LimitMechanismName } from '../../core/limits/limits.js';
 import type { PidNamespace } from '../sandbox/pid-namespace.js';
+import { privateBytesOf } from './memory-files/file-systems.js';
+import { MemoryFiles } from './memory-files/memory-files.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { namespaceMembers, observedMembers } from './membership.js';
 import { ObservedGroup } from './observed-group.js';
@@ -17,9 +19,11 @@ export class Polling implements LimitMechanism {
   readonly namespace?: PidNamespace;
   readonly #reader: UsageReader;
   readonly #groups = new Set<ObservedGroup>();
+  readonly #files: MemoryFiles | undefined;
 
   constructor(reader: UsageReader, namespace?: PidNamespace) {
     this.#reader = reader;
+    if (reader.name === 'proc') this.#files = new MemoryFiles();
     this.name = namespace ? 'pid_namespace' : 'polling';
     this.nameWithoutLimits = namespace?.isForLimitsOnly ? 'polling' : this.name;
     if (namespace) this.namespace = namespace;
@@ -30,7 +34,14 @@ export class Polling implements LimitMechanism {
     const group: ObservedGroup = new ObservedGroup({
       membership: isOwn ? namespaceMembers(this.#reader) : observedMembers(this.#reader, tag),
       reader: this.#reader,
-      onDispose: () => this.#groups.delete(group),
+      fileBytes: (owner, writers) => {
+        const sharedBytes = this.#files?.bytesOf(owner, writers) ?? 0;
+        return isInNamespace ? sharedBytes + privateBytesOf(writers.pids) : sharedBytes;
+      },
+      onDispose: () => {
+        this.#groups.delete(group);
+        this.#files?.forget(group);
+      },
     });
     this.#groups.add(group);
     return group;

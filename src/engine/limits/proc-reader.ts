@@ -1,11 +1,12 @@
 import { isAlive, ticksNow } from '../process/process-state.js';
 import {
-  bytesWrittenBy,
   listChildren,
   listPids,
   type ProcessEntry,
   readProcess,
   TICKS_PER_SECOND,
+  type Writes,
+  writesOf,
 } from '../process/process-table.js';
 import { readOrigin } from '../process/session-mark.js';
 import { heldBytesOf } from './memory-of.js';
@@ -21,7 +22,7 @@ const REFRESH_SAMPLES = 8;
 interface Remembered {
   readonly startTicks: number;
   readonly origin?: { readonly value: string | undefined };
-  readonly written?: { readonly cpuTicks: number; readonly bytes: number };
+  readonly written?: { readonly cpuTicks: number; readonly writes: Writes };
 }
 
 /**
@@ -82,15 +83,15 @@ export class ProcReader implements UsageReader {
     return value;
   }
 
-  /** Returns the bytes written, possibly from an earlier sample. */
-  writtenBy(entry: ProcessEntry): number {
+  /** Returns what was written, possibly from an earlier sample. */
+  writesOf(entry: ProcessEntry): Writes {
     const { pid, startTicks, cpuTicks } = entry;
     const known = this.#rememberedOf(entry);
     const isRefreshDue = (pid + this.#samples) % REFRESH_SAMPLES === 0;
-    if (known?.written?.cpuTicks === cpuTicks && !isRefreshDue) return known.written.bytes;
-    const bytes = bytesWrittenBy(pid);
-    this.#memory.set(pid, { ...known, startTicks, written: { cpuTicks, bytes } });
-    return bytes;
+    if (known?.written?.cpuTicks === cpuTicks && !isRefreshDue) return known.written.writes;
+    const writes = writesOf(pid);
+    this.#memory.set(pid, { ...known, startTicks, written: { cpuTicks, writes } });
+    return writes;
   }
 
   #rememberedOf({ pid, startTicks }: ProcessEntry): Remembered | undefined {
@@ -133,9 +134,9 @@ class ProcSnapshot implements ProcessSnapshot {
     return [...pids].flatMap((pid) => (this.#entries ? this.#entries.get(pid) : readProcess(pid)) ?? []);
   }
 
-  writtenBy(pid: number, mustBeNew = this.isExact): number {
+  writesOf(pid: number, mustBeNew = this.isExact): Writes {
     const entry = mustBeNew ? undefined : this.#entries?.get(pid);
-    return entry ? this.#reader.writtenBy(entry) : bytesWrittenBy(pid);
+    return entry ? this.#reader.writesOf(entry) : writesOf(pid);
   }
 
   heldBytes(entries: readonly ProcessEntry[]): number {

@@ -1,4 +1,4 @@
-import type { ProcessEntry } from '../process/process-table.js';
+import type { ProcessEntry, Writes } from '../process/process-table.js';
 
 /** Processes at one moment, shared by all groups that are sampled then. */
 export interface ProcessSnapshot {
@@ -11,11 +11,10 @@ export interface ProcessSnapshot {
   /** Returns these processes without those that have ended. */
   of(pids: Iterable<number>): ProcessEntry[];
   /**
-   * Returns the bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when
-   * not available.
+   * Returns what a process, and the children it has waited for, have written; zeros when not available.
    * @param mustBeNew whether to read it even if the process has used next to no CPU time since the last read
    */
-  writtenBy(pid: number, mustBeNew?: boolean): number;
+  writesOf(pid: number, mustBeNew?: boolean): Writes;
   /** Returns the memory of processes, in bytes, with shared pages counted once; exact, but slow. */
   heldBytes(entries: readonly ProcessEntry[]): number;
   /** Returns the tag or mark of a process at the time it was first sampled: programs can change what they show. */

@@ -88,12 +88,29 @@ export const listPids = (): number[] =>
 /** Reads every process of the machine. About 10 µs each. */
 export const listProcesses = (): ProcessEntry[] => listPids().flatMap((pid) => readProcess(pid) ?? []);
 
-/**
- * Returns the bytes that a process, and the children it has waited for, have caused to be written to disks; 0 when not
- * available.
- */
-export const bytesWrittenBy = (pid: number): number =>
-  Number(/^write_bytes: (\d+)$/m.exec(readProc(pid, 'io') ?? '')?.[1] ?? 0);
+/** Bytes that a process, and the children it has waited for, have written: proc_pid_io(5). */
+export interface Writes {
+  /** To disks, as far as the process has caused it. */
+  readonly diskBytes: number;
+  /** To anything: disks, memory, pipes, terminals. */
+  readonly allBytes: number;
+}
+
+/** Returns what a process has written; zeros when not available. */
+export function writesOf(pid: number): Writes {
+  const text = readProc(pid, 'io') ?? '';
+  return {
+    diskBytes: Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0),
+    allBytes: Number(/^wchar: (\d+)$/m.exec(text)?.[1] ?? 0),
+  };
+}
+
+/** Returns the bytes that a process has written to disks, as above. */
+export const bytesWrittenBy = (pid: number): number => writesOf(pid).diskBytes;
+
+/** Returns the resident shared memory of a process, in bytes, with mapped files in memory; 0 when not available. */
+export const sharedBytes = (pid: number): number =>
+  Number(/^RssShmem:\s+(\d+) kB$/m.exec(readProc(pid, 'status') ?? '')?.[1] ?? 0) * 1024;
 
 /**
  * Returns the memory of a process, in bytes; shared memory counts proportionally (PSS). Undefined when not available.

@@ -87,7 +87,7 @@ export class LimitMonitor {
    */
   check(snapshot: ProcessSnapshot, freeBytes: number | undefined): { mustContinue: boolean; actedMs: number } {
     const observation = this.#sampler.observe(snapshot);
-    const { sample, running, kernel } = observation;
+    const { sample, running } = observation;
     if (running && running !== this.#command) this.#followToEnd(running);
     const findings = this.#judge(observation, freeBytes);
     this.#pace.note(findings);
@@ -99,7 +99,7 @@ export class LimitMonitor {
     else if (running?.endReason === undefined) this.#escalation.relax(begin);
     const end = performance.now();
     // The shell alone may exceed a limit, and so may the one that replaces it.
-    const mayExceed = canEndShell(worst, kernel) || this.#escalation.isWaiting(end);
+    const mayExceed = canEndShell(worst, observation) || this.#escalation.isWaiting(end);
     const mustContinue = running !== undefined || this.#sampler.hasOthers(sample.pids) || mayExceed;
     if (!mustContinue) this.#sampler.startPeriod();
     return { mustContinue, actedMs: end - begin };
@@ -151,12 +151,13 @@ export class LimitMonitor {
     this.#listener.onNear(breach, 'exceeded', exceeding?.id ?? null);
   }
 
-  #nextStep({ sample, running, kernel }: Observation, worst: Finding): EscalationStep | undefined {
+  #nextStep(observation: Observation, worst: Finding): EscalationStep | undefined {
+    const { sample, running, kernel } = observation;
     return this.#escalation.next(performance.now(), {
       command: stateOf(running),
       // The kernel has already ended the excess.
       hasRest: () => kernel.kills === 0 && this.#sampler.hasOthers(sample.pids) && this.watched.hasRest(),
-      canEndShell: canEndShell(worst, kernel),
+      canEndShell: canEndShell(worst, observation),
     });
   }
 
@@ -207,5 +208,8 @@ function notePeakMemory({ running, kernel }: Observation, { resource, limit }: F
 }
 
 /** Whether ending the shell can help, where the kernel has not helped already. */
-const canEndShell = (worst: Finding | undefined, { kills }: KernelActions): boolean =>
-  worst !== undefined && isHeld(worst.resource) && kills === 0;
+function canEndShell(worst: Finding | undefined, { kernel, sample }: Observation): boolean {
+  if (worst === undefined || !isHeld(worst.resource) || kernel.kills > 0) return false;
+  // Files in memory stay when the shell ends.
+  return worst.resource !== 'memory_mb' || sample.memoryBytes - (sample.fileBytes ?? 0) > worst.limit * MB;
+}
