@@ -69,7 +69,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const settings = new CurrentSettings(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
-  const early = { configuration: settings.configuration, log, closers };
+  const early = { configuration: settings.configuration, limits: settings.limits, log, closers };
   const engine = await buildEngine(early);
   const audit = await buildAudit(configuration, secrets, log('audit'), closers);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
@@ -115,7 +115,7 @@ interface Parts {
 function watchWorkload(prometheus: PrometheusMetrics, { engine, services, server, settings }: Parts): void {
   const shells = SHELLS.map(({ name }) => name);
   prometheus.watch(shells, async () => {
-    const limits = settings.configuration().adapter.resourceLimits;
+    const { resources: limits } = settings.limits();
     return { ...(await sampleWorkload({ ...services, ...engine, limits })), clients: server.clients };
   });
 }

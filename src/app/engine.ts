@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
@@ -24,7 +25,6 @@ import { Worktrees } from '../engine/instance/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
 
 import type { Disposables } from './disposables.js';
-import { limitsEverything } from './limits.js';
 import { logLimits } from './limits-log.js';
 import type { EngineContext } from './runtime-context.js';
 import { buildLauncher } from './sandbox.js';
@@ -61,7 +61,7 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
   const chosen = prepareMechanism(runtime, context);
   const { mechanism } = chosen;
   const launcher = await buildLauncher(configuration, runtime.path, mechanism, log('sandbox'));
-  const isLimited = () => limitsEverything(context.configuration());
+  const isLimited = (limits: Limits) => context.limits().areAskedFor(limits);
   const { pool, oneShots } = buildRunners({ mechanism, runtime, starter, launcher, shell, isLimited }, context);
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
@@ -170,7 +170,7 @@ async function sweep(
 /** Chooses how limits are enforced, and records the groups that a later daemon has to remove after a crash. */
 function prepareMechanism(
   runtime: RuntimeDirectory,
-  { configuration: current, log, closers }: EngineContext,
+  { configuration: current, limits, log, closers }: EngineContext,
 ): ChosenMechanism {
   const configuration = current();
   const path = configuration.childEnvironment['PATH'] ?? '';
@@ -180,7 +180,7 @@ function prepareMechanism(
   };
   note();
   runtime.onRestored(note);
-  logLimits(configuration, chosen, log('limits'));
+  logLimits(limits(), chosen, log('limits'));
   closers.push(() => {
     chosen.mechanism[Symbol.dispose]();
   });

@@ -46,7 +46,7 @@ export function buildExecution(
 function buildSessions(
   { pool }: Engine,
   { gate, confirmations, quotas, registry, monitor }: Guards,
-  { configuration, metrics, audit, log, closers }: RuntimeContext,
+  { configuration, limits, metrics, audit, log, closers }: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
   const usage = new SessionUsage(monitor, log('monitor'));
   const sessions = new Sessions({
@@ -56,7 +56,7 @@ function buildSessions(
     quotas,
     commands: registry,
     usage,
-    limits: () => sessionLimits(configuration()),
+    limits: () => sessionLimits(configuration(), limits()),
     metrics,
     audit,
     log: log('sessions'),
@@ -69,7 +69,7 @@ function buildCommands(
   { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
   { gate, confirmations, quotas, registry, monitor }: Guards,
   sessions: Sessions,
-  { configuration, metrics, audit, secrets }: RuntimeContext,
+  { configuration, limits, metrics, audit, secrets }: RuntimeContext,
 ): Pick<Services, 'commands' | 'inputs'> {
   const inputs = new StreamedInputs({
     pipes: stdinPipes,
@@ -79,7 +79,7 @@ function buildCommands(
     },
   });
   const health = new SessionHealth({ env: pool.env });
-  const place = { limits: () => commandLimits(configuration()), workspace: pool.cwd, spoolDirectory };
+  const place = { limits: () => commandLimits(configuration(), limits()), workspace: pool.cwd, spoolDirectory };
   const factory = new CommandFactory({ registry, oneShots, quotas, health, metrics, audit, secrets, inputs, ...place });
   const dispatcher = new CommandDispatcher({ sessions, oneShots, health, monitor });
   const commands: Commands = new Commands({
@@ -99,12 +99,12 @@ function buildCommands(
 /** Builds the monitor that enforces resource limits. */
 export function buildMonitor(
   { pool, mechanism }: Engine,
-  { configuration, log, closers }: RuntimeContext,
+  { configuration, limits, log, closers }: RuntimeContext,
 ): ResourceMonitor {
   const monitor = new ResourceMonitor({
     workspace: pool.cwd,
     mechanism: mechanism.mechanism,
-    settings: () => watchSettings(configuration()),
+    settings: () => watchSettings(configuration(), limits()),
     log: log('monitor'),
   });
   closers.push(() => {

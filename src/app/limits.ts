@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/model/configuration.js';
-import { hasLimits } from '../core/limits/limits.js';
+import type { LimitSet } from '../core/limits/safety-net.js';
+import type { OutputLimits } from '../core/output/output-window.js';
 import type { Answer } from '../core/protocol/requests.js';
 import { type QuotaLimits } from '../services/access/quotas.js';
 import type { CommandLimits } from '../services/registry/command-limits.js';
@@ -16,7 +17,7 @@ export const quotaLimits = ({ auth }: Configuration): QuotaLimits => ({
 });
 
 /** Limits on sessions; times are in milliseconds. */
-export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
+export const sessionLimits = ({ adapter }: Configuration, { resources }: LimitSet): SessionLimits => ({
   maxSessions: adapter.maxSessions,
   maxLifetimeMs: adapter.sessionMaxLifetimeMs,
   idleTimeoutMs: adapter.sessionIdleTimeoutMs,
@@ -24,31 +25,34 @@ export const sessionLimits = ({ adapter }: Configuration): SessionLimits => ({
   checkIntervalMs: adapter.connectionCheckIntervalMs,
   killGraceMs: adapter.killGraceMs,
   wedgeTimeoutMs: adapter.wedgeTimeoutMs,
-  resources: adapter.resourceLimits,
+  resources,
   spoolMaxBytes: adapter.spoolLimitBytes,
   replayMaxBytes: adapter.replayBytes,
 });
 
-/** Whether every session and every command without one has a resource limit. */
-export const limitsEverything = ({ adapter }: Configuration): boolean =>
-  hasLimits(adapter.resourceLimits) || adapter.diskFreeMbFloor !== undefined;
+/** Limits on the output of a command. */
+export const outputLimits = ({ adapter }: Pick<Configuration, 'adapter'>): OutputLimits => ({
+  maxSize: adapter.maxOutputSize,
+  beginSize: adapter.beginOutputSize,
+  endSize: adapter.endOutputSize,
+});
 
 /** Limits on commands; times are in milliseconds. */
-export const commandLimits = ({ adapter }: Configuration): CommandLimits => ({
+export const commandLimits = ({ adapter }: Configuration, { resources }: LimitSet): CommandLimits => ({
   maxLifetimeMs: adapter.commandMaxLifetimeMs,
   queueLimit: adapter.queueLimit,
   maxOneShots: adapter.maxSessions,
-  resources: adapter.resourceLimits,
-  output: { maxSize: adapter.maxOutputSize, beginSize: adapter.beginOutputSize, endSize: adapter.endOutputSize },
+  resources,
+  output: outputLimits({ adapter }),
   spoolMaxBytes: adapter.spoolLimitBytes,
   replayMaxBytes: adapter.replayBytes,
 });
 
 /** Settings of the limit monitor. */
-export const watchSettings = ({ adapter }: Configuration): LimitMonitorSettings => ({
-  cpuWindowMs: adapter.cpuWindowMs,
-  diskFreeMbFloor: adapter.diskFreeMbFloor,
-});
+export const watchSettings = (
+  { adapter: { cpuWindowMs } }: Configuration,
+  { diskFreeMbFloor }: LimitSet,
+): LimitMonitorSettings => ({ cpuWindowMs, diskFreeMbFloor });
 
 /** Limits as `shell_metadata` reports them. */
 export const reportedLimits = ({ adapter, socketio }: Configuration): Answer<'shell_metadata'>['limits'] => ({

@@ -11,20 +11,20 @@ import type { ResourceMonitor } from '../services/resources/resource-monitor.js'
 
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
-import { commandLimits } from './limits.js';
+import { outputLimits } from './limits.js';
 
 /** Builds the LLM providers (command-line tools and services) and the models of the HTTP endpoint. */
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
   monitor: ResourceMonitor,
-  { configuration, secrets, metrics, closers }: RuntimeContext,
+  { configuration, limits, secrets, metrics, closers }: RuntimeContext,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
   const runner = new CliRunner({
     oneShots,
     spoolDirectory,
     secrets,
-    limits: () => settings().limits,
+    limits: () => ({ ...limits().resources, ...settings().limits }),
     monitor,
     metrics,
   });
@@ -43,7 +43,7 @@ export function buildLlm(
     worktrees,
     workspace,
     secrets,
-    output: () => commandLimits(configuration()).output,
+    output: () => outputLimits(configuration()),
     repeatWindowMs: () => settings().repeatWindowMs,
   });
   closers.push(() => completions[Symbol.asyncDispose]());

@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
+import type { LimitsInForce } from '../core/limits/safety-net.js';
 import type { LogFactory } from '../core/logging/log.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
@@ -12,6 +13,8 @@ import type { Disposables } from './disposables.js';
 export interface EngineContext {
   /** The current configuration: a reload replaces it. */
   readonly configuration: () => Configuration;
+  /** The limits that follow from it. */
+  readonly limits: () => LimitsInForce;
   readonly log: LogFactory;
   /** Every builder adds how its parts are closed; they are closed in reverse order. */
   readonly closers: Disposables;

@@ -6,18 +6,20 @@ import { sandboxSurroundings, socketFolder } from '../config/derive/sandbox-surr
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import type { LimitMechanism } from '../engine/limits/mechanism.js';
+import { GroupConfinement } from '../engine/sandbox/group-confinement.js';
 import { Launcher } from '../engine/sandbox/launcher.js';
+import { ownUid } from '../engine/system/own-user.js';
 
 /**
  * Finds out which sandboxes work on this machine, and builds the launcher.
  * @param runtimePath the daemon's directory of FIFOs
- * @param mechanism may require that programs outside a sandbox are started in a namespace
+ * @param mechanism may require that programs outside a sandbox are started in a namespace, or confined to their group
  * @throws AdapterError SANDBOX_UNAVAILABLE when the configuration requires a sandbox that does not work
  */
 export async function buildLauncher(
   configuration: Configuration,
   runtimePath: string,
-  { namespace }: Pick<LimitMechanism, 'namespace'>,
+  mechanism: Pick<LimitMechanism, 'namespace' | 'directories'>,
   log: Log,
 ): Promise<Launcher> {
   const folder = socketFolder(configuration);
@@ -26,7 +28,8 @@ export async function buildLauncher(
   const surroundings = sandboxSurroundings(configuration);
   const launcher = await Launcher.find({
     ...surroundings,
-    namespace,
+    namespace: mechanism.namespace,
+    confinement: await findConfinement(configuration, mechanism, log),
     runtimeParent: dirname(runtimePath),
     directory: runtimePath,
   });
@@ -40,4 +43,19 @@ export async function buildLauncher(
   }
   log.warn('the configured sandbox does not work; a weaker one is used', { configured, used: profile, why: reason });
   return launcher;
+}
+
+/** Finds out whether the commands of a root daemon can be kept in their control groups; other users need nothing. */
+async function findConfinement(
+  { adapter, childEnvironment }: Configuration,
+  { directories }: Pick<LimitMechanism, 'directories'>,
+  log: Log,
+): Promise<GroupConfinement | undefined> {
+  if (!adapter.confineRoot || ownUid() !== 0 || directories.length === 0) return undefined;
+  try {
+    return await GroupConfinement.find(directories, childEnvironment['PATH'] ?? '');
+  } catch (error) {
+    log.warn('commands with limits can leave their control groups', { why: (error as Error).message });
+    return undefined;
+  }
 }

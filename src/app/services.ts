@@ -16,7 +16,7 @@ import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
-import { commandLimits, limitsEverything, quotaLimits, reportedLimits } from './limits.js';
+import { outputLimits, quotaLimits, reportedLimits } from './limits.js';
 import { reportedConfiguration } from './reported-configuration.js';
 
 /** Creates the services from the engine, the access rules and the configuration. */
@@ -55,7 +55,10 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   };
 }
 
-function buildMetadata({ pool, instance, mechanism }: Engine, { version, configuration }: RuntimeContext): Metadata {
+function buildMetadata(
+  { pool, instance, mechanism }: Engine,
+  { version, configuration, limits }: RuntimeContext,
+): Metadata {
   return new Metadata({
     workspace: pool.cwd,
     env: pool.env,
@@ -63,8 +66,7 @@ function buildMetadata({ pool, instance, mechanism }: Engine, { version, configu
     instanceId: instance,
     adapterVersion: version,
     limits: () => reportedLimits(configuration()),
-    resourceLimits: () => configuration().adapter.resourceLimits,
-    isLimited: () => limitsEverything(configuration()),
+    limitsInForce: limits,
     mechanism,
     sandbox: pool.sandbox,
   });
@@ -106,7 +108,7 @@ function buildCheckpoints(
     ],
     path: pool.env['PATH'] ?? '',
     limits: () => configuration().checkpoints,
-    output: () => commandLimits(configuration()).output,
+    output: () => outputLimits(configuration()),
     run: checkpointWorkers.run,
     log: log('checkpoints'),
   });

@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 
 import type { SandboxStatus } from '../core/sandbox/status.js';
 import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from './engine.js';
+import type { LimitSet } from '../core/limits/safety-net.js';
+import { type LimitSettings, measureLimits } from '../engine/limits/measured-limits.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
 import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
@@ -33,6 +35,8 @@ export interface Surroundings {
   readonly directories: Readonly<Record<string, string>>;
   /** Sandbox options; undefined when the configuration cannot be read. */
   readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory'> | undefined;
+  /** Settings of the resource limits; undefined when the configuration cannot be read. */
+  readonly limits: LimitSettings | undefined;
   /** Files that other users should not read, by description. Missing files are ignored. */
   readonly privateFiles: Readonly<Record<string, string>>;
 }
@@ -55,7 +59,8 @@ export async function examineMachine(surroundings: Surroundings): Promise<readon
     ...examineDescriptors(),
     ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
     ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
-    examineLimits(surroundings),
+    examineMechanism(surroundings),
+    ...examineLimits(surroundings),
     await examineGit(surroundings),
     ...(await examineSandbox(surroundings)),
   ];
@@ -156,7 +161,7 @@ function examinePrivacy(name: string, path: string): Finding[] {
 }
 
 /** Chooses the limit mechanism as the daemon does at its start. */
-function examineLimits({ env }: Surroundings): Finding {
+function examineMechanism({ env }: Surroundings): Finding {
   const { mechanism, rejected } = chooseMechanism('auto', {
     instance: `doctor-${process.pid}`,
     path: env['PATH'] ?? '',
@@ -171,6 +176,21 @@ function examineLimits({ env }: Surroundings): Finding {
   const detail = `enforced by sampling processes (${mechanism.name}${scope}): memory and processes may exceed them for a moment${why}`;
   const fix = 'start the daemon as a systemd service with Delegate=yes, or where control groups are writable';
   return { name: 'limits', status: 'warn', detail, fix };
+}
+
+/** Lists the limits of everything that runs. */
+function examineLimits({ limits }: Surroundings): Finding[] {
+  if (!limits) return [];
+  const { resources, diskFreeMbFloor, net } = measureLimits(limits);
+  const listed = (set: LimitSet) =>
+    Object.entries({ ...set.resources, disk_free_mb: set.diskFreeMbFloor }).filter(([, value]) => value !== undefined);
+  const own = new Set(listed(net).map(([name]) => name));
+  const inForce = listed({ resources, diskFreeMbFloor }).map(
+    ([name, value]) => `${name} ${value}${own.has(name) ? ' (safety net)' : ''}`,
+  );
+  if (inForce.length > 0) return [{ name: 'limits in force', status: 'ok', detail: inForce.join(', ') }];
+  const detail = 'none: a single command can take all memory, processes and disk space';
+  return [{ name: 'limits in force', status: 'warn', detail, fix: 'set adapter.safety_net: true' }];
 }
 
 /** Only checkpoints need git. */

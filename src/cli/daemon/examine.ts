@@ -3,6 +3,7 @@ import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
 import { findConfigurationFile } from '../../config/read/locate.js';
 import { ConfigurationError } from '../../config/model/problems.js';
+import { limitSettings } from '../../config/derive/limit-settings.js';
 import { sandboxSurroundings } from '../../config/derive/sandbox-surroundings.js';
 import { examineLlmProviders } from '../../doctor/llm.js';
 import { examineMachine, type Finding } from '../../doctor/doctor.js';
@@ -24,18 +25,23 @@ export async function examine(context: Context, options: DaemonOptions): Promise
   const machine = await examineMachine({
     env: toolEnv,
     defaultShell: configuration?.adapter.shell ?? 'bash',
-    directories: configuration
-      ? {
-          'adapter.workspace_directory': configuration.adapter.workspaceDirectory,
-          'adapter.state_directory': configuration.adapter.stateDirectory,
-        }
-      : {},
-    sandbox: configuration && sandboxSurroundings(configuration),
-    privateFiles: configuration ? privateFilesOf(configuration) : {},
+    ...(configuration ? settingsToExamine(configuration) : NO_SETTINGS),
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
   return [installed, ...machine, ...(await llm), finding, ...(await examineDaemon(context, options, configuration))];
 }
+
+const NO_SETTINGS = { directories: {}, sandbox: undefined, limits: undefined, privateFiles: {} };
+
+const settingsToExamine = (configuration: Configuration) => ({
+  directories: {
+    'adapter.workspace_directory': configuration.adapter.workspaceDirectory,
+    'adapter.state_directory': configuration.adapter.stateDirectory,
+  },
+  sandbox: sandboxSurroundings(configuration),
+  limits: limitSettings(configuration),
+  privateFiles: privateFilesOf(configuration),
+});
 
 /** A configuration file is private only if it contains secrets. */
 const privateFilesOf = ({ adapter, audit, secrets, file }: Configuration): Record<string, string> => ({

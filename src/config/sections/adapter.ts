@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { LIMIT_MECHANISM_NAMES } from '../../core/limits/limits.js';
 import { described, restarting } from './facts.js';
-import { choice, computedCount, count, diskFloor, duration, path, resourceLimits, variables } from './fields.js';
+import {
+  choice,
+  computedCount,
+  count,
+  diskFloor,
+  duration,
+  flag,
+  type LimitKey,
+  path,
+  resourceLimits,
+  variables,
+} from './fields.js';
 
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
@@ -99,16 +110,26 @@ export const adapterSection = z
       'Latest output of a session that is kept in memory for a client that reconnects.',
       'new_sessions',
     ),
-    ...resourceLimits('a session', () => 'no limit', 'new_sessions'),
+    ...resourceLimits('a session', limitFallback, 'new_sessions'),
     cpu_window: duration('seconds', 10, 'Window over which `cpu_percent_limit` is averaged.'),
+    safety_net: flag(
+      true,
+      'Whether limits that are not set are those of a safety net: half of the memory, 1024 processes, and some free disk space.',
+      'new_sessions',
+    ),
     disk_free_mb_floor: diskFloor(
-      'no limit',
+      '512 with `safety_net`, or 5 % of a disk smaller than 10 GB; otherwise no limit',
       'Free space of the disk of `workspace_directory` below which commands that write to disks are ended.',
     ),
     limit_mechanism: choice(
       LIMIT_MECHANISMS,
       'auto',
       'How limits are enforced: `cgroup2`, `cgroup1`, `pid_namespace`, `polling`, or `auto`, the best that works here.',
+      'restart',
+    ),
+    confine_root: flag(
+      true,
+      'Whether commands of root with configured or requested limits cannot leave their control groups: these are read-only for them, and they can neither mount nor trace the processes of others.',
       'restart',
     ),
     max_sessions: count({ unit: 'sessions', min: 1, max: 10_000 }, 256, 'Sessions that may be open at a time.'),
@@ -123,6 +144,15 @@ export const adapterSection = z
   })
   .superRefine(checkOutputSizes, { when: ({ value }) => hasSizes(value) })
   .transform((section) => ({ ...section, ...chooseOutputSizes(section) }));
+
+/** Default of a limit that is not set, for people. */
+function limitFallback(key: LimitKey): string {
+  const net: Partial<Record<LimitKey, string>> = {
+    memory_mb_limit: 'half of the machine’s or container’s memory',
+    process_limit: '1024',
+  };
+  return net[key] === undefined ? 'no limit' : `${net[key]} with \`safety_net\`; otherwise no limit`;
+}
 
 function isShell(shell: string): boolean {
   return shell.includes('/') || SHELL_NAMES.some((name) => name === shell);

@@ -89,7 +89,8 @@ const LIMITED = {
   disk_mb_limit: { unit: 'MB', max: MAX_MB, use: 'Data written to disks, counted until none runs any more,' },
 } as const;
 
-type LimitKey = keyof typeof LIMITED;
+/** A key that limits a resource. */
+export type LimitKey = keyof typeof LIMITED;
 
 /**
  * Upper bounds of the resources that all processes of something may use together. The units stay those of the file.
@@ -114,8 +115,12 @@ function positive(unit: string, max: number) {
 }
 
 /** A boolean. */
-export const flag = (fallback: boolean, text: string) =>
-  described(z.boolean({ error: 'must be true or false' }).default(fallback), { text, fallback: literal(fallback) });
+export const flag = (fallback: boolean, text: string, reload?: ReloadEffect) =>
+  described(z.boolean({ error: 'must be true or false' }).default(fallback), {
+    text,
+    fallback: literal(fallback),
+    reload,
+  });
 
 /** Schema of one of several names. */
 export const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>

@@ -23,8 +23,11 @@ export function launchScript({ mounts, descriptors, cwd }: LaunchSteps): string 
   return steps.length === 0 ? undefined : [...steps, 'unset OLDPWD', REPORT_MISSING, 'exec "$@"'].join('\n');
 }
 
-/** dash's exec calls a missing program "Permission denied" (126) when a folder of PATH may not be searched. */
-const REPORT_MISSING =
+/**
+ * Reports a missing program in the words of a shell. dash's exec calls one "Permission denied" (126) when a folder of PATH
+ * may not be searched.
+ */
+export const REPORT_MISSING =
   'case $1 in */*) ;; *) [ -n "$(command -v -- "$1")" ] || { printf "%s: command not found\\n" "$1" >&2; exit 127; } ;; esac';
 
 /**

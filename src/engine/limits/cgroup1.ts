@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { readSmallFile, tryWrite } from '../system/small-file.js';
 import { ownGroupOf } from './cgroup-paths.js';
-import { makeGroup, readControlSum, readControlNumber, removeGroup, TASKS } from './control-files.js';
+import { homeIn, makeGroup, readControlSum, readControlNumber, removeGroup, TASKS } from './control-files.js';
 import { ControlGroup, type Controls } from './control-group.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { ProcReader } from './proc-reader.js';
@@ -53,11 +53,12 @@ export class ControlGroups1 implements LimitMechanism {
     return Object.values(this.#roots);
   }
 
-  createGroup(): ProcessGroup {
+  createGroup(_tag?: string, _isInNamespace?: boolean, isHeld = false): ProcessGroup {
     const name = `g${this.#made++}`;
     const { cpuacct, memory, pids } = this.#roots;
-    const controls = controlsOf({ cpuacct: join(cpuacct, name), memory: join(memory, name), pids: join(pids, name) });
-    const joinFiles = controls.directories.map((directory) => join(directory, TASKS));
+    const groups = { cpuacct: join(cpuacct, name), memory: join(memory, name), pids: join(pids, name) };
+    const controls = controlsOf(groups, isHeld);
+    const joinFiles = controls.homes.map((directory) => join(directory, TASKS));
     const leaveFiles = this.directories.map((directory) => join(directory, '..', TASKS));
     return new ControlGroup(controls, { joinFiles, leaveFiles }, this.#reader);
   }
@@ -81,10 +82,15 @@ export class ControlGroups1 implements LimitMechanism {
 /** Memory held by processes: file caches are reclaimable and do not count, files in memory are not. */
 const heldBytes = (directory: string): number => readControlSum(directory, 'memory.stat', 'total_rss', 'total_shmem');
 
-/** @param directories those of one group */
-function controlsOf({ cpuacct, memory, pids }: Directories): Controls {
+/**
+ * @param directories those of one group
+ * @param isHeld whether its processes are in subgroups
+ */
+function controlsOf({ cpuacct, memory, pids }: Directories, isHeld: boolean): Controls {
+  const directories = [cpuacct, memory, pids];
   return {
-    directories: [cpuacct, memory, pids],
+    directories,
+    homes: directories.map((directory) => homeIn(directory, isHeld)),
     cpuFile: join(cpuacct, 'cpuacct.usage'),
     cpuMs: (text) => Number(text) / NS_PER_MS,
     limitMemory: (bytes = UNLIMITED) => {
@@ -103,7 +109,8 @@ function controlsOf({ cpuacct, memory, pids }: Directories): Controls {
     memoryBytes: () => heldBytes(memory),
     tasks: () => readControlNumber(pids, 'pids.current'),
     peakMemoryBytes: () => readControlNumber(memory, 'memory.max_usage_in_bytes'),
-    kills: () => readControlSum(memory, 'memory.oom_control', 'oom_kill'),
-    refusedForks: () => readControlSum(pids, 'pids.events', 'max'),
+    // Counted where the process is, unlike with version 2.
+    kills: () => readControlSum(homeIn(memory, isHeld), 'memory.oom_control', 'oom_kill'),
+    refusedForks: () => readControlSum(homeIn(pids, isHeld), 'pids.events', 'max'),
   };
 }

@@ -2,7 +2,15 @@ import { join } from 'node:path';
 
 import { readSmallFile, tryWrite } from '../system/small-file.js';
 import { ownGroupOf } from './cgroup-paths.js';
-import { makeGroup, PROCS, readControlSum, readControlNumber, readMembers, removeGroup } from './control-files.js';
+import {
+  homeIn,
+  makeGroup,
+  membersBelow,
+  PROCS,
+  readControlSum,
+  readControlNumber,
+  removeGroup,
+} from './control-files.js';
 import { ControlGroup, type Controls } from './control-group.js';
 import { residentBytesOf } from './memory-of.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
@@ -73,11 +81,11 @@ export class ControlGroups2 implements LimitMechanism {
     return [this.#root];
   }
 
-  createGroup(): ProcessGroup {
+  createGroup(_tag?: string, _isInNamespace?: boolean, isHeld = false): ProcessGroup {
     const home = this.#hasMoved ? join(this.#own, OWN_LEAF) : this.#own;
     const directory = join(this.#root, `g${this.#made++}`);
-    const files = { joinFiles: [join(directory, PROCS)], leaveFiles: [join(home, PROCS)] };
-    return new ControlGroup(controlsOf(directory, this.#controllers), files, this.#reader);
+    const files = { joinFiles: [join(homeIn(directory, isHeld), PROCS)], leaveFiles: [join(home, PROCS)] };
+    return new ControlGroup(controlsOf(directory, this.#controllers, isHeld), files, this.#reader);
   }
 
   sample(): Promise<ProcessSnapshot> {
@@ -85,7 +93,7 @@ export class ControlGroups2 implements LimitMechanism {
   }
 
   totals(): Promise<TotalUsage> {
-    const pids = readMembersOfAll(this.#root, this.#made);
+    const pids = membersBelow(this.#root);
     return Promise.resolve({
       memoryBytes: this.#controllers.has('memory') ? heldBytes(this.#root) : residentBytesOf(pids),
       tasks: readControlNumber(this.#root, 'pids.current') ?? pids.length,
@@ -115,20 +123,19 @@ export class ControlGroups2 implements LimitMechanism {
   }
 }
 
-const readMembersOfAll = (root: string, made: number): number[] =>
-  Array.from({ length: made }, (_, number) => readMembers(join(root, `g${number}`))).flat();
-
 const heldBytes = (directory: string): number => readControlSum(directory, 'memory.stat', 'anon', 'shmem');
 
 /**
  * @param directory that of one group
  * @param controllers those that are enabled in it
+ * @param isHeld whether its processes are in a subgroup
  */
-function controlsOf(directory: string, controllers: ReadonlySet<Controller>): Controls {
+function controlsOf(directory: string, controllers: ReadonlySet<Controller>, isHeld: boolean): Controls {
   const hasMemory = controllers.has('memory');
   const hasTasks = controllers.has('pids');
   return {
     directories: [directory],
+    homes: [homeIn(directory, isHeld)],
     cpuFile: join(directory, 'cpu.stat'),
     // The first line is `usage_usec N`.
     cpuMs: (text) => Number(text.split(/[ \n]/, 2)[1]) / US_PER_MS,

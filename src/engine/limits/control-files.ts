@@ -38,7 +38,14 @@ export function readMembers(directory: string): number[] {
   return text === '' ? [] : text.trimEnd().split('\n').map(Number);
 }
 
-/** Creates a group; idempotent. */
+/**
+ * Returns the directory that the processes of a group enter: a subgroup, if they could write to the files of their group.
+ * Root can: with a user namespace and a cgroup namespace, it may mount its group and what is below, but nothing above
+ * (cgroup_namespaces(7)). The limits are above then.
+ */
+export const homeIn = (directory: string, isHeld: boolean): string => (isHeld ? join(directory, 'held') : directory);
+
+/** Creates a group and those around it; idempotent. */
 export const makeGroup = (directory: string): unknown => mkdirSync(directory, { recursive: true });
 
 /** Removes a group and its subgroups. Returns false when they still contain processes. */

@@ -6,15 +6,17 @@ import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
 import { bytesWrittenBy } from '../process/process-table.js';
 import { readSmallDescriptor } from '../system/small-file.js';
-import { makeGroup, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
+import { makeGroup, membersBelow, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
 import type { ProcReader } from './proc-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
 /** The control files of one group; their places and contents depend on the version of control groups. */
 export interface Controls {
-  /** All directories of the group; one that bounds processes is the last. */
+  /** Directories whose files have the limits and counters. */
   readonly directories: readonly string[];
+  /** Those that the processes are in, the same or subgroups; one that bounds processes is the last. */
+  readonly homes: readonly string[];
   /** File with the CPU time, and the conversion of its text to milliseconds. */
   readonly cpuFile: string;
   cpuMs(text: string): number;
@@ -45,7 +47,7 @@ export class ControlGroup implements ProcessGroup {
   /** CPU time when bytes written were read last. */
   #cpuMsAtRead: number | undefined;
   #maxTasks: number | 'max' = 'max';
-  #hasMemoryLimit = false;
+  #memoryMb: number | undefined;
   #kills = 0;
   #refusedForks = 0;
   #isRemoved = false;
@@ -56,13 +58,13 @@ export class ControlGroup implements ProcessGroup {
     this.#reader = reader;
     this.joinFiles = files.joinFiles;
     this.leaveFiles = files.leaveFiles;
-    for (const directory of controls.directories) makeGroup(directory);
+    for (const directory of controls.homes) makeGroup(directory);
     this.#cpu = openSync(controls.cpuFile, 'r');
   }
 
   async begin(pid: number, hasEntered: boolean): Promise<void> {
     if (hasEntered) return;
-    const files = this.#controls.directories.map((directory) => join(directory, PROCS));
+    const files = this.#controls.homes.map((directory) => join(directory, PROCS));
     await moveTree(pid, files);
   }
 
@@ -70,8 +72,8 @@ export class ControlGroup implements ProcessGroup {
     const maxTasks = processes ?? 'max';
     if (maxTasks !== this.#maxTasks) this.#controls.limitTasks(maxTasks);
     this.#maxTasks = maxTasks;
-    if (memoryMb === undefined && !this.#hasMemoryLimit) return;
-    this.#hasMemoryLimit = memoryMb !== undefined;
+    if (memoryMb === this.#memoryMb) return;
+    this.#memoryMb = memoryMb;
     this.#controls.limitMemory(memoryMb === undefined ? undefined : Math.ceil(memoryMb * MB));
   }
 
@@ -84,7 +86,10 @@ export class ControlGroup implements ProcessGroup {
   }
 
   members(): readonly number[] {
-    return readMembers(this.#controls.directories.at(-1) ?? '');
+    const { directories, homes } = this.#controls;
+    const home = homes.at(-1) ?? '';
+    // Only in a subgroup can commands make further ones.
+    return home === directories.at(-1) ? readMembers(home) : membersBelow(home);
   }
 
   sample(snapshot: ProcessSnapshot): GroupSample {
@@ -118,7 +123,7 @@ export class ControlGroup implements ProcessGroup {
   }
 
   takeKernelActions(): KernelActions {
-    const kills = (this.#hasMemoryLimit ? this.#controls.kills() : undefined) ?? this.#kills;
+    const kills = (this.#memoryMb !== undefined ? this.#controls.kills() : undefined) ?? this.#kills;
     const refusedForks = (this.#maxTasks === 'max' ? undefined : this.#controls.refusedForks()) ?? this.#refusedForks;
     const actions = { kills: kills - this.#kills, refusedForks: refusedForks - this.#refusedForks };
     this.#kills = kills;

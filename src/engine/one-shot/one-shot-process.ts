@@ -50,6 +50,8 @@ export class OneShotProcess {
    * Whether the process has its own PID namespace, in a sandbox or alone: everything that it has started ends with it.
    */
   readonly isIsolated: boolean;
+  /** How it was started: `wayOf` of the launcher. */
+  readonly way: string;
   readonly pipes: PipeSet;
   /** The command line of a shell, as its forked processes show it; undefined for any other program. */
   readonly shellLine: string | undefined;
@@ -65,9 +67,10 @@ export class OneShotProcess {
     this.tag = tag;
     this.group = group;
     this.isIsolated = launcher.isolates(program);
+    this.way = launcher.wayOf(program);
     this.pipes = pipes;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
-    const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program);
+    const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program, launcher);
     this.#process = starter.start({ ...message, joinFiles: group.joinFiles, leaveFiles: group.leaveFiles });
     void this.#process.started.then(() => {
       if (program.stdin instanceof StdinPipe) program.stdin.noteOpened();
@@ -169,19 +172,14 @@ export class OneShotProcess {
     for (const file of this.#files.splice(0)) rmSync(file, { force: true });
   }
 
-  #plainly({
-    file,
-    args,
-    cwd,
-    env,
-    tag,
-    stdin,
-    takesRequest,
-  }: OneShotProgram): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
-    const { out, err } = this.pipes;
+  #plainly(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
+    const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited } = program;
+    const { directory, out, err } = this.pipes;
+    const launch = { profile, isLimited, command: [file, ...args], env, directory, cwd };
+    const [launcherFile = file, ...launcherArgs] = launcher.wrap(launch);
     return {
-      file,
-      args,
+      file: launcherFile,
+      args: launcherArgs,
       cwd,
       env: { ...env, ...markersOf(tag, takesRequest) },
       stdin: this.#openStdin(stdin) ?? null,

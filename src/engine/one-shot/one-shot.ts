@@ -1,4 +1,3 @@
-import { hasLimits } from '../../core/limits/limits.js';
 import type { SandboxStatus } from '../../core/sandbox/status.js';
 import type { SignalName } from '../../core/signals.js';
 import { type Command, type EndReason, graceFor } from '../command/command.js';
@@ -161,7 +160,7 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #kindOf({ spec }: Command): OneShotKind {
-    return this.#shells.kindOf(spec.sandbox, hasLimits(spec.resourceLimits ?? {}));
+    return this.#shells.kindOf(spec.sandbox, spec.resourceLimits ?? {});
   }
 
   // --- in flight ----------------------------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
@@ -27,8 +28,8 @@ export interface WarmShellsOptions {
   readonly mechanism: LimitMechanism;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the current configuration limits the resources of every command. */
-  readonly isLimited: () => boolean;
+  /** Whether the current configuration, or a request, has asked for the limits of a command. */
+  readonly isLimited: (limits: Limits) => boolean;
   /** Number of shells to start ahead of need, each used once. */
   readonly prewarm: number;
   readonly log: Log;
@@ -54,10 +55,10 @@ export class WarmShells implements AsyncDisposable {
     this.#pipes = new PipeSets(options.runtime);
   }
 
-  /** The kind of a command that asks for `profile`, and that has limits of its own or not. */
-  kindOf(profile: SandboxProfile | undefined, hasOwnLimits: boolean): OneShotKind {
+  /** The kind of a command that asks for `profile`, and runs with these limits. */
+  kindOf(profile: SandboxProfile | undefined, limits: Limits): OneShotKind {
     const { launcher, isLimited } = this.#options;
-    return { profile: profile ?? launcher.standing.profile, isLimited: isLimited() || hasOwnLimits };
+    return { profile: profile ?? launcher.standing.profile, isLimited: isLimited(limits) };
   }
 
   /** Starts shells until the configured number is ready. */
@@ -143,12 +144,12 @@ export class WarmShells implements AsyncDisposable {
   }
 
   #takeWarm(kind: OneShotKind): OneShotProcess | undefined {
-    const standard = this.#standardKind;
-    const isIsolated = this.#options.launcher.isolates(kind);
-    if (kind.profile !== standard.profile || isIsolated !== this.#options.launcher.isolates(standard)) return undefined;
+    const { launcher } = this.#options;
+    const way = launcher.wayOf(kind);
+    if (way !== launcher.wayOf(this.#standardKind)) return undefined;
     for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
       // Limits may have been added to or removed from the configuration since the shell was started.
-      if (process.isIsolated === isIsolated && !process.hasEnded && isThere(process.pipes)) return process;
+      if (process.way === way && !process.hasEnded && isThere(process.pipes)) return process;
       this.dismiss(process);
     }
     return undefined;
@@ -166,7 +167,7 @@ export class WarmShells implements AsyncDisposable {
     const tag = `${runtime.instance}.${randomBytes(6).toString('hex')}`;
     let group: ProcessGroup | undefined;
     try {
-      group = mechanism.createGroup(tag, launcher.isolates(program));
+      group = mechanism.createGroup(tag, launcher.isolates(program), launcher.holds(program));
       return new OneShotProcess(starter, launcher, { ...program, tag, group }, pipes);
     } catch (error) {
       group?.[Symbol.dispose]();
@@ -177,6 +178,6 @@ export class WarmShells implements AsyncDisposable {
 
   /** The kind of commands without special requests. */
   get #standardKind(): OneShotKind {
-    return this.kindOf(undefined, false);
+    return this.kindOf(undefined, {});
   }
 }

@@ -1,4 +1,4 @@
-import { hasLimits, type Limits } from '../../core/limits/limits.js';
+import type { Limits } from '../../core/limits/limits.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxStatus } from '../../core/sandbox/status.js';
 import type { InstalledShell } from '../shells/list.js';
@@ -19,8 +19,8 @@ const IN_USE_MS = 10 * 60_000;
 export interface ShellPoolOptions extends ShellStarterOptions {
   /** The shell of sessions that request none. */
   readonly defaultShell: InstalledShell;
-  /** Whether the current configuration limits the resources of every session. */
-  readonly isLimited: () => boolean;
+  /** Whether the current configuration, or a request, has asked for the limits of a session. */
+  readonly isLimited: (limits: Limits) => boolean;
   /** Number of shells of the standard kind to keep ready. */
   readonly size: number;
 }
@@ -80,7 +80,7 @@ export class ShellPool implements AsyncDisposable {
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async take(installed: InstalledShell, profile: SandboxProfile, limits: Limits): Promise<ShellProcess> {
-    const kind = { installed, profile, isLimited: hasLimits(limits) || this.#options.isLimited() };
+    const kind = { installed, profile, isLimited: this.#options.isLimited(limits) };
     const shelf = this.#requested(kind);
     for (let shell = shelf.shells.shift(); shell; shell = shelf.shells.shift()) {
       this.#refillSoon();
@@ -190,7 +190,7 @@ export class ShellPool implements AsyncDisposable {
   /** The kind of sessions without special requests. */
   get #standard(): Shelf {
     const { defaultShell, isLimited } = this.#options;
-    return this.#shelfOf({ installed: defaultShell, profile: this.sandbox.profile, isLimited: isLimited() });
+    return this.#shelfOf({ installed: defaultShell, profile: this.sandbox.profile, isLimited: isLimited({}) });
   }
 
   /** Notes a request for a kind. */
@@ -211,7 +211,7 @@ export class ShellPool implements AsyncDisposable {
   }
 
   #keyOf(kind: ShellKind): string {
-    return `${kind.installed.path} ${kind.profile} ${this.#options.launcher.isolates(kind)}`;
+    return `${kind.installed.path} ${this.#options.launcher.wayOf(kind)}`;
   }
 
   /** Notes whether a shell of the standard kind could be started. */

@@ -106,8 +106,9 @@ export class ShellStarter {
   }
 
   #make(options: Omit<ShellProcessOptions, 'tag' | 'group'>): ShellProcess {
+    const { launcher } = options;
     const tag = `${this.#options.runtime.instance}.${randomBytes(6).toString('hex')}`;
-    const group = this.#options.mechanism.createGroup(tag, options.launcher.isolates(options));
+    const group = this.#options.mechanism.createGroup(tag, launcher.isolates(options), launcher.holds(options));
     try {
       return new ShellProcess({ ...options, tag, group });
     } catch (error) {

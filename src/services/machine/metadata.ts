@@ -4,7 +4,7 @@ import { realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Limits } from '../../core/limits/limits.js';
+import type { LimitSet, LimitsInForce } from '../../core/limits/safety-net.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { ChosenMechanism } from '../../engine/limits/probe.js';
@@ -26,9 +26,7 @@ export interface MetadataOptions {
   readonly instanceId: string;
   readonly adapterVersion: string;
   readonly limits: () => Answer<'shell_metadata'>['limits'];
-  readonly resourceLimits: () => Limits;
-  /** True when the configuration limits the resources of every session. */
-  readonly isLimited: () => boolean;
+  readonly limitsInForce: () => LimitsInForce;
   readonly mechanism: ChosenMechanism;
   readonly sandbox: SandboxStatus;
 }
@@ -76,8 +74,7 @@ export class Metadata {
 
   /** Gathers the answer to `shell_metadata`. */
   async describe(): Promise<Answer<'shell_metadata'>> {
-    const { workspace, defaultShell, instanceId, adapterVersion, limits, mechanism } = this.#options;
-    const { isLimited, resourceLimits } = this.#options;
+    const { workspace, defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism } = this.#options;
     this.#fixed ??= this.#gatherFixed();
     const { mem } = await import('systeminformation');
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
@@ -97,13 +94,7 @@ export class Metadata {
       disk_free_bytes: disk?.free ?? null,
       shells,
       limits: limits(),
-      resource_limits: {
-        ...renderLimits(resourceLimits()),
-        mechanism: mechanism.mechanism.name,
-        mechanism_in_use: isLimited() ? mechanism.mechanism.name : mechanism.mechanism.nameWithoutLimits,
-        enforced: mechanism.mechanism.isEnforced,
-        rejected: [...mechanism.rejected],
-      },
+      resource_limits: describeLimits(limitsInForce(), mechanism),
       sandbox: describeSandbox(this.#options.sandbox),
       instance_id: instanceId,
       adapter_version: adapterVersion,
@@ -117,6 +108,23 @@ export class Metadata {
     return { operatingSystem: operatingSystemName(os), shells };
   }
 }
+
+const describeLimits = (
+  { configured, net, isConfigured }: LimitsInForce,
+  { mechanism: { name, nameWithoutLimits, isEnforced }, rejected }: ChosenMechanism,
+): Answer<'shell_metadata'>['resource_limits'] => ({
+  ...renderSet(configured),
+  safety_net: renderSet(net),
+  mechanism: name,
+  mechanism_in_use: isConfigured ? name : nameWithoutLimits,
+  enforced: isEnforced,
+  rejected: [...rejected],
+});
+
+const renderSet = ({ resources, diskFreeMbFloor }: LimitSet) => ({
+  ...renderLimits(resources),
+  disk_free_mb: diskFreeMbFloor ?? null,
+});
 
 const describeSandbox = ({ profile, configured, available, reason }: SandboxStatus) => ({
   profile,

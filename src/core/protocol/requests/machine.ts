@@ -5,6 +5,8 @@ import * as field from '../fields.js';
 import { effectiveLimits } from '../results.js';
 import { daemonIdentity } from './daemon.js';
 
+const diskFreeMb = z.number().nullable().describe('Free space to keep on the disk of the workspace, in MB');
+
 /** The request about the machine. */
 export const machineRequests = {
   shell_metadata: {
@@ -36,6 +38,10 @@ export const machineRequests = {
       }),
       resource_limits: z.object({
         ...effectiveLimits.shape,
+        disk_free_mb: diskFreeMb,
+        safety_net: z
+          .object({ ...effectiveLimits.shape, disk_free_mb: diskFreeMb })
+          .describe('Limits that hold where none is configured; null where the safety net has none, or is off'),
         mechanism: z.enum(LIMIT_MECHANISM_NAMES).describe('By what limits are kept, where any is set'),
         mechanism_in_use: z
           .enum(LIMIT_MECHANISM_NAMES)
