@@ -78,7 +78,7 @@ describe('check_command', () => {
       await client.run('cd /etc', session_id);
       expect(await checked('touch x')).toBe('confirm persistence');
       await client.run('cd /tmp', session_id);
-      await client.run("alias ls='rm -f'", session_id);
+      await client.run("alias ls='rm -rf'", session_id);
       expect(await checked('ls x')).toBe('confirm destructive');
       await client.run('unalias ls', session_id);
       expect(await checked('ls x')).toMatch(/^allow /);

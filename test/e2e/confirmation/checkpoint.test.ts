@@ -66,7 +66,7 @@ describe('a command that destroys files in the workspace', () => {
     ['the files of a repository', 'rm -rf other/.git/refs', 'other/.git'],
     ['a file behind that link', 'rm -f out/file', 'leads out of the workspace'],
     ['what that link leads to', 'find out -delete', 'leads out of the workspace'],
-    ['a file outside', 'rm -f ../no-such', 'rm deletes'],
+    ['a file outside', 'rm -rf ../no-such', 'rm deletes'],
     ['a file that an earlier link may lead away from', 'ln -sfn /srv build; rm -f build/one', 'rm deletes'],
     ['what another program deletes', "sh -c 'rm -rf build'", 'rm deletes'],
     ['what is deleted later, elsewhere', "trap 'rm -rf build' EXIT", 'rm deletes'],
