@@ -69,14 +69,14 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const settings = new CurrentSettings(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
-  const early = { configuration: settings.configuration, limits: settings.limits, log, closers };
+  const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
+  const metrics = prometheus ?? NO_METRICS;
+  const early = { configuration: settings.configuration, limits: settings.limits, log, closers, metrics };
   const engine = await buildEngine(early);
   const audit = await buildAudit(configuration, secrets, log('audit'), closers);
-  const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
   const context: RuntimeContext = {
     ...early,
     version,
-    metrics: prometheus ?? NO_METRICS,
     audit,
     requestAudit: new RequestAudit(audit),
     secrets,
@@ -89,6 +89,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   if (prometheus) watchWorkload(prometheus, parts);
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
   const address = await http.listen();
+  engine.launcher.forbidOwnPort(address.port);
   const { file = null } = configuration;
   audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
   const close = (reason: string) => (closing ??= shutDown(parts, reason, closeAll));

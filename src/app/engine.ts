@@ -46,7 +46,7 @@ export interface Engine {
 
 /** Builds the engine, which runs the processes. */
 export async function buildEngine(context: EngineContext): Promise<Engine> {
-  const { log, closers } = context;
+  const { log, closers, metrics } = context;
   const configuration = context.configuration();
   const { adapter, llm, childEnvironment: env } = configuration;
   const shell = findShell(adapter.shell, env['PATH'] ?? '');
@@ -60,7 +60,8 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
   starter.warmUp();
   const chosen = prepareMechanism(runtime, context);
   const { mechanism } = chosen;
-  const launcher = await buildLauncher(configuration, runtime.path, mechanism, log('sandbox'));
+  const launcher = await buildLauncher(configuration, runtime.path, mechanism, { log: log('sandbox'), metrics });
+  closers.push(() => launcher[Symbol.asyncDispose]());
   const isLimited = (limits: Limits) => context.limits().areAskedFor(limits);
   const { pool, oneShots } = buildRunners({ mechanism, runtime, starter, launcher, shell, isLimited }, context);
   const checkpointWorkers = new CheckpointWorkers();

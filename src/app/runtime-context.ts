@@ -16,6 +16,7 @@ export interface EngineContext {
   /** The limits that follow from it. */
   readonly limits: () => LimitsInForce;
   readonly log: LogFactory;
+  readonly metrics: Metrics;
   /** Every builder adds how its parts are closed; they are closed in reverse order. */
   readonly closers: Disposables;
 }
@@ -24,7 +25,6 @@ export interface EngineContext {
 export interface RuntimeContext extends EngineContext {
   /** Version of the adapter. */
   readonly version: string;
-  readonly metrics: Metrics;
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
   readonly secrets: SecretMask;

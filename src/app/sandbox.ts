@@ -7,7 +7,7 @@ import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import { GroupConfinement } from '../engine/sandbox/group-confinement.js';
-import { Launcher } from '../engine/sandbox/launcher.js';
+import { type EgressReporting, Launcher } from '../engine/sandbox/launcher.js';
 import { ownUid } from '../engine/system/own-user.js';
 
 /**
@@ -20,28 +20,30 @@ export async function buildLauncher(
   configuration: Configuration,
   runtimePath: string,
   mechanism: Pick<LimitMechanism, 'namespace' | 'directories'>,
-  log: Log,
+  reporting: EgressReporting,
 ): Promise<Launcher> {
   const folder = socketFolder(configuration);
   // A mount can hide only a directory that exists.
   if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const surroundings = sandboxSurroundings(configuration);
-  const launcher = await Launcher.find({
-    ...surroundings,
-    namespace: mechanism.namespace,
-    confinement: await findConfinement(configuration, mechanism, log),
-    runtimeParent: dirname(runtimePath),
-    directory: runtimePath,
-  });
+  const directories = { runtimeParent: dirname(runtimePath), directory: runtimePath };
+  const { namespace } = mechanism;
+  const confinement = await findConfinement(configuration, mechanism, reporting.log);
+  const launcher = await Launcher.find({ ...surroundings, ...directories, namespace, confinement }, reporting);
   const { configured, profile, reason } = launcher.standing;
   if (reason === undefined) return launcher;
   if (configuration.sandbox.require) {
+    await launcher[Symbol.asyncDispose]();
     throw new AdapterError(
       'SANDBOX_UNAVAILABLE',
       `sandbox.profile ${configured} does not work on this machine, and sandbox.require is true: ${reason}`,
     );
   }
-  log.warn('the configured sandbox does not work; a weaker one is used', { configured, used: profile, why: reason });
+  reporting.log.warn('the configured sandbox does not work; a weaker one is used', {
+    configured,
+    used: profile,
+    why: reason,
+  });
   return launcher;
 }
 

@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
+import type { Log } from '../core/logging/log.js';
+import { NO_METRICS } from '../core/metrics/metrics.js';
 import type { SandboxStatus } from '../core/sandbox/status.js';
 import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from './engine.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
@@ -46,6 +48,9 @@ const MIN_NODE_MAJOR = 20;
 /** A session holds about seven file descriptors: with fewer than this, fewer than a hundred sessions fit. */
 const MIN_DESCRIPTORS = 1024;
 const APT = '(Debian, Ubuntu)';
+const noop = () => undefined;
+/** Nothing is reported but what the examination finds. */
+const QUIET: Log = { debug: noop, info: noop, warn: noop, error: noop };
 
 /** Checks everything on this machine that the daemon needs or can use. Leaves nothing behind. */
 export async function examineMachine(surroundings: Surroundings): Promise<readonly Finding[]> {
@@ -235,7 +240,8 @@ async function testSandboxes(sandbox: NonNullable<Surroundings['sandbox']>): Pro
   const runtime = makeRuntimeDirectory();
   try {
     const options = { ...sandbox, runtimeParent: dirname(runtime.path), directory: runtime.path };
-    return (await Launcher.find(options)).standing;
+    await using launcher = await Launcher.find(options, { metrics: NO_METRICS, log: QUIET });
+    return launcher.standing;
   } finally {
     removeRuntimeDirectory(runtime.path);
   }

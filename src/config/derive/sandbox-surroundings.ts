@@ -21,7 +21,7 @@ export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'require
 /** Collects the settings of a configuration that a sandbox needs. */
 export function sandboxSurroundings(configuration: Configuration): SandboxSurroundings {
   const { adapter, sandbox, socketio, file, childEnvironment } = configuration;
-  const { profile, network, protectedPaths } = sandbox;
+  const { profile, network, unixSockets, protectedPaths } = sandbox;
   const secrets = [
     adapter.stateDirectory,
     file,
@@ -32,6 +32,7 @@ export function sandboxSurroundings(configuration: Configuration): SandboxSurrou
   return {
     profile,
     network,
+    unixSockets,
     protectedPaths,
     path: childEnvironment['PATH'] ?? '',
     workspace: adapter.workspaceDirectory,

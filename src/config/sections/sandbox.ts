@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SANDBOX_PROFILES } from '../../core/sandbox/profiles.js';
 import { described, restarting } from './facts.js';
 import { choice, flag } from './fields.js';
+import { sandboxNetwork } from './sandbox-network.js';
 
 /** Files that make git run programs on its own initiative, later and outside of every sandbox. */
 const DEFAULT_PROTECTED = ['.git/hooks/', '.git/config', '.git/config.worktree', '.git/info/attributes'];
@@ -19,7 +20,11 @@ export const sandboxSection = restarting({
     false,
     'Whether the daemon refuses to start when the profile does not work, instead of using a weaker one.',
   ),
-  network: flag(true, 'Whether the profile `workspace` shares the machine’s network.'),
+  network: sandboxNetwork,
+  unix_sockets: flag(
+    false,
+    'Whether programs in the profile `strict` can use Unix sockets, those of the machine that they see included. Connected pairs always work.',
+  ),
   protected_paths: described(
     z
       .array(z.string({ error: PROTECTED_ERROR }).refine(isWithin, { error: PROTECTED_ERROR }), {

@@ -16,6 +16,8 @@ export const AUDIT_EVENTS = {
   decision: 'A confirmation was requested, decided, or has expired.',
   command_started: 'A command was accepted.',
   command_ended: 'A command has ended.',
+  egress_refused:
+    'A connection out of a sandbox was refused: `details` has the destination and the reason. Up to 100 for each command; `command_ended` has the number.',
   session_closed: 'A session has ended.',
   gap: 'Records are missing here, or another program has changed the file: `details.reason` says what is known.',
 } as const;

@@ -35,7 +35,7 @@ export type ShellReplacement = (typeof SHELL_REPLACEMENTS)[number];
  * Counters for the layers below the transports. Every method returns at once and never throws. Label values come from
  * fixed short lists; ids and texts of clients are not used as labels, so that the number of time series stays bounded.
  */
-export interface Metrics {
+export interface Metrics extends EgressMetrics {
   /** Counts an opened session, by the name of its shell. */
   sessionOpened(shell: string): void;
   /** Counts an ended session. */
@@ -62,6 +62,20 @@ export interface Metrics {
   readonly output: OutputMeters;
 }
 
+/** What became of a connection that a program in a sandbox with an allow-list wanted. */
+export const EGRESS_OUTCOMES = ['allowed', 'refused', 'failed'] as const;
+
+/** The outcome of a connection out of a sandbox: `failed` when it was allowed and nothing answered. */
+export type EgressOutcome = (typeof EGRESS_OUTCOMES)[number];
+
+/** Counters of connections out of sandboxes with an allow-list. */
+export interface EgressMetrics {
+  /** Counts a connection. */
+  egressConnected(outcome: EgressOutcome): void;
+  /** Adds the bytes of an ended connection. */
+  egressTransferred(sentBytes: number, receivedBytes: number): void;
+}
+
 /** Counters of output bytes, one for each stream. */
 export type OutputMeters = Readonly<Record<OutputStreamName, (bytes: number) => void>>;
 
@@ -80,5 +94,7 @@ export const NO_METRICS: Metrics = {
   connectionRefused: noop,
   llmAnswered: noop,
   llmUsed: noop,
+  egressConnected: noop,
+  egressTransferred: noop,
   output: { stdout: noop, stderr: noop },
 };

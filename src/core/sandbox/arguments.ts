@@ -48,6 +48,11 @@ export interface SandboxPlan {
   readonly profile: RealProfile;
   /** Whether it shares the machine's network. Never true with `strict`. */
   readonly hasNetwork: boolean;
+  /**
+   * Whether bubblewrap is started in a network namespace of the sandbox's own, which it keeps.
+   * @default false
+   */
+  readonly isInOwnNetwork?: boolean;
   /** For duplicate paths, the later entry applies. */
   readonly places: readonly Place[];
   /** An empty file and an empty directory, used as mount sources. */
@@ -55,6 +60,8 @@ export interface SandboxPlan {
   readonly variables: SandboxVariables;
   /** Directory in which the program starts. */
   readonly cwd: string;
+  /** Descriptor from which bubblewrap reads a seccomp filter; undefined without one. */
+  readonly filterDescriptor?: number | undefined;
   /** Whether it has a terminal. It then has to stay in the terminal's session, which job control needs. */
   readonly isOnTerminal: boolean;
 }
@@ -71,7 +78,8 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     ...places.flatMap((place) => MOUNTS[place.view](place, plan.empty)),
     ...sealed.flatMap(({ path }) => ['--remount-ro', path]),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--cap-drop', 'ALL'],
-    ...(plan.hasNetwork && plan.profile !== 'strict' ? [] : ['--unshare-net']),
+    ...(keepsNetwork(plan) ? [] : ['--unshare-net']),
+    ...(plan.filterDescriptor === undefined ? [] : ['--seccomp', String(plan.filterDescriptor)]),
     // Without user namespaces inside the sandbox, most kernel vulnerabilities are out of reach.
     ...(plan.profile === 'strict' ? ['--unshare-user', '--disable-userns'] : []),
     ...(plan.isOnTerminal ? [] : ['--new-session']),
@@ -79,6 +87,9 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     ...['--chdir', plan.cwd, '--'],
   ];
 }
+
+const keepsNetwork = ({ hasNetwork, isInOwnNetwork = false, profile }: SandboxPlan): boolean =>
+  isInOwnNetwork || (hasNetwork && profile !== 'strict');
 
 const variable = ([name, value]: [string, string | undefined]): readonly string[] =>
   value === undefined ? ['--unsetenv', name] : ['--setenv', name, value];

@@ -6,7 +6,9 @@ import type { SignalName } from '../../core/signals.js';
 import type { Limits } from '../../core/limits/limits.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { CommandLifecycle, type EndStep } from './lifecycle.js';
+import type { Refusal } from '../../core/egress/refusal.js';
 import { exceededWarning } from './limit-warnings.js';
+import { RefusedConnections } from './refused-connections.js';
 import { OutputStream, type OutputStreamOptions } from '../output/output-stream.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import { type Breach, type Kill, peakOf, type ResourceUse, UseMeter } from './resource-use.js';
@@ -160,6 +162,11 @@ export class Command {
   /** Calendar time of the admission. */
   readonly acceptedAt = new Date();
   readonly meter = new UseMeter();
+  /** Called for each connection of the command that the allow-list of its sandbox has refused. */
+  onRefused: (refusal: Refusal) => void = () => undefined;
+  /** Number of these connections. */
+  refusedConnections = 0;
+  readonly #refused = new RefusedConnections();
   readonly #killed = new Set<number>();
   #startedAt: number | undefined;
   #outcome: CommandOutcome | undefined;
@@ -252,6 +259,13 @@ export class Command {
     this.#sentSignal = signal;
   }
 
+  /** Records a connection that the allow-list of its sandbox has refused. */
+  readonly noteRefused = (refusal: Refusal): void => {
+    this.refusedConnections += 1;
+    this.#refused.add(refusal);
+    this.onRefused(refusal);
+  };
+
   /** Settles the command; idempotent. */
   finish(end: CommandEnd): void {
     if (this.#outcome) return;
@@ -262,6 +276,7 @@ export class Command {
     const how = howEnded(this.#endReason ?? this.#reasonBySignal(end.exitCode));
     const exitCode = reportedExitCode(how, end.exitCode);
     const rest = { ...NOTHING_LEFT, ...end };
+    const warnings = [...rest.warnings, ...this.#refused.warnings];
     this.#outcome = {
       ...rest,
       ...how,
@@ -271,7 +286,7 @@ export class Command {
       killedPids: how.breach ? [...this.#killed] : [],
       use: this.meter.use,
       // A limit for which the command was ended is reported as such.
-      warnings: how.breach ? rest.warnings : [...rest.warnings, ...exceeded.map(exceededWarning)],
+      warnings: how.breach ? warnings : [...warnings, ...exceeded.map(exceededWarning)],
     };
     this.lifecycle.settle(this.#outcome);
   }

@@ -13,6 +13,7 @@ import { type ProcessEntry, readProcess, shownCommandLine, TAG_VARIABLE } from '
 import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
 import { NamespacePids } from '../process/namespace-pids.js';
 import type { Launcher } from '../sandbox/launcher.js';
+import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import { placeStdin, StdinPipe } from '../output/stdin-pipe.js';
 
 /** Options of a process without a session. */
@@ -34,6 +35,8 @@ export interface OneShotProgram {
   readonly profile: SandboxProfile;
   /** Whether any resource limit applies to the process. */
   readonly isLimited: boolean;
+  /** The network of its sandbox, if that has one of its own; it is given back at the end. */
+  readonly network?: SandboxNetwork | undefined;
 }
 
 /** Text that a prestarted shell evaluates. */
@@ -53,6 +56,7 @@ export class OneShotProcess {
   /** How it was started: `wayOf` of the launcher. */
   readonly way: string;
   readonly pipes: PipeSet;
+  readonly network: SandboxNetwork | undefined;
   /** The command line of a shell, as its forked processes show it; undefined for any other program. */
   readonly shellLine: string | undefined;
   /** Namespace pids, as reported to clients. */
@@ -69,9 +73,11 @@ export class OneShotProcess {
     this.isIsolated = launcher.isolates(program);
     this.way = launcher.wayOf(program);
     this.pipes = pipes;
+    this.network = program.network;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program, launcher);
     this.#process = starter.start({ ...message, joinFiles: group.joinFiles, leaveFiles: group.leaveFiles });
+    void this.#process.ended.then(() => program.network?.[Symbol.dispose]());
     void this.#process.started.then(() => {
       if (program.stdin instanceof StdinPipe) program.stdin.noteOpened();
       if (this.pid === undefined) return;
@@ -203,11 +209,11 @@ export class OneShotProcess {
    * them.
    */
   #sandboxed(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
-    const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited } = program;
+    const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited, network } = program;
     const { directory, out, err } = this.pipes;
     const input = this.placeStdin(stdin) ?? '/dev/null';
     const descriptors = [input, out.path, err.path, ...(takesRequest ? [requestPipe(this.pipes)] : [])];
-    const launch = { profile, isLimited, command: [file, ...args], env, directory, cwd, descriptors };
+    const launch = { profile, isLimited, command: [file, ...args], env, directory, cwd, descriptors, network };
     const [launcherFile = file, ...launcherArgs] = launcher.wrap(launch);
     const stderr = complaintFile(this.pipes);
     writeFileSync(stderr, '', { mode: 0o600 });

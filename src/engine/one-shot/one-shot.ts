@@ -175,6 +175,7 @@ export class OneShotRunner implements AsyncDisposable {
     const onBytes = () => {
       quiet?.refresh();
     };
+    if (process.network) process.network.onRefused = command.noteRefused;
     const { out, err } = process.pipes;
     const stdout = new PipeFeed(out, command.stdout, onBytes);
     const stderr = new PipeFeed(err, command.stderr, onBytes);

@@ -4,6 +4,7 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { RuntimeDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism, ProcessGroup } from '../limits/mechanism.js';
 import type { Launcher } from '../sandbox/launcher.js';
+import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
 import { randomBytes } from '../system/random.js';
 import { OneShotProcess, type OneShotProgram, requestFile } from './one-shot-process.js';
@@ -71,7 +72,7 @@ export class WarmShells implements AsyncDisposable {
 
   /** Returns a shell that waits for its request: one that is ready, or a new one. */
   async take(kind: OneShotKind): Promise<OneShotProcess> {
-    return this.#takeWarm(kind) ?? this.#startShell(await this.#pipes.take(), kind);
+    return this.#takeWarm(kind) ?? this.#startShell(kind);
   }
 
   /** Starts a program. */
@@ -131,7 +132,7 @@ export class WarmShells implements AsyncDisposable {
 
   async #fill(): Promise<void> {
     while (!this.#isClosed && this.#warm.length < this.#options.prewarm) {
-      this.#warm.push(this.#startShell(await this.#pipes.take(), this.#standardKind));
+      this.#warm.push(await this.#startShell(this.#standardKind));
     }
   }
 
@@ -155,21 +156,25 @@ export class WarmShells implements AsyncDisposable {
     return undefined;
   }
 
-  #startShell(pipes: PipeSet, kind: OneShotKind): OneShotProcess {
+  async #startShell(kind: OneShotKind): Promise<OneShotProcess> {
+    const pipes = await this.#pipes.take();
     const { shell, cwd, env: base } = this.#options;
     const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
     const env = { ...base, ...extra };
     return this.#launch(pipes, { file: shell.path, args, cwd, env, takesRequest: true, ...kind });
   }
 
-  #launch(pipes: PipeSet, program: Program): OneShotProcess {
+  async #launch(pipes: PipeSet, program: Program): Promise<OneShotProcess> {
     const { starter, launcher, runtime, mechanism } = this.#options;
     const tag = `${runtime.instance}.${randomBytes(6).toString('hex')}`;
     let group: ProcessGroup | undefined;
+    let network: SandboxNetwork | undefined;
     try {
+      network = await launcher.networkFor(program.profile);
       group = mechanism.createGroup(tag, launcher.isolates(program), launcher.holds(program));
-      return new OneShotProcess(starter, launcher, { ...program, tag, group }, pipes);
+      return new OneShotProcess(starter, launcher, { ...program, tag, group, network }, pipes);
     } catch (error) {
+      network?.[Symbol.dispose]();
       group?.[Symbol.dispose]();
       this.releasePipes(pipes);
       throw error;

@@ -1,15 +1,39 @@
+import { AllowList, type AllowedDestination } from '../../core/egress/allow-list.js';
+import { proxyVariables } from '../../core/egress/proxy-variables.js';
+import type { Log } from '../../core/logging/log.js';
+import type { EgressMetrics } from '../../core/metrics/metrics.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type SandboxStatus, resolveSandboxStatus } from '../../core/sandbox/status.js';
+import { Dialer } from '../egress/dialer.js';
 import { findProgram } from '../shells/list.js';
 import type { GroupConfinement } from './group-confinement.js';
 import { realPath } from './machine-places.js';
+import type { NamespacePrograms } from './network-namespace.js';
 import type { PidNamespace } from './pid-namespace.js';
 import { type Launch, Sandbox, type SandboxOptions } from './sandbox.js';
+import { type SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { testSandbox } from './self-test.js';
 
+/** The destinations that sandboxes can connect to, through the daemon's proxy. */
+interface EgressOptions {
+  readonly allow: readonly AllowedDestination[];
+  /** Most connections of one sandbox at once. */
+  readonly maxConnections: number;
+  /** Time after which a connection without any traffic is closed, in milliseconds. */
+  readonly idleTimeoutMs: number;
+}
+
+/** Where connections out of sandboxes are counted, and faults reported. */
+export interface EgressReporting {
+  readonly metrics: EgressMetrics;
+  readonly log: Log;
+}
+
 /** Options of `Launcher.find`. */
-export interface LauncherOptions extends Omit<SandboxOptions, 'program'> {
+export interface LauncherOptions extends Omit<SandboxOptions, 'program' | 'sharesNetwork'> {
   readonly profile: SandboxProfile;
+  /** Whether the profile `workspace` shares the machine's network, or what every sandbox can connect to instead. */
+  readonly network: boolean | EgressOptions;
   /** Search path for bubblewrap. */
   readonly path: string;
   /** PID namespace for programs outside of a sandbox, if any. */
@@ -22,34 +46,63 @@ export interface LauncherOptions extends Omit<SandboxOptions, 'program'> {
 type OutsideWays = Pick<LauncherOptions, 'namespace' | 'confinement'>;
 
 const NOT_INSTALLED = 'bubblewrap (bwrap) is not installed, or not on PATH';
+const NO_NSENTER = 'sandbox.network.allow needs nsenter (util-linux), which is not on PATH';
 const WHOLE_MACHINE = 'the workspace is the root directory, so everything would be writable';
 const WORKSPACE_HIDDEN =
   'the workspace is also the state directory, or the folder of the Unix socket, which has to be hidden';
 
 /** Decides how the daemon's shells and programs are started: directly, confined to their control group, in a PID namespace, or in a sandbox. */
-export class Launcher {
+export class Launcher implements AsyncDisposable {
   readonly standing: SandboxStatus;
   readonly #sandbox: Sandbox | undefined;
   readonly #outside: OutsideWays;
+  readonly #egress: Egress | undefined;
   #hasSharedNetwork = false;
 
-  constructor(standing: SandboxStatus, sandbox: Sandbox | undefined, outside: OutsideWays = {}) {
+  constructor(
+    standing: SandboxStatus,
+    outside: OutsideWays,
+    inside: { readonly sandbox?: Sandbox; readonly egress?: Egress | undefined } = {},
+  ) {
     this.standing = standing;
-    this.#sandbox = sandbox;
     this.#outside = outside;
+    this.#sandbox = inside.sandbox;
+    this.#egress = inside.egress;
   }
 
   /** Searches for bubblewrap, and tests every profile. */
-  static async find({ profile, path, namespace, confinement, ...options }: LauncherOptions): Promise<Launcher> {
+  static async find(options: LauncherOptions, reporting: EgressReporting): Promise<Launcher> {
+    const { profile, path, namespace, confinement, network } = options;
     const outside = { namespace, confinement };
     const program = findProgram('bwrap', path);
-    const obstacle = obstacleTo(options);
-    if (program === undefined || obstacle !== undefined) {
-      const why = obstacle ?? NOT_INSTALLED;
-      return new Launcher(resolveSandboxStatus(profile, { workspace: why, strict: why }), undefined, outside);
+    const nsenter = findProgram('nsenter', path);
+    const why = obstacleTo(options) ?? (typeof network === 'object' && nsenter === undefined ? NO_NSENTER : undefined);
+    if (program === undefined || why !== undefined) {
+      const problem = why ?? NOT_INSTALLED;
+      return new Launcher(resolveSandboxStatus(profile, { workspace: problem, strict: problem }), outside);
     }
-    const sandbox = new Sandbox({ ...options, program });
-    return new Launcher(resolveSandboxStatus(profile, await testSandbox(sandbox, options)), sandbox, outside);
+    const sandbox = new Sandbox({ ...options, program, sharesNetwork: network === true });
+    const programs = { program, nsenter: nsenter ?? '' };
+    const egress = typeof network === 'object' ? buildEgress(network, programs, reporting) : undefined;
+    const problems = await testSandbox(sandbox, { ...options, networks: egress?.networks });
+    return new Launcher(resolveSandboxStatus(profile, problems), outside, { sandbox, egress });
+  }
+
+  /**
+   * Returns the network for a program with this profile; undefined when it needs none of its own.
+   * @throws Error with the reason why it cannot be made
+   */
+  async networkFor(profile: SandboxProfile): Promise<SandboxNetwork | undefined> {
+    return profile === 'none' ? undefined : this.#egress?.networks.take();
+  }
+
+  /** Never lets a sandbox connect to this port of the machine, whatever the allow-list has. */
+  forbidOwnPort(port: number): void {
+    this.#egress?.dialer.forbidOwnPort(port);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#egress?.networks[Symbol.asyncDispose]();
   }
 
   /**
@@ -81,7 +134,7 @@ export class Launcher {
       const { command, isLimited } = launch;
       return this.#namespaceFor(isLimited)?.wrap(launch) ?? this.#confinementFor(launch)?.wrap(command) ?? command;
     }
-    this.#hasSharedNetwork ||= profile === 'workspace';
+    this.#hasSharedNetwork ||= this.#sandbox.sharesNetwork(launch);
     return this.#sandbox.wrap({ ...launch, profile });
   }
 
@@ -93,6 +146,24 @@ export class Launcher {
   #confinementFor({ profile, isLimited }: Pick<Launch, 'profile' | 'isLimited'>): GroupConfinement | undefined {
     return profile === 'none' && isLimited ? this.#outside.confinement : undefined;
   }
+}
+
+/** The proxies of sandboxes with an allow-list. */
+interface Egress {
+  readonly dialer: Dialer;
+  readonly networks: SandboxNetworks;
+}
+
+function buildEgress(
+  { allow, maxConnections, idleTimeoutMs }: EgressOptions,
+  programs: NamespacePrograms,
+  { metrics, log }: EgressReporting,
+): Egress {
+  const allowList = new AllowList(allow);
+  const dialer = new Dialer({ allowList });
+  const proxy = { dialer, metrics, log, maxConnections, idleTimeoutMs };
+  const variables = proxyVariables(allowList.ownHosts);
+  return { dialer, networks: new SandboxNetworks({ programs, proxy, variables, log }) };
 }
 
 /** Returns the reason why no sandbox is possible with these paths. */

@@ -5,15 +5,21 @@ import { bubblewrapArguments, type Place, type SandboxPlan } from '../../core/sa
 import { coversOf } from '../../core/sandbox/covers.js';
 import { launchScript } from '../../core/sandbox/launch-script.js';
 import type { RealProfile, SandboxProfile } from '../../core/sandbox/profiles.js';
+import { socketFilter } from '../../core/sandbox/socket-filter.js';
 import { sandboxVariables } from '../../core/sandbox/variables.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
 import { linksOnTheWay } from './links.js';
 import { credentialPaths } from './credential-paths.js';
 import { hidden, realPath, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
+import type { SandboxNetwork } from './sandbox-networks.js';
 
 /** The shell that runs the launch script in a sandbox before its program starts. */
 const LAUNCH_SHELL = '/bin/sh';
+/** Descriptor of the seccomp filter: the highest that every shell can open. */
+const FILTER_DESCRIPTOR = 9;
+/** Opens the filter in its first argument for the program that follows: terminals and pipes pass no descriptor on. */
+const WITH_FILTER = `exec ${FILTER_DESCRIPTOR}<"$1"; shift; exec "$@"`;
 
 /** Options of `Sandbox`. */
 export interface SandboxOptions {
@@ -29,7 +35,9 @@ export interface SandboxOptions {
   /** Further files and directories that are hidden in a sandbox: the daemon's state, configuration, keys, socket. */
   readonly hidden: readonly string[];
   /** Whether the profile `workspace` shares the machine's network. */
-  readonly network: boolean;
+  readonly sharesNetwork: boolean;
+  /** Whether the profile `strict` lets programs use Unix sockets. */
+  readonly unixSockets: boolean;
   /** Paths below the workspace that cannot be written to. */
   readonly protectedPaths: readonly string[];
 }
@@ -55,6 +63,8 @@ export interface Launch {
   readonly cwd: string;
   /** Files for descriptors 0 to 2, and 3 if there is one, opened inside; undefined for a program on a terminal. */
   readonly descriptors?: readonly string[];
+  /** A network of its own; without one it has the machine's or none, by its profile. */
+  readonly network?: SandboxNetwork | undefined;
 }
 
 /** A program to start in a sandbox. */
@@ -65,37 +75,70 @@ export class Sandbox {
   readonly #options: SandboxOptions;
   readonly #workspace: string;
   readonly #empty: SandboxPlan['empty'];
+  /** Seccomp filters that are written for each launch; undefined on processors for which there is none. */
+  readonly #filters: Readonly<Record<'all' | 'internet', Uint8Array | undefined>>;
   readonly #systemPlaces = systemPlaces();
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#workspace = realPath(options.workspace) ?? options.workspace;
     this.#empty = { file: join(options.directory, 'empty-file'), directory: join(options.directory, 'empty') };
+    this.#filters = {
+      all: socketFilter(process.arch, { unixSockets: true }),
+      internet: socketFilter(process.arch, { unixSockets: false }),
+    };
   }
 
   /** Returns the command line that starts a program under its profile. */
   wrap(launch: SandboxLaunch): readonly string[] {
-    const { network, program, protectedPaths } = this.#options;
+    const { program, protectedPaths } = this.#options;
     this.#makeEmpty();
-    const { profile, directory, ownFiles = [], command, env, cwd, descriptors } = launch;
-    const hasNetwork = network && profile === 'workspace';
+    const { profile, directory, ownFiles = [], env, descriptors, network } = launch;
+    const isShared = this.sharesNetwork(launch);
+    const filter = isShared ? undefined : this.#filterFor(profile);
     const guarded = protectedPlaces(this.#workspace, protectedPaths);
     const plan: SandboxPlan = {
       profile,
-      hasNetwork,
+      hasNetwork: isShared,
+      isInOwnNetwork: network !== undefined,
+      filterDescriptor: filter === undefined ? undefined : FILTER_DESCRIPTOR,
       places: [...this.#places(), ...guarded, ...directoryPlaces(directory, ownFiles)],
       empty: this.#empty,
-      variables: sandboxVariables(withRealDirectory(env), this.#workspace),
+      variables: { ...sandboxVariables(withRealDirectory(env), this.#workspace), ...network?.variables },
       cwd: this.#workspace,
       isOnTerminal: descriptors === undefined,
     };
+    const launched = this.#launched(launch, guarded);
+    return [
+      ...(filter === undefined ? [] : [LAUNCH_SHELL, '-c', WITH_FILTER, 'sh', filter]),
+      ...(network?.enter ?? []),
+      ...[program, ...bubblewrapArguments(plan), ...launched],
+    ];
+  }
+
+  /** The command line inside. */
+  #launched({ command, descriptors, cwd }: SandboxLaunch, guarded: readonly Place[]): readonly string[] {
     const script = launchScript({
       mounts: [this.#workspace, ...guarded.map(({ path }) => path)],
       descriptors,
       cwd: descriptors && cwd !== this.#options.workspace ? cwd : undefined,
     });
-    const launched = script === undefined ? command : [LAUNCH_SHELL, '-c', script, 'sh', ...command];
-    return [program, ...bubblewrapArguments(plan), ...launched];
+    return script === undefined ? command : [LAUNCH_SHELL, '-c', script, 'sh', ...command];
+  }
+
+  /** Whether such a program shares the machine's network. */
+  sharesNetwork({ profile, network }: Pick<Launch, 'profile' | 'network'>): boolean {
+    return this.#options.sharesNetwork && profile === 'workspace' && network === undefined;
+  }
+
+  /** Path of the seccomp filter of a sandbox that does not share the machine's network; written when it is missing. */
+  #filterFor(profile: RealProfile): string | undefined {
+    const name = profile === 'strict' && !this.#options.unixSockets ? 'internet' : 'all';
+    const filter = this.#filters[name];
+    if (!filter) return undefined;
+    const path = join(this.#options.directory, `sockets-${name}.bpf`);
+    if (!existsSync(path)) writeFileSync(path, filter, { mode: 0o444 });
+    return path;
   }
 
   /** Checked for each launch: the daemon's directory may have been removed. */

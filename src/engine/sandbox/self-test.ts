@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { profilesFrom, type RealProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxProblems } from '../../core/sandbox/status.js';
 import type { Sandbox } from './sandbox.js';
+import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 
 /** Timeout for the start and self-test of a sandbox on a loaded machine, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -37,8 +38,10 @@ done
 printf 'holds\\n'
 `;
 
-/** Directories that a test needs; absolute paths. */
-interface TestDirectories {
+/** What a test needs. Paths are absolute. */
+interface TestSurroundings {
+  /** Networks of sandboxes with an allow-list; without them a sandbox has the machine's, or none. */
+  readonly networks?: SandboxNetworks | undefined;
   /** Parent of the directory of each test, which is removed after it. */
   readonly directory: string;
   readonly workspace: string;
@@ -47,11 +50,11 @@ interface TestDirectories {
 /** Runs a program in a sandbox of each profile that tests its isolation. Returns the problems found. */
 export async function testSandbox(
   sandbox: Sandbox,
-  directories: TestDirectories,
+  surroundings: TestSurroundings,
   timeoutMs = TIMEOUT_MS,
 ): Promise<SandboxProblems> {
   const tests = profilesFrom('workspace').map(async (profile) => {
-    const problem = profile === 'none' ? undefined : await tryProfile(sandbox, profile, directories, timeoutMs);
+    const problem = profile === 'none' ? undefined : await tryProfile(sandbox, profile, surroundings, timeoutMs);
     return problem === undefined ? {} : { [profile]: problem };
   });
   return Object.assign({}, ...(await Promise.all(tests))) as SandboxProblems;
@@ -60,20 +63,31 @@ export async function testSandbox(
 async function tryProfile(
   sandbox: Sandbox,
   profile: RealProfile,
-  { directory: parent, workspace }: TestDirectories,
+  { directory: parent, workspace, networks }: TestSurroundings,
   timeoutMs: number,
 ): Promise<string | undefined> {
   const directory = mkdtempSync(join(parent, 'trial-'));
+  let network: SandboxNetwork | undefined;
   try {
-    const namespaces = ['pid', 'mnt', 'ipc', 'uts', ...(profile === 'strict' ? ['net', 'user'] : [])];
+    network = await networks?.take();
+    const isAlone = !sandbox.sharesNetwork({ profile, network });
+    const namespaces = [
+      'pid',
+      'mnt',
+      'ipc',
+      'uts',
+      ...(isAlone ? ['net'] : []),
+      ...(profile === 'strict' ? ['user'] : []),
+    ];
     const ours = namespaces.map((name) => readlinkSync(`/proc/self/ns/${name}`));
     const writable = isWritable(workspace) ? workspace : '';
     const command = ['/bin/sh', '-c', TRIALS, 'sh', directory, writable, ...ours];
-    const launch = { profile, command, env: ENVIRONMENT, directory, ownFiles: ['trial'], cwd: workspace };
+    const launch = { profile, command, env: ENVIRONMENT, directory, ownFiles: ['trial'], cwd: workspace, network };
     return await run(sandbox.wrap(launch), { cwd: workspace, timeoutMs });
   } catch (error) {
     return (error as Error).message;
   } finally {
+    network?.[Symbol.dispose]();
     rmSync(directory, { recursive: true, force: true });
   }
 }

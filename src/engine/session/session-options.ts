@@ -1,3 +1,4 @@
+import type { Refusal } from '../../core/egress/refusal.js';
 import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { ShellReplacement } from '../../core/metrics/metrics.js';
@@ -31,6 +32,8 @@ export interface SessionListener {
   onAwaitingInput(command: Command): void;
   /** The session's shell is being replaced. */
   onShellReplaced(why: ShellReplacement): void;
+  /** A background process has wanted a connection that the allow-list of the sandbox refuses, for the first time. */
+  onRefused(refusal: Refusal): void;
   /** The shell has ended and no other could be started: the session is unusable. */
   onFailed(error: Error): void;
   /** The session exceeds a limit although everything in it was ended: it has to be closed. */

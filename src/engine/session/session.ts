@@ -1,6 +1,8 @@
+import type { Refusal } from '../../core/egress/refusal.js';
 import type { SignalName } from '../../core/signals.js';
 import { type Command, type EndReason, exitCodeOfSignal, graceFor, type Warning } from '../command/command.js';
 import { type TerminalReaders, terminalReaders } from '../command/foreground.js';
+import { RefusedConnections, refusalWarning } from '../command/refused-connections.js';
 import type { Kill } from '../command/resource-use.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import { SessionShell, type TerminalSize } from '../shell/session-shell.js';
@@ -24,6 +26,7 @@ export class Session {
   readonly #queue: CommandQueue;
   readonly #cycle: RunCycle;
   readonly #recovery: ShellRecovery;
+  readonly #refusedInBackground = new RefusedConnections();
   #sessionShell!: SessionShell;
   #isClosed = false;
 
@@ -51,6 +54,7 @@ export class Session {
       onReport: session.#cycle.onReport,
       onTerminalData: (chunk) => session.#cycle.run?.onTerminalData(chunk),
       onExit: session.#recovery.onExit,
+      onRefused: session.#noteRefused,
     });
     return session;
   }
@@ -213,6 +217,16 @@ export class Session {
     await this.#sessionShell.letExit();
     return this.#sessionShell.close(graceFor(reason, this.options.killGraceMs));
   }
+
+  /** Notes a connection that was refused: with the running command, or with the next one. */
+  readonly #noteRefused = (refusal: Refusal): void => {
+    const { run } = this.#cycle;
+    if (run) run.command.noteRefused(refusal);
+    else if (this.#refusedInBackground.add(refusal) === 1) {
+      this.#cycle.noteWarning(refusalWarning(refusal.message));
+      this.listener.onRefused(refusal);
+    }
+  };
 
   /** Whether no command is running or queued. */
   get isIdle(): boolean {

@@ -226,12 +226,10 @@ export class SessionShell {
     shell.terminal.resize(this.#size.cols, this.#size.rows);
     shell.group.setLimits(this.#options.limits);
     shell.listener = {
+      ...this.#listener,
       onReport: (report) => {
         if (this.#internal?.nonce === report.nonce) this.#endInternal(report);
         else this.#listener.onReport(report);
-      },
-      onTerminalData: (chunk) => {
-        this.#listener.onTerminalData(chunk);
       },
       onExit: (exit) => {
         if (shell !== this.#shell) return;

@@ -2,6 +2,7 @@ import { existsSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
+import type { Refusal } from '../../core/egress/refusal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { closeAll, drain, openBoth } from '../system/fifo.js';
@@ -12,6 +13,7 @@ import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../proces
 import { holdsDescriptorOf, pathInside } from '../process/process-files.js';
 import { TAG_VARIABLE } from '../process/process-table.js';
 import type { Launcher } from '../sandbox/launcher.js';
+import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
 import { DRIVER_FILES, type DriverRequest } from '../shells/shell.js';
 import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
@@ -33,6 +35,8 @@ export interface ShellListener {
   onReport(report: ShellReport): void;
   onTerminalData(chunk: Buffer): void;
   onExit(exit: TerminalExit): void;
+  /** The allow-list of the sandbox has refused a connection. */
+  readonly onRefused: (refusal: Refusal) => void;
 }
 
 /** Options of a shell process. */
@@ -51,6 +55,8 @@ export interface ShellProcessOptions {
   readonly profile: SandboxProfile;
   /** Whether any resource limit applies to the shell. */
   readonly isLimited: boolean;
+  /** The network of its sandbox, if that has one of its own. */
+  readonly network?: SandboxNetwork | undefined;
 }
 
 /** Returns the FIFOs that a shell's directory needs before the shell starts. */
@@ -65,6 +71,7 @@ export class ShellProcess {
   readonly tag: string;
   readonly group: ProcessGroup;
   readonly profile: SandboxProfile;
+  readonly network: SandboxNetwork | undefined;
   /** Whether the shell has its own PID namespace, in a sandbox or alone. */
   readonly isIsolated: boolean;
   readonly terminal: Terminal;
@@ -81,9 +88,10 @@ export class ShellProcess {
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
-    const { installed, directory, tag, group, profile } = options;
+    const { installed, directory, tag, group, profile, network } = options;
     this.installed = installed;
     this.profile = profile;
+    this.network = network;
     this.isIsolated = options.launcher.isolates(options);
     this.directory = directory;
     this.tag = tag;
@@ -153,6 +161,7 @@ export class ShellProcess {
   /** Sets the receiver of later events. */
   set listener(listener: ShellListener) {
     this.#listener = listener;
+    if (this.network) this.network.onRefused = listener.onRefused;
   }
 
   /** Returns a free slot immediately, or creates another one. */
@@ -246,10 +255,10 @@ export class ShellProcess {
   }
 
   #startTerminal(options: ShellProcessOptions): Terminal {
-    const { installed, directory, tag, cwd, env, cols, rows, launcher, profile, isLimited } = options;
+    const { installed, directory, tag, cwd, env, cols, rows, launcher, profile, isLimited, network } = options;
     const invocation = installed.shell.session(directory, this.isIsolated);
     const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
-    const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd };
+    const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd, network };
     const [file = installed.path, ...args] = launcher.wrap(launch);
     const markers = { [TAG_VARIABLE]: tag, [MARK_VARIABLE]: markOf(tag) };
     const program = { file, args, cwd, env: { ...env, ...invocation.env, ...markers }, cols, rows };

@@ -67,8 +67,9 @@ export class ShellStarter {
   async start(kind: ShellKind, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
     const { cwd, env, launcher } = this.#options;
     const directory = await this.#directories.take();
+    const network = await launcher.networkFor(kind.profile);
     const size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
-    const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher });
+    const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher, network });
     this.#starting.add(shell);
     try {
       if (!(await settledWithin(shell.ready, timeoutMs))) throw new StartTimeout(shell, timeoutMs);
@@ -86,6 +87,7 @@ export class ShellStarter {
   /** Closes a shell and removes its directory. The caller has ended its processes before. */
   discard(shell: ShellProcess): void {
     shell.close();
+    shell.network?.[Symbol.dispose]();
     shell.group[Symbol.dispose]();
     rmSync(shell.directory, { recursive: true, force: true });
   }
@@ -112,6 +114,7 @@ export class ShellStarter {
     try {
       return new ShellProcess({ ...options, tag, group });
     } catch (error) {
+      options.network?.[Symbol.dispose]();
       group[Symbol.dispose]();
       throw error;
     }

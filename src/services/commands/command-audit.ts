@@ -1,4 +1,5 @@
 import { type AuditEvent, auditPrincipal } from '../../core/audit/event.js';
+import type { Refusal } from '../../core/egress/refusal.js';
 import type { Caller } from '../registry/caller.js';
 import type { CommandRecord } from '../registry/command-record.js';
 
@@ -41,6 +42,25 @@ export function commandEnded({ command, owner, sessionId }: CommandRecord): Audi
       stdout_bytes: stdout.bytes,
       stderr_bytes: stderr.bytes,
       ...(spec.stdinPipe && { stdin_bytes: spec.stdinPipe.bytes }),
+      ...(command.refusedConnections > 0 && { refused_connections: command.refusedConnections }),
     },
+  };
+}
+
+/** Most refused connections of one command that are recorded each. */
+const MAX_REFUSALS = 100;
+
+/** Audit record of a connection that the allow-list of a command's sandbox has refused; undefined for the many after. */
+export function connectionRefused(
+  { command, owner, sessionId }: CommandRecord,
+  { destination, reason, message }: Refusal,
+): AuditEvent | undefined {
+  if (command.refusedConnections > MAX_REFUSALS) return undefined;
+  return {
+    event: 'egress_refused',
+    principal: auditPrincipal(owner),
+    session_id: sessionId,
+    command_id: command.id,
+    details: { destination, reason, message },
   };
 }

@@ -14,7 +14,7 @@ import { SpoolBudget } from '../../engine/output/spool.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
-import { commandEnded, commandStarted } from './command-audit.js';
+import { commandEnded, commandStarted, connectionRefused } from './command-audit.js';
 import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
 import { type CommandRecord, styleOf } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
@@ -141,6 +141,10 @@ export class CommandFactory {
   #atEnd(record: CommandRecord, place: 'session' | 'one_shot'): void {
     const { metrics, audit, inputs } = this.#options;
     const { command, owner } = record;
+    command.onRefused = (refusal) => {
+      const event = connectionRefused(record, refusal);
+      if (event) audit.record(event);
+    };
     command.atEnd('release', () => {
       if (place === 'one_shot') this.#countOneShot(owner, -1);
       inputs.close(command.id, owner.id);

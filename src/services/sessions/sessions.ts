@@ -217,6 +217,12 @@ export class Sessions implements AsyncDisposable {
       onShellReplaced: (why) => {
         this.#options.metrics.shellReplaced(why);
       },
+      onRefused: ({ destination, reason, message }) => {
+        const record = this.registry.find(id);
+        const principal = record && auditPrincipal(record.owner);
+        const details = { destination, reason, message };
+        this.#options.audit.record({ event: 'egress_refused', principal, session_id: id, details });
+      },
       onFailed: (error) => {
         this.#giveUp(id, 'failed', `its shell could not be started again: ${error.message}`);
       },

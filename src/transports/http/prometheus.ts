@@ -9,6 +9,7 @@ import type { Resource } from '../../core/limits/limits.js';
 import type {
   CommandEndStatus,
   CommandKind,
+  EgressOutcome,
   Metrics,
   OutputMeters,
   ShellReplacement,
@@ -16,6 +17,7 @@ import type {
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import { CommandMetrics } from './command-metrics.js';
+import { EgressCounters } from './egress-metrics.js';
 import { registerGauges, type Sample } from './gauges.js';
 import { Instruments } from './instruments.js';
 import { LlmMetrics } from './llm-metrics.js';
@@ -37,6 +39,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #commands: CommandMetrics;
   readonly #requests: RequestMetrics;
   readonly #llm: LlmMetrics;
+  readonly #egress: EgressCounters;
 
   /**
    * @param registry where the metrics are registered; they are exported in the order of their registration
@@ -51,6 +54,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#commands = new CommandMetrics(instruments);
     this.#requests = new RequestMetrics(instruments);
     this.#llm = new LlmMetrics(registry);
+    this.#egress = new EgressCounters(instruments);
     this.output = this.#commands.output;
   }
 
@@ -96,6 +100,14 @@ export class PrometheusMetrics implements Metrics, Exposition {
 
   llmUsed(provider: Candidate, usage: LlmUsage): void {
     this.#llm.used(provider, usage);
+  }
+
+  egressConnected(outcome: EgressOutcome): void {
+    this.#egress.connected(outcome);
+  }
+
+  egressTransferred(sentBytes: number, receivedBytes: number): void {
+    this.#egress.transferred(sentBytes, receivedBytes);
   }
 
   /**

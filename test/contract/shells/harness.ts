@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { LimitMechanismName } from '../../../src/core/limits/limits.js';
+import { NO_METRICS } from '../../../src/core/metrics/metrics.js';
 import type { Log } from '../../../src/core/logging/log.js';
 import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
@@ -81,7 +82,7 @@ export class ShellHarness implements AsyncDisposable {
     const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
     const runtime = makeRuntimeDirectory([root]);
     const { mechanism } = chooseMechanism(limitMechanism, { instance: runtime.instance, path: PATH });
-    const launcher = await Launcher.find({
+    const options = {
       profile,
       path: PATH,
       workspace: root,
@@ -90,9 +91,11 @@ export class ShellHarness implements AsyncDisposable {
       directory: runtime.path,
       hidden: [],
       network: true,
+      unixSockets: false,
       protectedPaths: [],
       namespace: mechanism.namespace,
-    });
+    };
+    const launcher = await Launcher.find(options, { metrics: NO_METRICS, log: QUIET });
     if (launcher.standing.reason !== undefined) throw new Error(launcher.standing.reason);
     return new ShellHarness({ installed: findShell(name, PATH), root, runtime }, launcher, mechanism, before);
   }

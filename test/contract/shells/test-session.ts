@@ -97,6 +97,7 @@ export class TestSession implements AsyncDisposable {
       onLingering: () => undefined,
       onShellReplaced: () => undefined,
       onExceeded: () => undefined,
+      onRefused: () => undefined,
       onFailed: (error) => {
         throw error;
       },

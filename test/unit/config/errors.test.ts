@@ -36,6 +36,27 @@ describe('an unknown key', () => {
 describe('a wrong value', () => {
   const seconds = 'must be a number of seconds above 0 and at most 2147483';
   it.each([
+    [
+      'sandbox: { network: maybe }',
+      '1:21 sandbox.network: must be true, false, or a mapping with `allow`: a list of destinations; got the text "maybe"',
+    ],
+    [
+      'sandbox: { network: { allow: ["https://example.com"] } }',
+      expect.stringContaining('1:31 sandbox.network.allow[0]: must be HOST or HOST:PORT, where HOST is a name'),
+    ],
+    ['sandbox: { network: { allow: [7] } }', '1:31 sandbox.network.allow[0]: must be a text; got the number 7'],
+    [
+      'sandbox: { network: { max_connections: 5 } }',
+      expect.stringContaining('1:12 sandbox.network.allow: must be a list of up to 1000 destinations'),
+    ],
+    [
+      'sandbox: { network: { allow: [], allowed: [] } }',
+      '1:21 sandbox.network: has an unknown key, allowed; the keys are allow, max_connections, idle_timeout',
+    ],
+    [
+      'sandbox: { network: { allow: [], idle_timeout: 0 } }',
+      `1:48 sandbox.network.idle_timeout: ${seconds}; got the number 0`,
+    ],
     ['adapter: { kill_grace: soon }', `1:24 adapter.kill_grace: ${seconds}; got the text "soon"`],
     ['adapter: { kill_grace: "2" }', `1:24 adapter.kill_grace: ${seconds}; got the text "2", write it without quotes`],
     ['adapter: { kill_grace: 0 }', `1:24 adapter.kill_grace: ${seconds}; got the number 0`],

@@ -76,7 +76,8 @@ describe.runIf(canSandbox)('a sandbox', () => {
       runtimeParent: directory,
       directory,
       hidden: [],
-      network: false,
+      sharesNetwork: false,
+      unixSockets: false,
     };
     const sandbox = new Sandbox({ ...options, protectedPaths });
     const launch = { profile: 'workspace', env: {}, directory: join(directory, 'own'), cwd: workspace } as const;

@@ -32,7 +32,13 @@ describe('a bubblewrap of which the self-test says why it is no good', () => {
     const directory = join(root, 'runtime');
     const workspace = join(root, 'workspace');
     const options = { program, workspace, homes: [], runtimeParent: directory, directory };
-    const sandbox = new Sandbox({ ...options, hidden: [], network: true, protectedPaths: [] });
+    const sandbox = new Sandbox({
+      ...options,
+      hidden: [],
+      sharesNetwork: true,
+      unixSockets: false,
+      protectedPaths: [],
+    });
     return testSandbox(sandbox, { directory, workspace }, timeoutMs);
   }
 

@@ -69,6 +69,7 @@ describe('bubblewrapArguments', () => {
     [{ hasNetwork: false }, true],
     [{ profile: 'strict' }, true],
     [{ profile: 'strict', hasNetwork: false }, true],
+    [{ profile: 'strict', isInOwnNetwork: true }, false],
   ] as const)('%o has no network: %s', (plan, isCut) => {
     expect(textOf(plan).includes('--unshare-net')).toBe(isCut);
   });
