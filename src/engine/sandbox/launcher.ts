@@ -1,5 +1,6 @@
 import { AllowList, type AllowedDestination } from '../../core/egress/allow-list.js';
 import { proxyVariables } from '../../core/egress/proxy-variables.js';
+import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { EgressMetrics } from '../../core/metrics/metrics.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
@@ -90,10 +91,15 @@ export class Launcher implements AsyncDisposable {
 
   /**
    * Returns the network for a program with this profile; undefined when it needs none of its own.
-   * @throws Error with the reason why it cannot be made
+   * @throws AdapterError SHELL_FAILED when it cannot be made
    */
   async networkFor(profile: SandboxProfile): Promise<SandboxNetwork | undefined> {
-    return profile === 'none' ? undefined : this.#egress?.networks.take();
+    if (profile === 'none') return undefined;
+    try {
+      return await this.#egress?.networks.take();
+    } catch (cause) {
+      throw new AdapterError('SHELL_FAILED', (cause as Error).message, { cause });
+    }
   }
 
   /** Never lets a sandbox connect to this port of the machine, whatever the allow-list has. */

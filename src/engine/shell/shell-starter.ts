@@ -66,8 +66,11 @@ export class ShellStarter {
    */
   async start(kind: ShellKind, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
     const { cwd, env, launcher } = this.#options;
-    const directory = await this.#directories.take();
     const network = await launcher.networkFor(kind.profile);
+    const directory = await this.#directories.take().catch((error: unknown) => {
+      network?.[Symbol.dispose]();
+      throw error;
+    });
     const size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
     const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher, network });
     this.#starting.add(shell);

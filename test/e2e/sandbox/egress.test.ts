@@ -43,11 +43,9 @@ describe.runIf(canSandbox).each(USERS)('a sandbox with an allow-list, as %s', (u
   const run = async (command: string, session_id?: string) => {
     const names = Object.entries(ports).map(([name, port]) => `${name}=${port}`);
     const text = `DAEMON=${new URL(daemon.url).port} ${names.join(' ')}; ${command}`;
-    const { stdout, stderr, exit_code, warnings } = await client.request('execute_command', {
-      command: text,
-      session_id,
-    });
-    return { stdout, stderr, exit_code, warnings: warnings.map(({ message }: { message: string }) => message) };
+    const result = await client.request('execute_command', { command: text, session_id });
+    const { command_id: id, stdout, exit_code } = result;
+    return { id, stdout, exit_code, warnings: result.warnings.map(({ message }: { message: string }) => message) };
   };
 
   it.each([
@@ -113,14 +111,14 @@ describe.runIf(canSandbox).each(USERS)('a sandbox with an allow-list, as %s', (u
     ['SOCKS to elsewhere', 'curl -sS --socks5-hostname 127.0.0.1:3128 http://10.0.0.1/', '10.0.0.1:80 was refused'],
   ])('refuses %s, and says so', async (_, command, warning) => {
     const expected = warning.replace('OTHER', String(ports.OTHER));
+    const audit = () => readFileSync(join(daemon.directory, 'state', 'audit.jsonl'), 'utf8').split('\n');
     for (const place of [session, undefined]) {
-      const { warnings } = await run(`${command}; true`, place);
+      const { id, warnings } = await run(`${command}; true`, place);
       expect(warnings).toEqual([expect.stringContaining(expected)]);
+      const isRecord = (line: string) => ['egress_refused', id, expected].every((part) => line.includes(part));
+      // Records are written a moment after the answer.
+      await expect.poll(() => audit().filter(isRecord).length).toBe(1);
     }
-    const audit = readFileSync(join(daemon.directory, 'state', 'audit.jsonl'), 'utf8');
-    expect(audit.split('\n').filter((line) => line.includes('egress_refused') && line.includes(expected))).not.toEqual(
-      [],
-    );
   });
 
   it('has no way out but the proxy', async () => {
