@@ -34,7 +34,13 @@ export const ownPaths = (
   { file, adapter: { stateDirectory }, logging, audit }: Configuration,
   runtimeParent: string,
 ): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
-  protectedPaths: [...(file === undefined ? [] : [file]), stateDirectory, logging.logFilePath, audit.file],
+  protectedPaths: [
+    ...(file === undefined ? [] : [file]),
+    stateDirectory,
+    runtimeParent,
+    logging.logFilePath,
+    audit.file,
+  ],
   secretPaths: [stateDirectory, runtimeParent],
 });
 

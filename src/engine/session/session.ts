@@ -28,6 +28,7 @@ export class Session {
   readonly #recovery: ShellRecovery;
   readonly #refusedInBackground = new RefusedConnections();
   #sessionShell!: SessionShell;
+  #isOpen = false;
   #isClosed = false;
 
   private constructor(options: SessionOptions, listener: SessionListener) {
@@ -53,9 +54,13 @@ export class Session {
     session.#sessionShell = await SessionShell.open(options, options, {
       onReport: session.#cycle.onReport,
       onTerminalData: (chunk) => session.#cycle.run?.onTerminalData(chunk),
-      onExit: session.#recovery.onExit,
+      onExit: (exit) => {
+        // The shell of a session that is being opened is not replaced: `SessionShell.open` fails.
+        if (session.#isOpen) session.#recovery.onExit(exit);
+      },
       onRefused: session.#noteRefused,
     });
+    session.#isOpen = true;
     return session;
   }
 

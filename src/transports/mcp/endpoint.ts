@@ -61,6 +61,8 @@ export class McpEndpoint implements AsyncDisposable {
     routes.route({
       method: ['GET', 'POST', 'DELETE'],
       url: PATH,
+      // The answers of the MCP library cannot be made into answers without a body.
+      exposeHeadRoute: false,
       bodyLimit,
       onRequest: authentication.authenticate,
       errorHandler: answerUnreadable,

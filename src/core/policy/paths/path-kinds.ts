@@ -95,14 +95,17 @@ const isSystemDirectory = (path: string): boolean => path === '/' || path === '/
 
 /** Whether a file contains credentials; a pattern, whether it may match one. */
 export function isSecret(path: string, facts: PlaceFacts, isGlob = false): boolean {
-  if (facts.secretPaths.some((own) => isWithin(path, own) || (isGlob && isBeside(path, own)))) return true;
+  if (facts.secretPaths.some((own) => isWithin(path, own) || (isGlob && mayLeadTo(path, own)))) return true;
   const compared = comparePath(path, facts.home, isGlob);
   return isListed(compared, SECRET) && (isGlob || !isListed(compared, PUBLIC));
 }
 
-/** A pattern matches only in its own directory. */
-const isBeside = (pattern: string, path: string): boolean =>
-  path.split('/').length === pattern.split('/').length && mayMatch(pattern, path);
+/** Whether a pattern may match a path, or something below it. An asterisk stands for one name. */
+function mayLeadTo(pattern: string, path: string): boolean {
+  const depth = path.split('/').length;
+  const names = pattern.split('/');
+  return names.length >= depth && mayMatch(names.slice(0, depth).join('/'), path);
+}
 
 /**
  * Whether files with credentials are below a directory.

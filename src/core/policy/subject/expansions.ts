@@ -53,8 +53,7 @@ const JUDGES: {
     judgeSubscript(right, context);
   },
   TestUnary: ({ operator, operand }, context) => {
-    const { value } = operand;
-    if ((operator === '-v' || operator === '-R') && HIDDEN_COMMAND.test(value)) noteHidden(value, context);
+    if (operator === '-v' || operator === '-R') judgeTestedName(operand, context);
   },
   ExtendedGlob: ({ text }, { inquiry }) => {
     // zsh executes `e:…:` and `+…` in glob qualifiers; in bash these are ordinary patterns.
@@ -130,6 +129,15 @@ function judgeSubscript(word: Word | undefined, context: ExpansionContext): void
   if (word === undefined || isListOfKeys(word)) return;
   if (HIDDEN_COMMAND.test(word.value)) noteHidden(word.value, context);
   const unknown = context.numbers.unknownPart(word);
+  if (unknown !== undefined) noteEvaluated(unknown, context);
+}
+
+/** A name whose subscript is evaluated: that of an associative array is plain text. */
+function judgeTestedName(word: Word, context: ExpansionContext): void {
+  const [array = ''] = word.value.split('[', 1);
+  if (context.numbers.isAssociative(array)) return;
+  if (HIDDEN_COMMAND.test(word.value)) noteHidden(word.value, context);
+  const unknown = context.numbers.unknownExpansion(word.parts ?? [], word.pos);
   if (unknown !== undefined) noteEvaluated(unknown, context);
 }
 

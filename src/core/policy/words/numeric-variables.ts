@@ -69,6 +69,21 @@ export class NumericVariables {
     return this.#areNumbers(value, pos) ? undefined : text;
   }
 
+  /** Returns the first expansion in a word that may be other than a number; undefined when there is none. */
+  unknownExpansion(parts: readonly WordPart[], position: number): string | undefined {
+    for (const part of parts) {
+      if (part.type === 'Literal' || part.type === 'SingleQuoted') continue;
+      const unknown = part.type === 'DoubleQuoted' ? this.unknownExpansion(part.parts, position) : part.text;
+      // To the parser, a subscript is a pattern.
+      const isNumeric =
+        part.type === 'Glob'
+          ? this.#areNumbers(part.text.replaceAll(/\$(?=\w)/g, ''), position)
+          : this.#isNumericPart(part, position, 'value');
+      if (unknown !== undefined && !isNumeric) return unknown;
+    }
+    return undefined;
+  }
+
   /** As `unknownOperand`, for an argument of `let`; undefined also for one that is no expression. */
   unknownOfLet({ value, pos }: Word): string | undefined {
     const [statement] = parse(`((${value}))`).commands;

@@ -11,6 +11,7 @@ import {
 
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { NamesContext } from './program-knowledge.js';
+import { hasExpansion } from './expanding-word.js';
 import { isNesting } from './variables.js';
 
 /** A range of a text in which a variable has certainly been assigned by the text itself. */
@@ -162,7 +163,7 @@ export class TextAssignments {
     const words = suffix.flatMap((part) => (part.type === 'Word' ? [part] : []));
     const isDeclaration = programs.has(name.value, 'declares');
     const isReference = isDeclaration && words.some(({ text }) => /^-[A-Za-z]*n/.test(text));
-    const maySetAny = name.parts !== undefined || programs.has(name.value, 'anyVariable') || isOwnName(name.value);
+    const maySetAny = hasExpansion(name) || programs.has(name.value, 'anyVariable') || isOwnName(name.value);
     if (maySetAny || isReference) this.#isAnyUnknown = true;
     else if (isDeclaration) this.#visitDeclaration(suffix, words, to);
     else if (READING.has(name.value)) this.#noteNames(words);

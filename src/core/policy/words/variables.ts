@@ -12,6 +12,7 @@ import {
 import { type KnownValue, toArguments, type VariableLookup } from './argument.js';
 import type { Directory } from '../model/facts.js';
 import { POLICY_LIMITS } from '../model/limits.js';
+import { hasExpansion } from './expanding-word.js';
 import type { ProgramKnowledge } from './program-knowledge.js';
 import { outputOfSubstitution } from './substitutions.js';
 
@@ -111,7 +112,7 @@ class VariableFinder {
 
   /** A program that changes variables, or that may be any program. */
   #inspectProgram(node: Command, name: Word): void {
-    const maySetAny = name.parts !== undefined || this.#programs.has(name.value, 'anyVariable');
+    const maySetAny = hasExpansion(name) || this.#programs.has(name.value, 'anyVariable');
     if (maySetAny && !isKnownEval(node)) this.#areSpoiled = true;
     else if (this.#programs.has(name.value, 'declares')) this.#inspectDeclaration(node);
     else if (this.#programs.has(name.value, 'variables')) markUnknown(node, this.#spoiled);

@@ -31,10 +31,16 @@ const ON_NUMBERS = [
   'let i=0 i++',
   'read name; echo "$name"; [ "$name" -gt 5 ]',
   'echo $[1 + 2]',
+  '[ -v name ] && [[ -v list[2] ]]; i=1; [[ -v list[i] && -v list[$i] ]]',
+  'declare -A seen; [[ -v seen[$key] ]] || seen[$key]=1',
 ];
 
 /** Arithmetic on values from elsewhere, which may be `a[$(rm x)]`. */
 const ON_DATA = [
+  'n=$(cat f); [ -v "list[$n]" ]',
+  'n=$(cat f); test -v "$n"',
+  'n=$(cat f); [[ -v list[$n] ]]',
+  'n=$(cat f); [[ -R $n ]]',
   'read x < f; echo $((x))',
   'read x; echo $((x + 1))',
   'x=$(cat f); ((x))',

@@ -19,6 +19,7 @@ const READING_ONE = {
     ...['cat ~/.vault-token', 'cat ~/.terraform.d/credentials.tfrc.json', 'cat ~/.config/sops/age/keys.txt'],
     ...['ls ~/.config/op/x', 'cat ~/.huggingface/token', 'cat ~/.cache/huggingface/token', 'cat ~/.oci/config'],
     ...['sqlite3 -readonly ~/.mozilla/firefox/x/cookies.sqlite .dump', 'cat ~/.local/share/keyrings/login.keyring'],
+    ...['cut -c1- ~/.ssh/id_rsa', 'bc ~/.netrc'],
     ...['cat /etc/shadow', 'base64 /home/bob/.ssh/id_ed25519', 'cp .env /tmp/x', 'tar cf x.tar .env', 'wc -l < .env'],
   ],
   'by a pattern': [
@@ -30,6 +31,7 @@ const READING_ONE = {
     'head ~/.*/credentials',
     'cat /etc/sh*w',
   ],
+  'by a pattern that leads to the daemon’s own': ['cat state/tok*', 'cat st*/token', 'head /work/*/stat?/to*n', 'cat ~/../../work/space/s*/*'],
   'by a detour': [
     ...[
       'cat ~+/../../home/ada/.ssh/id_rsa',

@@ -124,8 +124,7 @@ export function judgeNames(subject: CommandAnalysis): void {
   subject.args.forEach((arg, index) => {
     if (!isName(subject, arg, index, takesAny)) return;
     if (arg.value === undefined && !ASSIGNMENT.test(arg.shape)) {
-      if (subject.program !== 'test' && subject.program !== '[')
-        subject.addUnknown(arg, `a name for ${subject.program ?? 'it'}`);
+      subject.addUnknown(arg, `a name for ${subject.program ?? 'it'}`);
     } else if (HIDDEN_COMMAND.test(arg.shape)) {
       subject.addSideEffect('obfuscated', `a subscript may run a command: ${arg.text}`);
     }

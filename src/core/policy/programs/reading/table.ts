@@ -22,7 +22,7 @@ function judgeListedFiles(subject: CommandAnalysis): void {
 /** Programs that only read, and the options that give some of them further effects. */
 export const SPECS: ProgramTable = {
   ...each(
-    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
+    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr cut bc fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
     { class: 'read' },
   ),
   ...each('grep egrep fgrep zgrep', { class: 'read', judge: judgeSearch(GREP) }),
@@ -34,7 +34,7 @@ export const SPECS: ProgramTable = {
     },
   }),
   ...each(
-    'pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr bc logname hostid cut ncal',
+    'pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr logname hostid ncal',
     { class: 'read', operands: 'text' },
   ),
   ...each('more less most', {

@@ -14,6 +14,7 @@ export const EXAMPLES: ProgramExamples = {
     'shell-adapter doctor',
     'screen -ls',
     'systemctl status x',
+    'machinectl list',
     'arptables',
     'auditctl -l',
     'blockdev --report',
@@ -73,7 +74,6 @@ export const EXAMPLES: ProgramExamples = {
     'timedatectl',
   ],
   execute: ['kill 7', 'keytool -list', 'open x', 'qemu-system-x86_64 x'],
-  interactive: ['machinectl shell'],
   destructive: [
     'gio trash x',
     'pkill node',
@@ -83,6 +83,8 @@ export const EXAMPLES: ProgramExamples = {
     'gpg -o /srv/x y',
   ],
   privilege: [
+    'machinectl shell',
+    'machinectl shell root@host /bin/true',
     'sudo -i',
     'su -',
     'chroot /x',

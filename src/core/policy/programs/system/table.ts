@@ -91,6 +91,12 @@ export const SPECS: ProgramTable = {
     },
   },
   ...each('at batch anacron fcron', { class: 'persistence', reason: 'runs commands later', ...text }),
+  machinectl: {
+    class: 'privilege',
+    reason: 'controls machines and containers, and starts shells in them',
+    ...text,
+    subcommands: { ...each('list status show list-images image-status show-image', show) },
+  },
   systemctl: {
     class: 'privilege',
     reason: 'controls services',
