@@ -11,6 +11,8 @@ const REPEATS = process.env['CI'] === undefined ? 0 : 2;
 const PROCESS_TEST_WORKERS = 3;
 /** A page that installs and builds the project. */
 const PAGE_TEST_TIMEOUT_MS = 600_000;
+/** One file after the other. */
+const ALONE = { maxWorkers: 1, sequence: { groupOrder: 6 } };
 /** A tool of some hundred megabytes from npm. */
 const REAL_CLI_INSTALL_TIMEOUT_MS = 660_000;
 
@@ -49,7 +51,7 @@ export default defineConfig({
       {
         test: {
           name: 'conformance',
-          include: ['test/conformance/**/*.test.ts'],
+          include: ['test/conformance/*.test.ts'],
           sequence: { groupOrder: 3 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -57,6 +59,22 @@ export default defineConfig({
           maxWorkers: PROCESS_TEST_WORKERS,
         },
       },
+      {
+        test: {
+          name: 'security',
+          include: ['test/conformance/security/*.test.ts'],
+          testTimeout: PROCESS_TEST_TIMEOUT_MS,
+          hookTimeout: PROCESS_TEST_TIMEOUT_MS,
+          ...ALONE,
+        },
+      },
+      // As long as they are asked to: scripts/fuzz.mjs and scripts/soak.mjs say how long.
+      ...(process.env['FUZZ_SECONDS'] === undefined
+        ? []
+        : [{ test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], ...ALONE } }]),
+      ...(process.env['SOAK_MINUTES'] === undefined
+        ? []
+        : [{ test: { name: 'soak', include: ['test/soak/*.test.ts'], ...ALONE } }]),
       // Alone: they listen on the default port, and install packages.
       {
         test: {

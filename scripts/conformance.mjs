@@ -1,28 +1,41 @@
 // Runs the trap suite: against daemons of its own, or with `--url http://HOST:PORT` against one that runs already.
 // `--shell NAME` chooses the sessions' shell. Anything else goes to vitest: `npm run conformance -- -t D7`.
+// `--security` runs the security suite instead: `--tokens FILE` names a JSON file with tokens for the daemon at the address
+// (docs/develop/testing.md), and `--json` prints the report for programs.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
+/** Our options, each with the variable that hands it over. */
+const OPTIONS = {
+  url: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_URL' },
+  shell: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_SHELL' },
+  tokens: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_TOKENS' },
+  json: { type: 'boolean', variable: 'SHELL_ADAPTER_CONFORMANCE_JSON' },
+  security: { type: 'boolean' },
+};
+
 const { values, tokens } = parseArgs({
-  options: { url: { type: 'string' }, shell: { type: 'string' } },
+  options: Object.fromEntries(Object.entries(OPTIONS).map(([name, { type }]) => [name, { type }])),
   strict: false,
   tokens: true,
   allowPositionals: true,
 });
 const own = new Set();
 for (const token of tokens) {
-  if (token.kind !== 'option' || !['url', 'shell'].includes(token.name)) continue;
+  if (token.kind !== 'option' || !(token.name in OPTIONS)) continue;
   own.add(token.index);
-  if (token.value !== undefined && token.inlineValue === false) own.add(token.index + 1);
+  const takesNext = OPTIONS[token.name].type === 'string' && token.inlineValue === false;
+  if (takesNext && token.value !== undefined) own.add(token.index + 1);
 }
 const rest = process.argv.slice(2).filter((_, index) => !own.has(index));
 
 const env = { ...process.env };
-if (typeof values.url === 'string') env.SHELL_ADAPTER_CONFORMANCE_URL = values.url;
-if (typeof values.shell === 'string') env.SHELL_ADAPTER_CONFORMANCE_SHELL = values.shell;
+for (const [name, { variable }] of Object.entries(OPTIONS)) {
+  const value = values[name];
+  if (variable !== undefined && (typeof value === 'string' || value === true)) env[variable] = String(value);
+}
 const vitest = new URL('../node_modules/vitest/vitest.mjs', import.meta.url).pathname;
-const { status } = spawnSync(process.execPath, [vitest, 'run', '--project', 'conformance', ...rest], {
-  stdio: 'inherit',
-  env,
-});
+const reporter = new URL('../test/conformance/security/reporter.ts', import.meta.url).pathname;
+const suite = values.security ? ['--project', 'security', '--reporter', reporter] : ['--project', 'conformance'];
+const { status } = spawnSync(process.execPath, [vitest, 'run', ...suite, ...rest], { stdio: 'inherit', env });
 process.exit(status ?? 1);

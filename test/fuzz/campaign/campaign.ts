@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+
+import { type Form, readCorpus, saveFailure } from './corpus.js';
+import { CAMPAIGN_MS, SEED } from './settings.js';
+
+/** Far more inputs than the time is enough for. */
+const UNBOUNDED = 1_000_000_000;
+/** Longest time for making a failing input smaller, in milliseconds. */
+const MINIMIZING_MS = 30_000;
+
+/** What a fuzzer tries: inputs, and what must hold of each. */
+export interface Campaign<T> {
+  /** Name of the fuzzer and of its folder in the corpus. */
+  readonly name: string;
+  readonly form: Form<T>;
+  readonly inputs: fc.Arbitrary<T>;
+  /** Throws where an input shows a fault. */
+  readonly check: (input: T) => Promise<void> | void;
+}
+
+/**
+ * Tries what is in the corpus, then random inputs until the time is up. An input that shows a fault is made smaller, saved in the corpus,
+ * and named in the error, with the seed.
+ * @returns how many random inputs were tried
+ */
+export async function runCampaign<T>(campaign: Campaign<T>): Promise<number> {
+  const { name, form, inputs, check } = campaign;
+  for (const entry of readCorpus(name, form)) await replay(entry.name, () => check(entry.input));
+  const property = fc.asyncProperty(inputs, async (input) => {
+    await check(input);
+  });
+  const limits = { interruptAfterTimeLimit: CAMPAIGN_MS, markInterruptAsFailure: false, endOnFailure: true };
+  const found = await fc.check(property, { seed: SEED, numRuns: UNBOUNDED, ...limits });
+  if (!found.failed) {
+    console.log(`${name}: ${found.numRuns} inputs in ${(CAMPAIGN_MS / 1000).toFixed(0)} s, seed ${SEED}`);
+    return found.numRuns;
+  }
+  throw await failureOf(campaign, property, found);
+}
+
+async function replay(name: string, check: () => Promise<void> | void): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    throw new Error(`${name} of the corpus shows a fault: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Minimizes the input of a failed campaign, saves it, and gives the error to throw. */
+async function failureOf<T>(
+  { name, form }: Campaign<T>,
+  property: fc.IAsyncPropertyWithHooks<[T]>,
+  found: fc.RunDetails<[T]>,
+): Promise<Error> {
+  const path = found.counterexamplePath ?? '';
+  const smaller = await fc.check(property, { seed: SEED, path, interruptAfterTimeLimit: MINIMIZING_MS });
+  const { counterexample, errorInstance } = smaller.failed ? smaller : found;
+  const [input] = counterexample!;
+  const file = saveFailure(name, form, input);
+  const steadiness = smaller.failed ? '' : ' It did not show again: it depends on more than the input.';
+  return new Error(
+    `input ${found.numRuns} of seed ${SEED} shows a fault: ${(errorInstance as Error).message}\n` +
+      `  saved as ${file}; again by: npm run fuzz -- ${name} --seed ${SEED}.${steadiness}`,
+    { cause: errorInstance },
+  );
+}

@@ -1,0 +1,1 @@
+cut -c1- ~/.ssh/id_rsa

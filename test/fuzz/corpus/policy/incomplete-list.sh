@@ -1,0 +1,1 @@
+claude -p x --dangerously-skip-permissions &&

