@@ -142,7 +142,7 @@ const WAITS = [
 const garbage = fc
   .array(
     fc.constantFrom(
-      ...'( ) { } [[ ]] ; | & && || < > 2>&1 $ ${ } $( ` " \' \\ ! if then fi do done case esac in x y #'.split(' '),
+      ...'( ) { } [[ ]] ; | & && || < > $ ${ } $( ` " \' \\ ! if then fi do done case esac in x y #'.split(' '),
     ),
     {
       minLength: 1,
@@ -154,6 +154,7 @@ const garbage = fc
   .filter((text) => !/\(\s*\)/.test(text));
 
 const lines = fc.array(statement, { minLength: 1, maxLength: 4 }).map((all) => all.join('\n'));
+const outputs = fc.array(printed, { minLength: 1, maxLength: 4 }).map((all) => all.join('\n'));
 const shells = fc.constantFrom('bash' as const, 'zsh' as const, 'sh' as const);
 
 /** Programs with what disturbs drivers: bytes, exit codes, ways to end, interrupts, and texts that are no programs. */
@@ -171,7 +172,7 @@ export const programs: fc.Arbitrary<Program> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       shell: shells,
-      text: fc.array(printed, { minLength: 1, maxLength: 4 }).map((all) => all.join('\n')),
+      text: outputs,
       tty: fc.constant(true),
       isInterrupted: fc.constant(false),
     }),
@@ -181,7 +182,7 @@ export const programs: fc.Arbitrary<Program> = fc.oneof(
     arbitrary: fc.record({
       shell: shells,
       text: fc
-        .tuple(lines, fc.constantFrom(...WAITS), fc.constantFrom('', '\nprintf never', ' && printf never'))
+        .tuple(outputs, fc.constantFrom(...WAITS), fc.constantFrom('', '\nprintf never', ' && printf never'))
         .map(([text, wait, rest]) => `${text}\n${wait}${rest}`),
       tty: fc.constant(false),
       isInterrupted: fc.constant(true),

@@ -31,7 +31,12 @@ const READING_ONE = {
     'head ~/.*/credentials',
     'cat /etc/sh*w',
   ],
-  'by a pattern that leads to the daemon’s own': ['cat state/tok*', 'cat st*/token', 'head /work/*/stat?/to*n', 'cat ~/../../work/space/s*/*'],
+  'by a pattern that leads to the daemon’s own': [
+    'cat state/tok*',
+    'cat st*/token',
+    'head /work/*/stat?/to*n',
+    'cat ~/../../work/space/s*/*',
+  ],
   'by a detour': [
     ...[
       'cat ~+/../../home/ada/.ssh/id_rsa',
