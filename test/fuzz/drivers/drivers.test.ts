@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 
-import { parse } from 'unbash';
 import { expect, test } from 'vitest';
 
 import { runCampaign } from '../campaign/campaign.js';
@@ -21,9 +20,12 @@ const FRESH = 'unset x y i; set --; :';
 const onTerminal = (output: Buffer): Buffer =>
   Buffer.from(output.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
 
-/** Of a syntax error, `bash -c` and `eval` have different codes. */
+/** In programs, and not in texts of syntax alone, of whose errors `bash -c` and `eval` have different codes. */
+const MEANINGFUL = /[a-z]{2,}.*\d|printf|exit|true|false/;
+
+/** Whether two exit codes mean the same. */
 const isSameCode = (text: string, expected: number, given: number): boolean =>
-  given === expected || (parse(text).errors !== undefined && expected !== 0 && given !== 0);
+  given === expected || (!MEANINGFUL.test(text) && expected !== 0 && given !== 0);
 
 const shown = ({ stdout, exitCode }: Outcome): string =>
   JSON.stringify({ exitCode, stdout: stdout.toString('latin1').slice(0, 300), bytes: stdout.length });
