@@ -118,7 +118,7 @@ describe('config', () => {
     expect(stdout).toMatch(/^adapter\.command_max_lifetime +600 +default$/m);
     expect(stdout).toMatch(/^adapter\.memory_mb_limit +none +default$/m);
     expect(stdout).toMatch(/^socketio\.port +9999 +SHELL_ADAPTER_SOCKETIO_PORT$/m);
-    expect(stdout).toMatch(/^confirmation\.classes\.destructive +"confirm" +default$/m);
+    expect(stdout).toMatch(/^confirmation\.classes\.destructive +"checkpoint" +default$/m);
     expect(stdout).toContain('"%(levelname)-8s 100%% %(msecs)03d %(message).9s"');
     expect(stdout).toMatch(/^llm\.openai\.api_key .*line 3$/m);
     expect(stdout).not.toContain('not-to-be-seen');

@@ -20,10 +20,16 @@ export function memoryFileSystems(uid: number): readonly string[] {
   return [...byDevice.values()].filter(isWritable);
 }
 
-/** Returns the bytes that a file system holds; 0 when it cannot be read. */
+/** Type of a tmpfs in statfs(2): TMPFS_MAGIC of linux/magic.h. */
+const TMPFS = 0x01021994;
+
+/**
+ * Returns the bytes that a file system in memory holds; 0 when it cannot be read, or is not in memory: while a sandbox is
+ * being made, another one may be at the same path.
+ */
 export function usedBytesOf(point: string): number {
   const stats = attempt(() => statfsSync(point));
-  return stats === undefined ? 0 : (stats.blocks - stats.bfree) * stats.bsize;
+  return stats?.type === TMPFS ? (stats.blocks - stats.bfree) * stats.bsize : 0;
 }
 
 /**
