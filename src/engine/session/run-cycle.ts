@@ -209,6 +209,8 @@ export class RunCycle implements Disposable {
     if (isHeld) this.#jobs.trackOpenPipes(run);
     const isLongRunning = run.isLongRunning || run.command.mayDisturbTerminal;
     const settle = () => {
+      // The shell ended during the search; its exit has settled the command, and another one may be in flight.
+      if (this.#run !== run) return;
       // Not earlier: the programs that tidy the terminal would be found among those that the command has left.
       sessionShell.noteReport(report, isLongRunning);
       if (run.command.mayDisturbTerminal) sessionShell.saveNow();
