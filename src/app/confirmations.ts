@@ -10,6 +10,7 @@ import type { Access } from '../services/access/access.js';
 import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
+import { ReviewCache } from '../services/confirmations/review-cache.js';
 import type { Connections } from '../services/registry/connections.js';
 import type { Reviewer } from '../services/confirmations/reviewer.js';
 import type { LlmPort } from '../services/ports/llm-port.js';
@@ -28,14 +29,17 @@ export function buildConfirmations(
   { connections, checkpoints, llm, access }: Parts,
   { configuration, secrets, metrics, audit, log, closers }: RuntimeContext,
 ): Confirmations {
+  const reviewerSettings = () => configuration().confirmation.reviewer;
+  const cache = new ReviewCache(() => reviewerSettings().cacheMs);
   const confirmations = new Confirmations({
     settings: () => confirmationSettings(configuration()),
     connections,
     reviewer: () => {
-      const { provider, shellProvider, baseUrl, model, apiKey } = configuration().confirmation.reviewer;
-      if (provider !== 'openai')
-        return withoutSecrets(new ProviderReviewer(llm, { provider, shellProvider, model }), secrets);
-      return model === undefined ? undefined : withoutSecrets(new OpenAiReviewer({ baseUrl, model, apiKey }), secrets);
+      const { provider, shellProvider, baseUrl, model, apiKey } = reviewerSettings();
+      const identity = JSON.stringify([provider, shellProvider, baseUrl, model]);
+      const wrap = (reviewer: Reviewer) => cache.wrap(withoutSecrets(reviewer, secrets), identity);
+      if (provider !== 'openai') return wrap(new ProviderReviewer(llm, { provider, shellProvider, model }));
+      return model === undefined ? undefined : wrap(new OpenAiReviewer({ baseUrl, model, apiKey }));
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
     isActive: (principal) => access.isActive(principal),

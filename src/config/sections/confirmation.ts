@@ -82,6 +82,7 @@ const reviewer = z.strictObject({
   ),
   api_key: secret('none', 'The key of the API, best as `${VARIABLE}`.'),
   timeout: duration('seconds', 30, 'How long the model may take. Without an answer in time the command is refused.'),
+  cache: duration('seconds', 300, 'How long a verdict of the model also answers identical questions.'),
 });
 
 const written = z.strictObject({

@@ -17,7 +17,7 @@ beforeAll(async () => {
       confirmation: {
         mode: 'llm',
         checkpoint: false,
-        reviewer: { base_url: model.url, model: 'judge-1', api_key: '${TEST_REVIEW_KEY}', timeout: 1 },
+        reviewer: { base_url: model.url, model: 'judge-1', api_key: '${TEST_REVIEW_KEY}', timeout: 1, cache: 0.001 },
       },
       secrets: { values: ['hunter2-hunter2'] },
     },
@@ -137,4 +137,15 @@ it('values of variables, secrets, and the key, stay here', async () => {
   expect(sent).toContain('rm kept ***');
   expect(sent).not.toMatch(/hidden-value|hunter2/);
   expect((await client.run('env')).stdout).not.toContain('key-of-the-reviewer');
+});
+
+it('an identical question is answered by the verdict that was given', async () => {
+  await using caching = await TestDaemon.start({
+    settings: { confirmation: { mode: 'llm', checkpoint: false, reviewer: { base_url: model.url, model: 'judge-1' } } },
+  });
+  await using asking = await WireClient.connect(caching.url);
+  model.answer = APPROVE;
+  for (const name of ['one', 'one', 'two'])
+    expect(await asking.run(`rm -f ${name}`)).toMatchObject({ status: 'completed' });
+  expect(model.requests).toHaveLength(2);
 });

@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, (url: string) => { reviewer: object; llm?: 
 const settingsOf = (kind: string, url: string): DaemonSettings => {
   const { reviewer, llm } = KINDS[kind]!(url);
   return {
-    confirmation: { mode: 'llm', checkpoint: false, reviewer: { timeout: 1, ...reviewer } },
+    confirmation: { mode: 'llm', checkpoint: false, reviewer: { timeout: 1, cache: 0.001, ...reviewer } },
     ...(llm && { llm }),
   };
 };
@@ -96,7 +96,7 @@ describe('auto', () => {
   const start = async (url: string, verdict: string) =>
     TestDaemon.start({
       settings: {
-        confirmation: { mode: 'llm', checkpoint: false, reviewer: { provider: 'auto', timeout: 5 } },
+        confirmation: { mode: 'llm', checkpoint: false, reviewer: { provider: 'auto', timeout: 5, cache: 0.001 } },
         llm: {
           ollama: { base_url: url, model: 'judge', max_retries: 0 },
           shell_providers: { tool: { command: 'sh', args: ['-c', `cat >/dev/null; echo '${say(verdict)}'`] } },

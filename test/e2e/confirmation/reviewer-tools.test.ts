@@ -14,7 +14,7 @@ const start = (script: string, reviewer: Record<string, unknown> = {}) =>
       confirmation: {
         mode: 'llm',
         checkpoint: false,
-        reviewer: { provider: 'shell', shell_provider: 'judge', timeout: 5, ...reviewer },
+        reviewer: { provider: 'shell', shell_provider: 'judge', timeout: 5, cache: 0.001, ...reviewer },
       },
       llm: { shell_providers: { judge: { command: 'sh', args: ['-c', script] } } },
     },

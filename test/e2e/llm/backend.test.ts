@@ -17,7 +17,7 @@ describe.skipIf(noFakeBackend !== undefined)('the backend of another hand', () =
   const start = (reviewer: Record<string, unknown> = {}, mode = 'off') =>
     TestDaemon.start({
       settings: {
-        confirmation: { mode, checkpoint: false, reviewer: { timeout: 2, ...reviewer } },
+        confirmation: { mode, checkpoint: false, reviewer: { timeout: 2, cache: 0.001, ...reviewer } },
         llm: {
           openai: { base_url: `${backend.url}/v1`, api_key: 'k', max_retries: 0 },
           ollama: { base_url: backend.url, max_retries: 0 },

@@ -22,6 +22,7 @@ describe('confirmation', () => {
         model: undefined,
         apiKey: undefined,
         timeoutMs: 30_000,
+        cacheMs: 300_000,
       },
     });
   });
