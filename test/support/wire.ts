@@ -40,9 +40,9 @@ export class WireClient implements AsyncDisposable {
     const client = new WireClient(socket);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
-      // The connection may end before the namespace is joined, which is no `connect_error`.
+      // The connection may end before the namespace is joined, which is no `connect_error`. A refusal closes it as well.
       socket.io.once('close', (reason) => {
-        reject(new Error(`disconnected: ${reason}`));
+        if (reason !== 'forced close') reject(new Error(`disconnected: ${reason}`));
       });
       socket.once('connect_error', (error) => {
         socket.disconnect();
