@@ -1,4 +1,4 @@
-import { groupsOf, isLoopbackAddress, plainAddress } from './address.js';
+import { groupsOf, isLoopbackAddress, plainAddress } from '../ip-address.js';
 
 /** What identifies the other end of a connection. */
 export interface PeerFacts {

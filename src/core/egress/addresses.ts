@@ -1,3 +1,5 @@
+import { groupsOf } from '../ip-address.js';
+
 /** An IP address as a number, with the bits of its version. An IPv4 address mapped to IPv6 is an IPv4 address. */
 export interface Address {
   readonly bits: 32 | 128;
@@ -9,7 +11,6 @@ export interface AddressRange extends Address {
   readonly prefix: number;
 }
 
-const GROUPS = 8;
 const MAPPED_PREFIX = 0xffffn;
 
 /** Parses an IP address in its canonical form, as `hostOf` returns it; undefined for anything else. */
@@ -22,10 +23,7 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 function parseSix(text: string): Address {
-  const [before = [], tail] = text.split('::').map((half) => half.split(':').filter((group) => group !== ''));
-  const missing = tail === undefined ? 0 : GROUPS - before.length - tail.length;
-  const groups = [...before, ...Array.from({ length: missing }, () => '0'), ...(tail ?? [])];
-  const value = groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
+  const value = groupsOf(text).reduce((sum, group) => (sum << 16n) | BigInt(group), 0n);
   return value >> 32n === MAPPED_PREFIX ? { bits: 32, value: value & 0xffff_ffffn } : { bits: 128, value };
 }
 

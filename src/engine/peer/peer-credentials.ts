@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { isLoopbackAddress } from '../../core/access/address.js';
+import { isLoopbackAddress } from '../../core/ip-address.js';
 import { BatchedLook } from './batched-look.js';
 import { findSockets, type PeerSocket, type TcpEnds, writtenEnds } from './socket-table.js';
 

@@ -1,6 +1,6 @@
 import { endianness } from 'node:os';
 
-import { groupsOf, plainAddress } from '../../core/access/address.js';
+import { groupsOf, plainAddress } from '../../core/ip-address.js';
 
 /** The two ends of a TCP connection. */
 export interface TcpEnds {

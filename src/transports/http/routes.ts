@@ -9,7 +9,7 @@ import {
   type FastifyServerFactory,
 } from 'fastify';
 
-import { isLoopbackAddress } from '../../core/access/address.js';
+import { isLoopbackAddress } from '../../core/ip-address.js';
 import { statusOf } from '../../core/error-catalogue/catalogue.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Configuration } from '../../../src/config/model/configuration.js';
 import { loadConfiguration } from '../../../src/config/read/load.js';
 import type { ConfigurationRequest } from '../../../src/config/read/read.js';
@@ -13,18 +13,17 @@ export const CWD = '/srv/start';
 /** An environment with as little as there can be. */
 export const BARE_ENV = { HOME: '/home/ada' };
 
-const directories: string[] = [];
+const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'shell-adapter-config-'));
 
 /** A directory of the test's own, removed when it ends. */
 export function makeDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-config-'));
-  directories.push(directory);
+  const directory = newDirectory();
+  // Not afterEach: files share this module, so that it would be registered for the first of them alone.
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
   return directory;
 }
-
-afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
 
 /** Writes a file with this text and gives its path. */
 export function writeConfig(text: string | Buffer, name = 'test.yaml'): string {
@@ -34,9 +33,16 @@ export function writeConfig(text: string | Buffer, name = 'test.yaml'): string {
   return file;
 }
 
-/** Loads a configuration from a file with this text. */
+/** Loads a configuration from a file with this text, also outside of a test. */
 export function load(text: string, request: Partial<ConfigurationRequest> = {}): Configuration {
-  return loadConfiguration({ file: writeConfig(text), env: BARE_ENV, cwd: CWD, ...request });
+  const directory = newDirectory();
+  const file = join(directory, 'test.yaml');
+  try {
+    writeFileSync(file, text);
+    return loadConfiguration({ file, env: BARE_ENV, cwd: CWD, ...request });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** The error that loading raises; fails the test when it raises none. */
