@@ -15,8 +15,8 @@ import type { Caller } from '../registry/caller.js';
 import { judgedCommands } from '../registry/judged-commands.js';
 import type { CheckpointGuard, GateQuestion, TypingGateOptions } from './gate-options.js';
 import type { SyntaxGuard } from './syntax-guard.js';
+import { decideHere } from './decide-here.js';
 import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
-import { judgeRepository } from './repository-settings.js';
 import { isBusy } from './session-facts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
@@ -213,14 +213,6 @@ const withShell = (policy: Policy, verdict: PolicyVerdict, shell: string | undef
         reason: `${shell} is not in a directory of the system: it may be any program`,
         isOfProgram: false,
       });
-
-/** Decides on a request, with the settings of the repositories in which it runs git. */
-function decideHere(policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict {
-  const verdict = decide(policy, request, facts);
-  return verdict.repositories
-    .flatMap((directory) => judgeRepository(directory) ?? [])
-    .reduce((judged, finding) => addFinding(policy, judged, finding), verdict);
-}
 
 /** A shell that is given by its path, and that the policy has to judge as it would judge any other program. */
 const unusualShell = (shell: string | undefined): string | undefined =>

@@ -2,7 +2,6 @@ import type { Principal } from '../../core/access/principal.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import {
-  decide,
   decideTyping,
   type Policy,
   type PolicyVerdict,
@@ -14,6 +13,7 @@ import type { TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { ForegroundProgram } from '../../engine/command/foreground.js';
 import type { TypingGateOptions, GateQuestion } from './gate-options.js';
+import { decideHere } from './decide-here.js';
 import { judgementRecord, refuse } from './gate-verdicts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
@@ -147,7 +147,7 @@ export class TypingGate {
     if (hasEditingKeys(finished + rest)) return about;
     const command = textToRun(ahead, finished, isInForeground);
     if (command === undefined) return undefined;
-    const judged = decide(policy, { command }, this.#options.facts.whileRunning(session));
+    const judged = decideHere(policy, { command }, this.#options.facts.whileRunning(session));
     const what = `${finished.trimEnd().length} characters typed into ${name}`;
     return { judged, shown: withoutTypedText(judged), isAboutProgram: false, what };
   }

@@ -12,6 +12,16 @@ export interface TypingFacts {
 /** No input can be typed into the command. */
 const NO_TYPING: TypingFacts = { input: false, screen: false };
 
+/** What a look at a file found that its path does not say. */
+export interface FileFacts {
+  /** The file that is read or written: the path after all links, absolute. */
+  readonly target: string;
+  /** The directory entry that is deleted or moved: the path after the links of its directory, absolute. */
+  readonly entry: string;
+  /** Its content begins like a private key. */
+  readonly isKey: boolean;
+}
+
 /** Facts about the environment in which a command would run. All of it is plain data: the policy makes no queries. */
 export interface PolicyFacts {
   /** The shell that would read the text. */
@@ -45,6 +55,8 @@ export interface PolicyFacts {
   readonly ownProcesses?: ReadonlySet<number> | undefined;
   /** Whether input can be typed while the command runs. */
   readonly typing: TypingFacts;
+  /** What is known of files beside their paths, by absolute path: links and keys. Other files are what their paths say. */
+  readonly files: ReadonlyMap<string, FileFacts>;
 }
 
 /** Directories that every user may write to. */
@@ -66,6 +78,7 @@ export function factsOfFreshShell(workspace: string, given: Partial<PolicyFacts>
     isPathChanged: false,
     areNamesUnknown: false,
     typing: NO_TYPING,
+    files: new Map(),
     ...given,
   };
 }

@@ -44,7 +44,10 @@ export interface AnalysisFacts extends PolicyFacts {
 }
 
 /** The facts on which the classification of paths depends. */
-type PlaceFacts = Pick<AnalysisFacts, 'home' | 'workspace' | 'scratch' | 'protectedPaths' | 'secretPaths' | 'places'>;
+type PlaceFacts = Pick<
+  AnalysisFacts,
+  'home' | 'workspace' | 'scratch' | 'protectedPaths' | 'secretPaths' | 'places' | 'files'
+>;
 
 const HARMLESS = compilePatterns(HARMLESS_DEVICES);
 const NETWORK = compilePatterns(NETWORK_PATHS);
@@ -57,12 +60,44 @@ const SECRET_NAMES = [...new Set(SECRET_PATHS.map(baseName))].filter((name) => n
 
 const CRITICAL: ReadonlySet<string> = new Set(CRITICAL_DIRECTORIES);
 
+/** All kinds, the strictest last: it counts for a link, which has the kind of its path and of its target. */
+const KINDS: readonly PathKind[] = [
+  ...(['harmless', 'scratch', 'workspace', 'unknown', 'outside'] as const),
+  ...(['network', 'startup', 'system', 'device', 'protected'] as const),
+];
+
 /**
- * The kind of place of an absolute, normalized path.
+ * The kind of place of the file that is read or written at an absolute, normalized path.
  * @param isGlob whether the path is a pattern: the strictest kind counts that it may match
  */
-export function kindOf(path: Directory, facts: PlaceFacts, isGlob = false): PathKind {
-  if (path === undefined) return 'unknown';
+export const kindOf = (path: Directory, facts: PlaceFacts, isGlob = false): PathKind =>
+  path === undefined ? 'unknown' : strictestKind(path, targetOf(path, facts), facts, isGlob);
+
+/** The kind of place of the directory entry that is deleted at an absolute, normalized path. */
+export const kindOfEntry = (path: string, facts: PlaceFacts): PathKind =>
+  strictestKind(path, entryOf(path, facts), facts, false);
+
+/** The file that is read or written at a path: where links lead. */
+export const targetOf = (path: string, { files }: Pick<PlaceFacts, 'files'>): string => files.get(path)?.target ?? path;
+
+/** The directory entry that is deleted at a path: where links of its directory lead. */
+export const entryOf = (path: string, { files }: Pick<PlaceFacts, 'files'>): string => files.get(path)?.entry ?? path;
+
+/** Names a file, with the place to which a link leads. */
+export function describePath(path: string, facts: Pick<PlaceFacts, 'files'>): string {
+  const target = targetOf(path, facts);
+  return target === path ? path : `${path}, which leads to ${target}`;
+}
+
+/** The stricter kind of a path and of the place to which links lead from there. */
+function strictestKind(path: string, place: string, facts: PlaceFacts, isGlob: boolean): PathKind {
+  const kind = kindOfPath(path, facts, isGlob);
+  if (place === path) return kind;
+  const other = kindOfPath(place, facts, isGlob);
+  return KINDS.indexOf(other) > KINDS.indexOf(kind) ? other : kind;
+}
+
+function kindOfPath(path: string, facts: PlaceFacts, isGlob: boolean): PathKind {
   const compared = comparePath(path, facts.home, isGlob);
   const special = specialKindOf(path, compared, facts);
   if (special) return special;
@@ -95,6 +130,12 @@ const isSystemDirectory = (path: string): boolean => path === '/' || path === '/
 
 /** Whether a file contains credentials; a pattern, whether it may match one. */
 export function isSecret(path: string, facts: PlaceFacts, isGlob = false): boolean {
+  if (facts.files.get(path)?.isKey === true || isSecretPath(path, facts, isGlob)) return true;
+  const target = targetOf(path, facts);
+  return target !== path && isSecretPath(target, facts, isGlob);
+}
+
+function isSecretPath(path: string, facts: PlaceFacts, isGlob: boolean): boolean {
   if (facts.secretPaths.some((own) => isWithin(path, own) || (isGlob && mayLeadTo(path, own)))) return true;
   const compared = comparePath(path, facts.home, isGlob);
   return isListed(compared, SECRET) && (isGlob || !isListed(compared, PUBLIC));
@@ -111,7 +152,10 @@ function mayLeadTo(pattern: string, path: string): boolean {
  * Whether files with credentials are below a directory.
  * @param seesHidden false for programs that leave out hidden files and directories
  */
-export function containsSecret(path: string, facts: PlaceFacts, seesHidden = true): boolean {
+export const containsSecret = (path: string, facts: PlaceFacts, seesHidden = true): boolean =>
+  [path, targetOf(path, facts)].some((place) => isAboveSecret(place, facts, seesHidden));
+
+function isAboveSecret(path: string, facts: PlaceFacts, seesHidden: boolean): boolean {
   // A walk through the workspace is ordinary, whatever the adapter keeps there.
   if (facts.secretPaths.some((own) => isWithin(own, path) && !isWithin(own, facts.workspace))) return true;
   const isAboveHome = facts.home !== undefined && isWithin(facts.home, path) && facts.home !== path;
@@ -138,7 +182,7 @@ export function mayBeCritical(pattern: string, facts: PlaceFacts): boolean {
 
 /** Whether a path is one file in a scratch directory, which every program may overwrite. */
 export const isScratchFile = (path: string, facts: PlaceFacts, isGlob: boolean): boolean =>
-  !isGlob && kindOf(path, facts) === 'scratch' && !facts.scratch.includes(path);
+  !isGlob && kindOfEntry(path, facts) === 'scratch' && !facts.scratch.includes(path);
 
 /** Block devices and memory: writing to them destroys their content. */
 export function isRawDevice(path: string): boolean {

@@ -12,7 +12,11 @@ import {
   isSecret,
   isSecretName,
   isScratchFile,
+  describePath,
+  entryOf,
   kindOf,
+  kindOfEntry,
+  targetOf,
   mayBeCritical,
   type PathKind,
 } from '../paths/path-kinds.js';
@@ -149,17 +153,22 @@ export class CommandAnalysis {
 
   /** Adds findings for creating or changing a file. */
   write(argument: Argument, isOfProgram = true): void {
+    const { facts } = this.inquiry;
     for (const path of this.#pathsOf(argument)) {
-      const kind = kindOf(path, this.inquiry.facts, argument.isGlob);
+      const kind = kindOf(path, facts, argument.isGlob);
       const { class: commandClass, what } = WRITING[kind];
-      const reason = `${what}: ${path ?? shorten(argument.text)}`;
-      if (path !== undefined && isRawDevice(path)) this.addFatal(`overwrites a disk or the memory: ${path}`);
+      const reason = `${what}: ${path === undefined ? shorten(argument.text) : describePath(path, facts)}`;
+      if (path !== undefined && isRawDevice(targetOf(path, facts)))
+        this.addFatal(`overwrites a disk or the memory: ${path}`);
       else if (kind !== 'harmless') this.#add({ class: commandClass, reason, isOfProgram });
-      // A lone dash is no option: most programs take it for standard input or output.
-      if (path !== undefined && /^-./.test(baseName(path))) {
-        this.addSideEffect('obfuscated', `creates a file whose name other programs take for an option: ${path}`);
-      }
+      if (path !== undefined) this.#nameFile(path);
     }
+  }
+
+  #nameFile(path: string): void {
+    // A lone dash is no option: most programs take it for standard input or output.
+    if (/^-./.test(baseName(path)))
+      this.addSideEffect('obfuscated', `creates a file whose name other programs take for an option: ${path}`);
   }
 
   /**
@@ -232,7 +241,8 @@ export class CommandAnalysis {
   #readPath(path: string, isPattern: boolean): void {
     const { facts, programs } = this.inquiry;
     if (isSecret(path, facts, isPattern)) {
-      this.addSideEffect('exfiltration', `reads credentials: ${path}`);
+      const what = facts.files.get(path)?.isKey === true ? 'reads a private key' : 'reads credentials';
+      this.addSideEffect('exfiltration', `${what}: ${describePath(path, facts)}`);
     }
     if (isRawDevice(path) && !programs.has(this.program ?? '', 'metadata'))
       this.addSideEffect('exfiltration', `reads a disk or the memory directly, without file permissions: ${path}`);
@@ -257,7 +267,7 @@ export class CommandAnalysis {
       const losses = lossesOf(argument, [path], this.#lossContext(false));
       this.#add({ class: 'destructive', reason: `${what} ${path}`, isOfProgram: true, ...(losses && { losses }) });
     }
-    const { class: commandClass, what: place } = WRITING[kindOf(path, facts)];
+    const { class: commandClass, what: place } = WRITING[kindOfEntry(path, facts)];
     if (commandClass === 'persistence') this.add('persistence', `${place}: ${path}`);
   }
 
@@ -283,8 +293,9 @@ export class CommandAnalysis {
   }
 }
 
+/** Whether deleting the directory entry would break the machine. */
 const isEssential = (path: string, { isGlob }: Argument, facts: AnalysisFacts): boolean =>
-  isGlob ? mayBeCritical(path, facts) : isCritical(path, facts);
+  [path, entryOf(path, facts)].some((entry) => (isGlob ? mayBeCritical(entry, facts) : isCritical(entry, facts)));
 
 /** A partly unknown path, as a pattern; undefined when too little of it is known. */
 function patternOf(shape: string): string | undefined {
