@@ -1,10 +1,12 @@
-// Builds dist/: the compiler's output, the shell drivers beside it, and an executable main.js.
+// Builds dist/: the compiler's output, the shell drivers beside it, and an executable main.js that loads a bundle.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'rolldown';
+
+import { writeCodeCache } from './build/code-cache.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -16,7 +18,14 @@ const main = join(dist, 'main.js');
  * daemon's start.
  */
 const SEPARATE =
-  /^(?:node-pty|openai|execa|pidusage|light-my-request|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
+  /^(?:node-pty|openai|pidusage|light-my-request|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
+
+/** What main.js is once its modules are in the bundle. */
+const LAUNCHER = `#!/usr/bin/env node
+import { loadBundle } from './bundle/load-bundle.js';
+
+loadBundle(import.meta.url);
+`;
 
 rmSync(dist, { recursive: true, force: true });
 execFileSync(
@@ -29,35 +38,43 @@ execFileSync(
 );
 cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/drivers'), { recursive: true });
 await bundle();
+writeFileSync(main, LAUNCHER);
 chmodSync(main, 0o755);
+await writeCodeCache(main);
 
 /**
- * Replaces main.js by a bundle with chunks beside it, one for each subcommand and what they share. The other files stay: library,
+ * Writes the program of main.js as chunks: one for each subcommand, and what they share. The other files of dist/ stay: library,
  * client, and the programs that run as processes of their own.
  */
 async function bundle() {
+  const { CHUNK_PARAMETERS } = await import('../dist/bundle/load-bundle.js');
   await build({
     input: main,
     platform: 'node',
     logLevel: 'warn',
     external: (id) => id.startsWith('node:') || SEPARATE.test(id),
-    plugins: [
-      {
-        name: 'own-url',
-        // A chunk stands in dist/; files beside a module are found from where the module stood.
-        transform: (code, id) =>
-          id.startsWith(dist) && code.includes('import.meta.url')
-            ? code.replaceAll('import.meta.url', `new URL('./${relative(dist, id)}', import.meta.url).href`)
-            : undefined,
-      },
-    ],
+    plugins: [{ name: 'as-scripts', transform: toScript }],
     output: {
-      dir: dist,
-      format: 'esm',
-      entryFileNames: '[name].js',
-      chunkFileNames: 'chunk-[hash].js',
+      dir: join(dist, 'bundle'),
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'chunk-[hash].cjs',
+      banner: `(function (${CHUNK_PARAMETERS.join(', ')}) {`,
+      footer: '})',
       // Names stay, for the traces of errors in the log.
       minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     },
   });
+}
+
+/** Scripts have no `import.meta` and no `import()` of packages: the loader passes both. */
+function toScript(code, id) {
+  if (!id.startsWith(dist)) return undefined;
+  const url = `new URL('./${relative(dist, id)}', host.mainUrl).href`;
+  return code
+    .replace(/^#!.*/, '')
+    .replaceAll('import.meta.url', url)
+    .replaceAll(/\bimport\('([^.'][^']*)'\)/g, (whole, name) =>
+      SEPARATE.test(name) ? `host.importModule('${name}')` : whole,
+    );
 }

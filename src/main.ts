@@ -41,9 +41,13 @@ const context: Context = {
 process.on('uncaughtException', takeFault);
 process.on('unhandledRejection', takeFault);
 process.on('exit', releaseLostTerminals);
-await runCommandLine(process.argv.slice(2), context);
-await Promise.all([stdout.flush(), stderr.flush()]);
-process.exit();
+void run();
+
+async function run(): Promise<void> {
+  await runCommandLine(process.argv.slice(2), context);
+  await Promise.all([stdout.flush(), stderr.flush()]);
+  process.exit();
+}
 
 function takeFault(error: unknown): void {
   for (const listener of faultListeners) listener(error);

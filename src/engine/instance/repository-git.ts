@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
 
-import { execa } from 'execa';
-
 import { AdapterError } from '../../core/errors.js';
 
 type Settings = Readonly<Record<string, string>>;
@@ -48,6 +46,8 @@ export class RepositoryGit {
   }
 
   async #run(cwd: string, args: readonly string[], settings: Settings): Promise<string> {
+    // Loaded here, since few daemons need it: loading takes time that would delay their start.
+    const { execa } = await import('execa');
     const end = await execa('git', args, {
       cwd,
       env: { PATH: this.#path, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...configuration(settings) },

@@ -1,0 +1,75 @@
+// Writes the code cache of the bundle: V8's compiled code of what a daemon and a first command run. The program works without one.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+
+const RECORDER = fileURLToPath(new URL('record-code.mjs', import.meta.url));
+
+/** A daemon starts in a second. A machine that takes this long does without a cache. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Runs a command of the command line against a daemon, then a daemon with a command, and keeps the compiled code of both.
+ * @param main The path of main.js.
+ */
+export async function writeCodeCache(main) {
+  const bundle = join(dirname(main), 'bundle');
+  const { codeCacheFolder } = await import(pathToFileURL(join(bundle, 'load-bundle.js')).href);
+  const cache = codeCacheFolder(bundle);
+  const home = mkdtempSync(join(tmpdir(), 'shell-adapter-build-'));
+  const plain = [main];
+  const recorded = [RECORDER, main, cache];
+  try {
+    await withDaemon(plain, home, (url) => runCommand(recorded, home, url));
+    await withDaemon(recorded, home, (url) => runCommand(plain, home, url));
+  } catch (error) {
+    rmSync(cache, { recursive: true, force: true });
+    console.error(`shell-adapter: built without a code cache, so that starts take longer: ${error.message}`);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Calls `use` with the URL of a daemon that has its folders in `home`, and ends the daemon. */
+async function withDaemon(program, home, use) {
+  const config = join(home, 'config.yaml');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      adapter: { workspace_directory: join(home, 'workspace'), state_directory: join(home, 'state') },
+      logging: { log_file_path: join(home, 'log') },
+      socketio: { port: 0 },
+    }),
+  );
+  const daemon = spawn(process.execPath, [...program, 'serve', '--config', config], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: TIMEOUT_MS,
+  });
+  const ended = once(daemon, 'exit');
+  try {
+    await use(await readUrl(daemon));
+  } finally {
+    daemon.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** Gives the URL on which a daemon listens. */
+async function readUrl(daemon) {
+  for await (const line of createInterface(daemon.stdout)) {
+    const [, url] = /^listening on (\S+)$/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error('a daemon could not be started');
+}
+
+async function runCommand(program, home, url) {
+  const config = join(home, 'config.yaml');
+  const args = [...program, 'exec', '--no-stdin', '--config', config, '--url', url, 'true'];
+  await promisify(execFile)(process.execPath, args, { timeout: TIMEOUT_MS });
+}

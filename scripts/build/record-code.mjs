@@ -1,0 +1,15 @@
+// Runs the bundled program, and writes the code cache of what has run when it ends: `node record-code.mjs MAIN FOLDER ARGUMENT…`.
+// With a cache of an earlier run, the new one has the code of both.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [, , main, folder, ...args] = process.argv;
+process.argv = [process.execPath, main, ...args];
+const { loadBundle } = await import(pathToFileURL(join(dirname(main), 'bundle/load-bundle.js')).href);
+const scripts = new Map();
+process.on('exit', () => {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, script] of scripts) writeFileSync(join(folder, name), script.createCachedData());
+});
+loadBundle(pathToFileURL(main).href, (name, script) => scripts.set(name, script));

@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+
+/** The parameters of the function that is a chunk's only expression, in their order. `scripts/build.mjs` writes the function's head. */
+export const CHUNK_PARAMETERS = ['exports', 'require', 'module', 'host'] as const;
+
+type Chunk = (exports: unknown, require: (id: string) => unknown, module: { exports: unknown }, host: Host) => void;
+
+/** What a module has and a script lacks. */
+interface Host {
+  /** `import()`, of a package. */
+  readonly importModule: (id: string) => Promise<unknown>;
+  /** The URL of main.js. */
+  readonly mainUrl: string;
+}
+
+/**
+ * Runs the bundled program. Its chunks are scripts rather than modules, because only scripts take a code cache in Node.js 20: V8's
+ * compiled code, without which a start takes half as much time again. A cache of another version, or for other flags of V8, is not used.
+ * @param mainUrl The URL of main.js. The bundle is in the folder `bundle` beside it.
+ * @param onScript Called with each chunk's file name and script before the chunk runs.
+ * @returns what the chunk `main.cjs` exports
+ */
+export function loadBundle(mainUrl: string, onScript?: (name: string, script: Script) => void): unknown {
+  const folder = fileURLToPath(new URL('bundle/', mainUrl));
+  const cache = codeCacheFolder(folder);
+  const hasCache = existsSync(cache);
+  const loaded = new Map<string, { exports: unknown }>();
+  const requirePackage = createRequire(mainUrl);
+  const requireChunk = (id: string) => (id.startsWith('./') ? load(id.slice(2)) : (requirePackage(id) as unknown));
+  const host: Host = { mainUrl, importModule: (id) => import(id) as Promise<unknown> };
+
+  function load(name: string): unknown {
+    const known = loaded.get(name);
+    if (known) return known.exports;
+    const module = { exports: {} as unknown };
+    loaded.set(name, module);
+    const filename = join(folder, name);
+    const cachedData = hasCache ? readCache(join(cache, name)) : undefined;
+    const script = new Script(readFileSync(filename, 'utf8'), { filename, ...(cachedData && { cachedData }) });
+    onScript?.(name, script);
+    const chunk = script.runInThisContext() as Chunk;
+    chunk(module.exports, requireChunk, module, host);
+    return module.exports;
+  }
+  return load('main.cjs');
+}
+
+/**
+ * Where the code cache of this version of Node.js is.
+ * @param folder The folder of the chunks.
+ */
+export function codeCacheFolder(folder: string): string {
+  return join(folder, `code-cache-${process.version}-${process.platform}-${process.arch}`);
+}
+
+/** A chunk that the build did not run has no cache. */
+function readCache(file: string): Buffer | undefined {
+  return existsSync(file) ? readFileSync(file) : undefined;
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Script } from 'node:vm';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { CHUNK_PARAMETERS, codeCacheFolder, loadBundle } from '../../../src/bundle/load-bundle.js';
+
+const CHUNKS = {
+  'main.cjs': `const other = require('./other.cjs'); const path = require('node:path');
+    exports.sum = other.one + 1; exports.again = require('./other.cjs') === other; exports.sep = path.sep;
+    exports.imported = host.importModule('node:os'); exports.url = host.mainUrl;`,
+  'other.cjs': 'module.exports = { one: 1 };',
+};
+
+/** Other texts of the same length: V8 remembers the code of a text that it has compiled, and ignores a cache for it. */
+let texts = 1000;
+let folder: string;
+let mainUrl: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
+  mainUrl = pathToFileURL(join(folder, 'main.js')).href;
+  mkdirSync(join(folder, 'bundle'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function writeChunks(): void {
+  texts += 1;
+  for (const [name, code] of Object.entries(CHUNKS)) {
+    writeFileSync(join(folder, 'bundle', name), `(function (${CHUNK_PARAMETERS.join(', ')}) {${code}/* ${texts} */})`);
+  }
+}
+
+/** Writes and loads the bundle; gives each chunk's script. */
+function load(): Map<string, Script> {
+  writeChunks();
+  const scripts = new Map<string, Script>();
+  expect(loadBundle(mainUrl, (name, script) => scripts.set(name, script))).toMatchObject({ sum: 2 });
+  return scripts;
+}
+
+/** Writes a code cache of the chunks. */
+function writeCache(toCache: (script: Script) => Buffer): void {
+  const cache = codeCacheFolder(join(folder, 'bundle'));
+  const scripts = load();
+  mkdirSync(cache);
+  for (const [name, script] of scripts) writeFileSync(join(cache, name), toCache(script));
+}
+
+const rejections = () => [...load().values()].map(({ cachedDataRejected }) => cachedDataRejected);
+
+describe('the bundle', () => {
+  it('gives its chunks each other, packages, imports and the URL of main.js', async () => {
+    writeChunks();
+    const { imported, ...rest } = loadBundle(mainUrl) as { imported: Promise<unknown> };
+    expect(rest).toEqual({ sum: 2, again: true, sep: '/', url: mainUrl });
+    expect(await imported).toHaveProperty('tmpdir');
+  });
+
+  it('runs with the code cache of this version of Node.js, and without one', () => {
+    expect(rejections()).toEqual([undefined, undefined]);
+    writeCache((script) => script.createCachedData());
+    expect(rejections()).toEqual([false, false]);
+  });
+
+  it.each([
+    ['cut off', (cache: Buffer) => cache.subarray(0, cache.length / 2)],
+    ['empty', () => Buffer.alloc(0)],
+    ['of another version of V8', (cache: Buffer) => Buffer.from(cache).fill(1, 4, 8)],
+  ])('runs although the code cache is %s', (_, damage) => {
+    writeCache((script) => damage(script.createCachedData()));
+    expect(rejections()).toEqual([true, true]);
+  });
+});
