@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../../src/config/read/load.js';
 import { ConfigurationError } from '../../../../src/config/model/problems.js';
 import { ensureWorkspace } from '../../../../src/config/derive/workspace.js';
-import { BARE_ENV, makeDirectory } from '../support.js';
+import { BARE_ENV, makeDirectory } from '../../../unit/config/support.js';
 
 const configurationFor = (directory: string) =>
   loadConfiguration({ env: BARE_ENV, cwd: '/', overrides: { adapter: { workspace_directory: directory } } });
