@@ -5,6 +5,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { connect, type EventPayload } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
+import { daemonTest } from '../../support/daemon-test.js';
+
+/** A test that leaves the daemon as it was. */
+const testShared = daemonTest();
 
 /** What a test has started, ended after it in reverse order. */
 const started: AsyncDisposable[] = [];
@@ -80,8 +84,7 @@ describe('connecting fails with what to do', () => {
 });
 
 describe('a connection', () => {
-  test('can be made by HTTP alone', async () => {
-    const daemon = await startDaemon();
+  testShared('can be made by HTTP alone', async ({ daemon }) => {
     await using client = await connect(`${daemon.url}/any/path`, { transports: ['polling'] });
     await using session = await client.openSession();
     const seen: unknown[] = [];
@@ -90,8 +93,7 @@ describe('a connection', () => {
     expect(client.url).toBe(daemon.url);
   });
 
-  test('has nothing to do with another in the same process', async () => {
-    const daemon = await startDaemon();
+  testShared('has nothing to do with another in the same process', async ({ daemon }) => {
     await using first = await connect(daemon.url);
     const second = await connect(daemon.url);
     const events: unknown[] = [];
@@ -103,33 +105,38 @@ describe('a connection', () => {
     expect(await first.execute('echo y')).toMatchObject({ stdout: 'y\n' });
   });
 
-  test('that is closed rejects what has no answer and what comes after, and leaves nothing behind', async () => {
-    const daemon = await startDaemon();
-    // The first one also loads what stays, such as workers.
-    await (await connect(daemon.url)).close();
-    const before = process.getActiveResourcesInfo();
-    const client = await connect(daemon.url);
-    const states: string[] = [];
-    client.onConnection((state) => states.push(state));
-    const session = await client.openSession();
-    const command = session.execute('sleep 60', { stream: true });
-    const reading = command[Symbol.asyncIterator]().next();
-    const failures = Promise.allSettled([command, reading, client.request('wait_command', { command_id: command.id })]);
-    await session.info();
-    await client.close();
-    await client.close();
-    for (const failure of await failures) expect(failure).toMatchObject({ reason: { code: 'CLIENT_CLOSED' } });
-    await expect(client.metadata()).rejects.toMatchObject({ code: 'CLIENT_CLOSED' });
-    await session[Symbol.asyncDispose]();
-    expect(client.isConnected).toBe(false);
-    expect(states).toEqual(['closed']);
-    const after = process.getActiveResourcesInfo();
-    for (const kind of before) if (after.includes(kind)) after.splice(after.indexOf(kind), 1);
-    expect(after).toEqual([]);
-  });
+  testShared(
+    'that is closed rejects what has no answer and what comes after, and leaves nothing behind',
+    async ({ daemon }) => {
+      // The first one also loads what stays, such as workers.
+      await (await connect(daemon.url)).close();
+      const before = process.getActiveResourcesInfo();
+      const client = await connect(daemon.url);
+      const states: string[] = [];
+      client.onConnection((state) => states.push(state));
+      const session = await client.openSession();
+      const command = session.execute('sleep 60', { stream: true });
+      const reading = command[Symbol.asyncIterator]().next();
+      const failures = Promise.allSettled([
+        command,
+        reading,
+        client.request('wait_command', { command_id: command.id }),
+      ]);
+      await session.info();
+      await client.close();
+      await client.close();
+      for (const failure of await failures) expect(failure).toMatchObject({ reason: { code: 'CLIENT_CLOSED' } });
+      await expect(client.metadata()).rejects.toMatchObject({ code: 'CLIENT_CLOSED' });
+      await session[Symbol.asyncDispose]();
+      expect(client.isConnected).toBe(false);
+      expect(states).toEqual(['closed']);
+      const after = process.getActiveResourcesInfo();
+      for (const kind of before) if (after.includes(kind)) after.splice(after.indexOf(kind), 1);
+      expect(after).toEqual([]);
+    },
+  );
 
-  test('to a daemon that does not answer is closed all the same', async () => {
-    const daemon = await startDaemon();
+  testShared('to a daemon that does not answer is closed all the same', async ({ daemon }) => {
     const client = await connect(daemon.url);
     daemon.signal('SIGSTOP');
     const began = performance.now();

@@ -1,14 +1,19 @@
 import { once } from 'node:events';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { CliProcess, runCli } from '../cli/support.js';
 import { TestDaemon } from '../../support/daemon.js';
+import { daemonTest } from '../../support/daemon-test.js';
 import { ask } from '../../support/http.js';
 import { MCP_WAYS, McpClient } from '../../support/mcp.js';
 import { INITIALIZE, JSON_HEADERS } from './support.js';
 
+const it = daemonTest();
+const itWithTokens = daemonTest({ settings: { auth: { mode: 'token' } } });
+
 describe('who may use MCP', () => {
+  // A daemon of its own: wrong tokens make it refuse others from the same address for a while.
   it('without a token where one is needed: 401', async () => {
     await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
     for (const authorization of [undefined, 'Bearer wrong', 'Bearer local', 'Basic eDp5']) {
@@ -19,27 +24,30 @@ describe('who may use MCP', () => {
     }
   });
 
-  it.each(MCP_WAYS)('a token acts by its role and sees its own sessions alone: %s', async (_, way) => {
-    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
-    const [agent, other, viewer] = [
-      daemon.createToken('agent', 'one'),
-      daemon.createToken('agent', 'two'),
-      daemon.createToken('viewer', 'eyes'),
-    ];
-    await using first = await McpClient.connect(daemon.url, way, agent);
-    await using second = await McpClient.connect(daemon.url, way, other);
-    await using third = await McpClient.connect(daemon.url, way, viewer);
-    const { session_id } = (await first.call('open_session')).answer;
-    const foreign = await second.call('execute_command', { session_id, command: 'id' });
-    expect(foreign).toMatchObject({ isError: true, answer: { error: { code: 'SESSION_NOT_FOUND' } } });
-    expect(await third.client.callTool({ name: 'run_command', arguments: { command: 'id' } }).catch(String)).toSatisfy(
-      (refusal) => typeof refusal === 'string' || JSON.stringify(refusal).includes('FORBIDDEN'),
-    );
-    if (way.over === 'stdio') return;
-    const names = (await third.client.listTools()).tools.map(({ name }) => name);
-    expect(names).toContain('list_sessions');
-    expect(names).not.toContain('run_command');
-  });
+  itWithTokens.for(MCP_WAYS)(
+    'a token acts by its role and sees its own sessions alone: %s',
+    async ([name, way], { daemon }) => {
+      const slug = name.replaceAll(/\W+/g, '-');
+      const [agent, other, viewer] = [
+        daemon.createToken('agent', `one-${slug}`),
+        daemon.createToken('agent', `two-${slug}`),
+        daemon.createToken('viewer', `eyes-${slug}`),
+      ];
+      await using first = await McpClient.connect(daemon.url, way, agent);
+      await using second = await McpClient.connect(daemon.url, way, other);
+      await using third = await McpClient.connect(daemon.url, way, viewer);
+      const { session_id } = (await first.call('open_session')).answer;
+      const foreign = await second.call('execute_command', { session_id, command: 'id' });
+      expect(foreign).toMatchObject({ isError: true, answer: { error: { code: 'SESSION_NOT_FOUND' } } });
+      expect(
+        await third.client.callTool({ name: 'run_command', arguments: { command: 'id' } }).catch(String),
+      ).toSatisfy((refusal) => typeof refusal === 'string' || JSON.stringify(refusal).includes('FORBIDDEN'));
+      if (way.over === 'stdio') return;
+      const names = (await third.client.listTools()).tools.map(({ name }) => name);
+      expect(names).toContain('list_sessions');
+      expect(names).not.toContain('run_command');
+    },
+  );
 
   it('with http.mcp: false there is none', async () => {
     await using daemon = await TestDaemon.start({ settings: { http: { mcp: false } } });
@@ -48,25 +56,22 @@ describe('who may use MCP', () => {
   });
 });
 
-it.each([
+it.for([
   ['no JSON', '{', 400, -32700],
   ['too large', `"${'x'.repeat(2 * 1024 * 1024)}"`, 413, -32600],
-])('a message that is %s is answered in the form of MCP', async (_, body, status, code) => {
-  await using daemon = await TestDaemon.start();
+] as const)('a message that is %s is answered in the form of MCP', async ([, body, status, code], { daemon }) => {
   const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers: JSON_HEADERS, body });
   expect(answer).toMatchObject({ status, body: { jsonrpc: '2.0', id: null, error: { code } } });
 });
 
 describe('shell-adapter mcp', () => {
-  it('ends with its standard input, and leaves nothing but the sessions', async () => {
-    await using daemon = await TestDaemon.start();
+  it('ends with its standard input, and leaves nothing but the sessions', async ({ daemon }) => {
     const { code, stdout, stderr } = await runCli(['mcp', '--url', daemon.url], { input: `${INITIALIZE}\n` });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: 'shell-adapter' } } });
   });
 
-  it('ends by a signal', async () => {
-    await using daemon = await TestDaemon.start();
+  it('ends by a signal', async ({ daemon }) => {
     await using call = new CliProcess(['mcp', '--url', daemon.url], { input: { open: true } });
     call.child.stdin?.write(`${INITIALIZE}\n`);
     await once(call.child.stdout, 'data');
@@ -76,8 +81,7 @@ describe('shell-adapter mcp', () => {
 });
 
 describe('GET /v1/tools', () => {
-  it('is not needed for a list of tools over MCP: ?tools= selects there too', async () => {
-    await using daemon = await TestDaemon.start();
+  it('is not needed for a list of tools over MCP: ?tools= selects there too', async ({ daemon }) => {
     for (const [tools, count] of [
       ['run', 1],
       ['core', 8],
@@ -95,8 +99,7 @@ describe('GET /v1/tools', () => {
     }
   });
 
-  it('gives the tools as OpenAI and Anthropic take them', async () => {
-    await using daemon = await TestDaemon.start();
+  it('gives the tools as OpenAI and Anthropic take them', async ({ daemon }) => {
     const get = (query: string) => ask(new URL(`/v1/tools${query}`, daemon.url));
     const run = { description: expect.any(String) as string };
     const schema = { type: 'object', required: ['command'] };

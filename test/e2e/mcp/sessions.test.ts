@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { daemonTest } from '../../support/daemon-test.js';
 import { ask } from '../../support/http.js';
 import { MCP_WAYS, McpClient } from '../../support/mcp.js';
 import { eventually } from '../../support/measure.js';
@@ -12,6 +13,9 @@ import { descendantsOf, isRunning } from '../../support/processes.js';
 import { INITIALIZE, JSON_HEADERS } from './support.js';
 
 const HTTP_WAYS = MCP_WAYS.filter(([, { over }]) => over === 'http');
+
+const it = daemonTest();
+const itWithTokens = daemonTest({ settings: { auth: { mode: 'token' } } });
 
 describe('sessions of MCP', () => {
   /** Begins one by hand; gives its id. */
@@ -34,8 +38,7 @@ describe('sessions of MCP', () => {
       body: list,
     });
 
-  it('belong to a token, and end with it', async () => {
-    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+  itWithTokens('belong to a token, and end with it', async ({ daemon }) => {
     const [mine, theirs] = [daemon.createToken('agent', 'mine'), daemon.createToken('agent', 'theirs')];
     const id = await begin(daemon.url, mine);
     expect(await use(daemon.url, id, mine)).toMatchObject({ status: 200 });
@@ -47,8 +50,7 @@ describe('sessions of MCP', () => {
     });
   });
 
-  it('keep no connection for calls that were cancelled', async () => {
-    await using daemon = await TestDaemon.start();
+  it('keep no connection for calls that were cancelled', async ({ daemon }) => {
     const headers = { ...JSON_HEADERS, 'mcp-session-id': await begin(daemon.url, 'local') };
     const call = { jsonrpc: '2.0', id: 'slow', method: 'tools/call' };
     const params = { name: 'run_command', arguments: { command: 'echo $$ > pid; exec sleep 300' } };
@@ -66,8 +68,7 @@ describe('sessions of MCP', () => {
     });
   });
 
-  it('whose client is gone for ten seconds end its commands without a session, and those alone', async () => {
-    await using daemon = await TestDaemon.start();
+  it('whose client is gone for ten seconds end its commands without a session, and those alone', async ({ daemon }) => {
     const client = await McpClient.connect(daemon.url, { over: 'http', mode: 'legacy' });
     const { session_id } = (await client.call('open_session')).answer;
     const command = (name: string) => `echo $$ > ${name}.new; mv ${name}.new ${name}; exec sleep 300`;
@@ -90,22 +91,27 @@ describe('sessions of MCP', () => {
     await Promise.all(running);
   });
 
-  it.each(HTTP_WAYS)('end with their token, and so do the calls that are under way: %s', async (_, way) => {
-    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
-    const token = daemon.createToken('agent', 'mine');
-    await using client = await McpClient.connect(daemon.url, way, token);
-    const running = client.call('run_command', { command: 'echo $$ > pid; exec sleep 300' }).catch(() => 'failed');
-    const pid = () => Number(readFileSync(join(daemon.workspace, 'pid'), 'utf8'));
-    await eventually(() => {
-      expect(isRunning(pid())).toBe(true);
-    });
-    daemon.tokens.revoke('mine');
-    await eventually(() => {
-      expect(isRunning(pid())).toBe(false);
-    });
-    // With a session the client tries to get its answer by another connection, and waits for it.
-    if (way.mode === 'auto') expect(await running).toBe('failed');
-  });
+  itWithTokens.for(HTTP_WAYS)(
+    'end with their token, and so do the calls that are under way: %s',
+    async ([title, way], { daemon }) => {
+      const name = title.replaceAll(/\W+/g, '-');
+      const token = daemon.createToken('agent', name);
+      await using client = await McpClient.connect(daemon.url, way, token);
+      const running = client
+        .call('run_command', { command: `echo $$ > '${name}'; exec sleep 300` })
+        .catch(() => 'failed');
+      const pid = () => Number(readFileSync(join(daemon.workspace, name), 'utf8'));
+      await eventually(() => {
+        expect(isRunning(pid())).toBe(true);
+      });
+      daemon.tokens.revoke(name);
+      await eventually(() => {
+        expect(isRunning(pid())).toBe(false);
+      });
+      // With a session the client tries to get its answer by another connection, and waits for it.
+      if (way.mode === 'auto') expect(await running).toBe('failed');
+    },
+  );
 
   it.each(HTTP_WAYS)('do not hold up the end of the daemon: %s', async (_, way) => {
     const daemon = await TestDaemon.start();
