@@ -27,6 +27,14 @@ import { loadBundle } from './bundle/load-bundle.js';
 loadBundle(import.meta.url);
 `;
 
+const worker = join(dist, 'engine/checkpoints/worker/main.js');
+
+/** What the checkpoint worker's main.js is then. */
+const WORKER_LAUNCHER = `import { loadBundle } from '../../../bundle/load-bundle.js';
+
+loadBundle(new URL('../../../main.js', import.meta.url).href, { entry: 'checkpoint-worker.cjs' });
+`;
+
 rmSync(dist, { recursive: true, force: true });
 execFileSync(
   process.execPath,
@@ -40,16 +48,17 @@ cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/driver
 await bundle();
 writeFileSync(main, LAUNCHER);
 chmodSync(main, 0o755);
+writeFileSync(worker, WORKER_LAUNCHER);
 await writeCodeCache(main);
 
 /**
- * Writes the program of main.js as chunks: one for each subcommand, and what they share. The other files of dist/ stay: library,
- * client, and the programs that run as processes of their own.
+ * Writes the programs as chunks: one for each subcommand, one for the checkpoint worker, and what they share. The other files of
+ * dist/ stay: library, client, and the starter of one-shots, which is small.
  */
 async function bundle() {
   const { CHUNK_PARAMETERS } = await import('../dist/bundle/load-bundle.js');
   await build({
-    input: main,
+    input: { main, 'checkpoint-worker': worker },
     platform: 'node',
     logLevel: 'warn',
     external: (id) => id.startsWith('node:') || SEPARATE.test(id),

@@ -1,5 +1,5 @@
 // Writes the code cache of the bundle: V8's compiled code of what a daemon and a first command run. The program works without one.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const RECORDER = fileURLToPath(new URL('record-code.mjs', import.meta.url));
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs a command of the command line against a daemon, then a daemon with a command, and keeps the compiled code of both.
+ * Runs a command of the command line against a daemon, the checkpoint worker, then a daemon with a command, and keeps their compiled code.
  * @param main The path of main.js.
  */
 export async function writeCodeCache(main) {
@@ -23,9 +23,14 @@ export async function writeCodeCache(main) {
   const cache = codeCacheFolder(bundle);
   const home = mkdtempSync(join(tmpdir(), 'shell-adapter-build-'));
   const plain = [main];
-  const recorded = [RECORDER, main, cache];
+  const recorded = [RECORDER, main, cache, 'main.cjs'];
   try {
     await withDaemon(plain, home, (url) => runCommand(recorded, home, url));
+    // It loads everything, and answers that there is no such job.
+    execFileSync(process.execPath, [RECORDER, main, cache, 'checkpoint-worker.cjs'], {
+      input: JSON.stringify({ job: { kind: 'none' }, options: {} }),
+      timeout: TIMEOUT_MS,
+    });
     await withDaemon(recorded, home, (url) => runCommand(plain, home, url));
   } catch (error) {
     rmSync(cache, { recursive: true, force: true });

@@ -1,10 +1,10 @@
-// Runs the bundled program, and writes the code cache of what has run when it ends: `node record-code.mjs MAIN FOLDER ARGUMENT…`.
+// Runs a bundled program, and writes the code cache of what has run when it ends: `node record-code.mjs MAIN FOLDER ENTRY ARGUMENT…`.
 // With a cache of an earlier run, the new one has the code of both.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [, , main, folder, ...args] = process.argv;
+const [, , main, folder, entry, ...args] = process.argv;
 process.argv = [process.execPath, main, ...args];
 const { loadBundle } = await import(pathToFileURL(join(dirname(main), 'bundle/load-bundle.js')).href);
 const scripts = new Map();
@@ -12,4 +12,4 @@ process.on('exit', () => {
   mkdirSync(folder, { recursive: true });
   for (const [name, script] of scripts) writeFileSync(join(folder, name), script.createCachedData());
 });
-loadBundle(pathToFileURL(main).href, (name, script) => scripts.set(name, script));
+loadBundle(pathToFileURL(main).href, { entry, onScript: (name, script) => scripts.set(name, script) });

@@ -17,14 +17,21 @@ interface Host {
   readonly mainUrl: string;
 }
 
+/** How a bundle is loaded. */
+export interface BundleOptions {
+  /** The chunk that is loaded first. @default 'main.cjs' */
+  readonly entry?: string;
+  /** Called with each chunk's file name and script before the chunk runs. */
+  readonly onScript?: (name: string, script: Script) => void;
+}
+
 /**
- * Runs the bundled program. Its chunks are scripts rather than modules, because only scripts take a code cache in Node.js 20: V8's
+ * Runs a bundled program. Its chunks are scripts rather than modules, because only scripts take a code cache in Node.js 20: V8's
  * compiled code, without which a start takes half as much time again. A cache of another version, or for other flags of V8, is not used.
  * @param mainUrl The URL of main.js. The bundle is in the folder `bundle` beside it.
- * @param onScript Called with each chunk's file name and script before the chunk runs.
- * @returns what the chunk `main.cjs` exports
+ * @returns what the first chunk exports
  */
-export function loadBundle(mainUrl: string, onScript?: (name: string, script: Script) => void): unknown {
+export function loadBundle(mainUrl: string, { entry = 'main.cjs', onScript }: BundleOptions = {}): unknown {
   const folder = fileURLToPath(new URL('bundle/', mainUrl));
   const cache = codeCacheFolder(folder);
   const hasCache = existsSync(cache);
@@ -46,7 +53,7 @@ export function loadBundle(mainUrl: string, onScript?: (name: string, script: Sc
     chunk(module.exports, requireChunk, module, host);
     return module.exports;
   }
-  return load('main.cjs');
+  return load(entry);
 }
 
 /**

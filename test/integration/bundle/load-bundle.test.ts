@@ -40,7 +40,7 @@ function writeChunks(): void {
 function load(): Map<string, Script> {
   writeChunks();
   const scripts = new Map<string, Script>();
-  expect(loadBundle(mainUrl, (name, script) => scripts.set(name, script))).toMatchObject({ sum: 2 });
+  expect(loadBundle(mainUrl, { onScript: (name, script) => scripts.set(name, script) })).toMatchObject({ sum: 2 });
   return scripts;
 }
 

@@ -22,13 +22,16 @@ setPriority(NICENESS);
 
 const STDIN = 0;
 
-const { job, options } = JSON.parse(readFileSync(STDIN, 'utf8')) as WorkerRequest;
-const reply = JSON.stringify(await answer());
-// EPIPE: the daemon has ended. The job is done.
-process.stdout.on('error', () => undefined);
-process.stdout.write(reply);
+void work();
 
-async function answer(): Promise<WorkerReply> {
+async function work(): Promise<void> {
+  const reply = JSON.stringify(await answer(JSON.parse(readFileSync(STDIN, 'utf8')) as WorkerRequest));
+  // EPIPE: the daemon has ended. The job is done.
+  process.stdout.on('error', () => undefined);
+  process.stdout.write(reply);
+}
+
+async function answer({ job, options }: WorkerRequest): Promise<WorkerReply> {
   try {
     return { result: (await runJob(job, options)) ?? null };
   } catch (error) {
