@@ -26,7 +26,7 @@ export async function writeCodeCache(main) {
   const recorded = [RECORDER, main, cache, 'main.cjs'];
   try {
     await withDaemon(plain, home, (url) => runCommand(recorded, home, url));
-    // It loads everything, and answers that there is no such job.
+    // It loads everything, and answers without doing anything.
     execFileSync(process.execPath, [RECORDER, main, cache, 'checkpoint-worker.cjs'], {
       input: JSON.stringify({ job: { kind: 'none' }, options: {} }),
       timeout: TIMEOUT_MS,

@@ -27,7 +27,7 @@ export interface BundleOptions {
 
 /**
  * Runs a bundled program. Its chunks are scripts rather than modules, because only scripts take a code cache in Node.js 20: V8's
- * compiled code, without which a start takes half as much time again. A cache of another version, or for other flags of V8, is not used.
+ * compiled code, without which a start takes a third more time. A cache of another version, or for other flags of V8, is not used.
  * @param mainUrl The URL of main.js. The bundle is in the folder `bundle` beside it.
  * @returns what the first chunk exports
  */
