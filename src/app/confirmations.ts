@@ -10,6 +10,7 @@ import type { Access } from '../services/access/access.js';
 import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
+import type { RememberedApprovals } from '../services/confirmations/remembered/remembered-approvals.js';
 import { ReviewCache } from '../services/confirmations/review-cache.js';
 import type { Connections } from '../services/registry/connections.js';
 import type { Reviewer } from '../services/confirmations/reviewer.js';
@@ -22,11 +23,12 @@ interface Parts {
   readonly checkpoints: Checkpoints;
   readonly llm: LlmPort;
   readonly access: Access;
+  readonly approvals: RememberedApprovals;
 }
 
 /** Creates the confirmations, with the model or operator that decides on them. */
 export function buildConfirmations(
-  { connections, checkpoints, llm, access }: Parts,
+  { connections, checkpoints, llm, access, approvals }: Parts,
   { configuration, secrets, metrics, audit, log, closers }: RuntimeContext,
 ): Confirmations {
   const reviewerSettings = () => configuration().confirmation.reviewer;
@@ -42,6 +44,7 @@ export function buildConfirmations(
       return model === undefined ? undefined : wrap(new OpenAiReviewer({ baseUrl, model, apiKey }));
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
+    approvals,
     isActive: (principal) => access.isActive(principal),
     observe: observe(log('confirmations'), metrics, audit),
   });
@@ -56,7 +59,7 @@ const withoutSecrets = (reviewer: Reviewer, secrets: Pick<SecretMask, 'value'>):
 });
 
 /** A workspace that cannot be saved does not block the command: it was confirmed, and the result carries a warning. */
-const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefore => {
+export const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefore => {
   return async ({ kind, request, verdict, caller }) => {
     if (kind === 'input' || !isWanted() || !mayDestroy(verdict)) return { checkpointId: undefined, warnings: [] };
     try {

@@ -10,6 +10,7 @@ import { CommandFactory } from '../services/commands/command-factory.js';
 import { Commands } from '../services/commands/commands.js';
 import type { Confirmations } from '../services/confirmations/confirmations.js';
 import { CommandGate } from '../services/gate/gate.js';
+import type { ApprovalGuard } from '../services/gate/gate-options.js';
 import { ResourceMonitor } from '../services/resources/resource-monitor.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
 import { SessionHealth } from '../services/sessions/session-health.js';
@@ -117,6 +118,7 @@ export function buildMonitor(
 export function buildGate(
   { pool, oneShots, runtimePath }: Engine,
   checkpoints: Checkpoints,
+  approvals: ApprovalGuard,
   { gate, configuration, audit, log }: RuntimeContext,
 ): CommandGate {
   const facts = new SessionFacts({
@@ -133,6 +135,7 @@ export function buildGate(
   return new CommandGate({
     ...shared,
     checkpoints: guard,
+    approvals,
     syntax: new SyntaxGuard(oneShots),
     typing: new TypingGate(shared),
   });

@@ -16,6 +16,7 @@ import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
+import { buildApprovalGuard, buildApprovals } from './remembered-approvals.js';
 import { outputLimits, quotaLimits, reportedLimits } from './limits.js';
 import { reportedConfiguration } from './reported-configuration.js';
 
@@ -28,9 +29,13 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const monitor = buildMonitor(engine, context);
   const { llm, completions } = buildLlm(engine, monitor, context);
   const connections = new Connections();
-  const confirmations = buildConfirmations({ connections, checkpoints, llm, access: entrance.access }, context);
+  const approvals = buildApprovals(engine, context);
+  const { access } = entrance;
+  const confirmations = buildConfirmations({ connections, checkpoints, llm, access, approvals }, context);
   const quotas = new Quotas(() => quotaLimits(context.configuration()));
-  const guards = { gate: buildGate(engine, checkpoints, context), confirmations, quotas, registry, monitor };
+  const approvalGuard = buildApprovalGuard(approvals, checkpoints, context);
+  const gate = buildGate(engine, checkpoints, approvalGuard, context);
+  const guards = { gate, confirmations, quotas, registry, monitor };
   const { sessions, usage, commands, inputs } = buildExecution(engine, guards, context);
   return {
     ...entrance,
@@ -40,6 +45,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     commands,
     inputs,
     confirmations,
+    approvals,
     connections,
     checkpoints,
     llm,

@@ -1,5 +1,6 @@
 import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
 import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
+import type { RememberedInfo } from '../core/protocol/remembered.js';
 import type { CommandResult, EventName, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
 import { Connection } from './connection/connection.js';
@@ -163,18 +164,31 @@ export class AdapterClient implements AsyncDisposable {
    * in the ConfirmationRequiredError, the event `confirmation_required`, and the entries of `listConfirmations`.
    */
   confirm(confirmationId: string, decision: Decision): Promise<CommandResult> {
-    const { commandSha256, justification } = decision;
+    const { commandSha256, justification, remember } = decision;
     return this.request('confirm_command', {
       confirmation_id: confirmationId,
       decision: decision.decision,
       command_sha256: commandSha256,
       justification,
+      remember,
     });
   }
 
   /** Pending confirmations: those that this client has requested, and those that it may decide. */
   async listConfirmations(): Promise<ConfirmationInfo[]> {
     return (await this.request('list_confirmations', {})).confirmations;
+  }
+
+  /** Remembered approvals: those for commands of this client; for operators, those of all clients. */
+  rememberedApprovals(): Promise<Answer<'list_remembered_approvals'>> {
+    return this.request('list_remembered_approvals', {});
+  }
+
+  /**
+   * Revokes a remembered approval, and returns it. Rejects with a ClientError, such as APPROVAL_NOT_FOUND.
+   */
+  async revokeApproval(id: string): Promise<RememberedInfo> {
+    return (await this.request('revoke_remembered_approval', { id })).revoked;
   }
 
   /**

@@ -42,3 +42,9 @@ export const tokenIdFrom = (random: Uint8Array): string => idFrom('token', rando
  * source.
  */
 export const confirmationIdFrom = (random: Uint8Array): string => idFrom('confirmation', random);
+
+/**
+ * Id of a remembered approval, `approval_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic
+ * source.
+ */
+export const approvalIdFrom = (random: Uint8Array): string => idFrom('approval', random);

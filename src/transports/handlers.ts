@@ -1,6 +1,7 @@
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
+import { rememberedInfoOf } from '../services/confirmations/remembered/rendered-approval.js';
 import { infoOf } from '../services/confirmations/wire.js';
 import { describeSession } from '../services/sessions/session-description.js';
 import type { Services } from '../services/services.js';
@@ -38,6 +39,13 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   confirm_command: ({ commands }, request, caller) => commands.confirm(request, caller),
   list_confirmations: ({ confirmations }, _request, { principal }) => ({
     confirmations: confirmations.seenBy(principal).map((confirmation) => infoOf(confirmation, principal)),
+  }),
+  list_remembered_approvals: ({ approvals }, _request, { principal }) => ({
+    approvals: approvals.seenBy(principal).map(rememberedInfoOf),
+    problem: approvals.problem ?? null,
+  }),
+  revoke_remembered_approval: ({ approvals }, { id }, { principal }) => ({
+    revoked: rememberedInfoOf(approvals.revoke(id, principal)),
   }),
   signal_command: ({ commands }, request, { principal }) => commands.signal(request, principal),
   wait_command: ({ commands }, request, { principal }) => commands.wait(request, principal),

@@ -15,6 +15,7 @@ export interface ListOptions extends DaemonOptions {
 /** Options of a decision. */
 export interface DecideOptions extends DaemonOptions {
   readonly justification?: string;
+  readonly remember?: 'session' | 'hour' | 'always';
   readonly json?: boolean;
 }
 
@@ -36,7 +37,7 @@ export async function decideConfirmation(
   context: Context,
   id: string,
   decision: 'approve' | 'reject',
-  { json, justification, ...options }: DecideOptions,
+  { json, justification, remember, ...options }: DecideOptions,
 ): Promise<void> {
   await withDaemon(options, context, async (client) => {
     const asked = (await client.listConfirmations()).find((each) => each.confirmation_id === id);
@@ -45,13 +46,31 @@ export async function decideConfirmation(
         hint: `\`${commandLineFor(context, options)('confirm')}\` lists what waits for you. It may have expired, or need the token of an operator.`,
       });
     }
-    const result = await client.confirm(id, { decision, commandSha256: asked.command_sha256, justification });
+    const result = await client.confirm(id, { decision, commandSha256: asked.command_sha256, justification, remember });
     if (json === true) await context.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-    else if (result.status === 'denied') await context.stdout.write(`rejected ${id}\n`);
-    else if (asked.kind === 'input') await context.stdout.write(`typed ${result.accepted_bytes ?? 0} bytes\n`);
-    else await printOutput(context, client, result);
+    else await printResult(context, client, asked, result);
     if (decision === 'approve' && asked.kind === 'command') context.exitWith(result.exit_code ?? 0);
   });
+}
+
+/** Prints the result of a decision. */
+async function printResult(
+  context: Context,
+  client: AdapterClient,
+  { confirmation_id: id, kind }: ConfirmationInfo,
+  result: CommandResult,
+): Promise<void> {
+  if (result.status === 'denied') await context.stdout.write(`rejected ${id}\n`);
+  else if (kind === 'input') await context.stdout.write(`typed ${result.accepted_bytes ?? 0} bytes\n`);
+  else await printOutput(context, client, result);
+  await printRemembered(context, result);
+}
+
+/** Prints on stderr what is remembered of an approval. */
+async function printRemembered({ stderr }: Context, { remembered }: CommandResult): Promise<void> {
+  if (!remembered) return;
+  const { id, scope, pattern } = remembered;
+  await stderr.write(`shell-adapter: remembered as ${id} (${scope}): ${onOneLine(pattern, Infinity)}\n`);
 }
 
 /** Prints the complete output of a command: its result may contain only the window that the request asked for. */

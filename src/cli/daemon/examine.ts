@@ -5,6 +5,7 @@ import { findConfigurationFile } from '../../config/read/locate.js';
 import { ConfigurationError } from '../../config/model/problems.js';
 import { limitSettings } from '../../config/derive/limit-settings.js';
 import { sandboxSurroundings } from '../../config/derive/sandbox-surroundings.js';
+import { examineApprovals } from '../../doctor/approvals.js';
 import { examineLlmProviders } from '../../doctor/llm.js';
 import { examineMachine, type Finding } from '../../doctor/doctor.js';
 import { TokenFiles } from '../../services/access/token-files.js';
@@ -28,7 +29,15 @@ export async function examine(context: Context, options: DaemonOptions): Promise
     ...(configuration ? settingsToExamine(configuration) : NO_SETTINGS),
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
-  return [installed, ...machine, ...(await llm), finding, ...(await examineDaemon(context, options, configuration))];
+  const approvals = configuration ? examineApprovals(configuration.adapter.stateDirectory) : [];
+  return [
+    installed,
+    ...machine,
+    ...(await llm),
+    finding,
+    ...approvals,
+    ...(await examineDaemon(context, options, configuration)),
+  ];
 }
 
 const NO_SETTINGS = { directories: {}, sandbox: undefined, limits: undefined, privateFiles: {} };

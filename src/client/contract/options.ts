@@ -200,4 +200,9 @@ export interface Decision {
   readonly commandSha256?: string | undefined;
   /** Reason of the decision. Required in the same case. */
   readonly justification?: string | undefined;
+  /**
+   * Remembers an approval for the same command later: until the session ends, for 60 minutes, or until it is revoked.
+   * @default only this once
+   */
+  readonly remember?: 'session' | 'hour' | 'always' | undefined;
 }

@@ -14,6 +14,10 @@ export const AUDIT_EVENTS = {
   request: 'A request that changes something was answered, or one was refused.',
   verdict: 'The policy has judged a command, typed text, or the variables of a session.',
   decision: 'A confirmation was requested, decided, or has expired.',
+  approval_remembered: 'An approval counts for later commands from now on: `details` has its id, scope and pattern.',
+  approval_used: 'A command runs without a question because of a remembered approval.',
+  approval_revoked: 'A remembered approval was revoked.',
+  approval_expired: 'A remembered approval has ended: its time, or its session.',
   command_started: 'A command was accepted.',
   command_ended: 'A command has ended.',
   egress_refused:

@@ -15,6 +15,8 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   send_input: 'each',
   confirm_command: 'each',
   list_confirmations: 'refusals',
+  list_remembered_approvals: 'refusals',
+  revoke_remembered_approval: 'each',
   signal_command: 'each',
   wait_command: 'refusals',
   read_output: 'refusals',

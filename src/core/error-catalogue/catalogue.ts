@@ -76,6 +76,18 @@ export const ERROR_CATALOGUE = defineErrors({
     retry: 'changed',
     next: 'Check `command_sha256`, or send the command again and confirm what is shown then.',
   },
+  APPROVAL_NOT_FOUND: {
+    meaning: 'No remembered approval of that id is visible to this client: it was revoked, or has expired.',
+    retry: 'changed',
+    next: 'Look at `list_remembered_approvals`.',
+  },
+  APPROVALS_UNAVAILABLE: {
+    meaning:
+      'The file with the approvals that are remembered for good is damaged or cannot be written; `details.file` names it.',
+    status: 500,
+    retry: 'changed',
+    next: 'Repair or remove the file, and start the daemon again. `shell-adapter doctor` says what is wrong.',
+  },
   SANDBOX_UNAVAILABLE: {
     meaning: 'The requested or required sandbox profile does not work on this machine: the message says why.',
     retry: 'changed',

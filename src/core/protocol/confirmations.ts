@@ -12,6 +12,7 @@ import {
   sessionId,
   timestamp,
 } from './fields.js';
+import { rememberedSummary } from './remembered.js';
 
 /** The policy's verdict on a command. */
 export const judgement = {
@@ -81,4 +82,5 @@ export const confirmationResolution = z.object({
   outcome: z.enum(CONFIRMATION_OUTCOMES).describe('All but `approved` mean that nothing has run'),
   decided_by: z.string().nullable().describe('Name of the token or model that decided; null when it was not decided'),
   justification: z.string().nullable(),
+  remembered: rememberedSummary.nullable().describe('The approval, if it is remembered for later commands'),
 });

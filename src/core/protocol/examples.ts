@@ -16,6 +16,8 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
     justification: 'the build directory is built again by make',
   },
   list_confirmations: {},
+  list_remembered_approvals: {},
+  revoke_remembered_approval: { id: 'approval_ID' },
   signal_command: { session_id: 'session_ID', signal: 'SIGINT' },
   wait_command: { command_id: 'command_ID', timeout_ms: 5000 },
   read_output: { command_id: 'command_ID', stream: 'stdout', offset: 0, length: 65_536 },

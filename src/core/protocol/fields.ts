@@ -88,6 +88,9 @@ export const checkpointId = z
 /** Id of a confirmation. */
 export const confirmationId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a confirmation');
 
+/** Id of a remembered approval. */
+export const approvalId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a remembered approval');
+
 /** Longest justification of a decision, in characters: it is written to logs. */
 export const MAX_JUSTIFICATION_LENGTH = 2000;
 

@@ -19,6 +19,8 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   send_input: EXECUTING_ROLES,
   confirm_command: EXECUTING_ROLES,
   list_confirmations: EXECUTING_ROLES,
+  list_remembered_approvals: EXECUTING_ROLES,
+  revoke_remembered_approval: EXECUTING_ROLES,
   signal_command: EXECUTING_ROLES,
   wait_command: ALL_ROLES,
   read_output: ALL_ROLES,

@@ -25,6 +25,8 @@ export const requests = {
   send_input: terminalRequests.send_input,
   confirm_command: confirmationRequests.confirm_command,
   list_confirmations: confirmationRequests.list_confirmations,
+  list_remembered_approvals: confirmationRequests.list_remembered_approvals,
+  revoke_remembered_approval: confirmationRequests.revoke_remembered_approval,
   signal_command: commandRequests.signal_command,
   wait_command: commandRequests.wait_command,
   read_output: commandRequests.read_output,

@@ -42,6 +42,7 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
     caller,
     owner,
     session,
+    place: question.place,
     directory,
     commandId: request.command_id,
     fingerprint: fingerprintOf(request),

@@ -10,6 +10,7 @@ import type { Answer } from '../../core/protocol/requests.js';
 import { Deferred } from '../../engine/system/deferred.js';
 import type { Warning } from '../../engine/command/command.js';
 import type { Caller, EventSink } from '../registry/caller.js';
+import type { JudgedPlace } from './remembered/coverage.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /** The result of a confirmed action. */
@@ -40,6 +41,8 @@ export interface ConfirmableAction {
   /** Distinguishes a repeated request from a different one with the same id. */
   readonly fingerprint: string;
   readonly session: SessionRecord | undefined;
+  /** Where it was judged; undefined for typed text, whose approvals cannot be remembered. */
+  readonly place?: JudgedPlace | undefined;
   /** Absolute path of the directory in which the action is done. */
   readonly directory: string;
   /** The requester, and the principal that will own the command. */

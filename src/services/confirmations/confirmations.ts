@@ -13,8 +13,11 @@ import type { Connections } from '../registry/connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
 import { type Decision, isVisible, mayDecide, mayWithdraw, refusalOf } from './deciders.js';
 import * as failures from './failures.js';
+import { remember } from './remembered/remember.js';
 import { reviewCommand } from './review.js';
 import type { Reviewer } from './reviewer.js';
+import { rememberedOf } from './remembered/rendered-approval.js';
+import type { RememberedApprovals, RememberWish } from './remembered/remembered-approvals.js';
 import { infoOf, resolutionOf } from './wire.js';
 
 /** Maximum number of open confirmations per token: a person cannot review more of them. */
@@ -33,7 +36,7 @@ export interface ConfirmationSettings extends ConfirmationWays {
  * not be saved.
  */
 export type SaveBefore = (
-  action: ConfirmableAction,
+  action: Pick<ConfirmableAction, 'kind' | 'request' | 'verdict'> & { readonly caller: Pick<Caller, 'principal'> },
 ) => Promise<{ readonly checkpointId: string | undefined; readonly warnings: readonly Warning[] }>;
 
 /** Dependencies of `Confirmations`. */
@@ -44,9 +47,16 @@ export interface ConfirmationsOptions {
   /** Undefined when no model is configured: actions that it would have to confirm are rejected. */
   readonly reviewer: () => Reviewer | undefined;
   readonly save: SaveBefore;
+  readonly approvals: RememberedApprovals;
   /** True while a principal's token is valid: a principal without a connection is not notified when it ends. */
   readonly isActive: (principal: Principal) => boolean;
   readonly observe: ConfirmationObserver;
+}
+
+/** An approval that is about to be carried out. */
+interface Approving {
+  readonly caller: Caller;
+  readonly wish?: Pick<RememberWish, 'scope' | 'approver'> | undefined;
 }
 
 const NO_DECISION: Decision = { by: undefined, justification: '' };
@@ -123,8 +133,9 @@ export class Confirmations implements AsyncDisposable {
 
   /**
    * Makes a decision; returns the result of the approved action, or undefined after a rejection. A client may always
-   * withdraw its own request, by rejecting it.
-   * @throws AdapterError CONFIRMATION_NOT_FOUND, CONFIRMATION_MISMATCH, FORBIDDEN, INVALID_REQUEST
+   * withdraw its own request, by rejecting it. If the approval cannot be remembered as requested, the confirmation stays
+   * open.
+   * @throws AdapterError CONFIRMATION_NOT_FOUND, CONFIRMATION_MISMATCH, FORBIDDEN, INVALID_REQUEST, APPROVALS_UNAVAILABLE
    */
   async decide(request: Request<'confirm_command'>, caller: Caller): Promise<ConfirmedAnswer | undefined> {
     const { principal } = caller;
@@ -138,15 +149,13 @@ export class Confirmations implements AsyncDisposable {
       this.#note(confirmation, 'refused', decision);
       throw refusalOf(confirmation, principal);
     }
-    const { command_sha256: sha256 } = request;
-    if (sha256 !== undefined && sha256 !== confirmation.sha256) throw this.#mismatch(confirmation, decision);
+    if ((request.command_sha256 ?? confirmation.sha256) !== confirmation.sha256)
+      throw this.#mismatch(confirmation, decision);
     if (request.decision === 'reject') {
       this.#close(confirmation, 'rejected', decision);
       return undefined;
     }
-    if (confirmation.mode !== 'self') return this.#approve(confirmation, decision, confirmation.action.caller);
-    failures.assertMeant(request);
-    return this.#approve(confirmation, decision, caller);
+    return this.#approveAs(request, confirmation, decision, caller);
   }
 
   /**
@@ -185,8 +194,9 @@ export class Confirmations implements AsyncDisposable {
     }
   }
 
-  /** Handles the end of a session: withdraws its confirmations. */
+  /** Handles the end of a session: withdraws its confirmations, and ends the approvals remembered for it. */
   endSession(sessionId: string): void {
+    this.#options.approvals.endSession(sessionId);
     for (const confirmation of [...this.#open.values()]) {
       if (confirmation.action.session?.id !== sessionId) continue;
       this.#close(confirmation, 'withdrawn', { by: undefined, justification: 'its session has ended' });
@@ -202,6 +212,18 @@ export class Confirmations implements AsyncDisposable {
 
   // --- deciding -----------------------------------------------------------------------------------------------------
 
+  #approveAs(
+    request: Request<'confirm_command'>,
+    confirmation: Confirmation,
+    decision: Decision,
+    caller: Caller,
+  ): Promise<ConfirmedAnswer> {
+    const isOwn = confirmation.mode === 'self';
+    if (isOwn) failures.assertMeant(request);
+    const wish = request.remember && { scope: request.remember, approver: caller.principal };
+    return this.#approve(confirmation, decision, { caller: isOwn ? caller : confirmation.action.caller, wish });
+  }
+
   async #review(confirmation: Confirmation): Promise<void> {
     const reviewer = this.#options.reviewer();
     const { reviewTimeoutMs } = this.#options.settings();
@@ -214,7 +236,7 @@ export class Confirmations implements AsyncDisposable {
       return;
     }
     try {
-      await this.#approve(confirmation, decision, confirmation.action.caller);
+      await this.#approve(confirmation, decision, { caller: confirmation.action.caller });
     } catch (error) {
       // After the start, the answer has the error already; an action that could not start has no answer yet.
       this.#close(confirmation, 'void', decision, error);
@@ -222,7 +244,7 @@ export class Confirmations implements AsyncDisposable {
   }
 
   /** Everything up to the closing is synchronous: a second approval finds the confirmation closed. */
-  #approve(confirmation: Confirmation, decision: Decision, caller: Caller): Promise<ConfirmedAnswer> {
+  #approve(confirmation: Confirmation, decision: Decision, { caller, wish }: Approving): Promise<ConfirmedAnswer> {
     if (!this.#options.isActive(confirmation.requester)) {
       this.#close(confirmation, 'withdrawn', { by: undefined, justification: failures.TOKEN_ENDED });
       throw failures.tokenEnded();
@@ -235,10 +257,11 @@ export class Confirmations implements AsyncDisposable {
       }
       throw error;
     }
-    this.#close(confirmation, 'approved', decision);
+    const remembered = wish && remember(this.#options.approvals, confirmation, wish);
+    this.#close(confirmation, 'approved', { ...decision, remembered });
     const answer = this.#carryOut(confirmation, caller);
     confirmation.answer.resolve(answer);
-    return answer;
+    return remembered ? answer.then((result) => ({ ...result, remembered: rememberedOf(remembered) })) : answer;
   }
 
   async #carryOut(confirmation: Confirmation, caller: Caller): Promise<ConfirmedAnswer> {

@@ -1,4 +1,5 @@
 import type { Decider } from '../../core/confirmation/record.js';
+import type { RememberedApproval } from '../../core/confirmation/remembered.js';
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Confirmation } from './confirmation.js';
@@ -8,6 +9,8 @@ export interface Decision {
   readonly by: Decider;
   /** Empty for none. */
   readonly justification: string;
+  /** The approval, if it is remembered. */
+  readonly remembered?: RememberedApproval | undefined;
 }
 
 type Asked = Pick<Confirmation, 'mode' | 'requester'>;

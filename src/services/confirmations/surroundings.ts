@@ -43,7 +43,7 @@ export class Surroundings {
 }
 
 /** Identifies the content of a file; empty for one that cannot be read. */
-function contentOf(path: string): string {
+export function contentOf(path: string): string {
   try {
     const { size, mtimeMs } = statSync(path);
     if (size > MAX_SCRIPT_BYTES) return `${size} ${mtimeMs}`;

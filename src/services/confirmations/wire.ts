@@ -5,6 +5,7 @@ import type { EventPayload } from '../../core/protocol/results.js';
 import { renderUnstarted } from '../registry/command-record.js';
 import { judgedCommands, shortReason } from '../registry/judged-commands.js';
 import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
+import { rememberedOf } from './remembered/rendered-approval.js';
 import { type Decision, mayDecide } from './deciders.js';
 
 /** Maximum number of commands sent to a client. */
@@ -69,7 +70,7 @@ export function infoOf(confirmation: Confirmation, viewer: Principal): Confirmat
 export const resolutionOf = (
   { id, action }: Confirmation,
   outcome: ConfirmationOutcome,
-  { by, justification }: Decision,
+  { by, justification, remembered }: Decision,
 ): EventPayload<'confirmation_resolved'> => ({
   confirmation_id: id,
   command_id: action.commandId,
@@ -77,4 +78,5 @@ export const resolutionOf = (
   outcome,
   decided_by: by?.name ?? null,
   justification: justification === '' ? null : justification,
+  remembered: remembered ? rememberedOf(remembered) : null,
 });

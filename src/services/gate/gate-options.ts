@@ -3,6 +3,7 @@ import type { AuditTrail } from '../../core/audit/event.js';
 import type { Log } from '../../core/logging/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { JudgedPlace, JudgedRequest } from '../confirmations/remembered/coverage.js';
 import type { Warning } from '../../engine/command/command.js';
 import type { SessionFacts } from './session-facts.js';
 import type { RefusedText } from './syntax-guard.js';
@@ -16,9 +17,9 @@ export interface GateSettings {
   readonly confirmingPolicy: Policy;
 }
 
-/** A checkpoint with which what a command destroys can be undone. */
+/** What was done before a command that runs without a question: a checkpoint of what it may destroy. */
 export interface SavedWorkspace {
-  readonly checkpointId: string;
+  readonly checkpointId: string | undefined;
   readonly warnings: readonly Warning[];
 }
 
@@ -35,12 +36,27 @@ export interface CheckpointGuard {
   ): Promise<SavedWorkspace | { readonly reason: string }>;
 }
 
+/** Lets commands run that a remembered approval covers. */
+export interface ApprovalGuard {
+  /**
+   * Returns undefined at once when no approval covers the command.
+   * @param isUnchanged whether the place of the command is still the same
+   */
+  admit(
+    judged: JudgedRequest,
+    principal: Principal,
+    isUnchanged: () => boolean,
+  ): Promise<SavedWorkspace | undefined> | undefined;
+}
+
 /** An action that has to be confirmed before it is done. */
 export interface GateQuestion {
   /** The text that would run, with all its inputs. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;
-  /** Set when the workspace was saved, so that no confirmation is needed. */
+  /** Where it was judged; undefined for typed text. */
+  readonly place?: JudgedPlace;
+  /** Set when no confirmation is needed: the workspace was saved, or a remembered approval covers it. */
   readonly saved?: SavedWorkspace | undefined;
   /** Set when the shell rejects the text: then no confirmation is needed. */
   readonly refused?: RefusedText | undefined;

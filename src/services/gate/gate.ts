@@ -13,10 +13,11 @@ import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Caller } from '../registry/caller.js';
 import { judgedCommands } from '../registry/judged-commands.js';
-import type { CheckpointGuard, GateQuestion, TypingGateOptions } from './gate-options.js';
+import type { ApprovalGuard, CheckpointGuard, GateQuestion, TypingGateOptions } from './gate-options.js';
 import type { SyntaxGuard } from './syntax-guard.js';
 import { decideHere } from './decide-here.js';
 import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
+import { placeOf, unchanged } from './judged-place.js';
 import { isBusy } from './session-facts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
@@ -26,6 +27,7 @@ export interface GateOptions extends TypingGateOptions {
   readonly syntax: Pick<SyntaxGuard, 'refusal'>;
   readonly typing: TypingGate;
   readonly checkpoints: CheckpointGuard;
+  readonly approvals: ApprovalGuard;
 }
 
 /** Undefined for an allowed request. A denied one throws COMMAND_DENIED instead. */
@@ -47,7 +49,8 @@ export class CommandGate {
   }
 
   /**
-   * Decides on a command, synchronously where possible. Saves the workspace where the policy requires a checkpoint.
+   * Decides on a command, synchronously where possible. Saves the workspace where the policy requires a checkpoint. A
+   * remembered approval takes the place of a confirmation.
    * @throws AdapterError COMMAND_DENIED
    */
   admit(
@@ -55,7 +58,16 @@ export class CommandGate {
     session: SessionRecord | undefined,
     caller: Pick<Caller, 'principal'>,
   ): Judgement | Promise<Judgement> {
-    return this.#admit(request, session, caller, (question) => this.#secure(question, session, caller));
+    const secure = (question: Judgement) => {
+      const isSaved = question?.verdict.action === 'checkpoint';
+      return isSaved ? this.#secure(question, session, caller) : this.#checkSyntax(question, request, session);
+    };
+    return this.#admit(request, session, caller, (question) => {
+      const secured = secure(question);
+      return secured instanceof Promise
+        ? secured.then((known) => this.#recall(known, session, caller))
+        : this.#recall(secured, session, caller);
+    });
   }
 
   /**
@@ -67,7 +79,9 @@ export class CommandGate {
     session: SessionRecord | undefined,
     caller: Pick<Caller, 'principal'>,
   ): Judgement | Promise<Judgement> {
-    return this.#admit(request, session, caller, (question) => question);
+    return this.#admit(request, session, caller, (question) =>
+      question?.verdict.action === 'checkpoint' ? question : this.#checkSyntax(question, request, session),
+    );
   }
 
   #admit(
@@ -88,8 +102,7 @@ export class CommandGate {
     const facts = earlier ? earlier.then(gather) : gather();
     const judge = (known: PolicyFacts) => {
       const question = this.#judge(policy, request, { ...known, typing }, { session, principal });
-      if (question?.verdict.action === 'checkpoint') return secure(question);
-      return this.#checkSyntax(question, request, session);
+      return secure(question && { ...question, place: placeOf(request, session, known, question.verdict) });
     };
     const judged = facts instanceof Promise ? facts.then(judge) : judge(facts);
     if (session && judged instanceof Promise) remember(this.#pending, session, judged);
@@ -104,6 +117,18 @@ export class CommandGate {
   ): Judgement | Promise<Judgement> {
     if (question?.verdict.isUnparsable !== true) return question;
     return this.#options.syntax.refusal(request, session).then((refused) => ({ ...question, refused }));
+  }
+
+  /** Answers a question by a remembered approval, if there is one. */
+  #recall(
+    question: Judgement,
+    session: SessionRecord | undefined,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Judgement | Promise<Judgement> {
+    if (!question?.place || question.saved || question.refused) return question;
+    const { request, verdict, place } = question;
+    const recalled = this.#options.approvals.admit({ request, verdict, place }, principal, unchanged(session));
+    return recalled ? recalled.then((saved) => ({ ...question, saved })) : question;
   }
 
   /** Saves the workspace, or requires a confirmation if that is not possible. */

@@ -44,6 +44,8 @@ export interface PolicyVerdict {
   readonly isUnparsable: boolean;
   /** It contains a program that executes typed input while it runs. */
   readonly takesTyping: boolean;
+  /** A word or a path in it is known only when it runs. */
+  readonly hasUnknowns: boolean;
   /** Absolute paths that it accesses, as far as they are known. */
   readonly paths: readonly string[];
   /** Those of them whose content it runs. */
@@ -95,6 +97,7 @@ function decideInspected(policy: Policy, request: PolicyRequest, inspection: Ins
     changesNames,
     isUnparsable,
     takesTyping: commands.some(({ typed }) => typed !== undefined),
+    hasUnknowns: commands.some(({ args, hasUnknownPaths }) => hasUnknownPaths || args.includes(undefined)),
     paths: [...new Set(commands.flatMap(({ paths }) => paths))],
     scripts: [...new Set(commands.flatMap(({ scripts = [] }) => scripts))],
     repositories: [...new Set(commands.flatMap(({ repositories = [] }) => repositories))],

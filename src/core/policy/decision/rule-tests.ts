@@ -1,4 +1,4 @@
-import { factsOfFreshShell } from '../model/facts.js';
+import { factsOfFreshShell, type PolicyFacts } from '../model/facts.js';
 import { inspect } from '../analysis/inspect.js';
 import { compileRule, type PolicyRule, type RuleDefinition } from './rules.js';
 
@@ -18,15 +18,19 @@ export interface RuleFault {
 }
 
 /** Facts for rule tests: a fresh bash in this workspace, of a user with this home directory. */
-const RULE_TEST_FACTS = factsOfFreshShell('/workspace', { home: '/home/user' });
+const RULE_TEST_FACTS: PolicyFacts = factsOfFreshShell('/workspace', { home: '/home/user' });
 
-/** Compiles a rule and runs its own tests; returns the problems. */
-export function findRuleFaults(definition: TestedRule): readonly RuleFault[] {
-  const compiled = compileRule(definition, RULE_TEST_FACTS.home);
+/**
+ * Compiles a rule and runs its own tests; returns the problems.
+ * @param facts the place in which the tests would run
+ * @default a fresh bash in `/workspace`
+ */
+export function findRuleFaults(definition: TestedRule, facts = RULE_TEST_FACTS): readonly RuleFault[] {
+  const compiled = compileRule(definition, facts.home);
   if ('problem' in compiled) return [{ path: [compiled.problem.field], message: compiled.problem.message }];
   const check = (field: 'match' | 'not_match', isWanted: boolean): RuleFault[] =>
     (definition[field] ?? []).flatMap((text, index) => {
-      if (applies(compiled.rule, text) === isWanted) return [];
+      if (applies(compiled.rule, text, facts) === isWanted) return [];
       const message = `this test of the rule fails: it ${isWanted ? 'does not apply' : 'applies'} to ${JSON.stringify(text)}`;
       return [{ path: [field, index], message }];
     });
@@ -34,8 +38,8 @@ export function findRuleFaults(definition: TestedRule): readonly RuleFault[] {
 }
 
 /** Whether a rule applies to a text: a rule that allows must match with certainty, one that forbids need not. */
-function applies(rule: PolicyRule, text: string): boolean {
-  const { commands } = inspect({ command: text }, RULE_TEST_FACTS);
+function applies(rule: PolicyRule, text: string, facts: PolicyFacts): boolean {
+  const { commands } = inspect({ command: text }, facts);
   const matches = [
     ...commands.map((command) => rule.match(command)),
     rule.action === 'allow' ? 'no' : rule.matchText(text),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { optionalTerms } from '../confirmations.js';
 import { checkpointId, commandId, optional, sessionId } from '../fields.js';
+import { rememberedSummary } from '../remembered.js';
 import { kill, killedBy, resourceUse } from './limits.js';
 
 /** Status of a command. A command that waits for confirmation, or was not confirmed, has not been started. */
@@ -65,6 +66,9 @@ export const commandResult = z.object({
     'The checkpoint that was made before the command: restoring it undoes what the command has done to the workspace',
   ),
   accepted_bytes: optional(z.int()).describe('Of input that was confirmed: what was typed into this command'),
+  remembered: optional(rememberedSummary).describe(
+    'In the answer to an approval with `remember`: the approval that is remembered',
+  ),
   ...optionalTerms,
 });
 

@@ -25,7 +25,7 @@ describe('which requests are recorded', () => {
   );
 
   it.each(names.filter((name) => !PERMISSIONS[name].includes('viewer')))('%s is, if it changes something', (name) => {
-    const onlyLooks = ['check_command', 'list_confirmations'].includes(name);
+    const onlyLooks = ['check_command', 'list_confirmations', 'list_remembered_approvals'].includes(name);
     // What a command starts has records of its own.
     expect(isRecorded(name, 'ok')).toBe(!onlyLooks && name !== 'execute_command');
     expect(isRecorded(name, 'INVALID_REQUEST')).toBe(!onlyLooks);

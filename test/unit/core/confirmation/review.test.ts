@@ -27,6 +27,7 @@ const question = (changes: Partial<ReviewQuestion>): ReviewQuestion => ({
     changesNames: false,
     isUnparsable: false,
     takesTyping: false,
+    hasUnknowns: false,
     paths: [],
     scripts: [],
     repositories: [],

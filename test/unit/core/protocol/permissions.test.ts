@@ -17,6 +17,8 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   send_input: ' aoA',
   confirm_command: ' aoA',
   list_confirmations: ' aoA',
+  list_remembered_approvals: ' aoA',
+  revoke_remembered_approval: ' aoA',
   signal_command: ' aoA',
   wait_command: 'vaoA',
   read_output: 'vaoA',

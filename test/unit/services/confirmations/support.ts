@@ -9,6 +9,7 @@ import type { EventName } from '../../../../src/core/protocol/results.js';
 import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
 import type { ConfirmableAction, ConfirmedAnswer } from '../../../../src/services/confirmations/confirmation.js';
 import { Confirmations, type ConfirmationSettings } from '../../../../src/services/confirmations/confirmations.js';
+import { RememberedApprovals } from '../../../../src/services/confirmations/remembered/remembered-approvals.js';
 import type { Reviewer } from '../../../../src/services/confirmations/reviewer.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 
@@ -52,6 +53,13 @@ export class Fixture {
       connections: { all: () => connected.map(({ caller }) => caller) },
       reviewer: () => this.reviewer,
       save: () => this.save(),
+      approvals: new RememberedApprovals({
+        machine: { workspace: '/work/space', path: '/usr/bin:/bin', sandbox: () => 'none' },
+        file: '/nonexistent/approvals.json',
+        ways: () => this.settings,
+        observe: () => undefined,
+        log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+      }),
       isActive: ({ id }) => !this.ended.has(id),
       observe: (record) => this.steps.push(record),
     });

@@ -38,6 +38,7 @@ function makeGate(
     ...shared,
     syntax: { refusal: () => Promise.resolve(undefined) },
     typing: new TypingGate(shared),
+    approvals: { admit: () => undefined },
     checkpoints: { secure: () => Promise.resolve({ reason: 'there is no disk' }) },
   });
   return { gate, forget, recorded };
