@@ -10,7 +10,7 @@ import type { Access } from '../services/access/access.js';
 import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
-import type { RememberedApprovals } from '../services/confirmations/remembered/remembered-approvals.js';
+import type { RememberedApprovals } from '../services/approvals/remembered-approvals.js';
 import { ReviewCache } from '../services/confirmations/review-cache.js';
 import type { Connections } from '../services/registry/connections.js';
 import type { Reviewer } from '../services/confirmations/reviewer.js';

@@ -1,8 +1,8 @@
 import { auditPrincipal, type AuditEventName } from '../core/audit/event.js';
 import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
-import { approvalFileIn } from '../services/confirmations/remembered/approval-file.js';
-import { type ApprovalRecord, RememberedApprovals } from '../services/confirmations/remembered/remembered-approvals.js';
-import { RememberedGuard } from '../services/confirmations/remembered/remembered-guard.js';
+import { approvalFileIn } from '../services/approvals/approval-file.js';
+import { type ApprovalRecord, RememberedApprovals } from '../services/approvals/remembered-approvals.js';
+import { RememberedGuard } from '../services/confirmations/remembered-guard.js';
 import { saveBefore } from './confirmations.js';
 import type { Engine } from './engine.js';
 import { confirmationSettings } from './gate-settings.js';

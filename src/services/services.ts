@@ -10,7 +10,7 @@ import type { Refusals } from './access/refusals.js';
 import type { Checkpoints } from './checkpoints/checkpoints.js';
 import type { Commands } from './commands/commands.js';
 import type { Confirmations } from './confirmations/confirmations.js';
-import type { RememberedApprovals } from './confirmations/remembered/remembered-approvals.js';
+import type { RememberedApprovals } from './approvals/remembered-approvals.js';
 import type { Connections } from './registry/connections.js';
 import type { DaemonStatus } from './machine/daemon-status.js';
 import type { LlmPort } from './ports/llm-port.js';

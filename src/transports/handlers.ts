@@ -1,7 +1,7 @@
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
-import { rememberedInfoOf } from '../services/confirmations/remembered/rendered-approval.js';
+import { rememberedInfoOf } from '../services/approvals/rendered-approval.js';
 import { infoOf } from '../services/confirmations/wire.js';
 import { describeSession } from '../services/sessions/session-description.js';
 import type { Services } from '../services/services.js';

@@ -34,7 +34,7 @@ export const covers = (approved: Coverage, now: Coverage): boolean =>
   now.classes.every((name) => approved.classes.includes(name));
 
 /** Part of a token that is remembered with an approval. */
-export interface ApprovalParty {
+interface ApprovalParty {
   readonly id: string;
   readonly name: string;
 }

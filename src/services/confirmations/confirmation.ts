@@ -10,7 +10,7 @@ import type { Answer } from '../../core/protocol/requests.js';
 import { Deferred } from '../../engine/system/deferred.js';
 import type { Warning } from '../../engine/command/command.js';
 import type { Caller, EventSink } from '../registry/caller.js';
-import type { JudgedPlace } from './remembered/coverage.js';
+import type { JudgedPlace } from '../approvals/coverage.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /** The result of a confirmed action. */

@@ -13,11 +13,11 @@ import type { Connections } from '../registry/connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
 import { type Decision, isVisible, mayDecide, mayWithdraw, refusalOf } from './deciders.js';
 import * as failures from './failures.js';
-import { remember } from './remembered/remember.js';
+import { remember } from './remember.js';
 import { reviewCommand } from './review.js';
 import type { Reviewer } from './reviewer.js';
-import { rememberedOf } from './remembered/rendered-approval.js';
-import type { RememberedApprovals, RememberWish } from './remembered/remembered-approvals.js';
+import { rememberedOf } from '../approvals/rendered-approval.js';
+import type { RememberedApprovals, RememberWish } from '../approvals/remembered-approvals.js';
 import { infoOf, resolutionOf } from './wire.js';
 
 /** Maximum number of open confirmations per token: a person cannot review more of them. */

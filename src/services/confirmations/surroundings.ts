@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import { contentOf } from '../../engine/system/content-of.js';
 import { realPathOf } from '../../engine/system/real-path.js';
 import { changedPlace } from './failures.js';
 
 /** Most paths that are compared. */
 const MAX_PATHS = 256;
-/** Largest script whose content is compared, in bytes; of a larger one, size and time of change are. */
-const MAX_SCRIPT_BYTES = 1024 * 1024;
 
 /**
  * What the paths of a command mean when its confirmation is requested: the approval is for these files. A link that leads
@@ -39,17 +35,5 @@ export class Surroundings {
   assertUnchanged(): void {
     const change = this.findChange();
     if (change !== undefined) throw changedPlace(change);
-  }
-}
-
-/** Identifies the content of a file; empty for one that cannot be read. */
-export function contentOf(path: string): string {
-  try {
-    const { size, mtimeMs } = statSync(path);
-    if (size > MAX_SCRIPT_BYTES) return `${size} ${mtimeMs}`;
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
-  } catch {
-    // ENOENT, EISDIR, EACCES: there is nothing to compare.
-    return '';
   }
 }

@@ -5,7 +5,7 @@ import type { EventPayload } from '../../core/protocol/results.js';
 import { renderUnstarted } from '../registry/command-record.js';
 import { judgedCommands, shortReason } from '../registry/judged-commands.js';
 import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
-import { rememberedOf } from './remembered/rendered-approval.js';
+import { rememberedOf } from '../approvals/rendered-approval.js';
 import { type Decision, mayDecide } from './deciders.js';
 
 /** Maximum number of commands sent to a client. */

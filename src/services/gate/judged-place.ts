@@ -1,7 +1,7 @@
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Request } from '../../core/protocol/requests.js';
-import type { JudgedPlace } from '../confirmations/remembered/coverage.js';
+import type { JudgedPlace } from '../approvals/coverage.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { isBusy } from './session-facts.js';
 

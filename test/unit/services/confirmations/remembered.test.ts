@@ -22,12 +22,12 @@ import { decide, type Policy } from '../../../../src/core/policy/decision/policy
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { compileRule } from '../../../../src/core/policy/decision/rules.js';
 import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model/facts.js';
-import type { JudgedRequest } from '../../../../src/services/confirmations/remembered/coverage.js';
+import type { JudgedRequest } from '../../../../src/services/approvals/coverage.js';
 import {
   type ApprovalRecord,
   MAX_REMEMBERED,
   RememberedApprovals,
-} from '../../../../src/services/confirmations/remembered/remembered-approvals.js';
+} from '../../../../src/services/approvals/remembered-approvals.js';
 import { placeOf } from '../../../../src/services/gate/judged-place.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 

@@ -9,7 +9,7 @@ import type { EventName } from '../../../../src/core/protocol/results.js';
 import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
 import type { ConfirmableAction, ConfirmedAnswer } from '../../../../src/services/confirmations/confirmation.js';
 import { Confirmations, type ConfirmationSettings } from '../../../../src/services/confirmations/confirmations.js';
-import { RememberedApprovals } from '../../../../src/services/confirmations/remembered/remembered-approvals.js';
+import { RememberedApprovals } from '../../../../src/services/approvals/remembered-approvals.js';
 import type { Reviewer } from '../../../../src/services/confirmations/reviewer.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 

@@ -1,7 +1,7 @@
-import type { RememberedApproval } from '../../../core/confirmation/remembered.js';
-import type { Confirmation } from '../confirmation.js';
-import { unrememberable } from './refusals.js';
-import type { RememberedApprovals, RememberWish } from './remembered-approvals.js';
+import type { RememberedApproval } from '../../core/confirmation/remembered.js';
+import type { Confirmation } from './confirmation.js';
+import { unrememberable } from '../approvals/refusals.js';
+import type { RememberedApprovals, RememberWish } from '../approvals/remembered-approvals.js';
 
 /**
  * Remembers the approval of a confirmation.

@@ -13,12 +13,12 @@ import { dirname, join } from 'node:path';
 
 import { z } from 'zod';
 
-import { CONFIRMATION_MODES } from '../../../core/confirmation/modes.js';
-import type { RememberedApproval } from '../../../core/confirmation/remembered.js';
-import { findRuleProblem } from '../../../core/confirmation/remembered-rule.js';
-import { AdapterError } from '../../../core/errors.js';
-import type { TestedRule } from '../../../core/policy/decision/rule-tests.js';
-import { COMMAND_CLASSES } from '../../../core/policy/model/classes.js';
+import { CONFIRMATION_MODES } from '../../core/confirmation/modes.js';
+import type { RememberedApproval } from '../../core/confirmation/remembered.js';
+import { findRuleProblem } from '../../core/confirmation/remembered-rule.js';
+import { AdapterError } from '../../core/errors.js';
+import type { TestedRule } from '../../core/policy/decision/rule-tests.js';
+import { COMMAND_CLASSES } from '../../core/policy/model/classes.js';
 
 /** An approval of the scope `always`, with its rule. */
 export interface StoredApproval extends RememberedApproval {

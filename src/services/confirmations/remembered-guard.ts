@@ -1,10 +1,10 @@
-import type { Principal } from '../../../core/access/principal.js';
-import type { RememberedApproval } from '../../../core/confirmation/remembered.js';
-import type { Warning } from '../../../engine/command/command.js';
-import type { ApprovalGuard, SavedWorkspace } from '../../gate/gate-options.js';
-import type { SaveBefore } from '../confirmations.js';
-import type { JudgedRequest } from './coverage.js';
-import type { RememberedApprovals } from './remembered-approvals.js';
+import type { Principal } from '../../core/access/principal.js';
+import type { RememberedApproval } from '../../core/confirmation/remembered.js';
+import type { Warning } from '../../engine/command/command.js';
+import type { ApprovalGuard, SavedWorkspace } from '../gate/gate-options.js';
+import type { SaveBefore } from './confirmations.js';
+import type { JudgedRequest } from '../approvals/coverage.js';
+import type { RememberedApprovals } from '../approvals/remembered-approvals.js';
 
 /** Lets commands run that a remembered approval covers, after the same checkpoint as after a confirmation. */
 export class RememberedGuard implements ApprovalGuard {

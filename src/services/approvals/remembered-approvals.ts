@@ -1,10 +1,10 @@
-import type { Principal } from '../../../core/access/principal.js';
-import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../../core/confirmation/modes.js';
-import { covers, HOUR_MS, type RememberedApproval, type RememberScope } from '../../../core/confirmation/remembered.js';
-import { findRuleProblem, ruleOf } from '../../../core/confirmation/remembered-rule.js';
-import { approvalIdFrom, ID_BYTES } from '../../../core/ids.js';
-import type { Log } from '../../../core/logging/log.js';
-import { randomBytes } from '../../../engine/system/random.js';
+import type { Principal } from '../../core/access/principal.js';
+import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
+import { covers, HOUR_MS, type RememberedApproval, type RememberScope } from '../../core/confirmation/remembered.js';
+import { findRuleProblem, ruleOf } from '../../core/confirmation/remembered-rule.js';
+import { approvalIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { Log } from '../../core/logging/log.js';
+import { randomBytes } from '../../engine/system/random.js';
 import { readApprovals, type StoredApproval, writeApprovals } from './approval-file.js';
 import { type CommandCoverage, coverageOf, type JudgedRequest, type Machine } from './coverage.js';
 import { approvalNotFound, assertMayRemember, tooManyApprovals, unavailable, unrememberable } from './refusals.js';

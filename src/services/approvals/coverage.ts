@@ -1,17 +1,17 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 
-import type { Coverage } from '../../../core/confirmation/remembered.js';
-import type { CoveredWords } from '../../../core/confirmation/remembered-rule.js';
-import { findFileOperands, quoteWords, readShape, type Unrecognisable } from '../../../core/confirmation/shape.js';
-import type { PolicyRequest } from '../../../core/policy/analysis/inspect.js';
-import type { PolicyVerdict } from '../../../core/policy/decision/policy.js';
-import { isWithin } from '../../../core/policy/paths/paths.js';
-import { isStandardProgram } from '../../../core/policy/words/program-name.js';
-import type { SandboxProfile } from '../../../core/sandbox/profiles.js';
-import { realPathOf } from '../../../engine/system/real-path.js';
-import { findProgram } from '../../../engine/shells/list.js';
-import { contentOf } from '../surroundings.js';
+import type { Coverage } from '../../core/confirmation/remembered.js';
+import type { CoveredWords } from '../../core/confirmation/remembered-rule.js';
+import { findFileOperands, quoteWords, readShape, type Unrecognisable } from '../../core/confirmation/shape.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import { isWithin } from '../../core/policy/paths/paths.js';
+import { isStandardProgram } from '../../core/policy/words/program-name.js';
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import { contentOf } from '../../engine/system/content-of.js';
+import { realPathOf } from '../../engine/system/real-path.js';
+import { findProgram } from '../../engine/shells/list.js';
 
 /** Where a command was judged. All of it has to be the same for a covered command. */
 export interface JudgedPlace {
@@ -34,6 +34,9 @@ export interface JudgedRequest {
   readonly verdict: PolicyVerdict;
   readonly place: JudgedPlace;
 }
+
+/** Most paths that a remembered command may name. */
+const MAX_PATHS = 256;
 
 /** Facts about the machine. */
 export interface Machine {
@@ -64,6 +67,8 @@ export function coverageOf(judged: JudgedRequest, machine: Machine): CommandCove
   const { directory } = place;
   if (directory === undefined) return { refusal: 'the session runs another command, which may leave its directory' };
   if (place.doubt !== undefined) return { refusal: place.doubt };
+  if (verdict.paths.length + verdict.scripts.length > MAX_PATHS)
+    return { refusal: `it names more than ${MAX_PATHS} paths` };
   const words = shape.kind === 'words' ? shape.words : undefined;
   const files = findFiles(words ?? [], directory, machine.workspace);
   const stopped = verdict.commands.filter(({ action }) => action !== 'allow');

@@ -1,5 +1,5 @@
-import type { RememberedApproval } from '../../../core/confirmation/remembered.js';
-import type { RememberedInfo, RememberedSummary } from '../../../core/protocol/remembered.js';
+import type { RememberedApproval } from '../../core/confirmation/remembered.js';
+import type { RememberedInfo, RememberedSummary } from '../../core/protocol/remembered.js';
 
 /** Renders a remembered approval for the answer to the request that caused it. */
 export const rememberedOf = ({ id, scope, pattern, expiresAt }: RememberedApproval): RememberedSummary => ({

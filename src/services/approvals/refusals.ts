@@ -1,6 +1,6 @@
-import type { Principal } from '../../../core/access/principal.js';
-import type { RememberScope } from '../../../core/confirmation/remembered.js';
-import { AdapterError } from '../../../core/errors.js';
+import type { Principal } from '../../core/access/principal.js';
+import type { RememberScope } from '../../core/confirmation/remembered.js';
+import { AdapterError } from '../../core/errors.js';
 
 /**
  * Checks that a principal may have an approval remembered. Programs that connect without a token may not have it
