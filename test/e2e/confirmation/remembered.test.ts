@@ -153,7 +153,7 @@ describe('an approval that is remembered', () => {
 
     const listed = await runCli(['confirm', '--remembered'], { env: env() });
     expect(listed.stdout).toMatch(
-      /^APPROVAL +SCOPE +LEFT +FOR +APPROVED BY +DIRECTORY +COMMAND\napproval_\S+ +always +- +agent  operator .*touch/,
+      /^APPROVAL +SCOPE +LEFT +FOR +APPROVED BY +DIRECTORY +COMMAND\napproval_\S+ +always +- +agent +operator .*touch/,
     );
     const [id = ''] = /approval_\S+/.exec(listed.stdout) ?? [];
     const json = await runCli(['confirm', '--remembered', '--json'], { env: env() });

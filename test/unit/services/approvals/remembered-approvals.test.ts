@@ -28,6 +28,7 @@ import {
   MAX_REMEMBERED,
   RememberedApprovals,
 } from '../../../../src/services/approvals/remembered-approvals.js';
+import { RememberedGuard } from '../../../../src/services/confirmations/remembered-guard.js';
 import { placeOf } from '../../../../src/services/gate/judged-place.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 
@@ -296,6 +297,41 @@ describe('a remembered approval', () => {
   it('is one of a limited number', () => {
     for (let index = 0; index < MAX_REMEMBERED; index += 1) remember(judge(`rm -rf build/${index}`));
     expect(codeOf(() => remember(judge('rm -rf build')))).toMatch(/^INVALID_REQUEST: 64 approvals/);
+  });
+});
+
+describe('a command that is covered', () => {
+  const guardedBy = (save: () => void) =>
+    new RememberedGuard(approvals, () => {
+      save();
+      return Promise.resolve({ checkpointId: 'checkpoint_x', warnings: [] });
+    });
+
+  it('runs with a warning after the checkpoint, and is recorded', async () => {
+    const { id } = remember(judge('rm -rf build'));
+    const saved = await guardedBy(() => undefined).admit(judge('rm -rf build'), AGENT, () => true);
+    expect(saved).toMatchObject({ checkpointId: 'checkpoint_x', warnings: [{ code: 'REMEMBERED_APPROVAL' }] });
+    expect(records.at(-1)).toMatchObject({ event: 'used', approval: { id }, command: 'rm -rf build' });
+  });
+
+  it.each<[string, () => void]>([
+    ['the approval is revoked', () => approvals.seenBy(AGENT).forEach(({ id }) => approvals.revoke(id, AGENT))],
+    [
+      'its directory becomes a link',
+      () => {
+        rmSync(join(workspace, 'build'), { recursive: true });
+        symlinkSync(join(root, 'out'), join(workspace, 'build'));
+      },
+    ],
+  ])('is confirmed if %s while the workspace is saved', async (_what, during) => {
+    remember(judge('rm -rf build'));
+    expect(await guardedBy(during).admit(judge('rm -rf build'), AGENT, () => true)).toBeUndefined();
+    expect(records.map(({ event }) => event)).not.toContain('used');
+  });
+
+  it('is confirmed if its session is busy', () => {
+    remember(judge('rm -rf build'));
+    expect(guardedBy(() => undefined).admit(judge('rm -rf build'), AGENT, () => false)).toBeUndefined();
   });
 });
 
