@@ -7,6 +7,7 @@ import type { LogFactory } from '../core/logging/log.js';
 import { NO_METRICS } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { SHELLS } from '../engine/shells/list.js';
+import { AuditLog } from '../services/audit/audit-log.js';
 import { RequestAudit } from '../services/audit/request-audit.js';
 import { sampleWorkload } from '../services/machine/workload.js';
 import type { Services } from '../services/services.js';
@@ -73,12 +74,13 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const metrics = prometheus ?? NO_METRICS;
   const early = { configuration: settings.configuration, limits: settings.limits, log, closers, metrics };
   const engine = await buildEngine(early);
-  const audit = await buildAudit(configuration, secrets, log('audit'), closers);
+  const { trail: audit, path: auditPath } = await buildAudit(configuration, secrets, log('audit'), closers);
   const context: RuntimeContext = {
     ...early,
     version,
     audit,
     requestAudit: new RequestAudit(audit),
+    auditLog: new AuditLog(auditPath),
     secrets,
     gate: settings.gate,
     isClosing: () => closing !== undefined,

@@ -10,6 +10,13 @@ import type { Disposables } from './disposables.js';
 /** Most daemons that may share a state directory, each with its own audit log. */
 const MAX_DAEMONS = 64;
 
+/** The audit log of this daemon. */
+interface OpenAudit {
+  readonly trail: AuditTrail;
+  /** Undefined when nothing is recorded. */
+  readonly path: string | undefined;
+}
+
 /**
  * Opens the audit log. It is closed last except for the engine, so that it records every end.
  * @throws AdapterError RESOURCE_EXHAUSTED when another daemon writes the file that the configuration names
@@ -19,8 +26,8 @@ export async function buildAudit(
   mask: SecretMask,
   log: Log,
   closers: Disposables,
-): Promise<AuditTrail> {
-  if (!audit.enabled) return NO_AUDIT;
+): Promise<OpenAudit> {
+  if (!audit.enabled) return { trail: NO_AUDIT, path: undefined };
   const open = (path: string) =>
     AuditFile.open({
       path,
@@ -36,7 +43,7 @@ export async function buildAudit(
   const file = audit.isFileChosen ? await open(audit.file) : await openFirstFree(audit.file, open);
   if (file.path !== audit.file) log.warn('another daemon has the audit log; this one has its own', { file: file.path });
   closers.push(() => file[Symbol.asyncDispose]());
-  return file;
+  return { trail: file, path: file.path };
 }
 
 /**

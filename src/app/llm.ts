@@ -1,3 +1,4 @@
+import { CallLog } from '../llm/call-log.js';
 import { CallMeter } from '../llm/call-meter.js';
 import { LlmCalls } from '../llm/calls.js';
 import { CliRunner } from '../llm/cli-runner.js';
@@ -32,14 +33,16 @@ export function buildLlm(
   const shells = new ShellProviders({ runner, scratch, catalogue, settings });
   const services = new HttpProviders(settings);
   const meter = new CallMeter(metrics);
+  const log = new CallLog();
   const providers = new Providers({ shells, services, secrets, meter });
   const workspace = pool.cwd;
-  const llm = new LlmCalls({ settings, catalogue, providers, services, workspace, meter });
+  const llm = new LlmCalls({ settings, catalogue, providers, services, workspace, meter, log });
   closers.push(() => llm[Symbol.asyncDispose]());
   const completions = new Completions({
     registry: () => settings().models,
     catalogue,
     providers,
+    log,
     worktrees,
     workspace,
     secrets,

@@ -5,6 +5,7 @@ import type { LogFactory } from '../core/logging/log.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
+import type { AuditLog } from '../services/audit/audit-log.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
 
 import type { Disposables } from './disposables.js';
@@ -27,6 +28,7 @@ export interface RuntimeContext extends EngineContext {
   readonly version: string;
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
+  readonly auditLog: AuditLog;
   readonly secrets: SecretMask;
   readonly gate: () => GateSettings;
   readonly isClosing: () => boolean;

@@ -14,6 +14,7 @@ import type { AccessServices } from './access.js';
 import { buildConfirmations } from './confirmations.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
+import { buildMachine } from './machine.js';
 import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
 import { buildApprovalGuard, buildApprovals } from './remembered-approvals.js';
@@ -22,7 +23,7 @@ import { reportedConfiguration } from './reported-configuration.js';
 
 /** Creates the services from the engine, the access rules and the configuration. */
 export function buildServices(engine: Engine, entrance: AccessServices, context: RuntimeContext): Services {
-  const { metrics, audit, requestAudit, secrets, isClosing, closers } = context;
+  const { metrics, audit, requestAudit, auditLog, secrets, isClosing, closers } = context;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
   const checkpoints = buildCheckpoints(engine, context);
@@ -52,10 +53,12 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     completions,
     metadata: buildMetadata(engine, context),
     status: buildStatus(engine, { sessions, connections }, context),
+    machine: buildMachine(context),
     readiness: new Readiness({ isClosing, pool: engine.pool }),
     metrics,
     audit,
     requestAudit,
+    auditLog,
     secrets,
     isClosing,
   };

@@ -1,6 +1,7 @@
 import type { AnswerFormat } from '../core/llm/answer-format.js';
 import type { LlmMessage } from '../core/llm/messages.js';
 import type { AccessMode } from '../core/llm/access-mode.js';
+import type { Candidate } from '../core/llm/resolution.js';
 import type { LlmUsage } from '../core/llm/usage.js';
 import type { ResourceUse } from '../engine/command/resource-use.js';
 
@@ -24,6 +25,16 @@ export interface LlmQuestion {
   /** Called with each piece of the answer as it arrives. */
   readonly onChunk: ((text: string) => void) | undefined;
   readonly signal: AbortSignal;
+  /** Told which provider is asked, and when it runs. */
+  readonly progress?: CallProgress | undefined;
+}
+
+/** Receives the progress of a call. */
+export interface CallProgress {
+  /** A provider is asked now: a tool may still have to wait for others. */
+  asking(candidate: Candidate): void;
+  /** The provider has begun. */
+  running(): void;
 }
 
 /** The answer of a provider. */

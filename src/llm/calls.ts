@@ -8,8 +8,10 @@ import type { Answer, Request } from '../core/protocol/requests.js';
 import { randomBytes } from '../engine/system/random.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
 import { renderUse } from '../services/registry/rendered-limits.js';
+import type { LlmCallsPort } from '../services/ports/llm-calls-port.js';
 import type { LlmCallOptions, LlmPort } from '../services/ports/llm-port.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
+import type { CallLog } from './call-log.js';
 import type { CallMeter } from './call-meter.js';
 import type { HttpProviders } from './http-providers.js';
 import { assertQuestion } from './invocation.js';
@@ -25,6 +27,7 @@ export interface LlmCallsOptions {
   readonly catalogue: ShellCatalogue;
   readonly providers: Providers;
   readonly meter: CallMeter;
+  readonly log: CallLog;
   readonly services: HttpProviders;
   readonly workspace: string;
 }
@@ -49,6 +52,10 @@ export class LlmCalls implements LlmPort {
 
   constructor(options: LlmCallsOptions) {
     this.#options = options;
+  }
+
+  get calls(): LlmCallsPort {
+    return this.#options.log;
   }
 
   call(request: LlmRequest, caller: Caller, options?: LlmCallOptions): Promise<Answer<'llm_call'>> {
@@ -123,7 +130,10 @@ export class LlmCalls implements LlmPort {
     const id = this.#claimId(request.call_id, principal);
     const controller = new AbortController();
     const { signal } = controller;
-    const answering = this.#answer(request, { onChunk: undefined, ...extraFor(id), signal });
+    const logged = { id, owner: principal, model: request.model };
+    const answering = this.#options.log.record(logged, (progress) =>
+      this.#answer(request, { onChunk: undefined, ...extraFor(id), signal, progress }),
+    );
     const call: ActiveCall = { id, owner: principal, sink, controller, ended: answering.catch(() => undefined) };
     this.#active.add(call);
     try {
@@ -149,7 +159,7 @@ export class LlmCalls implements LlmPort {
 
   async #answer(
     { messages, model, timeout_ms, cwd, ...wish }: LlmRequest,
-    extra: Pick<LlmQuestion, 'onChunk' | 'isReadOnly' | 'signal'>,
+    extra: Pick<LlmQuestion, 'onChunk' | 'isReadOnly' | 'signal' | 'progress'>,
   ): Promise<LlmReply & { readonly candidate: Candidate }> {
     assertQuestion(messages);
     const timeoutMs = this.#checkTimeout(timeout_ms);

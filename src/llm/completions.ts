@@ -3,6 +3,8 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
+import type { Principal } from '../core/access/principal.js';
+import { callIdFrom, ID_BYTES } from '../core/ids.js';
 import type { AnswerFormat } from '../core/llm/answer-format.js';
 import { llmError } from '../core/llm/failure.js';
 import { lastBlock } from '../core/llm/last-block.js';
@@ -22,6 +24,8 @@ import type {
   WorktreeReport,
 } from '../services/ports/completions-port.js';
 import { readAgentFile } from './agent-file.js';
+import type { CallLog } from './call-log.js';
+import { randomBytes } from '../engine/system/random.js';
 import type { LlmQuestion, LlmReply } from './call.js';
 import { assertQuestion } from './invocation.js';
 import type { Providers } from './providers.js';
@@ -39,6 +43,7 @@ export interface CompletionsOptions {
   readonly registry: () => ModelRegistry | undefined;
   readonly catalogue: ShellCatalogue;
   readonly providers: Providers;
+  readonly log: CallLog;
   readonly worktrees: Worktrees;
   readonly workspace: string;
   readonly secrets: SecretMask;
@@ -107,7 +112,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     await Promise.all(this.#active);
   }
 
-  async #answer(request: CompletionRequest, { signal, onChunk }: CompletionListener): Promise<Completion> {
+  async #answer(request: CompletionRequest, { principal, signal, onChunk }: CompletionListener): Promise<Completion> {
     const model = this.#find(request.model);
     assertQuestion(request.messages);
     this.#assertFormat(request, model);
@@ -118,7 +123,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     await using worktree = isIsolated ? await this.#options.worktrees.make(directory) : undefined;
     const isHeldBack = isKnownAtEnd(request, model);
     const ending = AbortSignal.any([signal, this.#closing.signal]);
-    const reply = await this.#ask(model, {
+    const reply = await this.#ask(principal, model, {
       messages: [{ role: 'user', content: taskPrompt(instructions, request.messages) }],
       model: model.model,
       access: model.access,
@@ -153,9 +158,16 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   }
 
   /** Calls the tool. Empty output counts as an answer, unless the answer has to be JSON. */
-  async #ask({ driver }: ModelSettings, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
+  async #ask(
+    owner: Principal,
+    { driver }: ModelSettings,
+    question: LlmQuestion & { readonly timeoutMs: number },
+  ): Promise<LlmReply> {
+    const { providers, log } = this.#options;
+    const call = { id: callIdFrom(randomBytes(ID_BYTES)), owner, model: question.model };
+    const candidate = { provider: 'shell', shellProvider: driver } as const;
     try {
-      return await this.#options.providers.ask({ provider: 'shell', shellProvider: driver }, question);
+      return await log.record(call, (progress) => providers.ask(candidate, { ...question, progress }));
     } catch (error) {
       const isSilence = error instanceof AdapterError && error.code === 'LLM_EMPTY';
       if (!isSilence || question.format) throw error;

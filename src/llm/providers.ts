@@ -31,6 +31,7 @@ export class Providers {
     const mask = question.onChunk && new ChunkMask(secrets.textPatterns, question.onChunk);
     const masked = { ...question, onChunk: mask?.push };
     let isWhole = false;
+    question.progress?.asking(candidate);
     try {
       const reply = await meter.measure(candidate, () => this.#ask(candidate, masked));
       isWhole = true;
@@ -46,6 +47,7 @@ export class Providers {
     question: LlmQuestion & { readonly timeoutMs: number },
   ): Promise<LlmReply> {
     const { shells, services } = this.#options;
+    if (provider !== 'shell') question.progress?.running();
     return provider === 'shell' ? shells.ask(shellProvider, question) : services.ask(provider, question);
   }
 }

@@ -54,6 +54,7 @@ export class ShellProviders {
     if (!place.available) throw llmError('unavailable', `${name}: ${place.reason}`, { shell_provider: name });
     const invocation = invocationOf(provider, question);
     const release = await this.#acquireSlot(provider, question);
+    question.progress?.running();
     try {
       await using directory = await this.#options.scratch.make();
       const timeoutMs = Math.max(1, Math.ceil(deadline - performance.now()));

@@ -2,6 +2,7 @@ import type { AuditTrail } from '../core/audit/event.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { CompletionsPort } from './ports/completions-port.js';
+import type { AuditLog } from './audit/audit-log.js';
 import type { Access } from './access/access.js';
 import type { Admission } from './access/admission.js';
 import type { Peers } from './access/peers.js';
@@ -14,10 +15,12 @@ import type { RememberedApprovals } from './approvals/remembered-approvals.js';
 import type { Connections } from './registry/connections.js';
 import type { DaemonStatus } from './machine/daemon-status.js';
 import type { LlmPort } from './ports/llm-port.js';
+import type { Machine } from './machine/machine.js';
 import type { Metadata } from './machine/metadata.js';
 import type { Readiness } from './machine/readiness.js';
 import type { SessionUsage } from './resources/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
+import type { Tokens } from './access/tokens.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { StreamedInputs } from './commands/streamed-inputs.js';
 
@@ -27,6 +30,7 @@ export interface Services {
   readonly admission: Admission;
   readonly peers: Peers;
   readonly refusals: Refusals;
+  readonly tokens: Tokens;
   readonly quotas: Quotas;
   readonly sessions: Sessions;
   readonly usage: SessionUsage;
@@ -42,11 +46,14 @@ export interface Services {
   readonly metadata: Metadata;
   readonly status: DaemonStatus;
   readonly readiness: Readiness;
+  readonly machine: Machine;
   /** Metrics recorded by transports. */
   readonly metrics: Metrics;
   /** Records connections and requests; used by transports. */
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
+  /** Reads what was recorded. */
+  readonly auditLog: AuditLog;
   /** Masks secrets in everything sent to clients. */
   readonly secrets: SecretMask;
   /** True when the daemon accepts no new work. */

@@ -50,6 +50,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   signal_command: ({ commands }, request, { principal }) => commands.signal(request, principal),
   wait_command: ({ commands }, request, { principal }) => commands.wait(request, principal),
   read_output: ({ commands }, request, { principal }) => commands.readOutput(request, principal),
+  search_output: ({ commands }, request, { principal }) => commands.searchOutput(request, principal),
   list_sessions: ({ sessions }, _request, { principal }) => ({
     sessions: sessions.registry.seenBy(principal).map(describeSession),
   }),
@@ -70,5 +71,13 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   llm_call: ({ llm }, request, caller) => llm.call(request, caller),
   llm_stream: ({ llm }, request, caller) => llm.stream(request, caller),
   cancel_llm: ({ llm }, request, { principal }) => llm.cancel(request, principal),
+  list_llm_calls: ({ llm }, request, { principal }) => llm.calls.list(request, principal),
   list_llm_providers: ({ llm }) => llm.list(),
+  read_audit: ({ auditLog }, request) => auditLog.read(request),
+  verify_audit: ({ auditLog }) => auditLog.verify(),
+  list_tokens: ({ tokens, connections }) => tokens.list(connections.all()),
+  create_token: ({ tokens }, request, { principal }) => tokens.create(request, principal),
+  rotate_token: ({ tokens }, request, { principal }) => tokens.rotate(request, principal),
+  revoke_token: ({ tokens }, request) => tokens.revoke(request),
+  examine_machine: ({ machine }) => machine.examine(),
 };

@@ -3,12 +3,10 @@ import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
 import { findConfigurationFile } from '../../config/read/locate.js';
 import { ConfigurationError } from '../../config/model/problems.js';
-import { limitSettings } from '../../config/derive/limit-settings.js';
-import { sandboxSurroundings } from '../../config/derive/sandbox-surroundings.js';
+import { examinedSettings } from '../../config/derive/examined-settings.js';
 import { examineApprovals } from '../../doctor/approvals.js';
 import { examineLlmProviders } from '../../doctor/llm.js';
 import { examineMachine, type Finding } from '../../doctor/doctor.js';
-import { TokenFiles } from '../../services/access/token-files.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor, quoteWord } from '../console/command-line.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
@@ -26,7 +24,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
   const machine = await examineMachine({
     env: toolEnv,
     defaultShell: configuration?.adapter.shell ?? 'bash',
-    ...(configuration ? settingsToExamine(configuration) : NO_SETTINGS),
+    ...(configuration ? examinedSettings(configuration) : NO_SETTINGS),
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
   const approvals = configuration ? examineApprovals(configuration.adapter.stateDirectory) : [];
@@ -41,24 +39,6 @@ export async function examine(context: Context, options: DaemonOptions): Promise
 }
 
 const NO_SETTINGS = { directories: {}, sandbox: undefined, limits: undefined, privateFiles: {} };
-
-const settingsToExamine = (configuration: Configuration) => ({
-  directories: {
-    'adapter.workspace_directory': configuration.adapter.workspaceDirectory,
-    'adapter.state_directory': configuration.adapter.stateDirectory,
-  },
-  sandbox: sandboxSurroundings(configuration),
-  limits: limitSettings(configuration),
-  privateFiles: privateFilesOf(configuration),
-});
-
-/** A configuration file is private only if it contains secrets. */
-const privateFilesOf = ({ adapter, audit, secrets, file }: Configuration): Record<string, string> => ({
-  state: adapter.stateDirectory,
-  'first token': new TokenFiles(adapter.stateDirectory).firstSecretFile,
-  audit: audit.file,
-  ...(file !== undefined && secrets.length > 0 && { 'configuration file': file }),
-});
 
 function examineConfiguration(
   { env, cwd }: Context,

@@ -18,6 +18,12 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'list_checkpoints',
   'diff_workspace',
   'list_llm_providers',
+  'search_output',
+  'list_llm_calls',
+  'read_audit',
+  'verify_audit',
+  'list_tokens',
+  'examine_machine',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

@@ -20,6 +20,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   signal_command: 'each',
   wait_command: 'refusals',
   read_output: 'refusals',
+  search_output: 'refusals',
   list_sessions: 'refusals',
   get_session: 'refusals',
   reset_session: 'each',
@@ -34,6 +35,14 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   llm_stream: 'each',
   cancel_llm: 'each',
   list_llm_providers: 'refusals',
+  list_llm_calls: 'refusals',
+  read_audit: 'refusals',
+  verify_audit: 'refusals',
+  list_tokens: 'refusals',
+  create_token: 'each',
+  rotate_token: 'each',
+  revoke_token: 'each',
+  examine_machine: 'refusals',
 };
 
 /** Error codes for a principal without permission. */

@@ -10,6 +10,15 @@ export const PROTOCOL_VERSION = 1;
 /** Most bytes that one `read_output` returns. */
 export const MAX_READ_BYTES = 1024 * 1024;
 
+/** Longest pattern of `search_output`, in characters. */
+export const MAX_PATTERN_LENGTH = 256;
+
+/** Most lines that one `search_output` returns. */
+export const MAX_SEARCH_MATCHES = 500;
+
+/** Longest text of a line that `search_output` returns, in characters. */
+export const MAX_MATCH_CHARACTERS = 400;
+
 /** Most characters of an output that a client may request in a result: the daemon keeps them in memory. */
 export const MAX_RESULT_CHARACTERS = 16 * 1024 * 1024;
 

@@ -7,6 +7,10 @@ import type { Role } from '../access/roles.js';
 const ALL_ROLES: readonly Role[] = ['viewer', 'agent', 'operator', 'admin'];
 /** Roles that may make requests that run, change or end something. */
 const EXECUTING_ROLES: readonly Role[] = ['agent', 'operator', 'admin'];
+/** Roles that may see what concerns all clients and the machine. */
+const SUPERVISING_ROLES: readonly Role[] = ['operator', 'admin'];
+/** Roles that may change who has access. */
+const ADMINISTERING_ROLES: readonly Role[] = ['admin'];
 
 /** Roles that may make each request; defined only here. `reaches` gives the owners whose objects a role can access. */
 export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
@@ -24,6 +28,7 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   signal_command: EXECUTING_ROLES,
   wait_command: ALL_ROLES,
   read_output: ALL_ROLES,
+  search_output: ALL_ROLES,
   list_sessions: ALL_ROLES,
   get_session: ALL_ROLES,
   reset_session: EXECUTING_ROLES,
@@ -37,7 +42,15 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   llm_call: EXECUTING_ROLES,
   llm_stream: EXECUTING_ROLES,
   cancel_llm: EXECUTING_ROLES,
+  list_llm_calls: ALL_ROLES,
   list_llm_providers: ALL_ROLES,
+  read_audit: SUPERVISING_ROLES,
+  verify_audit: SUPERVISING_ROLES,
+  list_tokens: ADMINISTERING_ROLES,
+  create_token: ADMINISTERING_ROLES,
+  rotate_token: ADMINISTERING_ROLES,
+  revoke_token: ADMINISTERING_ROLES,
+  examine_machine: SUPERVISING_ROLES,
 };
 
 /**

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { auditRequests } from './requests/audit.js';
 import { checkpointRequests } from './requests/checkpoints.js';
 import { commandRequests } from './requests/commands.js';
 import { confirmationRequests } from './requests/confirmations.js';
@@ -8,6 +9,7 @@ import { llmRequests } from './requests/llm.js';
 import { machineRequests } from './requests/machine.js';
 import { sessionRequests } from './requests/sessions.js';
 import { terminalRequests } from './requests/terminal.js';
+import { tokenRequests } from './requests/tokens.js';
 
 export { typedInput, type TypedInput } from './requests/terminal.js';
 
@@ -30,6 +32,7 @@ export const requests = {
   signal_command: commandRequests.signal_command,
   wait_command: commandRequests.wait_command,
   read_output: commandRequests.read_output,
+  search_output: commandRequests.search_output,
   list_sessions: sessionRequests.list_sessions,
   get_session: sessionRequests.get_session,
   reset_session: sessionRequests.reset_session,
@@ -38,6 +41,9 @@ export const requests = {
   watch_resources: sessionRequests.watch_resources,
   ...checkpointRequests,
   ...llmRequests,
+  ...auditRequests,
+  ...tokenRequests,
+  examine_machine: machineRequests.examine_machine,
 } as const;
 
 /** Name of a request. */

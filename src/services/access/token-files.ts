@@ -124,7 +124,7 @@ export class TokenFiles {
 
   /** Deletes a token, which invalidates its secret; returns the token. */
   revoke(nameOrId: string): Token {
-    const token = this.#find(nameOrId);
+    const token = this.find(nameOrId);
     rmSync(this.#fileOf(token), { force: true });
     if (this.#isFirst(token)) rmSync(this.firstSecretFile, { force: true });
     return token;
@@ -132,7 +132,7 @@ export class TokenFiles {
 
   /** Replaces the secret of a token. The token keeps its id, and with it everything that it owns. */
   rotate(nameOrId: string): IssuedToken {
-    const old = this.#find(nameOrId);
+    const old = this.find(nameOrId);
     const isFirst = this.#isFirst(old);
     const issued = this.#issue(old);
     if (isFirst) writeFile(this.firstSecretFile, `${issued.secret}\n`);
@@ -152,8 +152,11 @@ export class TokenFiles {
     return { token, secret };
   }
 
-  /** @throws AdapterError INVALID_REQUEST */
-  #find(nameOrId: string): Token {
+  /**
+   * Finds a token.
+   * @throws AdapterError INVALID_REQUEST when there is none
+   */
+  find(nameOrId: string): Token {
     const { tokens } = this.read();
     const found = tokens.find(({ id, name }) => id === nameOrId || name === nameOrId);
     if (found) return found;

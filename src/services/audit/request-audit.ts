@@ -79,5 +79,9 @@ const SHOWN = [
   'shell_provider',
   'model',
   'call_id',
+  'name',
+  'name_or_id',
+  'role',
+  'expires_in',
 ] as const;
 const MAX_LISTED = 32;

@@ -23,6 +23,7 @@ import type { GateQuestion } from '../gate/gate-options.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { existingDirectory } from '../registry/existing-directory.js';
 import type { Sessions } from '../sessions/sessions.js';
+import { OutputSearch } from './output-search.js';
 import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
 
 /** Default length of a `read_output` answer, in bytes. */
@@ -46,6 +47,7 @@ export interface CommandsOptions {
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #targets: CommandTargets;
+  readonly #search = new OutputSearch();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
@@ -129,6 +131,12 @@ export class Commands {
     if (data.length === 0) assertKept(output, offset);
     const eof = command.outcome !== undefined && offset + data.length >= output.bytes;
     return { data, offset, size: output.bytes, eof };
+  }
+
+  /** Searches an output line by line. */
+  searchOutput(request: Request<'search_output'>, principal: Principal): Promise<Answer<'search_output'>> {
+    const { command } = this.#options.registry.get(request.command_id, principal, 'see');
+    return this.#search.search(command[request.stream ?? 'stdout'], request);
   }
 
   /** Feeds a streamed standard input, or types into the terminal of a running command. */

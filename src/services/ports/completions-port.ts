@@ -1,8 +1,11 @@
+import type { Principal } from '../../core/access/principal.js';
 import type { LlmUsage } from '../../core/llm/usage.js';
 import type { CompletionRequest } from '../../core/openai/completion-request.js';
 
 /** How a completion is delivered. */
 export interface CompletionListener {
+  /** The principal that asked. */
+  readonly principal: Principal;
   /** Aborted when no client waits for the answer any more. */
   readonly signal: AbortSignal;
   /** Called with each piece of the answer, with secrets masked; undefined when only the whole answer is needed. */

@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { Candidate } from '../../core/llm/resolution.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { LlmCallsPort } from './llm-calls-port.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 
 /** Options for callers within the daemon, beyond a request. */
@@ -22,6 +23,8 @@ export interface LlmPort extends AsyncDisposable {
   cancel(request: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'>;
   /** Lists the available providers. */
   list(): Answer<'list_llm_providers'>;
+  /** The calls under way and the last ones, those of the HTTP endpoint and reviews included. */
+  readonly calls: LlmCallsPort;
   /** Running and queued calls, of every provider that was ever called, completions included. */
   running(): readonly { readonly candidate: Candidate; readonly calls: number }[];
   /** Handles the disconnect of a client: cancels its calls. */

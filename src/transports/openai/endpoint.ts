@@ -126,7 +126,7 @@ export class OpenAiEndpoint {
     const encoding = api.encoding(asked);
     const signal = goneSignal(request, reply, ended);
     const repeatKey = repeatKeyOf(request, caller);
-    const ask: Ask = (onChunk) => this.#ask(asked, caller, { signal, onChunk, repeatKey });
+    const ask: Ask = (onChunk) => this.#ask(asked, caller, { principal: caller.principal, signal, onChunk, repeatKey });
     if (asked.isStreamed) return this.#stream(ask, encoding, reply);
     return reply.send(encoding.whole(encoded(await ask(undefined))));
   }

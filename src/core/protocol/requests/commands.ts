@@ -83,4 +83,35 @@ export const commandRequests = {
       eof: z.boolean().describe('Nothing follows, now or later'),
     }),
   },
+  search_output: {
+    summary: 'Searches a command’s output, line by line.',
+    input: z.strictObject({
+      command_id: field.commandId,
+      stream: optional(field.outputStream).describe('stdout by default'),
+      pattern: z.string().min(1).max(field.MAX_PATTERN_LENGTH).describe('The text to find, within one line'),
+      regex: optional(z.boolean()).describe(
+        'Whether `pattern` is a regular expression of [RE2](https://github.com/google/re2/wiki/Syntax)',
+      ),
+      ignore_case: optional(z.boolean()),
+      from_offset: optional(z.int().min(0)).describe('Where to begin, in bytes; 0 by default'),
+      limit: optional(z.int().min(1).max(field.MAX_SEARCH_MATCHES)).describe('Most lines to return; 100 by default'),
+    }),
+    output: z.object({
+      matches: z.array(
+        z.object({
+          offset: z.int().describe('Where the line begins, in bytes; of a line above 16 KiB, the part with the match'),
+          line: z.int().describe('Number of the line, from 1 for the one at `from_offset`'),
+          text: z
+            .string()
+            .max(field.MAX_MATCH_CHARACTERS)
+            .describe('The line, or the part around the match if the line is longer'),
+        }),
+      ),
+      scanned_to: z.int().describe('In bytes: `from_offset` of the next call'),
+      lines: z.int().describe('Line ends from `from_offset` to `scanned_to`: add them to the `line` of the next call'),
+      complete: z
+        .boolean()
+        .describe('Whether everything was searched that the command has printed so far; if not, call again'),
+    }),
+  },
 } as const;

@@ -22,18 +22,39 @@ const llmQuestion = z.strictObject({
 
 const tokens = z.int().optional();
 
+const llmUsage = z
+  .object({
+    prompt_tokens: tokens.describe('Those from a cache included'),
+    completion_tokens: tokens,
+    total_tokens: tokens,
+    cached_tokens: tokens,
+    reasoning_tokens: tokens,
+    cost_usd: z.number().optional(),
+  })
+  .describe('As far as the provider tells; empty when it does not');
+
+/** Most calls that one `list_llm_calls` returns. */
+const MAX_LISTED_CALLS = 200;
+
+const llmCallInfo = z.object({
+  call_id: field.callId,
+  owner: z.string().describe('Name of the token; `local` without one, `reviewer` for the model that reviews commands'),
+  provider: z.enum(LLM_PROVIDERS).nullable().describe('The provider that was asked last; null before the first'),
+  shell_provider: z.string().nullable(),
+  model: z.string().nullable().describe('As the provider tells it, or as the request named it'),
+  state: z.string().describe('`waiting` in the queue of a tool, `running`, `ok`, or the error code'),
+  started_at: field.timestamp,
+  duration_ms: z.number().describe('Until the answer, or so far'),
+  usage: llmUsage.nullable().describe('Null while the call is under way, and after a failure'),
+  resource_usage: resourceUse.nullable().describe('As in the answer'),
+});
+
+/** An LLM call in wire format. */
+export type LlmCallInfo = z.output<typeof llmCallInfo>;
+
 const llmAnswer = z.object({
   content: z.string().describe('The answer; of a tool that works in several steps, its last message'),
-  usage: z
-    .object({
-      prompt_tokens: tokens.describe('Those from a cache included'),
-      completion_tokens: tokens,
-      total_tokens: tokens,
-      cached_tokens: tokens,
-      reasoning_tokens: tokens,
-      cost_usd: z.number().optional(),
-    })
-    .describe('As far as the provider tells; empty when it does not'),
+  usage: llmUsage,
   provider: z.enum(LLM_PROVIDERS),
   shell_provider: z.string().nullable().describe('The command-line tool that answered; null for a service'),
   model: z.string().nullable().describe('As the provider tells it'),
@@ -61,6 +82,17 @@ export const llmRequests = {
     output: z.object({
       call_id: field.callId,
       cancelled: z.boolean().describe('False when no such call is under way'),
+    }),
+  },
+  list_llm_calls: {
+    summary: 'Lists LLM calls: those under way, and the last that have ended. Questions and answers are not kept.',
+    input: z.strictObject({
+      limit: optional(z.int().min(1).max(MAX_LISTED_CALLS)).describe(
+        `Most calls to return; ${MAX_LISTED_CALLS} by default`,
+      ),
+    }),
+    output: z.object({
+      calls: z.array(llmCallInfo).describe('The newest first'),
     }),
   },
   list_llm_providers: {

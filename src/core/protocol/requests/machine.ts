@@ -7,8 +7,24 @@ import { daemonIdentity } from './daemon.js';
 
 const diskFreeMb = z.number().nullable().describe('Free space to keep on the disk of the workspace, in MB');
 
-/** The request about the machine. */
+/** The requests about the machine. */
 export const machineRequests = {
+  examine_machine: {
+    summary:
+      'Checks everything that the daemon needs or can use, as `shell-adapter doctor` does. A finding is kept for 30 seconds.',
+    input: z.strictObject({}),
+    output: z.object({
+      checks: z.array(
+        z.object({
+          name: z.string(),
+          status: z.enum(['ok', 'warn', 'missing']).describe('`missing`: the daemon needs it'),
+          detail: z.string(),
+          fix: field.optional(z.string()).describe('How to fix it'),
+        }),
+      ),
+      checked_at: field.timestamp,
+    }),
+  },
   shell_metadata: {
     summary: 'Describes the machine and the shell that commands run on.',
     input: z.strictObject({}),

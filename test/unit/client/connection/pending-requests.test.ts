@@ -38,6 +38,12 @@ describe('after a lost connection', () => {
     'list_checkpoints',
     'diff_workspace',
     'list_llm_providers',
+    'search_output',
+    'list_llm_calls',
+    'read_audit',
+    'verify_audit',
+    'list_tokens',
+    'examine_machine',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

@@ -22,6 +22,7 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   signal_command: ' aoA',
   wait_command: 'vaoA',
   read_output: 'vaoA',
+  search_output: 'vaoA',
   list_sessions: 'vaoA',
   get_session: 'vaoA',
   reset_session: ' aoA',
@@ -35,7 +36,15 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   llm_call: ' aoA',
   llm_stream: ' aoA',
   cancel_llm: ' aoA',
+  list_llm_calls: 'vaoA',
   list_llm_providers: 'vaoA',
+  read_audit: '  oA',
+  verify_audit: '  oA',
+  list_tokens: '   A',
+  create_token: '   A',
+  rotate_token: '   A',
+  revoke_token: '   A',
+  examine_machine: '  oA',
 };
 
 const LETTERS: Readonly<Record<Role, string>> = { viewer: 'v', agent: 'a', operator: 'o', admin: 'A' };

@@ -1,0 +1,23 @@
+import { examinedSettings } from '../config/derive/examined-settings.js';
+import { examineMachine } from '../doctor/doctor.js';
+import { examineLlmProviders } from '../doctor/llm.js';
+import { Machine } from '../services/machine/machine.js';
+
+import type { RuntimeContext } from './runtime-context.js';
+
+/** Builds the examination of the machine: the checks of `shell-adapter doctor`, without those of a daemon elsewhere. */
+export const buildMachine = ({ configuration, version }: RuntimeContext): Machine =>
+  new Machine(async () => {
+    const current = configuration();
+    const { childEnvironment: env, adapter, llm, file = 'defaults' } = current;
+    const [machine, providers] = await Promise.all([
+      examineMachine({ env, defaultShell: adapter.shell, ...examinedSettings(current) }),
+      examineLlmProviders({ settings: llm, env }),
+    ]);
+    return [
+      { name: 'version', status: 'ok', detail: `shell-adapter ${version}` },
+      ...machine,
+      ...providers,
+      { name: 'configuration', status: 'ok', detail: file },
+    ];
+  });

@@ -1,0 +1,167 @@
+import { RE2JS } from 're2js';
+
+import { AdapterError } from '../errors.js';
+import { MAX_MATCH_CHARACTERS } from '../protocol/fields.js';
+
+/**
+ * Longest part of a line that is searched at a time, in bytes: bounds the time that a regular expression takes. A match
+ * across the border of two parts is not found.
+ */
+export const MAX_LINE_PART_BYTES = 16 * 1024;
+
+/** Characters of a longer line that are shown before its match. */
+const CHARACTERS_BEFORE = 100;
+
+const LF = 10;
+
+/** What is searched for. */
+export interface LinePattern {
+  readonly pattern: string;
+  /** @default false */
+  readonly regex?: boolean | undefined;
+  /** @default false */
+  readonly ignore_case?: boolean | undefined;
+}
+
+/** A line with a match. */
+export interface LineMatch {
+  /** Where the line, or its part, begins, in bytes. */
+  readonly offset: number;
+  /** Number of the line, from 1. */
+  readonly line: number;
+  /** The line, or the part around the match. */
+  readonly text: string;
+}
+
+/** Returns the index of the first match in a line; -1 for none. */
+type Find = (line: string) => number;
+
+/**
+ * Compiles a pattern.
+ * @throws AdapterError INVALID_REQUEST when it is not a regular expression of RE2
+ */
+export function compileLinePattern({ pattern, regex, ignore_case: ignoresCase }: LinePattern): Find {
+  if (regex !== true && ignoresCase !== true) return (line) => line.indexOf(pattern);
+  try {
+    const flags = ignoresCase === true ? RE2JS.CASE_INSENSITIVE : 0;
+    const expression = RE2JS.compile(regex === true ? pattern : RE2JS.quote(pattern), flags);
+    return (line) => {
+      const matcher = expression.matcher(line);
+      return matcher.find() ? matcher.start() : -1;
+    };
+  } catch (error) {
+    const message = `\`pattern\` is no regular expression of RE2: ${(error as Error).message}`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'pattern' }, cause: error });
+  }
+}
+
+/** Searches an output that is passed in pieces, line by line. Each line is searched once and returned at most once. */
+export class LineSearch {
+  /** Lines with a match, at most `limit`. */
+  readonly matches: LineMatch[] = [];
+  readonly #find: Find;
+  readonly #limit: number;
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** Bytes after the last line that was searched. */
+  #rest: Uint8Array = new Uint8Array();
+  #offset: number;
+  #lines = 0;
+  /** A match in the current line was returned already. */
+  #isLineFound = false;
+
+  /** @param offset where the output begins, in bytes */
+  constructor(find: Find, limit: number, offset: number) {
+    this.#find = find;
+    this.#limit = limit;
+    this.#offset = offset;
+  }
+
+  /** Where the part that was not searched yet begins, in bytes. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Line ends so far. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** Whether the limit is reached. */
+  get isFull(): boolean {
+    return this.matches.length >= this.#limit;
+  }
+
+  /**
+   * Searches the lines of the next piece. An incomplete line at its end waits for the next piece.
+   * @param mustPause called after each line; when true, the rest of the piece waits for the next call
+   * @returns whether it was searched to its end; if not, call again, with an empty piece
+   */
+  take(piece: Uint8Array, mustPause: () => boolean): boolean {
+    const bytes = this.#rest.length === 0 ? piece : concat(this.#rest, piece);
+    let from = 0;
+    let isPaused = false;
+    while (!this.isFull && !isPaused) {
+      const end = bytes.indexOf(LF, from);
+      const length = (end === -1 ? bytes.length : end) - from;
+      if (end === -1 && length <= MAX_LINE_PART_BYTES) break;
+      from += this.#takePart(bytes, from, length);
+      isPaused = mustPause();
+    }
+    this.#rest = bytes.subarray(from);
+    return !isPaused && !this.isFull;
+  }
+
+  /** Searches the incomplete line at the end. It stays unsearched for `offset`, because it may become longer. */
+  takeLast(): void {
+    if (this.#rest.length > 0 && !this.isFull) this.#search(this.#rest);
+  }
+
+  /** Searches a line with its end, or as much of it as is searched at a time. Returns the length in bytes. */
+  #takePart(bytes: Uint8Array, from: number, length: number): number {
+    const isWhole = length <= MAX_LINE_PART_BYTES;
+    const end = isWhole ? from + length : borderBefore(bytes, from + MAX_LINE_PART_BYTES);
+    this.#search(bytes.subarray(from, end));
+    const taken = end - from + (isWhole ? 1 : 0);
+    this.#offset += taken;
+    if (isWhole) {
+      this.#lines += 1;
+      this.#isLineFound = false;
+    }
+    return taken;
+  }
+
+  #search(part: Uint8Array): void {
+    if (this.#isLineFound) return;
+    const line = this.#decoder.decode(part).replace(/\r$/, '');
+    const index = this.#find(line);
+    if (index === -1) return;
+    this.#isLineFound = true;
+    this.matches.push({ offset: this.#offset, line: this.#lines + 1, text: excerpt(line, index) });
+  }
+}
+
+/** The part of a long line around a match, without half a surrogate pair at its ends. */
+function excerpt(line: string, index: number): string {
+  if (line.length <= MAX_MATCH_CHARACTERS) return line;
+  const start = Math.max(0, Math.min(index - CHARACTERS_BEFORE, line.length - MAX_MATCH_CHARACTERS));
+  return line
+    .slice(start, start + MAX_MATCH_CHARACTERS)
+    .replace(/^[\uDC00-\uDFFF]/, '')
+    .replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/** The last border between two characters of UTF-8 up to a position. */
+function borderBefore(bytes: Uint8Array, position: number): number {
+  let border = position;
+  // A character has at most three continuation bytes.
+  while (border > position - 3 && ((bytes[border] ?? 0) & 0xc0) === 0x80) border -= 1;
+  return border;
+}
+
+function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
+  if (b.length === 0) return a;
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
