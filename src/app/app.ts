@@ -7,9 +7,8 @@ import type { LogFactory } from '../core/logging/log.js';
 import { NO_METRICS } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { SHELLS } from '../engine/shells/list.js';
-import { AuditLog } from '../services/audit/audit-log.js';
-import { RequestAudit } from '../services/audit/request-audit.js';
 import { sampleWorkload } from '../services/machine/workload.js';
+import type { Notifications } from '../services/notifications/notifications.js';
 import type { Services } from '../services/services.js';
 import { PrometheusMetrics } from '../transports/http/prometheus.js';
 import type { SocketIoServer } from '../transports/socketio/server.js';
@@ -19,6 +18,7 @@ import { buildAccess } from './access.js';
 import { buildAudit } from './audit.js';
 import { CurrentSettings } from './current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
+import { buildNotifications } from './notifications.js';
 import { reload } from './reload.js';
 import type { RuntimeContext } from './runtime-context.js';
 import { buildServices } from './services.js';
@@ -74,26 +74,25 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const metrics = prometheus ?? NO_METRICS;
   const early = { configuration: settings.configuration, limits: settings.limits, log, closers, metrics };
   const engine = await buildEngine(early);
-  const { trail: audit, path: auditPath } = await buildAudit(configuration, secrets, log('audit'), closers);
+  const recording = await buildAudit(configuration, secrets, log('audit'), closers);
+  const notifications = buildNotifications(early, secrets);
   const context: RuntimeContext = {
     ...early,
     version,
-    audit,
-    requestAudit: new RequestAudit(audit),
-    auditLog: new AuditLog(auditPath),
+    ...recording,
+    notifications,
     secrets,
     gate: settings.gate,
     isClosing: () => closing !== undefined,
   };
   const services = buildServices(engine, buildAccess(engine, context), context);
   const { http, server } = buildTransports(services, prometheus, context);
-  const parts = { engine, services, server, settings };
+  const parts = { engine, services, server, settings, notifications };
   if (prometheus) watchWorkload(prometheus, parts);
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
   const address = await http.listen();
   engine.launcher.forbidOwnPort(address.port);
-  const { file = null } = configuration;
-  audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
+  announceStart(context);
   const close = (reason: string) => (closing ??= shutDown(parts, reason, closeAll));
   return {
     url: urlOf(address, configuration),
@@ -106,12 +105,21 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   };
 }
 
+/** Tells the audit log and the webhooks that the daemon takes requests. */
+function announceStart({ audit, notifications, version, configuration }: RuntimeContext): void {
+  const { file = null } = configuration();
+  audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
+  const message = `the daemon has started (version ${version})`;
+  notifications.notify({ event: 'daemon_started', message, details: { version } });
+}
+
 /** The parts of a running daemon. */
 interface Parts {
   readonly engine: Engine;
   readonly services: Services;
   readonly server: SocketIoServer;
   readonly settings: CurrentSettings;
+  readonly notifications: Notifications;
 }
 
 /** Has the gauges of Prometheus read from the running daemon. */
@@ -130,11 +138,12 @@ function urlOf({ address, family, port }: AddressInfo, { socketio }: Configurati
 function reconfigure(
   { configuration: atStart, secrets }: AppOptions,
   next: Configuration,
-  { services: { access, audit }, settings }: Parts,
+  { services: { access, audit }, settings, notifications }: Parts,
 ): readonly string[] {
   const reloaded = reload(atStart, next);
   settings.replace(reloaded.configuration);
   secrets.replace(next.secrets);
+  notifications.configure(reloaded.configuration.notify.webhooks);
   access.refresh();
   audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
   return reloaded.waiting;

@@ -5,17 +5,24 @@ import type { Log } from '../core/logging/log.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { AuditFile } from '../engine/audit/audit-file.js';
 
+import { AuditLog } from '../services/audit/audit-log.js';
+import { RequestAudit } from '../services/audit/request-audit.js';
+
 import type { Disposables } from './disposables.js';
+import type { RuntimeContext } from './runtime-context.js';
 
 /** Most daemons that may share a state directory, each with its own audit log. */
 const MAX_DAEMONS = 64;
 
-/** The audit log of this daemon. */
-interface OpenAudit {
-  readonly trail: AuditTrail;
-  /** Undefined when nothing is recorded. */
-  readonly path: string | undefined;
-}
+/** What writes and reads the audit log of this daemon. */
+type Recording = Pick<RuntimeContext, 'audit' | 'requestAudit' | 'auditLog'>;
+
+/** @param path undefined when nothing is recorded */
+const recording = (audit: AuditTrail, path: string | undefined): Recording => ({
+  audit,
+  requestAudit: new RequestAudit(audit),
+  auditLog: new AuditLog(path),
+});
 
 /**
  * Opens the audit log. It is closed last except for the engine, so that it records every end.
@@ -26,8 +33,8 @@ export async function buildAudit(
   mask: SecretMask,
   log: Log,
   closers: Disposables,
-): Promise<OpenAudit> {
-  if (!audit.enabled) return { trail: NO_AUDIT, path: undefined };
+): Promise<Recording> {
+  if (!audit.enabled) return recording(NO_AUDIT, undefined);
   const open = (path: string) =>
     AuditFile.open({
       path,
@@ -43,7 +50,7 @@ export async function buildAudit(
   const file = audit.isFileChosen ? await open(audit.file) : await openFirstFree(audit.file, open);
   if (file.path !== audit.file) log.warn('another daemon has the audit log; this one has its own', { file: file.path });
   closers.push(() => file[Symbol.asyncDispose]());
-  return { trail: file, path: file.path };
+  return recording(file, file.path);
 }
 
 /**

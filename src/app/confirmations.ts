@@ -1,8 +1,13 @@
 import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
 import { mayDestroy } from '../core/confirmation/bindings.js';
-import { CONFIRMATION_OUTCOMES, type ConfirmationObserver } from '../core/confirmation/record.js';
+import {
+  CONFIRMATION_OUTCOMES,
+  type ConfirmationObserver,
+  type ConfirmationRecord,
+} from '../core/confirmation/record.js';
 import type { Log } from '../core/logging/log.js';
 import type { Metrics } from '../core/metrics/metrics.js';
+import type { Notification } from '../core/notifications/notification.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { OpenAiReviewer } from '../llm/review/openai-reviewer.js';
 import { ProviderReviewer } from '../llm/review/provider-reviewer.js';
@@ -29,10 +34,11 @@ interface Parts {
 /** Creates the confirmations, with the model or operator that decides on them. */
 export function buildConfirmations(
   { connections, checkpoints, llm, access, approvals }: Parts,
-  { configuration, secrets, metrics, audit, log, closers }: RuntimeContext,
+  { configuration, secrets, metrics, audit, notifications, log, closers }: RuntimeContext,
 ): Confirmations {
   const reviewerSettings = () => configuration().confirmation.reviewer;
   const cache = new ReviewCache(() => reviewerSettings().cacheMs);
+  const observer = observe(log('confirmations'), metrics, audit);
   const confirmations = new Confirmations({
     settings: () => confirmationSettings(configuration()),
     connections,
@@ -46,7 +52,10 @@ export function buildConfirmations(
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
     approvals,
     isActive: (principal) => access.isActive(principal),
-    observe: observe(log('confirmations'), metrics, audit),
+    observe: (record) => {
+      observer(record);
+      if (record.event === 'asked' && record.mode === 'operator') notifications.notify(waitingNotification(record));
+    },
   });
   closers.push(() => confirmations[Symbol.asyncDispose]());
   return confirmations;
@@ -110,5 +119,20 @@ function observe(log: Log, metrics: Metrics, audit: AuditTrail): ConfirmationObs
     });
     const outcome = CONFIRMATION_OUTCOMES.find((name) => name === event);
     if (outcome) metrics.confirmationEnded(mode, outcome);
+  };
+}
+
+/** Tells that a request waits for an operator. */
+function waitingNotification(record: ConfirmationRecord): Notification {
+  const { confirmationId, requester, command, commandId, sessionId } = record;
+  const what = command === undefined ? 'input' : 'a command';
+  return {
+    event: 'confirmation_required',
+    message: `${what} of ${requester.name} waits for an operator (${record.class})`,
+    sessionId,
+    commandId,
+    class: record.class,
+    command,
+    details: { confirmation_id: confirmationId, requested_by: requester.name },
   };
 }

@@ -47,9 +47,9 @@ export function buildExecution(
 function buildSessions(
   { pool }: Engine,
   { gate, confirmations, quotas, registry, monitor }: Guards,
-  { configuration, limits, metrics, audit, log, closers }: RuntimeContext,
+  { configuration, limits, metrics, audit, notifications, log, closers }: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
-  const usage = new SessionUsage(monitor, log('monitor'));
+  const usage = new SessionUsage(monitor, log('monitor'), notifications);
   const sessions = new Sessions({
     pool,
     gate,
@@ -70,7 +70,7 @@ function buildCommands(
   { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
   { gate, confirmations, quotas, registry, monitor }: Guards,
   sessions: Sessions,
-  { configuration, limits, metrics, audit, secrets }: RuntimeContext,
+  { configuration, limits, metrics, audit, notifications: notifier, secrets }: RuntimeContext,
 ): Pick<Services, 'commands' | 'inputs'> {
   const inputs = new StreamedInputs({
     pipes: stdinPipes,
@@ -79,9 +79,10 @@ function buildCommands(
       commands.endUnfed(input);
     },
   });
-  const health = new SessionHealth({ env: pool.env });
+  const health = new SessionHealth({ env: pool.env, notifier });
   const place = { limits: () => commandLimits(configuration(), limits()), workspace: pool.cwd, spoolDirectory };
-  const factory = new CommandFactory({ registry, oneShots, quotas, health, metrics, audit, secrets, inputs, ...place });
+  const observers = { metrics, notifier, audit, secrets };
+  const factory = new CommandFactory({ registry, oneShots, quotas, health, inputs, ...observers, ...place });
   const dispatcher = new CommandDispatcher({ sessions, oneShots, health, monitor });
   const commands: Commands = new Commands({
     registry,

@@ -3,6 +3,7 @@ import type { AuditTrail } from '../core/audit/event.js';
 import type { LimitsInForce } from '../core/limits/safety-net.js';
 import type { LogFactory } from '../core/logging/log.js';
 import type { Metrics } from '../core/metrics/metrics.js';
+import type { Notifier } from '../core/notifications/notification.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
 import type { AuditLog } from '../services/audit/audit-log.js';
@@ -29,6 +30,7 @@ export interface RuntimeContext extends EngineContext {
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
   readonly auditLog: AuditLog;
+  readonly notifications: Notifier;
   readonly secrets: SecretMask;
   readonly gate: () => GateSettings;
   readonly isClosing: () => boolean;

@@ -175,7 +175,11 @@ describe('tokens over the wire', () => {
 
   it.each([
     ['create_token', { name: '-', role: 'agent' }, /`name` must be 1 to 64 letters/],
-    ['create_token', { name: 'x', role: 'agent', expires_in: 'soon' }, /`expires_in` must be a whole number and a unit/],
+    [
+      'create_token',
+      { name: 'x', role: 'agent', expires_in: 'soon' },
+      /`expires_in` must be a whole number and a unit/,
+    ],
     ['create_token', { name: 'chief', role: 'agent' }, /there is a token named chief/],
     ['rotate_token', { name_or_id: 'none' }, /there is no token "none"; there are: first/],
     ['revoke_token', { name_or_id: 'none' }, /there is no token "none"/],

@@ -31,7 +31,8 @@ export type DaemonSettings = Partial<
     | 'confirmation'
     | 'sandbox'
     | 'llm'
-    | 'http',
+    | 'http'
+    | 'notify',
     Record<string, unknown>
   >
 >;
@@ -99,6 +100,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.sandbox && { sandbox: settings.sandbox }),
         ...(settings.llm && { llm: settings.llm }),
         ...(settings.http && { http: settings.http }),
+        ...(settings.notify && { notify: settings.notify }),
       }),
     );
     const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];

@@ -6,6 +6,7 @@ import { isLoopback } from '../sections/socketio.js';
 import { buildChildEnvironment } from './child-environment.js';
 import { toCode } from './code-values.js';
 import { type CheckedConfiguration, configurationSchema } from './schema.js';
+import { toWebhooks } from './webhooks.js';
 import { readSecrets } from './secrets.js';
 
 /** Inputs of `toConfiguration` besides the settled values. */
@@ -25,6 +26,7 @@ export interface ConfigurationContext {
 export function toConfiguration(settled: CheckedConfiguration, { file, env, isGiven }: ConfigurationContext) {
   const { adapter, socketio, confirmation, llm, audit, ...rest } = toCode(configurationSchema, settled);
   const resourceLimits = limitsOf(settled.adapter);
+  const webhooks = toWebhooks(settled.notify);
   return {
     ...rest,
     /** Path of the configuration file; undefined without one. */
@@ -44,8 +46,13 @@ export function toConfiguration(settled: CheckedConfiguration, { file, env, isGi
     },
     /** With whether the configuration names the file: no other file is used then. */
     audit: { ...audit, isFileChosen: isGiven(['audit', 'file']) },
+    /** With the names and units of the code. */
+    notify: { webhooks },
     /** Texts that are masked in all output and records. Never print them. */
-    secrets: readSecrets(settled.secrets, env),
+    secrets: [
+      ...readSecrets(settled.secrets, env),
+      ...webhooks.flatMap(({ secret }) => (secret ? [secret.reveal()] : [])),
+    ],
     /** Environment of every shell; nothing else of the daemon's environment is inherited. */
     childEnvironment: buildChildEnvironment(env, settled.adapter.environment),
   };

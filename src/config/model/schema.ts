@@ -7,6 +7,7 @@ import { confirmationSection } from '../sections/confirmation.js';
 import { httpSection } from '../sections/http.js';
 import { llmSection } from '../sections/llm.js';
 import { loggingSection } from '../sections/logging.js';
+import { notifySection } from '../sections/notify.js';
 import { sandboxSection } from '../sections/sandbox.js';
 import { secretsSection } from '../sections/secrets.js';
 import { isLoopback, socketioSection } from '../sections/socketio.js';
@@ -28,6 +29,7 @@ export const configurationSchema = z
     audit: auditSection,
     secrets: secretsSection.prefault({}),
     http: httpSection,
+    notify: notifySection.prefault({}),
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
     if (isLoopback(host)) return;

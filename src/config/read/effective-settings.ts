@@ -39,10 +39,11 @@ export function effectiveSettings(
 function hideSecrets(value: unknown, { isSecret, entries }: Setting): unknown {
   if (isSecret === true) return hideAll(value);
   const hidden = entries.filter((entry) => entry.isSecret === true).map(({ path }) => path);
-  if (!isMapping(value) || hidden.length === 0) return value;
-  return mapValues(value, (entry) =>
-    hidden.reduce((shown, path) => withValueAt(shown, path, hideAll(valueAt(shown, path))), entry),
-  );
+  if (hidden.length === 0) return value;
+  const hideIn = (entry: unknown) =>
+    hidden.reduce((shown, path) => withValueAt(shown, path, hideAll(valueAt(shown, path))), entry);
+  if (Array.isArray(value)) return value.map(hideIn);
+  return isMapping(value) ? mapValues(value, hideIn) : value;
 }
 
 function hideAll(value: unknown): unknown {

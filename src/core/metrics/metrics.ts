@@ -3,6 +3,7 @@ import type { ConfirmationOutcome } from '../confirmation/record.js';
 import type { ErrorCode } from '../errors.js';
 import type { Candidate } from '../llm/resolution.js';
 import type { LlmUsage } from '../llm/usage.js';
+import type { NotificationEvent } from '../notifications/notification.js';
 import type { Resource } from '../limits/limits.js';
 import type { OutputStreamName } from '../protocol/fields.js';
 import type { RequestName } from '../protocol/requests.js';
@@ -58,9 +59,17 @@ export interface Metrics extends EgressMetrics {
   llmAnswered(provider: Candidate, outcome: 'ok' | ErrorCode, durationMs: number): void;
   /** Adds the tokens of an answer, as far as the provider reports them. */
   llmUsed(provider: Candidate, usage: LlmUsage): void;
+  /** Counts a notification to a webhook that was delivered or given up. */
+  notificationEnded(event: NotificationEvent, outcome: NotificationOutcome): void;
   /** Counters of the bytes that commands print. */
   readonly output: OutputMeters;
 }
+
+/** What became of a notification to a webhook. */
+export const NOTIFICATION_OUTCOMES = ['delivered', 'failed', 'dropped'] as const;
+
+/** The outcome of a notification: `dropped` when it was pushed out of a full queue, or the daemon was stopped. */
+export type NotificationOutcome = (typeof NOTIFICATION_OUTCOMES)[number];
 
 /** What became of a connection that a program in a sandbox with an allow-list wanted. */
 export const EGRESS_OUTCOMES = ['allowed', 'refused', 'failed'] as const;
@@ -94,6 +103,7 @@ export const NO_METRICS: Metrics = {
   connectionRefused: noop,
   llmAnswered: noop,
   llmUsed: noop,
+  notificationEnded: noop,
   egressConnected: noop,
   egressTransferred: noop,
   output: { stdout: noop, stderr: noop },

@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.js';
 import type { AuditTrail } from '../../core/audit/event.js';
 import { AdapterError } from '../../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { Notifier } from '../../core/notifications/notification.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
@@ -16,6 +17,7 @@ import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
 import { commandEnded, commandStarted, connectionRefused } from './command-audit.js';
 import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
+import { limitNotification } from '../notifications/limit-notification.js';
 import { type CommandRecord, styleOf } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { Approval } from '../confirmations/confirmation.js';
@@ -35,6 +37,7 @@ export interface CommandFactoryOptions {
   readonly workspace: string;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
+  readonly notifier: Notifier;
   readonly audit: AuditTrail;
   readonly secrets: SecretMask;
   readonly inputs: StreamedInputs;
@@ -139,7 +142,7 @@ export class CommandFactory {
   }
 
   #atEnd(record: CommandRecord, place: 'session' | 'one_shot'): void {
-    const { metrics, audit, inputs } = this.#options;
+    const { metrics, audit, inputs, notifier } = this.#options;
     const { command, owner } = record;
     command.onRefused = (refusal) => {
       const event = connectionRefused(record, refusal);
@@ -152,7 +155,15 @@ export class CommandFactory {
     command.atEnd('metrics', ({ status, durationMs, use, breach }) => {
       metrics.commandEnded(place, status, durationMs);
       metrics.commandUsed(use.cpuMs ?? 0);
-      if (breach) metrics.limitExceeded(breach.resource);
+      if (!breach) return;
+      metrics.limitExceeded(breach.resource);
+      notifier.notify(
+        limitNotification(breach, {
+          sessionId: record.sessionId,
+          commandId: command.id,
+          command: command.spec.command,
+        }),
+      );
     });
     command.atEnd('audit', () => {
       audit.record(commandEnded(record));

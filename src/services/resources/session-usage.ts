@@ -1,8 +1,10 @@
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
+import type { Notifier } from '../../core/notifications/notification.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { renderBreach } from '../registry/rendered-limits.js';
+import { limitNotification } from '../notifications/limit-notification.js';
 import type { ResourceMonitor } from './resource-monitor.js';
 import type { LimitListener } from './limit-monitor.js';
 import type { SessionRecord } from '../registry/session-registry.js';
@@ -12,11 +14,13 @@ import { UsageFollowers } from './usage-followers.js';
 export class SessionUsage {
   readonly #monitor: ResourceMonitor;
   readonly #log: Log;
+  readonly #notifier: Notifier;
   readonly #followers = new UsageFollowers();
 
-  constructor(monitor: ResourceMonitor, log: Log) {
+  constructor(monitor: ResourceMonitor, log: Log, notifier: Notifier) {
     this.#monitor = monitor;
     this.#log = log;
+    this.#notifier = notifier;
   }
 
   /** Monitors a session with a long-running command. */
@@ -53,7 +57,10 @@ export class SessionUsage {
     return {
       onNear: (breach, level, command_id) => {
         channel.announce('resource_warning', { session_id: id, command_id, level, ...renderBreach(breach) });
-        if (level === 'exceeded') this.#log.warn('a limit was exceeded', { session_id: id, command_id, ...breach });
+        if (level !== 'exceeded') return;
+        this.#log.warn('a limit was exceeded', { session_id: id, command_id, ...breach });
+        // The end of a command reports its own.
+        if (command_id === null) this.#notifier.notify(limitNotification(breach, { sessionId: id }));
       },
       onUsage: (usage) => {
         this.#followers.tell(id, usage);

@@ -5,6 +5,7 @@ import { CORE_TOOLS, type HealthFacts } from '../../core/health/facts.js';
 import { disturbedModes } from '../../core/health/terminal-modes.js';
 import { readSavedState, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
+import type { Notifier } from '../../core/notifications/notification.js';
 import type { Session } from '../../engine/session/session.js';
 import { findProgram } from '../../engine/shells/list.js';
 import type { SessionRecord } from '../registry/session-registry.js';
@@ -37,6 +38,7 @@ interface Health {
 export interface SessionHealthOptions {
   /** Environment in which shells are started. */
   readonly env: Readonly<Record<string, string>>;
+  readonly notifier: Notifier;
 }
 
 /**
@@ -44,11 +46,13 @@ export interface SessionHealthOptions {
  * result, and immediately to clients that follow the session.
  */
 export class SessionHealth {
+  readonly #notifier: Notifier;
   readonly #startPath: string;
   readonly #tools: readonly string[];
   readonly #health = new WeakMap<SessionRecord, Health>();
 
-  constructor({ env }: SessionHealthOptions) {
+  constructor({ env, notifier }: SessionHealthOptions) {
+    this.#notifier = notifier;
     this.#startPath = env['PATH'] ?? '';
     this.#tools = CORE_TOOLS.filter((name) => findProgram(name, this.#startPath) !== undefined);
   }
@@ -96,7 +100,14 @@ export class SessionHealth {
     health.known = new Set(warnings.map(({ message }) => message));
     // Warnings that are no longer true are dropped.
     health.pending = [...health.pending.filter(({ message }) => health.known.has(message)), ...fresh];
-    if (fresh.length > 0) record.channel.announce('health_warning', { session_id: record.id, warnings: fresh });
+    if (fresh.length === 0) return;
+    record.channel.announce('health_warning', { session_id: record.id, warnings: fresh });
+    this.#notifier.notify({
+      event: 'health',
+      message: `a session of ${record.owner.name} is not healthy: ${fresh.map(({ code }) => code).join(', ')}`,
+      sessionId: record.id,
+      details: { warnings: fresh },
+    });
   }
 
   /**

@@ -11,9 +11,11 @@ import type {
   CommandKind,
   EgressOutcome,
   Metrics,
+  NotificationOutcome,
   OutputMeters,
   ShellReplacement,
 } from '../../core/metrics/metrics.js';
+import type { NotificationEvent } from '../../core/notifications/notification.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import { CommandMetrics } from './command-metrics.js';
@@ -21,6 +23,7 @@ import { EgressCounters } from './egress-metrics.js';
 import { registerGauges, type Sample } from './gauges.js';
 import { Instruments } from './instruments.js';
 import { LlmMetrics } from './llm-metrics.js';
+import { NotificationMetrics } from './notification-metrics.js';
 import { registerProcessMetrics } from './process-metrics.js';
 import { RequestMetrics } from './request-metrics.js';
 import type { Exposition } from './routes.js';
@@ -40,6 +43,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #requests: RequestMetrics;
   readonly #llm: LlmMetrics;
   readonly #egress: EgressCounters;
+  readonly #notifications: NotificationMetrics;
 
   /**
    * @param registry where the metrics are registered; they are exported in the order of their registration
@@ -55,6 +59,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#requests = new RequestMetrics(instruments);
     this.#llm = new LlmMetrics(registry);
     this.#egress = new EgressCounters(instruments);
+    this.#notifications = new NotificationMetrics(instruments);
     this.output = this.#commands.output;
   }
 
@@ -100,6 +105,10 @@ export class PrometheusMetrics implements Metrics, Exposition {
 
   llmUsed(provider: Candidate, usage: LlmUsage): void {
     this.#llm.used(provider, usage);
+  }
+
+  notificationEnded(event: NotificationEvent, outcome: NotificationOutcome): void {
+    this.#notifications.ended(event, outcome);
   }
 
   egressConnected(outcome: EgressOutcome): void {
