@@ -34,8 +34,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const { access } = entrance;
   const confirmations = buildConfirmations({ connections, checkpoints, llm, access, approvals }, context);
   const quotas = new Quotas(() => quotaLimits(context.configuration()));
-  const approvalGuard = buildApprovalGuard(approvals, checkpoints, context);
-  const gate = buildGate(engine, checkpoints, approvalGuard, context);
+  const gate = buildGate(engine, checkpoints, buildApprovalGuard(approvals, checkpoints, context), context);
   const guards = { gate, confirmations, quotas, registry, monitor };
   const { sessions, usage, commands, inputs } = buildExecution(engine, guards, context);
   return {

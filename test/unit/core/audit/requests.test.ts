@@ -6,6 +6,12 @@ import { type RequestName, requests } from '../../../../src/core/protocol/reques
 
 const names = Object.keys(requests) as RequestName[];
 
+/** Requests for more than viewers that change nothing. */
+const LOOKS: readonly RequestName[] = [
+  ...(['check_command', 'list_confirmations', 'list_remembered_approvals'] as const),
+  ...(['read_audit', 'verify_audit', 'list_tokens', 'examine_machine'] as const),
+];
+
 describe('which requests are recorded', () => {
   it('is said of every request', () => {
     expect(Object.keys(RECORDED)).toEqual(names);
@@ -25,7 +31,7 @@ describe('which requests are recorded', () => {
   );
 
   it.each(names.filter((name) => !PERMISSIONS[name].includes('viewer')))('%s is, if it changes something', (name) => {
-    const onlyLooks = ['check_command', 'list_confirmations', 'list_remembered_approvals'].includes(name);
+    const onlyLooks = LOOKS.includes(name);
     // What a command starts has records of its own.
     expect(isRecorded(name, 'ok')).toBe(!onlyLooks && name !== 'execute_command');
     expect(isRecorded(name, 'INVALID_REQUEST')).toBe(!onlyLooks);
