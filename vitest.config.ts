@@ -7,6 +7,8 @@ const PROCESS_TEST_TIMEOUT_MS = 150_000;
  * listed at the end of the run. Elsewhere it has failed.
  */
 const REPEATS = process.env['CI'] === undefined ? 0 : 2;
+/** A given number of inputs is a test like others; a search for faults is not repeated. */
+const FUZZ_REPEATS = process.env['FUZZ_INPUTS'] === undefined ? 0 : REPEATS;
 /** Tests of processes wait half of the time: a third worker uses what two leave of two cores. */
 const PROCESS_TEST_WORKERS = 3;
 /** A page that installs and builds the project. */
@@ -71,7 +73,7 @@ export default defineConfig({
       // As long as they are asked to: scripts/fuzz.mjs and scripts/soak.mjs say how long.
       ...(process.env['FUZZ_SECONDS'] === undefined
         ? []
-        : [{ test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], ...ALONE } }]),
+        : [{ test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], retry: FUZZ_REPEATS, ...ALONE } }]),
       ...(process.env['SOAK_MINUTES'] === undefined
         ? []
         : [{ test: { name: 'soak', include: ['test/soak/*.test.ts'], ...ALONE } }]),
