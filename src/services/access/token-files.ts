@@ -1,24 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import type { Role } from '../../core/access/roles.js';
 import { storedToken, type Token } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, tokenIdFrom } from '../../core/ids.js';
+import { writePrivateFile } from '../../engine/system/private-file.js';
 
 /** Length of a secret in bytes: with 256 random bits, a plain hash is as good as a slow one. */
 const SECRET_BYTES = 32;
@@ -93,7 +81,7 @@ export class TokenFiles {
     let issued: IssuedToken | undefined;
     try {
       issued = this.create({ name: 'first', role: 'admin', lifeMs: undefined });
-      writeFile(this.firstSecretFile, `${issued.secret}\n`);
+      writePrivateFile(this.firstSecretFile, `${issued.secret}\n`);
       return issued;
     } catch (error) {
       // A token with an unknown secret would prevent the next start from creating one.
@@ -135,7 +123,7 @@ export class TokenFiles {
     const old = this.find(nameOrId);
     const isFirst = this.#isFirst(old);
     const issued = this.#issue(old);
-    if (isFirst) writeFile(this.firstSecretFile, `${issued.secret}\n`);
+    if (isFirst) writePrivateFile(this.firstSecretFile, `${issued.secret}\n`);
     return issued;
   }
 
@@ -148,7 +136,7 @@ export class TokenFiles {
     const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
     const token = { ...facts, sha256: hashOf(secret).toString('hex') };
     // The id is the file name.
-    writeFile(this.#fileOf(token), `${JSON.stringify({ ...token, id: undefined }, null, 2)}\n`);
+    writePrivateFile(this.#fileOf(token), `${JSON.stringify({ ...token, id: undefined }, null, 2)}\n`);
     return { token, secret };
   }
 
@@ -198,24 +186,6 @@ function readIfThere(file: string): string | undefined {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** Writes a file that only this user can read; it appears complete or not at all. */
-function writeFile(file: string, content: string): void {
-  const unfinished = `${file}.${randomBytes(6).toString('hex')}.new`;
-  const descriptor = openSync(unfinished, 'wx', 0o600);
-  try {
-    try {
-      writeSync(descriptor, content);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(unfinished, file);
-  } catch (error) {
-    rmSync(unfinished, { force: true });
     throw error;
   }
 }

@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { z } from 'zod';
@@ -19,6 +9,7 @@ import { findRuleProblem } from '../../core/confirmation/remembered-rule.js';
 import { AdapterError } from '../../core/errors.js';
 import type { TestedRule } from '../../core/policy/decision/rule-tests.js';
 import { COMMAND_CLASSES } from '../../core/policy/model/classes.js';
+import { writePrivateFile } from '../../engine/system/private-file.js';
 
 /** An approval of the scope `always`, with its rule. */
 export interface StoredApproval extends RememberedApproval {
@@ -90,20 +81,10 @@ export function readApprovals(file: string): StoredApprovals {
  * @throws AdapterError APPROVALS_UNAVAILABLE when it cannot be written
  */
 export function writeApprovals(file: string, approvals: readonly StoredApproval[]): void {
-  const unfinished = `${file}.new`;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    rmSync(unfinished, { force: true });
-    const descriptor = openSync(unfinished, 'wx', 0o600);
-    try {
-      writeSync(descriptor, `${JSON.stringify({ version: VERSION, approvals: approvals.map(toStored) }, null, 2)}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(unfinished, file);
+    writePrivateFile(file, `${JSON.stringify({ version: VERSION, approvals: approvals.map(toStored) }, null, 2)}\n`);
   } catch (error) {
-    rmSync(unfinished, { force: true });
     const message = `remembered approvals cannot be written to ${file}: ${(error as Error).message}`;
     throw new AdapterError('APPROVALS_UNAVAILABLE', message, { cause: error, details: { file } });
   }

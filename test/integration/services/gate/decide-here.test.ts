@@ -12,7 +12,7 @@ import { decideHere } from '../../../../src/services/gate/decide-here.js';
 
 const POLICY = withoutCheckpoints({ actions: PRESETS.balanced, rules: [] });
 
-/** Files and links of a checkout that somebody else has prepared. */
+/** Files and links, some of which lead out of the workspace. */
 const PREPARE = `
 mkdir -p space/src space/deploy home/.ssh home/project real-space other
 ln -s ../real-space linked-space
