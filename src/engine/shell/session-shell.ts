@@ -306,6 +306,8 @@ export class SessionShell {
   async #run(text: string): Promise<ShellReport | undefined> {
     const shell = this.#shell;
     const slot = await shell.takeSlot();
+    // Nothing reports an exit that was delivered before.
+    if (shell.terminal.hasExited) return undefined;
     const done = new Deferred<ShellReport | undefined>();
     const nonce = this.send({ slot, text, number: this.nextNumber(), isOnTerminal: false });
     this.#internal = { nonce, done };

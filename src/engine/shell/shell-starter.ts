@@ -46,7 +46,7 @@ export class ShellStarter {
   }
 
   /**
-   * Starts a shell; tries once more if it is not ready in time.
+   * Starts a shell; tries once more if it is not ready in time, or is killed right after.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async startWithRetry(kind: ShellKind): Promise<ShellProcess> {
@@ -54,7 +54,7 @@ export class ShellStarter {
     try {
       return await this.start(kind, first);
     } catch (error) {
-      if (!(error instanceof StartTimeout)) throw error;
+      if (!(error instanceof FailedStart)) throw error;
       this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
       return this.start(kind, second);
     }
@@ -75,9 +75,11 @@ export class ShellStarter {
     const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher, network });
     this.#starting.add(shell);
     try {
-      if (!(await settledWithin(shell.ready, timeoutMs))) throw new StartTimeout(shell, timeoutMs);
+      if (!(await settledWithin(shell.ready, timeoutMs))) throw new FailedStart(shell, lateness(shell, timeoutMs));
       // The shell waits for its first command now: no fork can be missed meanwhile.
       await shell.group.begin(shell.root.sessionLeader, false);
+      // Its exit was delivered when there was no listener yet: a session would wait for it in vain.
+      if (shell.terminal.hasExited) throw new FailedStart(shell, 'ended as soon as it had come up');
     } catch (error) {
       this.discard(shell);
       throw error;
@@ -124,11 +126,14 @@ export class ShellStarter {
   }
 }
 
-/** A shell was not ready in time. */
-class StartTimeout extends AdapterError {
-  constructor({ pid, installed }: ShellProcess, timeoutMs: number) {
-    const { state, waitsIn } = whereabouts(pid);
-    const where = `state ${state}, waits in ${waitsIn}`;
-    super('SHELL_FAILED', `${installed.path} did not come up in ${timeoutMs / 1000} s (${where})`);
+/** A shell was not ready in time, or has ended since. */
+class FailedStart extends AdapterError {
+  constructor({ installed }: ShellProcess, what: string) {
+    super('SHELL_FAILED', `${installed.path} ${what}`);
   }
+}
+
+function lateness({ pid }: ShellProcess, timeoutMs: number): string {
+  const { state, waitsIn } = whereabouts(pid);
+  return `did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
 }

@@ -43,8 +43,9 @@ export class ShellHarness implements AsyncDisposable {
   /** A directory for the test's files. */
   readonly root: string;
   readonly #runtime: RuntimeDirectory;
+  /** Creates the process group of each shell. */
+  readonly mechanism: LimitMechanism;
   readonly #pool: ShellPool;
-  readonly #mechanism: LimitMechanism;
   readonly #descriptorsBefore: number;
 
   private constructor(
@@ -57,12 +58,12 @@ export class ShellHarness implements AsyncDisposable {
     this.root = root;
     this.installed = installed;
     this.#runtime = runtime;
-    this.#mechanism = mechanism;
+    this.mechanism = mechanism;
     const env = { PATH, HOME: this.root, LANG: 'C.UTF-8', TERM: 'dumb', PAGER: 'cat' };
     this.#pool = new ShellPool({
       runtime: this.#runtime,
       defaultShell: this.installed,
-      mechanism: this.#mechanism,
+      mechanism: this.mechanism,
       cwd: this.root,
       env,
       isLimited: () => false,
@@ -138,7 +139,7 @@ export class ShellHarness implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]();
-    this.#mechanism[Symbol.dispose]();
+    this.mechanism[Symbol.dispose]();
     removeRuntimeDirectory(this.#runtime.path);
     rmSync(this.root, { recursive: true, force: true });
   }

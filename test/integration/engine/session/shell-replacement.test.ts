@@ -1,9 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type * as nodePty from 'node-pty';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { ShellHarness } from '../../../contract/shells/harness.js';
 
 /** Ignores SIGTERM, so that the end of its shell takes the whole grace. */
 const STUBBORN = `sh -c 'trap "" TERM; echo up; while :; do sleep 300; done' &`;
+
+/** Resolves when the exit of the terminal that was opened last has been reported. */
+let lastExit: Promise<unknown>;
+
+vi.mock('node-pty', async (importOriginal) => {
+  const original = await importOriginal<typeof nodePty>();
+  const spawn: typeof nodePty.spawn = (...args) => {
+    const terminal = original.spawn(...args);
+    lastExit = new Promise((resolve) => terminal.onExit(resolve));
+    return terminal;
+  };
+  return { ...original, spawn };
+});
 
 let bench: ShellHarness;
 
@@ -37,6 +51,47 @@ describe('a shell that is replaced', () => {
     const next = await session.run('echo on');
     expect(next).toMatchObject({ status: 'completed', stdout: 'on\n', sessionState: 'restarted' });
     expect(next.warnings.map(({ code }) => code)).toContain('SHELL_ENDED');
+  });
+});
+
+describe('a shell that is killed before a session has it', () => {
+  /** Kills the next shells when they are ready, and holds them back until their exit has been reported. */
+  function killNext(count: number): void {
+    let left = count;
+    const create = bench.mechanism.createGroup.bind(bench.mechanism);
+    vi.spyOn(bench.mechanism, 'createGroup').mockImplementation((...args) => {
+      const group = create(...args);
+      const begin = group.begin.bind(group);
+      group.begin = async (pid, hasEntered) => {
+        await begin(pid, hasEntered);
+        if ((left -= 1) < 0) return;
+        process.kill(pid, 'SIGKILL');
+        await lastExit;
+      };
+      return group;
+    });
+  }
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('is not used: another one is started', async () => {
+    killNext(1);
+    await using session = await bench.openSession();
+    expect(await session.run('echo on')).toMatchObject({ status: 'completed', stdout: 'on\n', warnings: [] });
+  });
+
+  it('fails the opening when the second one is killed too', async () => {
+    killNext(2);
+    await expect(bench.openSession()).rejects.toThrow(/bash ended as soon as it had come up/);
+  });
+
+  it('does not leave a session without an answer when it should have replaced another', async () => {
+    await using session = await bench.openSession();
+    killNext(1);
+    expect(await session.run('kill -KILL $$')).toMatchObject({ sessionState: 'restarted' });
+    expect(await session.run('echo on')).toMatchObject({ status: 'completed', stdout: 'on\n' });
   });
 });
 
