@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+
+import { readRegularFile } from './regular-file.js';
 
 /** Largest file whose content is compared, in bytes; of a larger one, size and time of change are. */
 const MAX_BYTES = 1024 * 1024;
@@ -7,13 +9,12 @@ const MAX_BYTES = 1024 * 1024;
 /** Identifies the content of a regular file; empty for one that cannot be read, and for a pipe, which would block. */
 export function contentOf(path: string): string {
   try {
-    const found = statSync(path);
-    const { size, mtimeMs } = found;
-    if (!found.isFile()) return '';
+    const { size, mtimeMs } = statSync(path);
     if (size > MAX_BYTES) return `${size} ${mtimeMs}`;
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
+    const content = readRegularFile(path, MAX_BYTES);
+    return content ? createHash('sha256').update(content).digest('hex') : '';
   } catch {
-    // ENOENT, EISDIR, EACCES: there is nothing to compare.
+    // ENOENT, EACCES: there is nothing to compare.
     return '';
   }
 }

@@ -1,12 +1,15 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import type { Finding } from '../../core/policy/model/finding.js';
+import { readRegularFile } from '../../engine/system/regular-file.js';
 
 /** Most directories that are searched for a repository, upwards. */
 const MAX_DEPTH = 64;
 /** Largest file of settings that is read, in bytes; a larger one counts as running programs. */
 const MAX_BYTES = 256 * 1024;
+/** Read of a file, in bytes: of a larger one more than the characters that count, which have up to four bytes each. */
+const MAX_READ_BYTES = 4 * (MAX_BYTES + 1);
 
 /** Settings with which git runs a program though it is only asked to show something. Source: git-config(1). */
 const RUNNING =
@@ -75,10 +78,6 @@ function settingsIn(text: string): readonly Setting[] {
 
 /** A file's text; undefined when there is none. */
 function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // ENOENT; EACCES and EISDIR: git cannot read it either.
-    return undefined;
-  }
+  // EACCES and EISDIR: git cannot read it either.
+  return readRegularFile(path, MAX_READ_BYTES)?.toString('utf8');
 }
