@@ -1,10 +1,21 @@
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 import { type LivenessMarker, createInstanceId } from './liveness-marker.js';
 import { ownUid } from '../system/own-user.js';
+import { type FileOwner, makeDirectoryFor } from '../user/file-owner.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
 const TMPFS_MAGIC = 0x01021994;
@@ -27,17 +38,37 @@ function fastestDirectories(): string[] {
   return [...usable, tmpdir()];
 }
 
-/** Creates a directory that only this user can enter, and rejects one that another user has prepared. */
+/** Mode of a directory in which the processes of other users have directories of their own: it can be passed, not listed. */
+const PASSABLE = 0o711;
+
+/**
+ * Creates a directory that only this user can read or change, and rejects one that another user has prepared. Others may
+ * be able to pass through one that exists.
+ */
 export function makePrivate(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const stat = lstatSync(path);
-  if (!stat.isDirectory() || stat.uid !== ownUid() || (stat.mode & 0o077) !== 0) {
+  if (!stat.isDirectory() || stat.uid !== ownUid() || (stat.mode & 0o066) !== 0) {
     throw new AdapterError('INTERNAL', `${path} is not a private directory of this user: remove it`);
   }
 }
 
+/** Where the FIFOs and files of processes are. */
+export interface ProcessDirectory {
+  readonly path: string;
+  /** Id of this instance of the daemon, the prefix of the tags of all its processes. */
+  readonly instance: string;
+  /** The user of the processes, if it is not the daemon's. */
+  readonly owner?: FileOwner | undefined;
+  /**
+   * Creates the directory again if it has been removed.
+   * @throws Error when that cannot be done
+   */
+  ensure(): void;
+}
+
 /** A daemon's directory for FIFOs and files with the lifetime of the daemon. */
-export class RuntimeDirectory {
+export class RuntimeDirectory implements ProcessDirectory {
   readonly path: string;
   /** Id of this instance of the daemon, the prefix of the tags of all its processes. */
   readonly instance: string;
@@ -68,6 +99,32 @@ export class RuntimeDirectory {
   #make(): void {
     makePrivate(dirname(this.path));
     makePrivate(this.path);
+  }
+}
+
+/**
+ * The directory of another user's processes, below that of the daemon. It belongs to the daemon, and so does everything
+ * in it but the files that are for that user: a user that could replace entries could make the daemon follow its links.
+ */
+export class UserRuntimeDirectory implements ProcessDirectory {
+  readonly path: string;
+  readonly instance: string;
+  readonly owner: FileOwner;
+  readonly #parent: RuntimeDirectory;
+
+  constructor(parent: RuntimeDirectory, owner: FileOwner) {
+    this.#parent = parent;
+    this.owner = owner;
+    this.instance = parent.instance;
+    this.path = join(parent.path, `user-${owner.uid}`);
+    this.ensure();
+  }
+
+  ensure(): void {
+    if (existsSync(this.path)) return;
+    this.#parent.ensure();
+    for (const path of [dirname(this.#parent.path), this.#parent.path]) chmodSync(path, PASSABLE);
+    makeDirectoryFor(this.owner, this.path);
   }
 }
 

@@ -15,6 +15,7 @@ import { NamespacePids } from '../process/namespace-pids.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import { placeStdin, StdinPipe } from '../output/stdin-pipe.js';
+import { type FileOwner, writeFileFor } from '../user/file-owner.js';
 
 /** Options of a process without a session. */
 export interface OneShotProgram {
@@ -62,6 +63,8 @@ export class OneShotProcess {
   /** Namespace pids, as reported to clients. */
   readonly numbers = new NamespacePids(() => this.root);
   readonly #process: StartedProcess;
+  /** The user of the process, if it is not the daemon's. */
+  readonly #owner: FileOwner | undefined;
   /** Files of the command. */
   readonly #files: string[] = [];
   #sandboxRoot: ProcessRoot | undefined;
@@ -74,6 +77,7 @@ export class OneShotProcess {
     this.way = launcher.wayOf(program);
     this.pipes = pipes;
     this.network = program.network;
+    this.#owner = launcher.owner;
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program, launcher);
     this.#process = starter.start({ ...message, joinFiles: group.joinFiles, leaveFiles: group.leaveFiles });
@@ -156,7 +160,7 @@ export class OneShotProcess {
     if (stdin === undefined) return undefined;
     const path = stdinPath(this.pipes);
     this.#files.push(path);
-    placeStdin(path, stdin);
+    placeStdin(path, stdin, this.#owner);
     return path;
   }
 
@@ -164,7 +168,7 @@ export class OneShotProcess {
   sendRequest(text: RequestText): void {
     const path = requestFile(this.pipes);
     this.#files.push(path);
-    writeFileSync(path, text, { mode: 0o600 });
+    writeFileFor(this.#owner, path, text);
     writeSync(this.pipes.requestFd, 'go\n');
   }
 
@@ -186,7 +190,7 @@ export class OneShotProcess {
     return {
       file: launcherFile,
       args: launcherArgs,
-      cwd,
+      cwd: launcher.startDirectory(cwd),
       env: { ...env, ...markersOf(tag, takesRequest) },
       stdin: this.#openStdin(stdin) ?? null,
       stdout: out.path,

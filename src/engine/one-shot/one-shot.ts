@@ -10,6 +10,7 @@ import { type ReportedProcess, reportProcesses } from '../process/reported-proce
 import { markStart, type StartMarker } from '../process/start-marker.js';
 import { noteKernelActions } from '../session/session-limit-target.js';
 import type { InstalledShell } from '../shells/list.js';
+import { quote } from '../shells/shell.js';
 import { oneShotText } from '../shells/one-shot-text.js';
 import { BACKGROUND_ENDED, commandEnd, failedStart, findLeft, mayHaveLeft } from './one-shot-end.js';
 import { oneShotLimitTarget, type OnLongRunning, startWithLimits } from './one-shot-limit-target.js';
@@ -79,7 +80,7 @@ export class OneShotRunner implements AsyncDisposable {
       if (command.spec.stdinPipe) await command.spec.stdinPipe.make();
       command.start();
       const beginning = markStart();
-      const process = command.spec.args ? await this.#startProgram(command) : await this.#startText(command);
+      const process = this.#startsProgram(command) ? await this.#startProgram(command) : await this.#startText(command);
       this.#follow({ command, process, beginning }, onLingering);
     } catch (error) {
       command.finish(failedStart(command, error as NodeJS.ErrnoException, this.#options.env['PATH']));
@@ -129,6 +130,14 @@ export class OneShotRunner implements AsyncDisposable {
 
   // --- starting ---------------------------------------------------------------------------------------------------
 
+  /**
+   * Whether a program is started without a shell. For another user a shell execs it: what changes the user runs as root,
+   * and must not get the command's variables, such as LD_PRELOAD.
+   */
+  #startsProgram({ spec }: Command): boolean {
+    return spec.args !== undefined && this.#options.launcher.owner === undefined;
+  }
+
   async #startProgram(command: Command): Promise<OneShotProcess> {
     const { spec } = command;
     const process = await this.#shells.start({
@@ -150,7 +159,7 @@ export class OneShotRunner implements AsyncDisposable {
     startWithLimits(command, process);
     try {
       const stdinFile = process.placeStdin(spec.stdin ?? spec.stdinPipe);
-      process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: spec.command }));
+      process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: textOf(spec) }));
     } catch (error) {
       this.#shells.dismiss(process);
       throw error;
@@ -241,6 +250,10 @@ export class OneShotRunner implements AsyncDisposable {
     this.#shells.refillNow();
   }
 }
+
+/** The text that a shell runs for a command: a program with arguments takes its place. */
+const textOf = ({ command, args }: Command['spec']): string =>
+  args ? `exec ${[command, ...args].map(quote).join(' ')}` : command;
 
 /** Ends what is still running of a terminated command; returns the processes that survive. */
 async function endRest({ process, termination }: Flight): Promise<ProcessEntry[]> {

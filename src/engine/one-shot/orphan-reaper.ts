@@ -7,7 +7,7 @@ import { plainRoot } from '../process/process-root.js';
 import type { ProcessEntry } from '../process/process-table.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
 import { findMarkedOnly, findSessionProcesses, findTaggedWith } from '../process/find-processes.js';
-import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { ProcessDirectory } from '../instance/runtime-directory.js';
 
 /**
  * Delay of the sweep, in milliseconds: one walk over /proc searches for processes that left their group, for all
@@ -34,7 +34,7 @@ export interface EndedOneShot {
 /** Dependencies of `OrphanReaper`. */
 export interface OrphanReaperOptions {
   /** Its instance id is the prefix of the processes' tags. */
-  readonly runtime: Pick<RuntimeDirectory, 'instance'>;
+  readonly runtime: Pick<ProcessDirectory, 'instance'>;
   /** Processes of programs that are not shells carry the starter's session mark. */
   readonly starter: Pick<ProcessStarter, 'tag'>;
   /** Time between SIGTERM and SIGKILL. */

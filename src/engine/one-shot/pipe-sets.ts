@@ -1,10 +1,11 @@
-import { closeSync, existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 import { drain, makeFifos, openBoth } from '../system/fifo.js';
 import { OutputPipe } from '../output/output-pipe.js';
-import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { ProcessDirectory } from '../instance/runtime-directory.js';
+import { makeDirectoryFor } from '../user/file-owner.js';
 
 /** Sets created by one process. */
 const SETS_AT_ONCE = 8;
@@ -28,7 +29,7 @@ export const isThere = ({ path }: PipeSet): boolean => existsSync(`${path}.req`)
 
 /** Pool of named pipes for one-shot commands, each reused by one command after another. */
 export class PipeSets implements Disposable {
-  readonly #runtime: RuntimeDirectory;
+  readonly #runtime: ProcessDirectory;
   readonly #free: PipeSet[] = [];
   readonly #all = new Set<PipeSet>();
   #made = 0;
@@ -36,7 +37,7 @@ export class PipeSets implements Disposable {
   #isClosed = false;
 
   /** @param runtime directory of the pipes; if it is removed, it is created again with the next sets */
-  constructor(runtime: RuntimeDirectory) {
+  constructor(runtime: ProcessDirectory) {
     this.#runtime = runtime;
   }
 
@@ -88,9 +89,13 @@ export class PipeSets implements Disposable {
     this.#runtime.ensure();
     const parent = join(this.#runtime.path, 'one-shots');
     const directories = Array.from({ length: SETS_AT_ONCE }, () => join(parent, String(this.#made++)));
-    for (const directory of directories) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const { owner } = this.#runtime;
+    for (const directory of [parent, ...directories]) makeDirectoryFor(owner, directory);
     const paths = directories.map((directory) => join(directory, 'one-shot'));
-    await makeFifos(paths.flatMap((path) => [`${path}.out`, `${path}.err`, `${path}.req`]));
+    await makeFifos(
+      paths.flatMap((path) => [`${path}.out`, `${path}.err`, `${path}.req`]),
+      owner,
+    );
     if (this.#isClosed) return;
     for (const path of paths) {
       const set = {

@@ -1,7 +1,7 @@
 import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism, ProcessGroup } from '../limits/mechanism.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
@@ -21,7 +21,7 @@ const PIPE_RETRY_MS = 50;
 
 /** Dependencies of `WarmShells`. */
 export interface WarmShellsOptions {
-  readonly runtime: RuntimeDirectory;
+  readonly runtime: ProcessDirectory;
   readonly starter: ProcessStarter;
   readonly launcher: Launcher;
   readonly shell: InstalledShell;

@@ -1,8 +1,9 @@
-import { closeSync, constants, linkSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 
 import { makeFifos, openReader } from '../system/fifo.js';
+import { type FileOwner, writeFileFor } from '../user/file-owner.js';
 
 /**
  * High water: from this many unread bytes on, no more input is accepted. A client that waits for its responses never
@@ -32,6 +33,7 @@ const openWriter = (path: string): number => openSync(path, constants.O_WRONLY |
  */
 export class StdinPipe {
   readonly #path: string;
+  readonly #owner: FileOwner | undefined;
   readonly #waiting: Buffer[] = [];
   readonly #waiters: ((room: Room) => void)[] = [];
   #bytes = 0;
@@ -46,9 +48,13 @@ export class StdinPipe {
   #hasEnded = false;
   #isClosed = false;
 
-  /** @param path of the FIFO, in a directory that only this user can enter; nothing is created yet */
-  constructor(path: string) {
+  /**
+   * @param path of the FIFO, in a directory that only this user can enter; nothing is created yet
+   * @param owner the user of the command, if it is not the daemon's
+   */
+  constructor(path: string, owner?: FileOwner) {
     this.#path = path;
+    this.#owner = owner;
   }
 
   /** Bytes that were written so far. */
@@ -143,7 +149,7 @@ export class StdinPipe {
 
   async #make(): Promise<void> {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-    await makeFifos([this.#path]);
+    await makeFifos([this.#path], this.#owner);
     this.#isMade = true;
     if (this.#isClosed) rmSync(this.#path, { force: true });
   }
@@ -220,13 +226,14 @@ export class StdinPipe {
 /**
  * Places a command's standard input where a shell opens it: text as a file, a stream as a FIFO. An existing file is
  * replaced.
+ * @param owner the user of the command, if it is not the daemon's
  */
-export function placeStdin(path: string, stdin: string | StdinPipe): void {
+export function placeStdin(path: string, stdin: string | StdinPipe, owner?: FileOwner): void {
   if (stdin instanceof StdinPipe) {
     stdin.offerAt(path);
     return;
   }
   // The path may be the FIFO of an earlier command, which must not be written to.
   rmSync(path, { force: true });
-  writeFileSync(path, stdin, { mode: 0o600 });
+  writeFileFor(owner, path, stdin);
 }

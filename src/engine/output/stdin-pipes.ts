@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 
-import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import { StdinPipe } from './stdin-pipe.js';
 
 /** Creates pipes for streamed standard input, in the runtime directory. */
 export class StdinPipes {
-  readonly #runtime: RuntimeDirectory;
+  readonly #runtime: ProcessDirectory;
   #count = 0;
 
-  constructor(runtime: RuntimeDirectory) {
+  constructor(runtime: ProcessDirectory) {
     this.#runtime = runtime;
   }
 
@@ -16,6 +16,6 @@ export class StdinPipes {
   next(): StdinPipe {
     this.#runtime.ensure();
     this.#count += 1;
-    return new StdinPipe(join(this.#runtime.path, 'stdin', String(this.#count)));
+    return new StdinPipe(join(this.#runtime.path, 'stdin', String(this.#count)), this.#runtime.owner);
   }
 }

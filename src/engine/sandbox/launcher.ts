@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { AllowList, type AllowedDestination } from '../../core/egress/allow-list.js';
 import { proxyVariables } from '../../core/egress/proxy-variables.js';
 import { AdapterError } from '../../core/errors.js';
@@ -7,6 +9,7 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type SandboxStatus, resolveSandboxStatus } from '../../core/sandbox/status.js';
 import { Dialer } from '../egress/dialer.js';
 import { findProgram } from '../shells/list.js';
+import { type FileOwner, writeFileFor } from '../user/file-owner.js';
 import type { GroupConfinement } from './group-confinement.js';
 import { realPath } from './machine-places.js';
 import type { NamespacePrograms } from './network-namespace.js';
@@ -44,7 +47,7 @@ export interface LauncherOptions extends Omit<SandboxOptions, 'program' | 'share
 }
 
 /** How programs can be started outside of a sandbox. */
-type OutsideWays = Pick<LauncherOptions, 'namespace' | 'confinement'>;
+type OutsideWays = Pick<LauncherOptions, 'namespace' | 'confinement' | 'user'>;
 
 const NOT_INSTALLED = 'bubblewrap (bwrap) is not installed, or not on PATH';
 const NO_NSENTER = 'sandbox.network.allow needs nsenter (util-linux), which is not on PATH';
@@ -73,8 +76,8 @@ export class Launcher implements AsyncDisposable {
 
   /** Searches for bubblewrap, and tests every profile. */
   static async find(options: LauncherOptions, reporting: EgressReporting): Promise<Launcher> {
-    const { profile, path, namespace, confinement, network } = options;
-    const outside = { namespace, confinement };
+    const { profile, path, namespace, confinement, network, user } = options;
+    const outside = { namespace, confinement, user };
     const program = findProgram('bwrap', path);
     const nsenter = findProgram('nsenter', path);
     const why = obstacleTo(options) ?? (typeof network === 'object' && nsenter === undefined ? NO_NSENTER : undefined);
@@ -111,6 +114,16 @@ export class Launcher implements AsyncDisposable {
     await this.#egress?.networks[Symbol.asyncDispose]();
   }
 
+  /** The user of the programs, if it is not the daemon's. */
+  get owner(): FileOwner | undefined {
+    return this.#outside.user?.user;
+  }
+
+  /** Where the daemon starts a program that is to run in a directory: programs of other users enter it on their own. */
+  startDirectory(cwd: string): string {
+    return this.#outside.user ? '/' : cwd;
+  }
+
   /**
    * Whether a program in a sandbox may have connected to the daemon, because one that shares its network was started.
    */
@@ -136,12 +149,20 @@ export class Launcher implements AsyncDisposable {
   /** Returns the command line that starts a program under its profile. */
   wrap(launch: Launch): readonly string[] {
     const { profile } = launch;
-    if (profile === 'none' || !this.#sandbox) {
-      const { command, isLimited } = launch;
-      return this.#namespaceFor(isLimited)?.wrap(launch) ?? this.#confinementFor(launch)?.wrap(command) ?? command;
-    }
+    if (profile === 'none' || !this.#sandbox) return this.#wrapOutside(launch);
     this.#hasSharedNetwork ||= this.#sandbox.sharesNetwork(launch);
     return this.#sandbox.wrap({ ...launch, profile });
+  }
+
+  #wrapOutside(launch: Launch): readonly string[] {
+    const { command, isLimited, cwd, directory, ownFiles = [] } = launch;
+    const wrapped =
+      this.#namespaceFor(isLimited)?.wrap(launch) ?? this.#confinementFor(launch)?.wrap(command) ?? command;
+    const { user } = this.#outside;
+    if (!user) return wrapped;
+    // The directory is the daemon's: the user cannot create files there.
+    for (const name of ownFiles) writeFileFor(user.user, join(directory, name), '');
+    return user.wrap(wrapped, cwd);
   }
 
   #namespaceFor(isLimited: boolean): PidNamespace | undefined {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { launchScript } from '../../core/sandbox/launch-script.js';
 import { findProgram } from '../shells/list.js';
 import type { Launch } from './sandbox.js';
+import type { UserLaunch } from '../user/user-launch.js';
 
 /** The shell that opens a program's descriptors inside. */
 const LAUNCH_SHELL = '/bin/sh';
@@ -31,14 +32,16 @@ export class PidNamespace {
    * Tests whether such namespaces can be created.
    * @param path search path for bubblewrap
    * @param isForLimitsOnly whether processes without limits are started outside
+   * @param user starts bubblewrap as another user
    * @throws Error with the reason why not
    */
-  static find(path: string, isForLimitsOnly: boolean): PidNamespace {
+  static find(path: string, isForLimitsOnly: boolean, user?: UserLaunch): PidNamespace {
     const program = findProgram('bwrap', path);
     if (program === undefined) throw new Error('bubblewrap (bwrap) is not installed, or not on PATH');
     // A shell with pid 2 is in a new namespace: bubblewrap's own first process has pid 1.
     const args = [...ARGUMENTS, '--', LAUNCH_SHELL, '-c', '[ $$ = 2 ] && [ -e /proc/2/stat ]'];
-    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: TRIAL_MS, cwd: '/' });
+    const [file = '', ...rest] = user?.wrap([program, ...args], '/') ?? [program, ...args];
+    const { status, stderr, error } = spawnSync(file, rest, { encoding: 'utf8', timeout: TRIAL_MS, cwd: '/' });
     if (error) throw new Error(`bubblewrap could not be run: ${error.message}`, { cause: error });
     if (status !== 0) throw new Error(stderr.trim() || `bubblewrap made no namespace (it ended with ${status})`);
     return new PidNamespace(program, isForLimitsOnly);

@@ -13,6 +13,8 @@ import { credentialPaths } from './credential-paths.js';
 import { hidden, realPath, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
+import { type FileOwner, writeFileFor } from '../user/file-owner.js';
+import type { UserLaunch } from '../user/user-launch.js';
 
 /** The shell that runs the launch script in a sandbox before its program starts. */
 const LAUNCH_SHELL = '/bin/sh';
@@ -40,6 +42,8 @@ export interface SandboxOptions {
   readonly unixSockets: boolean;
   /** Paths below the workspace that cannot be written to. */
   readonly protectedPaths: readonly string[];
+  /** Starts bubblewrap, and with it the program, as another user. */
+  readonly user?: UserLaunch | undefined;
 }
 
 /** A program to start, in a sandbox or not. */
@@ -91,7 +95,7 @@ export class Sandbox {
 
   /** Returns the command line that starts a program under its profile. */
   wrap(launch: SandboxLaunch): readonly string[] {
-    const { program, protectedPaths } = this.#options;
+    const { program, protectedPaths, user } = this.#options;
     this.#makeEmpty();
     const { profile, directory, ownFiles = [], env, descriptors, network } = launch;
     const isShared = this.sharesNetwork(launch);
@@ -102,17 +106,18 @@ export class Sandbox {
       hasNetwork: isShared,
       isInOwnNetwork: network !== undefined,
       filterDescriptor: filter === undefined ? undefined : FILTER_DESCRIPTOR,
-      places: [...this.#places(), ...guarded, ...directoryPlaces(directory, ownFiles)],
+      places: [...this.#places(), ...guarded, ...directoryPlaces(directory, ownFiles, user?.user)],
       empty: this.#empty,
       variables: { ...sandboxVariables(withRealDirectory(env), this.#workspace), ...network?.variables },
       cwd: this.#workspace,
       isOnTerminal: descriptors === undefined,
     };
-    const launched = this.#launched(launch, guarded);
+    const bubblewrap = [program, ...bubblewrapArguments(plan), ...this.#launched(launch, guarded)];
     return [
       ...(filter === undefined ? [] : [LAUNCH_SHELL, '-c', WITH_FILTER, 'sh', filter]),
       ...(network?.enter ?? []),
-      ...[program, ...bubblewrapArguments(plan), ...launched],
+      // The filter is open, and the network entered: only root can do that for another user.
+      ...(user ? user.wrap(bubblewrap, '/') : bubblewrap),
     ];
   }
 
@@ -151,13 +156,16 @@ export class Sandbox {
 
   /** Computed for each launch: paths that have to be hidden may have been created meanwhile. */
   #places(): readonly Place[] {
-    const { homes, runtimeParent, hidden: further } = this.#options;
+    const { homes, runtimeParent, hidden: further, user } = this.#options;
+    const all = hidden([...credentialPaths(homes, this.#workspace), ...further]);
+    // bubblewrap with the rights of another user cannot cover what that user cannot get to.
+    const covered = user ? all.filter(({ path }) => user.canReach(path)) : all;
     const places: readonly Place[] = [
       ...this.#systemPlaces,
       { path: this.#workspace, view: 'writable' },
       { path: realPath(runtimeParent) ?? runtimeParent, view: 'frame' },
       { path: realPath(DRIVERS_DIRECTORY) ?? DRIVERS_DIRECTORY, view: 'read-only' },
-      ...coversOf(hidden([...credentialPaths(homes, this.#workspace), ...further]), this.#workspace),
+      ...coversOf(covered, this.#workspace),
     ];
     // bubblewrap cannot create a mount point for a workspace below a read-only empty directory.
     const seen = places.map((place): Place => {
@@ -172,9 +180,9 @@ export class Sandbox {
 const withRealDirectory = ({ TMPDIR, ...env }: Launch['env']): Launch['env'] =>
   TMPDIR === undefined ? env : { ...env, TMPDIR: realPath(TMPDIR) ?? TMPDIR };
 
-function directoryPlaces(directory: string, ownFiles: readonly string[]): readonly Place[] {
+function directoryPlaces(directory: string, ownFiles: readonly string[], owner?: FileOwner): readonly Place[] {
   const path = realPath(directory) ?? directory;
   const files = ownFiles.map((name): Place => ({ path: join(path, name), view: 'writable' }));
-  for (const file of files) writeFileSync(file.path, '', { mode: 0o600 });
+  for (const file of files) writeFileFor(owner, file.path, '');
   return [{ path, view: 'read-only' }, ...files];
 }

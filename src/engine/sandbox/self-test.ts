@@ -6,6 +6,8 @@ import { profilesFrom, type RealProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxProblems } from '../../core/sandbox/status.js';
 import type { Sandbox } from './sandbox.js';
 import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
+import { makeDirectoryFor } from '../user/file-owner.js';
+import type { UserLaunch } from '../user/user-launch.js';
 
 /** Timeout for the start and self-test of a sandbox on a loaded machine, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -45,6 +47,8 @@ interface TestSurroundings {
   /** Parent of the directory of each test, which is removed after it. */
   readonly directory: string;
   readonly workspace: string;
+  /** The user of the programs, if it is not the daemon's. */
+  readonly user?: UserLaunch | undefined;
 }
 
 /** Runs a program in a sandbox of each profile that tests its isolation. Returns the problems found. */
@@ -63,12 +67,13 @@ export async function testSandbox(
 async function tryProfile(
   sandbox: Sandbox,
   profile: RealProfile,
-  { directory: parent, workspace, networks }: TestSurroundings,
+  { directory: parent, workspace, networks, user }: TestSurroundings,
   timeoutMs: number,
 ): Promise<string | undefined> {
   const directory = mkdtempSync(join(parent, 'trial-'));
   let network: SandboxNetwork | undefined;
   try {
+    makeDirectoryFor(user?.user, directory);
     network = await networks?.take();
     const isAlone = !sandbox.sharesNetwork({ profile, network });
     const namespaces = [
@@ -80,10 +85,11 @@ async function tryProfile(
       ...(profile === 'strict' ? ['user'] : []),
     ];
     const ours = namespaces.map((name) => readlinkSync(`/proc/self/ns/${name}`));
-    const writable = isWritable(workspace) ? workspace : '';
+    // Another user may have no right to write there.
+    const writable = !user && isWritable(workspace) ? workspace : '';
     const command = ['/bin/sh', '-c', TRIALS, 'sh', directory, writable, ...ours];
     const launch = { profile, command, env: ENVIRONMENT, directory, ownFiles: ['trial'], cwd: workspace, network };
-    return await run(sandbox.wrap(launch), { cwd: workspace, timeoutMs });
+    return await run(sandbox.wrap(launch), { cwd: user ? '/' : workspace, timeoutMs });
   } catch (error) {
     return (error as Error).message;
   } finally {

@@ -1,9 +1,10 @@
-import { closeSync, ftruncateSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 import { makeFifos } from '../system/fifo.js';
 import { OutputPipe } from '../output/output-pipe.js';
+import { type FileOwner, giveFile, writeFileFor } from '../user/file-owner.js';
 
 /**
  * Slots whose FIFOs are created together with the directory: one for the command, one for the next beside a background
@@ -23,6 +24,8 @@ export interface CommandPipes {
   textLength: number;
   /** Files of the command that is under way, besides its text. */
   readonly files: string[];
+  /** The user of the shell, if it is not the daemon's. */
+  readonly owner: FileOwner | undefined;
   readonly out: OutputPipe;
   readonly err: OutputPipe;
 }
@@ -39,26 +42,35 @@ export const firstFifos = (directory: string): string[] =>
 
 /** Replaces the text in a slot's file, which stays open. */
 export function writeText(slot: CommandPipes, text: string): void {
-  slot.textFd ??= openSync(slot.textFile, 'w', 0o600);
+  slot.textFd ??= openText(slot);
   const written = writeSync(slot.textFd, text, 0);
   if (written < slot.textLength) ftruncateSync(slot.textFd, written);
   slot.textLength = written;
 }
 
+function openText({ textFile, owner }: CommandPipes): number {
+  const fd = openSync(textFile, 'w', 0o600);
+  giveFile(textFile, owner);
+  return fd;
+}
+
 /** Writes a file of the command in a slot; it is removed with the command's end. */
 export function writeFile(slot: CommandPipes, path: string, text: string): void {
   slot.files.push(path);
-  writeFileSync(path, text, { mode: 0o600 });
+  writeFileFor(slot.owner, path, text);
 }
 
 /** The slots of one shell: a command takes a free one, which is reused once no process holds its pipes any more. */
 export class PipePool {
   readonly #directory: string;
+  readonly #owner: FileOwner | undefined;
   readonly #free: CommandPipes[] = [];
   readonly #all: CommandPipes[] = [];
 
-  constructor(directory: string) {
+  /** @param owner the user of the shell, if it is not the daemon's */
+  constructor(directory: string, owner?: FileOwner) {
     this.#directory = directory;
+    this.#owner = owner;
   }
 
   /** Opens the first slot, whose FIFOs exist already. */
@@ -99,7 +111,7 @@ export class PipePool {
         `${MAX_SLOTS} commands of this session have left background processes`,
       );
     }
-    await makeFifos(fifosOf(this.#directory, index));
+    await makeFifos(fifosOf(this.#directory, index), this.#owner);
     this.#add();
     return this.take();
   }
@@ -110,7 +122,7 @@ export class PipePool {
     const out = new OutputPipe(`${path}.out`);
     try {
       const err = new OutputPipe(`${path}.err`);
-      const text = { textFile: `${path}.cmd`, textFd: undefined, textLength: 0, files: [] };
+      const text = { textFile: `${path}.cmd`, textFd: undefined, textLength: 0, files: [], owner: this.#owner };
       const slot = { name, ...text, out, err };
       this.#all.push(slot);
       this.#free.push(slot);

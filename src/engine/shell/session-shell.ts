@@ -1,4 +1,4 @@
-import { copyFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -17,6 +17,8 @@ import type { ShellRequest } from './shell-request.js';
 import { newestState, newState, stampsOfStates, stateBeyond } from './shell-state.js';
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
+import { isDirectory } from '../system/is-directory.js';
+import { writeFileFor } from '../user/file-owner.js';
 
 /**
  * Longest wait for an internal request, in milliseconds: a saved state with a megabyte of variables takes some time.
@@ -264,7 +266,11 @@ export class SessionShell {
 
   async #restoreState(old: ShellProcess, fallback: ShellSetting): Promise<void> {
     const { pool, log } = this.#options;
-    const cwd = [this.#workingDirectory, fallback.cwd].find((path) => isDirectory(this.#shell.see(path))) ?? pool.cwd;
+    const wanted = [this.#workingDirectory, fallback.cwd];
+    const cwd =
+      (this.#shell.owner
+        ? await this.#enterFirst(wanted)
+        : wanted.find((path) => isDirectory(this.#shell.see(path)))) ?? pool.cwd;
     const stateFile = newestState(old.directory);
     if (stateFile === undefined) {
       await this.#setUp({ cwd, env: fallback.env }, true);
@@ -282,10 +288,18 @@ export class SessionShell {
     }
   }
 
+  /** Lets the shell find the first directory that its user can enter: the daemon has other rights. */
+  async #enterFirst(directories: readonly string[]): Promise<string | undefined> {
+    const attempts = directories.map((path) => `cd -- ${quote(path)} 2>/dev/null`);
+    const report = await this.#run(attempts.join(' || '));
+    return report?.exitCode === 0 ? report.workingDirectory : undefined;
+  }
+
   async #loadState(stateFile: string, cwd: string): Promise<void> {
     // A sandboxed shell has access only to its own directory.
     const copy = join(this.#shell.directory, 'state.old');
-    copyFileSync(stateFile, copy);
+    // The copy gets no mode of the original, which its user may have changed.
+    writeFileFor(this.#shell.owner, copy, readFileSync(stateFile));
     const report = await this.#run(this.#options.installed.shell.restore(copy));
     if (!report) throw new AdapterError('SHELL_FAILED', 'the shell ended while it took its state');
     await this.#setUp({ cwd, env: {} }, true);
@@ -324,14 +338,5 @@ export class SessionShell {
   #endInternal(report: ShellReport | undefined): void {
     this.#internal?.done.resolve(report);
     this.#internal = undefined;
-  }
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    // The directory has been removed.
-    return false;
   }
 }

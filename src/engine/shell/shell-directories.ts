@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
-import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import { makeFifos } from '../system/fifo.js';
 import { randomBytes } from '../system/random.js';
+import { makeDirectoryFor } from '../user/file-owner.js';
 import { shellFifos } from './shell-process.js';
 
 /** Number of directories whose FIFOs are created by one process: to start it takes as long as to start a shell. */
@@ -12,11 +13,11 @@ const DIRECTORIES_AT_ONCE = 16;
 
 /** Provides each shell with a directory of its own below the runtime directory, with its FIFOs. */
 export class ShellDirectories {
-  readonly #runtime: RuntimeDirectory;
+  readonly #runtime: ProcessDirectory;
   readonly #ready: string[] = [];
   #making: Promise<void> | undefined;
 
-  constructor(runtime: RuntimeDirectory) {
+  constructor(runtime: ProcessDirectory) {
     this.#runtime = runtime;
   }
 
@@ -42,9 +43,10 @@ export class ShellDirectories {
     const directories = Array.from({ length: DIRECTORIES_AT_ONCE }, () =>
       join(this.#runtime.path, `s${randomBytes(6).toString('hex')}`),
     );
-    for (const directory of directories) mkdirSync(directory, { mode: 0o700 });
+    const { owner } = this.#runtime;
+    for (const directory of directories) makeDirectoryFor(owner, directory);
     try {
-      await makeFifos(directories.flatMap(shellFifos));
+      await makeFifos(directories.flatMap(shellFifos), owner);
     } catch (error) {
       throw new AdapterError('RESOURCE_EXHAUSTED', `named pipes could not be made: ${(error as Error).message}`, {
         cause: error,

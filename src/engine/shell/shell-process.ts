@@ -22,6 +22,7 @@ import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
 import { firstFifos, type CommandPipes, pipesName, PipePool, writeFile, writeText } from './pipe-pool.js';
 import { Terminal, type TerminalExit } from './terminal.js';
+import type { FileOwner } from '../user/file-owner.js';
 
 const NONCE_BYTES = 16;
 /** Placeholder for the nonce, of 22 characters, where no report is expected. */
@@ -75,6 +76,8 @@ export class ShellProcess {
   /** Whether the shell has its own PID namespace, in a sandbox or alone. */
   readonly isIsolated: boolean;
   readonly terminal: Terminal;
+  /** The user of the shell, if it is not the daemon's. */
+  readonly owner: FileOwner | undefined;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
   readonly ready: Promise<void>;
   readonly #requests: number | undefined;
@@ -96,7 +99,8 @@ export class ShellProcess {
     this.directory = directory;
     this.tag = tag;
     this.group = group;
-    this.#slots = new PipePool(directory);
+    this.owner = options.launcher.owner;
+    this.#slots = new PipePool(directory, this.owner);
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = (error) => {
         if (error) reject(error);
@@ -182,7 +186,7 @@ export class ShellProcess {
     const path = join(this.directory, slot.name);
     if (stdin !== undefined) {
       slot.files.push(`${path}.in`);
-      placeStdin(`${path}.in`, stdin);
+      placeStdin(`${path}.in`, stdin, this.owner);
     }
     if (surroundings) {
       writeFile(slot, `${path}.pre`, surroundings.before);
@@ -261,7 +265,9 @@ export class ShellProcess {
     const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd, network };
     const [file = installed.path, ...args] = launcher.wrap(launch);
     const markers = { [TAG_VARIABLE]: tag, [MARK_VARIABLE]: markOf(tag) };
-    const program = { file, args, cwd, env: { ...env, ...invocation.env, ...markers }, cols, rows };
+    const variables = { ...env, ...invocation.env, ...markers };
+    const { owner } = this;
+    const program = { file, args, cwd: launcher.startDirectory(cwd), env: variables, cols, rows, owner };
     const onData = (chunk: Buffer) => {
       if (this.#listener) this.#listener.onTerminalData(chunk);
       else this.#startOutput = (this.#startOutput + chunk.toString('utf8')).slice(-MAX_COMPLAINT);

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import { settledWithin } from '../../core/time.js';
-import type { RuntimeDirectory } from '../instance/runtime-directory.js';
+import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism } from '../limits/mechanism.js';
 import { whereabouts } from '../process/process-table.js';
 import { endProcesses } from '../process/end-processes.js';
@@ -24,7 +24,7 @@ export type ShellKind = Pick<ShellProcessOptions, 'installed' | 'profile' | 'isL
 
 /** Dependencies of `ShellStarter`. */
 export interface ShellStarterOptions {
-  readonly runtime: RuntimeDirectory;
+  readonly runtime: ProcessDirectory;
   /** Creates the process group of each shell. */
   readonly mechanism: LimitMechanism;
   readonly cwd: string;

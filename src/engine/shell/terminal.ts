@@ -1,9 +1,10 @@
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { chownSync, closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 
 import { spawn, type IPty } from 'node-pty';
 
 import { AdapterError } from '../../core/errors.js';
 import { sharedReadBuffer } from '../system/fifo.js';
+import type { FileOwner } from '../user/file-owner.js';
 
 /** Size of one write to a terminal: more may not fit the line discipline's buffer. */
 const WRITE_BYTES = 4096;
@@ -11,6 +12,9 @@ const WRITE_BYTES = 4096;
 const MAX_PENDING_BYTES = 1024 * 1024;
 /** Delay before a write is retried after EAGAIN, in milliseconds. */
 const RETRY_MS = 10;
+
+/** Group id with which chown(2) changes nothing. */
+const SAME_GROUP = -1;
 
 const END_OF_FILE = '\x04';
 const KILL_LINE = '\x15';
@@ -23,6 +27,8 @@ export interface TerminalProgram {
   readonly env: Readonly<Record<string, string>>;
   readonly cols: number;
   readonly rows: number;
+  /** Becomes the owner of the terminal. The program changes to this user on its own. */
+  readonly owner?: FileOwner | undefined;
 }
 
 /** Exit of a terminal's program. */
@@ -57,7 +63,7 @@ export class Terminal {
   #slave: number | undefined;
 
   constructor(program: TerminalProgram, onData: (chunk: Buffer) => void, onExit: (exit: TerminalExit) => void) {
-    const { file, args, cols, rows, cwd, env } = program;
+    const { file, args, cols, rows, cwd, env, owner } = program;
     try {
       this.#pty = spawn(file, [...args], { cols, rows, cwd, env, encoding: null }) as IPty & PtyInternals;
     } catch (error) {
@@ -66,6 +72,8 @@ export class Terminal {
       });
     }
     this.pid = this.#pty.pid;
+    // The group stays that of terminals (pts(4)).
+    if (owner) chownSync(this.#pty._pty, owner.uid, SAME_GROUP);
     this.#pty.onData((data) => {
       // With `encoding: null` node-pty delivers Buffers, contrary to its types.
       onData(data as unknown as Buffer);

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 
+import { type FileOwner, giveFile } from '../user/file-owner.js';
+
 const run = promisify(execFile);
 
 /** Size of one read: the capacity of a Linux pipe. */
@@ -16,9 +18,11 @@ export const sharedReadBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 /**
  * Creates FIFOs (named pipes) that only this user may open. Node has no mkfifo(3), so this takes a process: create many
  * at once.
+ * @param owner user that may open them instead
  */
-export async function makeFifos(paths: readonly string[]): Promise<void> {
+export async function makeFifos(paths: readonly string[], owner?: FileOwner): Promise<void> {
   await run('mkfifo', ['-m', '600', '--', ...paths]);
+  for (const path of paths) giveFile(path, owner);
 }
 
 /** Opens the read end without waiting for a writer. */

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { ERROR_CATALOGUE } from '../../../core/error-catalogue/catalogue.js';
 import { AdapterError } from '../../../core/errors.js';
 import type { Job, JobOf, JobResults, RunJob, StoreOptions } from '../job.js';
+import type { UserLaunch } from '../../user/user-launch.js';
 import type { WorkerReply, WorkerRequest } from './messages.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
@@ -10,21 +12,32 @@ const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 /** Timeout of jobs that do not change the workspace, in milliseconds. */
 const TIMEOUT_MS = 10 * 60 * 1000;
 
+/** Largest reply of a worker of another user, which could print anything, in characters. */
+const MAX_FOREIGN_REPLY = 64 * 1024 * 1024;
+
 /** Longest wait for a restore when the daemon shuts down, in milliseconds; the whole shutdown may take 4.5 s. */
 const SHUTDOWN_WAIT_MS = 2500;
 
 /** Jobs that may be killed at any time: the next one removes their leftovers. A restore is always completed. */
-const CAN_BE_ENDED: ReadonlySet<Job['kind']> = new Set(['save', 'diff', 'tidy']);
+const CAN_BE_ENDED: ReadonlySet<Job['kind']> = new Set(['save', 'diff', 'tidy', 'list']);
 
 /** Runs checkpoint jobs in separate processes. */
 export class CheckpointWorkers implements AsyncDisposable {
   readonly #running = new Set<Promise<unknown>>();
   readonly #ending = new AbortController();
+  readonly #user: UserLaunch | undefined;
+
+  /** @param user runs the jobs as another user, with its rights alone */
+  constructor(user?: UserLaunch) {
+    this.#user = user;
+  }
 
   /** Runs a job. Rejects with an AdapterError. */
   readonly run: RunJob = async <K extends Job['kind']>(job: JobOf<K>, options: StoreOptions) => {
     const working =
-      job.kind === 'list' ? listHere(job as JobOf<'list'>, options) : work(job, options, this.#ending.signal);
+      job.kind === 'list' && !this.#user
+        ? listHere(job as JobOf<'list'>, options)
+        : work(job, options, { ending: this.#ending.signal, user: this.#user });
     this.#running.add(working);
     try {
       return (await working) as JobResults[K];
@@ -54,12 +67,14 @@ async function listHere(job: JobOf<'list'>, options: StoreOptions): Promise<JobR
 async function work<K extends Job['kind']>(
   job: JobOf<K>,
   options: StoreOptions,
-  ending: AbortSignal,
+  { ending, user }: { readonly ending: AbortSignal; readonly user: UserLaunch | undefined },
 ): Promise<JobResults[K]> {
   const request: WorkerRequest = { job, options };
   // Loaded with the first job: loading takes time that would delay the start of the daemon.
   const { execa } = await import('execa');
-  const worker = execa(process.execPath, [MAIN], {
+  const command = [process.execPath, MAIN];
+  const [file = '', ...args] = user?.wrap(command, '/') ?? command;
+  const worker = execa(file, args, {
     input: JSON.stringify(request),
     env: {},
     extendEnv: false,
@@ -69,7 +84,7 @@ async function work<K extends Job['kind']>(
     cleanup: false,
     reject: false,
     stripFinalNewline: false,
-    maxBuffer: Number.MAX_SAFE_INTEGER,
+    maxBuffer: user ? MAX_FOREIGN_REPLY : Number.MAX_SAFE_INTEGER,
   });
   const late = AbortSignal.timeout(TIMEOUT_MS);
   const cancelled = AbortSignal.any([ending, late]);
@@ -96,10 +111,20 @@ function endProcessGroup(pid: number): void {
 }
 
 function readReply(text: string): unknown {
-  const reply = JSON.parse(text) as WorkerReply;
+  const reply = parseReply(text);
   if (!('error' in reply)) return reply.result;
   const { code, message, details } = reply.error;
-  throw new AdapterError(code, message, details && { details });
+  // A process of another user may say anything.
+  throw new AdapterError(Object.hasOwn(ERROR_CATALOGUE, code) ? code : 'INTERNAL', message, details && { details });
+}
+
+function parseReply(text: string): WorkerReply {
+  try {
+    return JSON.parse(text) as WorkerReply;
+  } catch (cause) {
+    const message = 'the process that works on checkpoints has given no valid reply';
+    throw new AdapterError('CHECKPOINT_FAILED', message, { cause });
+  }
 }
 
 /** Returns the error of a worker that died; mostly the OOM killer has killed it. */
