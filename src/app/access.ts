@@ -1,4 +1,6 @@
 import type { AuditEventName } from '../core/audit/event.js';
+import type { Log } from '../core/logging/log.js';
+import { ownUid } from '../engine/system/own-user.js';
 import { Access } from '../services/access/access.js';
 import { Admission } from '../services/access/admission.js';
 import { Peers } from '../services/access/peers.js';
@@ -41,13 +43,32 @@ function openTokens({ configuration, audit, log: logs, closers }: RuntimeContext
   const files = new TokenFiles(configuration().adapter.stateDirectory);
   const first = files.createFirst();
   if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
-  const store = new TokenStore(files, log, (change, { id, name, role }) => {
-    audit.record({ event: TOKEN_EVENTS[change], principal: { id, name, role }, details: { change } });
+  warnOfUsers(files, log);
+  const store = new TokenStore(files, log, (change, { id, name, role, run_as }) => {
+    const principal = { id, name, role, ...(run_as !== undefined && { run_as }) };
+    audit.record({ event: TOKEN_EVENTS[change], principal, details: { change } });
   });
   closers.push(() => {
     store[Symbol.dispose]();
   });
   return { files, store };
+}
+
+/** Only root can run what a token with a user of its own starts. */
+function warnOfUsers(files: TokenFiles, log: Log): void {
+  if (ownUid() === 0) return;
+  const names = usersIn(files);
+  if (names.length === 0) return;
+  log.warn('tokens with a user of their own (run_as) are refused: the daemon is not root', { tokens: names });
+}
+
+function usersIn(files: TokenFiles): readonly string[] {
+  try {
+    return files.read().tokens.flatMap(({ name, run_as: user }) => (user === undefined ? [] : [name]));
+  } catch {
+    // The token store reports a directory that cannot be read.
+    return [];
+  }
 }
 
 const TOKEN_EVENTS = {

@@ -91,7 +91,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   if (prometheus) watchWorkload(prometheus, parts);
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
   const address = await http.listen();
-  engine.launcher.forbidOwnPort(address.port);
+  engine.forbidOwnPort(address.port);
   announceStart(context);
   const close = (reason: string) => (closing ??= shutDown(parts, reason, closeAll));
   return {
@@ -154,10 +154,10 @@ async function shutDown(
   reason: string,
   closeAll: () => Promise<void>,
 ): Promise<void> {
-  const { confirmations, sessions, llm, completions, audit } = services;
+  const { confirmations, sessions, llm, completions, executions, audit } = services;
   server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
   // Work that clients wait for ends first, while they are still connected and can receive the results.
-  const work = [confirmations, sessions, llm, completions, engine.oneShots, engine.checkpointWorkers];
+  const work = [confirmations, sessions, llm, completions, engine.oneShots, executions, engine.checkpointWorkers];
   await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
   // The last commands have settled; what follows from their ends, such as audit records, comes in this turn.
   await nextTurn();

@@ -12,20 +12,20 @@ import type { SecretMask } from '../core/secrets/secret-mask.js';
 import { OpenAiReviewer } from '../llm/review/openai-reviewer.js';
 import { ProviderReviewer } from '../llm/review/provider-reviewer.js';
 import type { Access } from '../services/access/access.js';
-import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
 import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
 import type { RememberedApprovals } from '../services/approvals/remembered-approvals.js';
 import { ReviewCache } from '../services/confirmations/review-cache.js';
 import type { Connections } from '../services/registry/connections.js';
 import type { Reviewer } from '../services/confirmations/reviewer.js';
+import type { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
 import type { LlmPort } from '../services/ports/llm-port.js';
 import { confirmationSettings } from './gate-settings.js';
 import type { RuntimeContext } from './runtime-context.js';
 
 interface Parts {
   readonly connections: Connections;
-  readonly checkpoints: Checkpoints;
+  readonly checkpoints: WorkspaceCheckpoints;
   readonly llm: LlmPort;
   readonly access: Access;
   readonly approvals: RememberedApprovals;
@@ -68,14 +68,13 @@ const withoutSecrets = (reviewer: Reviewer, secrets: Pick<SecretMask, 'value'>):
 });
 
 /** A workspace that cannot be saved does not block the command: it was confirmed, and the result carries a warning. */
-export const saveBefore = (checkpoints: Checkpoints, isWanted: () => boolean): SaveBefore => {
+export const saveBefore = (checkpoints: WorkspaceCheckpoints, isWanted: () => boolean): SaveBefore => {
   return async ({ kind, request, verdict, caller }) => {
     if (kind === 'input' || !isWanted() || !mayDestroy(verdict)) return { checkpointId: undefined, warnings: [] };
     try {
-      return {
-        checkpointId: (await checkpoints.saveBeforeCommand(labelBefore(request), caller.principal)).id,
-        warnings: [],
-      };
+      const { principal } = caller;
+      const { id } = await checkpoints.of(principal).saveBeforeCommand(labelBefore(request), principal);
+      return { checkpointId: id, warnings: [] };
     } catch (error) {
       const message = `the workspace could not be saved before this command: ${(error as Error).message}`;
       return { checkpointId: undefined, warnings: [{ code: 'NO_CHECKPOINT', message }] };

@@ -23,11 +23,14 @@ import { ShellPool } from '../engine/shell/shell-pool.js';
 import { StdinPipes } from '../engine/output/stdin-pipes.js';
 import { Worktrees } from '../engine/instance/worktrees.js';
 import { findShell } from '../engine/shells/list.js';
+import type { User } from '../engine/user/find-user.js';
+import type { UserExecution } from '../services/users/executions.js';
 
 import type { Disposables } from './disposables.js';
 import { logLimits } from './limits-log.js';
 import type { EngineContext } from './runtime-context.js';
 import { buildLauncher } from './sandbox.js';
+import { buildUserExecution, type SharedParts } from './user-execution.js';
 
 /** Parts of the engine that the services use. */
 export interface Engine {
@@ -42,6 +45,10 @@ export interface Engine {
   readonly mechanism: ChosenMechanism;
   readonly runtimePath: string;
   readonly stdinPipes: StdinPipes;
+  /** Makes what starts the processes of another user; throws an Error with the reason why that is not possible. */
+  readonly buildFor: (user: User) => Promise<UserExecution>;
+  /** Never lets a sandbox connect to this port of the machine. */
+  forbidOwnPort(port: number): void;
 }
 
 /** Builds the engine, which runs the processes. */
@@ -63,7 +70,8 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
   const launcher = await buildLauncher(configuration, runtime.path, mechanism, { log: log('sandbox'), metrics });
   closers.push(() => launcher[Symbol.asyncDispose]());
   const isLimited = (limits: Limits) => context.limits().areAskedFor(limits);
-  const { pool, oneShots } = buildRunners({ mechanism, runtime, starter, launcher, shell, isLimited }, context);
+  const shared: SharedParts = { mechanism, runtime, starter, shell, isLimited };
+  const { pool, oneShots } = buildRunners({ ...shared, launcher }, context);
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   return {
@@ -78,6 +86,23 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
     instance: runtime.instance,
     runtimePath: runtime.path,
     stdinPipes: new StdinPipes(runtime),
+    ...forUsers(launcher, shared, context),
+  };
+}
+
+/** What runs processes of other users. */
+function forUsers(
+  launcher: Launcher,
+  shared: SharedParts,
+  context: EngineContext,
+): Pick<Engine, 'buildFor' | 'forbidOwnPort'> {
+  let ownPort: number | undefined;
+  return {
+    buildFor: (user) => buildUserExecution(user, { ...shared, ownPort }, context),
+    forbidOwnPort: (port) => {
+      ownPort = port;
+      launcher.forbidOwnPort(port);
+    },
   };
 }
 

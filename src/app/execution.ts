@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import type { Quotas } from '../services/access/quotas.js';
 import type { Services } from '../services/services.js';
 import { WorkspaceGuard } from '../services/checkpoints/checkpoint-guard.js';
-import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import type { CommandRegistry } from '../services/registry/command-registry.js';
 import { CommandDispatcher } from '../services/commands/command-dispatcher.js';
 import { CommandFactory } from '../services/commands/command-factory.js';
@@ -19,6 +18,7 @@ import { TypingGate } from '../services/gate/typing-gate.js';
 import { SessionUsage } from '../services/resources/session-usage.js';
 import { Sessions } from '../services/sessions/sessions.js';
 import { StreamedInputs } from '../services/commands/streamed-inputs.js';
+import type { Executions } from '../services/users/executions.js';
 
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
@@ -32,6 +32,7 @@ interface Guards {
   readonly quotas: Quotas;
   readonly registry: CommandRegistry;
   readonly monitor: ResourceMonitor;
+  readonly executions: Executions;
 }
 
 /** Builds the services of sessions and commands. */
@@ -40,18 +41,17 @@ export function buildExecution(
   guards: Guards,
   context: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage' | 'commands' | 'inputs'> {
-  const { sessions, usage } = buildSessions(engine, guards, context);
+  const { sessions, usage } = buildSessions(guards, context);
   return { sessions, usage, ...buildCommands(engine, guards, sessions, context) };
 }
 
 function buildSessions(
-  { pool }: Engine,
-  { gate, confirmations, quotas, registry, monitor }: Guards,
+  { gate, confirmations, quotas, registry, monitor, executions }: Guards,
   { configuration, limits, metrics, audit, notifications, log, closers }: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
   const sessions = new Sessions({
-    pool,
+    executions,
     gate,
     confirmations,
     quotas,
@@ -67,31 +67,30 @@ function buildSessions(
 }
 
 function buildCommands(
-  { pool, oneShots, spoolDirectory, stdinPipes }: Engine,
-  { gate, confirmations, quotas, registry, monitor }: Guards,
+  { pool, spoolDirectory }: Engine,
+  { gate, confirmations, quotas, registry, monitor, executions }: Guards,
   sessions: Sessions,
   { configuration, limits, metrics, audit, notifications: notifier, secrets }: RuntimeContext,
 ): Pick<Services, 'commands' | 'inputs'> {
   const inputs = new StreamedInputs({
-    pipes: stdinPipes,
+    pipesOf: (owner) => executions.of(owner).stdinPipes,
     graceMs: () => configuration().adapter.reconnectGraceMs,
     onLost: (input) => {
       commands.endUnfed(input);
     },
   });
   const health = new SessionHealth({ env: pool.env, notifier });
-  const place = { limits: () => commandLimits(configuration(), limits()), workspace: pool.cwd, spoolDirectory };
+  const place = { limits: () => commandLimits(configuration(), limits()), spoolDirectory };
   const observers = { metrics, notifier, audit, secrets };
-  const factory = new CommandFactory({ registry, oneShots, quotas, health, inputs, ...observers, ...place });
-  const dispatcher = new CommandDispatcher({ sessions, oneShots, health, monitor });
+  const factory = new CommandFactory({ registry, executions, quotas, health, inputs, ...observers, ...place });
+  const dispatcher = new CommandDispatcher({ sessions, executions, health, monitor });
   const commands: Commands = new Commands({
     registry,
     sessions,
-    oneShots,
+    executions,
     inputs,
     gate,
     confirmations,
-    workspace: pool.cwd,
     factory,
     dispatcher,
   });
@@ -117,27 +116,31 @@ export function buildMonitor(
 
 /** Builds the gate that every command passes. */
 export function buildGate(
-  { pool, oneShots, runtimePath }: Engine,
-  checkpoints: Checkpoints,
-  approvals: ApprovalGuard,
+  { pool, runtimePath }: Engine,
+  {
+    checkpoints,
+    executions,
+    approvals,
+  }: Pick<Services, 'checkpoints' | 'executions'> & {
+    readonly approvals: ApprovalGuard;
+  },
   { gate, configuration, audit, log }: RuntimeContext,
 ): CommandGate {
   const facts = new SessionFacts({
-    workspace: pool.cwd,
-    env: pool.env,
+    executions,
     shell: pool.defaultShell.shell.name,
     ownPaths: () => ownPaths(configuration(), dirname(runtimePath)),
   });
   const shared = { settings: gate, facts, audit, log: log('gate') };
   const guard = new WorkspaceGuard({
-    checkpoints,
+    checkpointsOf: (principal) => checkpoints.of(principal),
     timeoutMs: () => configuration().confirmation.checkpointTimeoutMs,
   });
   return new CommandGate({
     ...shared,
     checkpoints: guard,
     approvals,
-    syntax: new SyntaxGuard(oneShots),
+    syntax: new SyntaxGuard(executions),
     typing: new TypingGate(shared),
   });
 }

@@ -8,6 +8,7 @@ import { Providers } from '../llm/providers.js';
 import { ShellCatalogue } from '../llm/shell-catalogue.js';
 import { ShellProviders } from '../llm/shell-providers.js';
 
+import type { Executions } from '../services/users/executions.js';
 import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
 
 import type { RuntimeContext } from './runtime-context.js';
@@ -17,7 +18,7 @@ import { outputLimits } from './limits.js';
 /** Builds the LLM providers (command-line tools and services) and the models of the HTTP endpoint. */
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
-  monitor: ResourceMonitor,
+  { monitor, executions }: { readonly monitor: ResourceMonitor; readonly executions: Executions },
   { configuration, limits, secrets, metrics, closers }: RuntimeContext,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
@@ -36,7 +37,7 @@ export function buildLlm(
   const log = new CallLog();
   const providers = new Providers({ shells, services, secrets, meter });
   const workspace = pool.cwd;
-  const llm = new LlmCalls({ settings, catalogue, providers, services, workspace, meter, log });
+  const llm = new LlmCalls({ settings, catalogue, providers, services, executions, meter, log });
   closers.push(() => llm[Symbol.asyncDispose]());
   const completions = new Completions({
     registry: () => settings().models,

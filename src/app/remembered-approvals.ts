@@ -1,5 +1,5 @@
 import { auditPrincipal, type AuditEventName } from '../core/audit/event.js';
-import type { Checkpoints } from '../services/checkpoints/checkpoints.js';
+import type { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
 import { approvalFileIn } from '../services/approvals/approval-file.js';
 import { type ApprovalRecord, RememberedApprovals } from '../services/approvals/remembered-approvals.js';
 import { RememberedGuard } from '../services/confirmations/remembered-guard.js';
@@ -40,7 +40,7 @@ export function buildApprovals(
 /** Creates the guard that lets commands run which a remembered approval covers. */
 export const buildApprovalGuard = (
   approvals: RememberedApprovals,
-  checkpoints: Checkpoints,
+  checkpoints: WorkspaceCheckpoints,
   { configuration }: RuntimeContext,
 ): RememberedGuard =>
   new RememberedGuard(

@@ -8,7 +8,9 @@ import type { Log } from '../core/logging/log.js';
 import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import { GroupConfinement } from '../engine/sandbox/group-confinement.js';
 import { type EgressReporting, Launcher } from '../engine/sandbox/launcher.js';
+import { PidNamespace } from '../engine/sandbox/pid-namespace.js';
 import { ownUid } from '../engine/system/own-user.js';
+import type { UserLaunch } from '../engine/user/user-launch.js';
 
 /**
  * Finds out which sandboxes work on this machine, and builds the launcher.
@@ -30,6 +32,11 @@ export async function buildLauncher(
   const { namespace } = mechanism;
   const confinement = await findConfinement(configuration, mechanism, reporting.log);
   const launcher = await Launcher.find({ ...surroundings, ...directories, namespace, confinement }, reporting);
+  return requireProfile(launcher, configuration, reporting.log);
+}
+
+/** Returns the launcher unless the configuration requires a sandbox that it does not have. */
+async function requireProfile(launcher: Launcher, configuration: Configuration, log: Log): Promise<Launcher> {
   const { configured, profile, reason } = launcher.standing;
   if (reason === undefined) return launcher;
   if (configuration.sandbox.require) {
@@ -39,12 +46,57 @@ export async function buildLauncher(
       `sandbox.profile ${configured} does not work on this machine, and sandbox.require is true: ${reason}`,
     );
   }
-  reporting.log.warn('the configured sandbox does not work; a weaker one is used', {
+  log.warn('the configured sandbox does not work; a weaker one is used', {
     configured,
     used: profile,
     why: reason,
   });
   return launcher;
+}
+
+/** Where the programs of another user run. */
+interface UserPlace {
+  readonly launch: UserLaunch;
+  readonly workspace: string;
+  /** The user's directory of FIFOs. */
+  readonly directory: string;
+  /** That of the daemon. */
+  readonly runtimePath: string;
+}
+
+/**
+ * The same for the programs of another user: bubblewrap runs as that user, so that it shows nothing that the user cannot
+ * reach, and needs user namespaces for that. Control groups need no confinement: only root could leave them.
+ * @throws AdapterError SANDBOX_UNAVAILABLE as above
+ */
+export async function buildUserLauncher(
+  configuration: Configuration,
+  { launch: user, workspace, directory, runtimePath }: UserPlace,
+  { namespace }: Pick<LimitMechanism, 'namespace'>,
+  reporting: EgressReporting,
+): Promise<Launcher> {
+  const surroundings = sandboxSurroundings(configuration);
+  const homes = [...new Set([...surroundings.homes, user.user.home])];
+  const own = namespace && findNamespace(namespace, user, configuration.childEnvironment['PATH'] ?? '', reporting.log);
+  const places = { workspace, homes, directory, runtimeParent: dirname(runtimePath), namespace: own, user };
+  return requireProfile(await Launcher.find({ ...surroundings, ...places }, reporting), configuration, reporting.log);
+}
+
+function findNamespace(
+  { isForLimitsOnly }: PidNamespace,
+  user: UserLaunch,
+  path: string,
+  log: Log,
+): PidNamespace | undefined {
+  try {
+    return PidNamespace.find(path, isForLimitsOnly, user);
+  } catch (error) {
+    log.warn('processes of a user cannot be kept in a PID namespace', {
+      user: user.user.name,
+      why: (error as Error).message,
+    });
+    return undefined;
+  }
 }
 
 /** Finds out whether the commands of a root daemon can be kept in their control groups; other users need nothing. */

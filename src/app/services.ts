@@ -1,14 +1,18 @@
 import { join } from 'node:path';
 
 import { ownFiles } from '../config/derive/own-files.js';
+import { ownUid } from '../engine/system/own-user.js';
+import { findUser } from '../engine/user/find-user.js';
 import { Quotas } from '../services/access/quotas.js';
 import { Checkpoints } from '../services/checkpoints/checkpoints.js';
+import { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
 import { CommandRegistry } from '../services/registry/command-registry.js';
 import { Connections } from '../services/registry/connections.js';
 import { DaemonStatus } from '../services/machine/daemon-status.js';
 import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import type { Services } from '../services/services.js';
+import { type Execution, Executions } from '../services/users/executions.js';
 
 import type { AccessServices } from './access.js';
 import { buildConfirmations } from './confirmations.js';
@@ -26,20 +30,23 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const { metrics, audit, requestAudit, auditLog, secrets, isClosing, closers } = context;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
-  const checkpoints = buildCheckpoints(engine, context);
+  const executions = buildExecutions(engine, context);
+  const checkpoints = buildCheckpoints(engine, executions, context);
   const monitor = buildMonitor(engine, context);
-  const { llm, completions } = buildLlm(engine, monitor, context);
+  const { llm, completions } = buildLlm(engine, { monitor, executions }, context);
   const connections = new Connections();
   const approvals = buildApprovals(engine, context);
   const { access } = entrance;
   const confirmations = buildConfirmations({ connections, checkpoints, llm, access, approvals }, context);
   const quotas = new Quotas(() => quotaLimits(context.configuration()));
-  const gate = buildGate(engine, checkpoints, buildApprovalGuard(approvals, checkpoints, context), context);
-  const guards = { gate, confirmations, quotas, registry, monitor };
+  const approvalGuard = buildApprovalGuard(approvals, checkpoints, context);
+  const gate = buildGate(engine, { checkpoints, executions, approvals: approvalGuard }, context);
+  const guards = { gate, executions, confirmations, quotas, registry, monitor };
   const { sessions, usage, commands, inputs } = buildExecution(engine, guards, context);
   return {
     ...entrance,
     quotas,
+    executions,
     sessions,
     usage,
     commands,
@@ -50,8 +57,8 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     checkpoints,
     llm,
     completions,
-    metadata: buildMetadata(engine, context),
-    status: buildStatus(engine, { sessions, connections }, context),
+    metadata: buildMetadata(engine, executions, context),
+    status: buildStatus(engine, { sessions, connections, executions }, context),
     machine: buildMachine(context),
     readiness: new Readiness({ isClosing, pool: engine.pool }),
     metrics,
@@ -63,12 +70,22 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   };
 }
 
+/** Keeps apart what runs as different users. */
+function buildExecutions(engine: Engine, { closers }: RuntimeContext): Executions {
+  const { pool, oneShots, stdinPipes, checkpointWorkers, buildFor: build } = engine;
+  const own = { pool, oneShots, stdinPipes, runJob: checkpointWorkers.run };
+  const executions = new Executions({ own, isRoot: ownUid() === 0, find: findUser, build });
+  closers.push(() => executions[Symbol.asyncDispose]());
+  return executions;
+}
+
 function buildMetadata(
   { pool, instance, mechanism }: Engine,
+  executions: Executions,
   { version, configuration, limits }: RuntimeContext,
 ): Metadata {
   return new Metadata({
-    workspace: pool.cwd,
+    executions,
     env: pool.env,
     defaultShell: pool.defaultShell,
     instanceId: instance,
@@ -76,13 +93,12 @@ function buildMetadata(
     limits: () => reportedLimits(configuration()),
     limitsInForce: limits,
     mechanism,
-    sandbox: pool.sandbox,
   });
 }
 
 function buildStatus(
-  { instance, oneShots }: Engine,
-  { sessions, connections }: Pick<Services, 'sessions' | 'connections'>,
+  { instance }: Engine,
+  { sessions, connections, executions }: Pick<Services, 'sessions' | 'connections' | 'executions'>,
   { version, configuration }: RuntimeContext,
 ): DaemonStatus {
   return new DaemonStatus({
@@ -93,7 +109,7 @@ function buildStatus(
       const open = sessions.registry.all();
       return {
         sessions: open.filter(({ isHidden }) => !isHidden).length,
-        running_commands: open.filter(({ session }) => session.running).length + oneShots.running,
+        running_commands: open.filter(({ session }) => session.running).length + executions.running,
         clients: connections.all().length,
       };
     },
@@ -101,23 +117,29 @@ function buildStatus(
 }
 
 function buildCheckpoints(
-  { pool, checkpointWorkers, runtimePath }: Engine,
+  { runtimePath }: Engine,
+  executions: Executions,
   { configuration, log }: RuntimeContext,
-): Checkpoints {
-  const { adapter } = configuration();
-  const directory = join(adapter.stateDirectory, 'checkpoints');
-  return new Checkpoints({
-    workspace: adapter.workspaceDirectory,
-    directory,
-    excluded: [
-      ...[adapter.stateDirectory, directory, join(adapter.stateDirectory, 'spool'), runtimePath],
-      // These must survive a restore unchanged.
-      ...ownFiles(configuration()),
-    ],
-    path: pool.env['PATH'] ?? '',
-    limits: () => configuration().checkpoints,
-    output: () => outputLimits(configuration()),
-    run: checkpointWorkers.run,
-    log: log('checkpoints'),
-  });
+): WorkspaceCheckpoints {
+  const { stateDirectory } = configuration().adapter;
+  const build = ({ pool, launch, runJob }: Execution): Checkpoints => {
+    // The processes of another user cannot write to a directory of the daemon.
+    const parent = launch ? join(launch.user.home, '.local/state/shell-adapter') : stateDirectory;
+    const directory = join(parent, 'checkpoints');
+    return new Checkpoints({
+      workspace: pool.cwd,
+      directory,
+      excluded: [
+        ...[stateDirectory, directory, join(stateDirectory, 'spool'), runtimePath],
+        // These must survive a restore unchanged.
+        ...ownFiles(configuration()),
+      ],
+      path: pool.env['PATH'] ?? '',
+      limits: () => configuration().checkpoints,
+      output: () => outputLimits(configuration()),
+      run: runJob,
+      log: log('checkpoints'),
+    });
+  };
+  return new WorkspaceCheckpoints({ executions, build });
 }

@@ -4,6 +4,7 @@ import type { AccessMode } from '../core/llm/access-mode.js';
 import type { Candidate } from '../core/llm/resolution.js';
 import type { LlmUsage } from '../core/llm/usage.js';
 import type { ResourceUse } from '../engine/command/resource-use.js';
+import type { Execution } from '../services/users/executions.js';
 
 /** A call to a provider. */
 export interface LlmQuestion {
@@ -25,6 +26,8 @@ export interface LlmQuestion {
   /** Called with each piece of the answer as it arrives. */
   readonly onChunk: ((text: string) => void) | undefined;
   readonly signal: AbortSignal;
+  /** What runs a command-line tool as another user; undefined for the daemon's own. */
+  readonly execution?: Execution | undefined;
   /** Told which provider is asked, and when it runs. */
   readonly progress?: CallProgress | undefined;
 }

@@ -17,6 +17,7 @@ import type { HttpProviders } from './http-providers.js';
 import { assertQuestion } from './invocation.js';
 import type { Providers } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
+import type { Executions } from '../services/users/executions.js';
 import { workingDirectory } from './working-directory.js';
 
 type LlmRequest = Request<'llm_call'>;
@@ -29,7 +30,7 @@ export interface LlmCallsOptions {
   readonly meter: CallMeter;
   readonly log: CallLog;
   readonly services: HttpProviders;
-  readonly workspace: string;
+  readonly executions: Pick<Executions, 'of'>;
 }
 
 /** A running or queued call. */
@@ -132,7 +133,7 @@ export class LlmCalls implements LlmPort {
     const { signal } = controller;
     const logged = { id, owner: principal, model: request.model };
     const answering = this.#options.log.record(logged, (progress) =>
-      this.#answer(request, { onChunk: undefined, ...extraFor(id), signal, progress }),
+      this.#answer(request, principal, { onChunk: undefined, ...extraFor(id), signal, progress }),
     );
     const call: ActiveCall = { id, owner: principal, sink, controller, ended: answering.catch(() => undefined) };
     this.#active.add(call);
@@ -159,13 +160,15 @@ export class LlmCalls implements LlmPort {
 
   async #answer(
     { messages, model, timeout_ms, cwd, ...wish }: LlmRequest,
+    principal: Principal,
     extra: Pick<LlmQuestion, 'onChunk' | 'isReadOnly' | 'signal' | 'progress'>,
   ): Promise<LlmReply & { readonly candidate: Candidate }> {
     assertQuestion(messages);
     const timeoutMs = this.#checkTimeout(timeout_ms);
-    const directory = workingDirectory(cwd, this.#options.workspace);
+    const execution = this.#options.executions.of(principal);
+    const directory = workingDirectory(cwd, execution);
     const candidates = resolveProviders(wish, this.#choice);
-    const question = { ...extra, messages, model, cwd: directory, timeoutMs };
+    const question = { ...extra, messages, model, cwd: directory, timeoutMs, execution };
     return await this.#askInTurn(candidates, question);
   }
 

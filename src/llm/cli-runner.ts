@@ -32,6 +32,8 @@ const TIMER_SLACK_MS = 20;
 
 /** One run of a tool. */
 export interface CliRun {
+  /** Runs the tool as another user; undefined for the daemon's own. */
+  readonly oneShots?: OneShotRunner | undefined;
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -72,8 +74,7 @@ export class CliRunner {
 
   /** Runs a tool to its end, and reads its output as it arrives. Never rejects. */
   async run(run: CliRun): Promise<CliRunEnd> {
-    const { reader, signal } = run;
-    const { oneShots } = this.#options;
+    const { reader, signal, oneShots = this.#options.oneShots } = run;
     const command = this.#commandOf(run);
     let cause: RunEndCause | undefined;
     let graceTimer: NodeJS.Timeout | undefined;

@@ -85,11 +85,14 @@ export class ShellCatalogue {
    * A tool's own variables, in rising precedence: those of its driver, those of the daemon, those of the access mode,
    * and those of the configuration.
    * @param access variables of the access mode
+   * @param isForeign whether the tool runs as another user: variables of the daemon may be keys that are not for it
    */
   environmentOf(
     { driver, settings }: ShellProvider,
     access: Readonly<Record<string, string>> = {},
+    isForeign = false,
   ): Record<string, string> {
+    if (isForeign) return { ...driver.env, ...access };
     const own = Object.entries(settings.env).map(([name, secret]) => [name, secret.reveal()] as const);
     const inherited = this.#settings().variables.pick([...COMMON_VARIABLES, ...driver.variables]);
     return { ...driver.env, ...inherited, ...access, ...Object.fromEntries(own) };

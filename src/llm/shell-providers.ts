@@ -9,6 +9,7 @@ import { judgeRun, type RunVerdict } from '../core/llm/verdict.js';
 import { killOf } from '../engine/command/command.js';
 import type { Breach } from '../engine/command/resource-use.js';
 import type { Scratch, ScratchDirectory } from '../engine/instance/scratch.js';
+import type { UserLaunch } from '../engine/user/user-launch.js';
 import { renderKill, renderUse } from '../services/registry/rendered-limits.js';
 import { accessGrant } from './access.js';
 import type { LlmQuestion, LlmReply } from './call.js';
@@ -52,11 +53,13 @@ export class ShellProviders {
     const provider = this.#options.catalogue.find(name);
     const place = this.#options.catalogue.availability(name);
     if (!place.available) throw llmError('unavailable', `${name}: ${place.reason}`, { shell_provider: name });
+    assertOpenTo(provider, question);
     const invocation = invocationOf(provider, question);
     const release = await this.#acquireSlot(provider, question);
     question.progress?.running();
     try {
-      await using directory = await this.#options.scratch.make();
+      const user = question.execution?.launch;
+      await using directory = await (user ? makeUserScratch(user) : this.#options.scratch.make());
       const timeoutMs = Math.max(1, Math.ceil(deadline - performance.now()));
       const call = { file: place.command ?? name, invocation, directory };
       return await this.#run(provider, call, { ...question, timeoutMs });
@@ -90,12 +93,17 @@ export class ShellProviders {
   ): Promise<LlmReply> {
     const { driver, settings } = provider;
     const access = accessGrant(provider, question).env;
+    const { launch, oneShots } = question.execution ?? {};
     const reader = outputReader(driver, settings.output, settings.args !== undefined);
     const end = await this.#options.runner.run({
+      oneShots: launch && oneShots,
       file,
-      args: await placeInput(invocation, directory),
+      args: await placeInput(invocation, directory, launch),
       cwd: question.cwd,
-      env: { ...this.#options.catalogue.environmentOf(provider, access), TMPDIR: directory.path },
+      env: {
+        ...this.#options.catalogue.environmentOf(provider, access, launch !== undefined),
+        TMPDIR: directory.path,
+      },
       stdin: invocation.stdin,
       timeoutMs: question.timeoutMs,
       idleTimeoutMs: settings.idleTimeoutMs,
@@ -162,12 +170,42 @@ const limitOf = ({ resource, limit }: Breach): string =>
 const MAX_DETAIL_CHARACTERS = 4096;
 
 /**
+ * Variables of the configuration may be keys of the operator, which a tool of another user would hand to that user.
+ * @throws AdapterError LLM_UNAVAILABLE for a provider that has some
+ */
+function assertOpenTo({ name, settings }: ShellProvider, { execution }: Pick<LlmQuestion, 'execution'>): void {
+  if (!execution?.launch || Object.keys(settings.env).length === 0) return;
+  const { name: user } = execution.launch.user;
+  const message = `${name}: its configuration has variables (env), which are not for the user ${user} of this token`;
+  throw llmError('unavailable', message, { shell_provider: name });
+}
+
+/** Creates a directory as another user, which also removes it: the daemon would follow links in it. */
+async function makeUserScratch(user: UserLaunch): Promise<ScratchDirectory> {
+  const making = user.run(['mktemp', '-d', '-t', 'shell-adapter-llm-XXXXXXXX']);
+  const path = (
+    await making.catch((error: unknown) => {
+      const message = `no temporary directory of the user ${user.user.name} could be made: ${(error as Error).message}`;
+      throw llmError('unavailable', message, {}, error);
+    })
+  ).trim();
+  return {
+    path,
+    [Symbol.asyncDispose]: async () => {
+      // A tool may have left files that even its user cannot remove: they stay.
+      await user.run(['rm', '-rf', '--', path]).catch(() => undefined);
+    },
+  };
+}
+
+/**
  * Writes the prompt and the JSON Schema to files, where the arguments have placeholders; returns the arguments with
  * their paths.
  */
 async function placeInput(
   { args, inputFile, schemaFile }: Invocation,
   { path }: ScratchDirectory,
+  user: UserLaunch | undefined,
 ): Promise<readonly string[]> {
   const files = [
     { placeholder: INPUT_FILE, file: join(path, 'prompt.txt'), content: inputFile },
@@ -176,7 +214,8 @@ async function placeInput(
   let placed = args;
   for (const { placeholder, file, content } of files) {
     if (content === undefined || !placed.some((arg) => arg.includes(placeholder))) continue;
-    await writeFile(file, content, { mode: 0o600 });
+    if (user) await user.writeFile(file, content);
+    else await writeFile(file, content, { mode: 0o600 });
     placed = placed.map((arg) => arg.replaceAll(placeholder, file));
   }
   return placed;

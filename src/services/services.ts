@@ -8,7 +8,6 @@ import type { Admission } from './access/admission.js';
 import type { Peers } from './access/peers.js';
 import type { Quotas } from './access/quotas.js';
 import type { Refusals } from './access/refusals.js';
-import type { Checkpoints } from './checkpoints/checkpoints.js';
 import type { Commands } from './commands/commands.js';
 import type { Confirmations } from './confirmations/confirmations.js';
 import type { RememberedApprovals } from './approvals/remembered-approvals.js';
@@ -21,6 +20,8 @@ import type { Readiness } from './machine/readiness.js';
 import type { SessionUsage } from './resources/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import type { Tokens } from './access/tokens.js';
+import type { WorkspaceCheckpoints } from './checkpoints/workspace-checkpoints.js';
+import type { Executions } from './users/executions.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { StreamedInputs } from './commands/streamed-inputs.js';
 
@@ -32,6 +33,7 @@ export interface Services {
   readonly refusals: Refusals;
   readonly tokens: Tokens;
   readonly quotas: Quotas;
+  readonly executions: Executions;
   readonly sessions: Sessions;
   readonly usage: SessionUsage;
   readonly commands: Commands;
@@ -40,7 +42,7 @@ export interface Services {
   readonly approvals: RememberedApprovals;
   /** Connections that events can be sent to; maintained by transports. */
   readonly connections: Connections;
-  readonly checkpoints: Checkpoints;
+  readonly checkpoints: WorkspaceCheckpoints;
   readonly llm: LlmPort;
   readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;

@@ -81,6 +81,8 @@ async function handle(
     services.quotas.countRequest(caller.principal);
     assertPermitted(caller.principal.role, name);
     const request = parsePayload(requests[name].input, name, payload);
+    const { runAs } = caller.principal;
+    if (runAs !== undefined) await services.executions.prepare(runAs);
     // Each handler's type fits its request, but TypeScript cannot correlate the union over all names.
     const handler = handlers[name] as (
       services: Services,

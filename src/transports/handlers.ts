@@ -32,7 +32,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
     await sessions.close(session_id, 'client', 'a client closed it');
     return { session_id };
   },
-  shell_metadata: ({ metadata }) => metadata.describe(),
+  shell_metadata: ({ metadata }, _request, { principal }) => metadata.describe(principal),
   daemon_status: ({ status }, _request, { principal }) => status.describe(principal),
   check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
   send_input: ({ commands }, request, caller) => commands.sendInput(request, caller),
@@ -64,10 +64,10 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   attach_session: ({ sessions }, request, caller) => sessions.attachments.attach(request, caller),
   watch_resources: ({ sessions, usage }, request, caller) =>
     usage.follow(sessions.registry.get(request.session_id, caller.principal, 'see'), request, caller),
-  checkpoint_workspace: ({ checkpoints }, request, { principal }) => checkpoints.save(request, principal),
-  list_checkpoints: ({ checkpoints }, _request, { principal }) => checkpoints.list(principal),
-  diff_workspace: ({ checkpoints }, request, { principal }) => checkpoints.diff(request, principal),
-  restore_workspace: ({ checkpoints }, request, { principal }) => checkpoints.restore(request, principal),
+  checkpoint_workspace: ({ checkpoints }, request, { principal }) => checkpoints.of(principal).save(request, principal),
+  list_checkpoints: ({ checkpoints }, _request, { principal }) => checkpoints.of(principal).list(principal),
+  diff_workspace: ({ checkpoints }, request, { principal }) => checkpoints.of(principal).diff(request, principal),
+  restore_workspace: ({ checkpoints }, request, { principal }) => checkpoints.of(principal).restore(request, principal),
   llm_call: ({ llm }, request, caller) => llm.call(request, caller),
   llm_stream: ({ llm }, request, caller) => llm.stream(request, caller),
   cancel_llm: ({ llm }, request, { principal }) => llm.cancel(request, principal),

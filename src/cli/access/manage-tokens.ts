@@ -1,8 +1,17 @@
 import { findConfigurationFile } from '../../config/read/locate.js';
 import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import type { Role } from '../../core/access/roles.js';
-import { hasExpired, isTokenName, readLife, type Token, TOKEN_NAME_RULE } from '../../core/access/token.js';
+import {
+  hasExpired,
+  isTokenName,
+  isUserName,
+  readLife,
+  RUN_AS_ROLE,
+  type Token,
+  TOKEN_NAME_RULE,
+} from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
+import { findUser } from '../../engine/user/find-user.js';
 import { type IssuedToken, TokenFiles } from '../../services/access/token-files.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor } from '../console/command-line.js';
@@ -21,6 +30,7 @@ export interface CreateTokenOptions extends TokenOptions {
   readonly role: Role;
   readonly name: string;
   readonly expires?: string;
+  readonly runAs?: string;
 }
 
 /**
@@ -28,7 +38,7 @@ export interface CreateTokenOptions extends TokenOptions {
  * @throws UsageError, CommandLineError, ConfigurationError
  */
 export async function createToken(context: Context, options: CreateTokenOptions): Promise<void> {
-  const { role, name, expires } = options;
+  const { role, name, expires, runAs } = options;
   if (!isTokenName(name)) {
     throw new UsageError(`--name: ${JSON.stringify(name)} is no name of a token: ${TOKEN_NAME_RULE}`);
   }
@@ -37,11 +47,34 @@ export async function createToken(context: Context, options: CreateTokenOptions)
     const hint = 'A whole number and a unit (s, m, h, d, w), up to a hundred years: 90d, 12h, 30m.';
     throw new UsageError(`--expires: ${JSON.stringify(expires)} is no span of time`, { hint });
   }
+  if (runAs !== undefined) await assertUser(runAs, role);
   await printIssued(
     context,
     options,
-    change(context, options, () => filesOf(context, options).create({ name, role, lifeMs })),
+    change(context, options, () => filesOf(context, options).create({ name, role, lifeMs, runAs })),
   );
+}
+
+/** @throws UsageError for a user as which no token can run */
+async function assertUser(name: string, role: Role): Promise<void> {
+  const refuse = (why: string, hint?: string): never => {
+    throw new UsageError(`--run-as: ${why}`, hint === undefined ? {} : { hint });
+  };
+  if (role !== RUN_AS_ROLE) {
+    refuse(
+      `the role ${role} reaches sessions of other users`,
+      `A token with a user of its own has the role ${RUN_AS_ROLE}.`,
+    );
+  }
+  const user = isUserName(name) ? await findUser(name) : undefined;
+  if (!user) {
+    refuse(
+      `this machine has no user ${JSON.stringify(name)}`,
+      'The name of a user is needed, not its number: `getent passwd` lists them.',
+    );
+  } else if (user.uid === 0) {
+    refuse(`${name} is root`, 'A token of a daemon that root runs is root without --run-as.');
+  }
 }
 
 /**
@@ -102,14 +135,23 @@ async function printIssued({ stdout }: Context, { json }: TokenOptions, issued: 
   await stdout.write(json ? `${JSON.stringify({ token: secret, ...publicFacts(token) }, null, 2)}\n` : `${secret}\n`);
 }
 
-const publicFacts = ({ id, name, role, created_at, expires_at }: Token) => ({ id, name, role, created_at, expires_at });
+const publicFacts = ({ id, name, role, run_as, created_at, expires_at }: Token) => ({
+  id,
+  name,
+  role,
+  ...(run_as !== undefined && { run_as }),
+  created_at,
+  expires_at,
+});
 
 function renderTable(tokens: readonly Token[], now: number): string {
   if (tokens.length === 0) return 'There is no token.';
+  const hasUsers = tokens.some(({ run_as: user }) => user !== undefined);
   const rows = tokens.map((token) => {
-    const { name, role, id, created_at: created, expires_at: end } = token;
+    const { name, role, run_as: user = '', id, created_at: created, expires_at: end } = token;
     const left = end === null ? 'never' : `in ${formatSpan(Date.parse(end) - now)}`;
-    return [name, role, formatSpan(now - Date.parse(created)), hasExpired(token, now) ? 'expired' : left, id];
+    const times = [formatSpan(now - Date.parse(created)), hasExpired(token, now) ? 'expired' : left];
+    return [name, role, ...(hasUsers ? [user] : []), ...times, id];
   });
-  return alignColumns([['NAME', 'ROLE', 'AGE', 'EXPIRES', 'ID'], ...rows]).join('\n');
+  return alignColumns([['NAME', 'ROLE', ...(hasUsers ? ['USER'] : []), 'AGE', 'EXPIRES', 'ID'], ...rows]).join('\n');
 }

@@ -31,6 +31,7 @@ const createTokenCommand = (context: Context): Command =>
     .description('Creates a token and prints it. Only its hash is kept: it cannot be shown again.')
     .addOption(new Option('--role <role>', 'what it may do').choices(ROLE_NAMES).makeOptionMandatory())
     .requiredOption('--name <name>', 'a name for people, by which it is revoked')
+    .option('--run-as <user>', 'run what it starts as this user of the machine; the daemon has to be root')
     .option('--expires <span>', 'how long it lives: 90d, 12h, 30m, 4w; by default until it is revoked')
     .addHelpText('after', CREATE_HELP)
     .action(async (options: CreateTokenOptions) => {
@@ -80,5 +81,6 @@ ${Object.entries(ROLES)
   .join('\n')}
 ${examples(
   'shell-adapter token create --role agent --name ci --expires 90d',
+  'shell-adapter token create --role agent --name alice --run-as alice',
   'export SHELL_ADAPTER_TOKEN=$(shell-adapter token create --role viewer --name dashboard)',
 )}`;

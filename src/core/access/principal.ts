@@ -7,6 +7,8 @@ export interface Principal {
   /** Name of the token, for people; `local` without one. */
   readonly name: string;
   readonly role: Role;
+  /** Name of the user as which its processes run; undefined for the daemon's own. */
+  readonly runAs?: string | undefined;
   /** Whether it was accepted without a token, as a program of the daemon's own user on this machine. */
   readonly isLocalPeer: boolean;
 }

@@ -11,16 +11,29 @@ export const TOKEN_NAME_RULE = '1 to 64 letters, digits or any of . _ -, beginni
 /** Whether a text is a valid token name. */
 export const isTokenName = (text: string): boolean => NAME.test(text);
 
+/** Names in a user database; a number is a user id, not a name. Source: useradd(8). */
+const USER_NAME = /^[A-Za-z_][\w.-]{0,31}\$?$/;
+
+/** Whether a text can be the name of a user of the machine. */
+export const isUserName = (text: string): boolean => USER_NAME.test(text);
+
+/** The role of every token with a user of its own: others reach sessions of the daemon's user. */
+export const RUN_AS_ROLE = 'agent';
+
 /** Stored form of a token: everything except the secret itself. `id` is the name of its file. */
-export const storedToken = z.strictObject({
-  name: z.string().regex(NAME),
-  role: z.enum(ROLE_NAMES),
-  created_at: z.iso.datetime(),
-  /** Null for a token without expiry. */
-  expires_at: z.iso.datetime().nullable(),
-  /** SHA-256 of the secret, in hexadecimal digits. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-});
+export const storedToken = z
+  .strictObject({
+    name: z.string().regex(NAME),
+    role: z.enum(ROLE_NAMES),
+    created_at: z.iso.datetime(),
+    /** Null for a token without expiry. */
+    expires_at: z.iso.datetime().nullable(),
+    /** SHA-256 of the secret, in hexadecimal digits. */
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    /** Name of the user as which its processes run; the daemon's own without one. */
+    run_as: z.string().regex(USER_NAME).optional(),
+  })
+  .refine(({ role, run_as }) => run_as === undefined || role === RUN_AS_ROLE, `run_as needs the role ${RUN_AS_ROLE}`);
 
 /** A token in the daemon's memory. */
 export type Token = z.output<typeof storedToken> & { readonly id: string };

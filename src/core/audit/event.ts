@@ -34,6 +34,8 @@ export interface AuditPrincipal {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
+  /** The user as which its processes run; omitted for the daemon's own. */
+  readonly run_as?: string;
 }
 
 /** The policy's verdict, as recorded. */
@@ -74,4 +76,9 @@ export interface AuditTrail {
 export const NO_AUDIT: AuditTrail = { record: () => undefined };
 
 /** A principal in the format of the record. */
-export const auditPrincipal = ({ id, name, role }: Principal): AuditPrincipal => ({ id, name, role });
+export const auditPrincipal = ({ id, name, role, runAs }: Principal): AuditPrincipal => ({
+  id,
+  name,
+  role,
+  ...(runAs !== undefined && { run_as: runAs }),
+});

@@ -93,6 +93,13 @@ export const ERROR_CATALOGUE = defineErrors({
     retry: 'changed',
     next: 'Install bubblewrap or allow user namespaces. `shell-adapter doctor` says what is missing.',
   },
+  USER_UNAVAILABLE: {
+    meaning:
+      'The token has a user of its own (`token create --run-as`), and nothing can be run as that user: the message says why.',
+    status: 503,
+    retry: 'changed',
+    next: 'Run the daemon as root, create the user again, or use another token.',
+  },
   BAD_DIRECTORY: {
     meaning: 'The directory does not exist, is not a directory, or may not be entered.',
     retry: 'changed',

@@ -266,11 +266,7 @@ export class SessionShell {
 
   async #restoreState(old: ShellProcess, fallback: ShellSetting): Promise<void> {
     const { pool, log } = this.#options;
-    const wanted = [this.#workingDirectory, fallback.cwd];
-    const cwd =
-      (this.#shell.owner
-        ? await this.#enterFirst(wanted)
-        : wanted.find((path) => isDirectory(this.#shell.see(path)))) ?? pool.cwd;
+    const cwd = (await this.#firstEnterable([this.#workingDirectory, fallback.cwd])) ?? pool.cwd;
     const stateFile = newestState(old.directory);
     if (stateFile === undefined) {
       await this.#setUp({ cwd, env: fallback.env }, true);
@@ -288,10 +284,10 @@ export class SessionShell {
     }
   }
 
-  /** Lets the shell find the first directory that its user can enter: the daemon has other rights. */
-  async #enterFirst(directories: readonly string[]): Promise<string | undefined> {
-    const attempts = directories.map((path) => `cd -- ${quote(path)} 2>/dev/null`);
-    const report = await this.#run(attempts.join(' || '));
+  /** The first directory that can be entered; the shell of another user tries it, since the daemon has other rights. */
+  async #firstEnterable(directories: readonly string[]): Promise<string | undefined> {
+    if (!this.#shell.owner) return directories.find((path) => isDirectory(this.#shell.see(path)));
+    const report = await this.#run(directories.map((path) => `cd -- ${quote(path)} 2>/dev/null`).join(' || '));
     return report?.exitCode === 0 ? report.workingDirectory : undefined;
   }
 

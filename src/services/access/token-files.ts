@@ -29,6 +29,16 @@ export interface IssuedToken {
   readonly secret: string;
 }
 
+/** A token to be created. */
+export interface NewToken {
+  readonly name: string;
+  readonly role: Role;
+  /** In milliseconds; undefined for no end. */
+  readonly lifeMs: number | undefined;
+  /** User as which its processes run: it has to exist, and the role has to be `agent`. By default the daemon's own. */
+  readonly runAs?: string | undefined;
+}
+
 /** SHA-256 of a secret. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
@@ -95,7 +105,7 @@ export class TokenFiles {
    * Creates a token.
    * @throws AdapterError INVALID_REQUEST when the name is taken
    */
-  create({ name, role, lifeMs }: { name: string; role: Role; lifeMs: number | undefined }): IssuedToken {
+  create({ name, role, lifeMs, runAs }: NewToken): IssuedToken {
     if (this.read().tokens.some((token) => token.name === name)) {
       throw new AdapterError('INVALID_REQUEST', `there is a token named ${name}; take another name, or rotate it`);
     }
@@ -107,6 +117,7 @@ export class TokenFiles {
       role,
       created_at: new Date(now).toISOString(),
       expires_at: lifeMs === undefined ? null : new Date(now + lifeMs).toISOString(),
+      ...(runAs !== undefined && { run_as: runAs }),
     });
   }
 

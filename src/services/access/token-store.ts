@@ -184,7 +184,11 @@ function newEntry(token: Token): Entry {
 }
 
 const isSame = (a: Token, b: Token): boolean =>
-  a.sha256 === b.sha256 && a.role === b.role && a.name === b.name && a.expires_at === b.expires_at;
+  a.sha256 === b.sha256 &&
+  a.role === b.role &&
+  a.name === b.name &&
+  a.expires_at === b.expires_at &&
+  a.run_as === b.run_as;
 
 const endOf = ({ name }: Token, what: string): AdapterError =>
   new AdapterError('UNAUTHORIZED', `the token ${name} ${what}`, { details: { token: name } });

@@ -22,7 +22,7 @@ export const labelBefore = ({ command }: Pick<PolicyRequest, 'command'>): string
 
 /** Dependencies of `WorkspaceGuard`. */
 export interface WorkspaceGuardOptions {
-  readonly checkpoints: Pick<Checkpoints, 'saveBeforeCommand' | 'workspace'>;
+  readonly checkpointsOf: (principal: Principal) => Pick<Checkpoints, 'saveBeforeCommand' | 'workspace'>;
   /** How long a command waits for its checkpoint, in milliseconds. */
   readonly timeoutMs: () => number;
 }
@@ -40,7 +40,8 @@ export class WorkspaceGuard implements CheckpointGuard {
     verdict: PolicyVerdict,
     principal: Principal,
   ): Promise<SavedWorkspace | { readonly reason: string }> {
-    const { checkpoints, timeoutMs } = this.#options;
+    const { checkpointsOf, timeoutMs } = this.#options;
+    const checkpoints = checkpointsOf(principal);
     const { workspace } = checkpoints;
     const lost: LostFiles[] = [];
     for (const loss of verdict.losses) {

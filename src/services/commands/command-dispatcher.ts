@@ -1,6 +1,5 @@
 import type { Request } from '../../core/protocol/requests.js';
 import type { Command, EndReason, Warning } from '../../engine/command/command.js';
-import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { type CommandRecord, renderResult } from '../registry/command-record.js';
 import { OutputChannel } from '../registry/output-channel.js';
@@ -9,11 +8,12 @@ import type { ResourceMonitor } from '../resources/resource-monitor.js';
 import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
+import type { Executions } from '../users/executions.js';
 
 /** Dependencies of `CommandDispatcher`. */
 export interface CommandDispatcherOptions {
   readonly sessions: Sessions;
-  readonly oneShots: OneShotRunner;
+  readonly executions: Pick<Executions, 'of' | 'terminate'>;
   readonly health: SessionHealth;
   readonly monitor: ResourceMonitor;
 }
@@ -68,7 +68,7 @@ export class CommandDispatcher {
   /** Runs a command as a one-shot, in a process of its own. */
   alone(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
     const { command } = record;
-    const { oneShots } = this.#options;
+    const { oneShots } = this.#options.executions.of(record.owner);
     const isFollowed = sink !== undefined && (request.stream === true || request.background === true);
     if (isFollowed) {
       const channel = new OutputChannel(null, 0, (held, isHeld) => {
@@ -98,12 +98,12 @@ export class CommandDispatcher {
 
   /** Ends a command that is running or queued, in a session or as a one-shot. */
   end({ command }: CommandRecord, reason: EndReason): void {
-    const { sessions, oneShots } = this.#options;
+    const { sessions, executions } = this.#options;
     const place = sessions.registry
       .all()
       .find(({ session }) => session.running === command || session.queued.includes(command));
     if (place) place.session.cancel(command, reason);
-    else oneShots.terminate(command, reason);
+    else executions.terminate(command, reason);
   }
 
   /** Runs a one-shot on a terminal: in a session that is opened for the command and closed after it. */

@@ -9,7 +9,6 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import { Command, type CommandSpec, type Warning } from '../../engine/command/command.js';
-import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
 import { randomText } from '../../engine/system/random.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
@@ -21,20 +20,20 @@ import { limitNotification } from '../notifications/limit-notification.js';
 import { type CommandRecord, styleOf } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { Approval } from '../confirmations/confirmation.js';
-import { existingDirectory } from '../registry/existing-directory.js';
 import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
+import type { Executions } from '../users/executions.js';
+import { enterableDirectory } from '../users/places.js';
 import type { StreamedInputs } from './streamed-inputs.js';
 import type { RefusedText } from '../gate/syntax-guard.js';
 
 /** Dependencies of `CommandFactory`. */
 export interface CommandFactoryOptions {
   readonly registry: CommandRegistry;
-  readonly oneShots: Pick<OneShotRunner, 'sandbox' | 'running'>;
+  readonly executions: Pick<Executions, 'of' | 'running'>;
   readonly quotas: Pick<Quotas, 'admitOneShot'>;
   readonly health: SessionHealth;
   readonly limits: () => CommandLimits;
-  readonly workspace: string;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
   readonly notifier: Notifier;
@@ -123,22 +122,28 @@ export class CommandFactory {
       command: request.command,
       args: request.args,
       ...refused?.program,
-      cwd: this.#directoryOf(request, session),
+      cwd: this.#directoryOf(request, owner, session),
       env: request.env,
       stdin: request.stdin,
       stdinPipe: request.stdin_stream === true ? this.#inputOf(id, owner) : undefined,
       timeoutMs: timeoutOf(request, limits),
       noOutputTimeoutMs: request.no_output_timeout_ms,
       tty: request.tty ?? false,
-      sandbox: this.#sandboxOf(request, session),
+      sandbox: this.#sandboxOf(request, owner, session),
       limits: outputLimitsOf(request, limits.output),
       resourceLimits: resourceLimitsOf(request, session?.limits, limits),
     };
   }
 
-  #directoryOf({ cwd }: Request<'execute_command'>, session: SessionRecord | undefined): string | undefined {
+  #directoryOf(
+    { cwd }: Request<'execute_command'>,
+    owner: Principal,
+    session: SessionRecord | undefined,
+  ): string | undefined {
     if (cwd === undefined) return undefined;
-    return existingDirectory(cwd, session?.session.workingDirectory ?? this.#options.workspace, session?.session.see);
+    const execution = this.#options.executions.of(owner);
+    const base = session?.session.workingDirectory ?? execution.pool.cwd;
+    return enterableDirectory(cwd, base, execution, session?.session.see);
   }
 
   #atEnd(record: CommandRecord, place: 'session' | 'one_shot'): void {
@@ -170,8 +175,14 @@ export class CommandFactory {
     });
   }
 
-  #sandboxOf({ sandbox }: Request<'execute_command'>, session: SessionRecord | undefined): SandboxProfile | undefined {
-    if (!session || sandbox === undefined) return chooseProfile(sandbox, this.#options.oneShots.sandbox);
+  #sandboxOf(
+    { sandbox }: Request<'execute_command'>,
+    owner: Principal,
+    session: SessionRecord | undefined,
+  ): SandboxProfile | undefined {
+    if (!session || sandbox === undefined) {
+      return chooseProfile(sandbox, this.#options.executions.of(owner).oneShots.sandbox);
+    }
     throw new AdapterError('INVALID_REQUEST', 'a session keeps its sandbox: give `sandbox` to open_session', {
       details: { field: 'sandbox' },
     });
@@ -203,7 +214,7 @@ export class CommandFactory {
         details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued.length },
       });
     }
-    if (!session && this.#options.oneShots.running >= maxOneShots) {
+    if (!session && this.#options.executions.running >= maxOneShots) {
       throw new AdapterError('SESSION_LIMIT', `${maxOneShots} one-shot commands run already (max_sessions)`, {
         details: { max_one_shots: maxOneShots },
       });

@@ -5,7 +5,6 @@ import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import { settledWithin } from '../../core/time.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
-import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { settled } from '../registry/command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
@@ -21,8 +20,9 @@ import { renderConfirmation, termsOf } from '../confirmations/wire.js';
 import type { CommandGate } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import { existingDirectory } from '../registry/existing-directory.js';
 import type { Sessions } from '../sessions/sessions.js';
+import type { Executions } from '../users/executions.js';
+import { enterableDirectory } from '../users/places.js';
 import { OutputSearch } from './output-search.js';
 import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
 
@@ -33,12 +33,10 @@ const DEFAULT_READ_BYTES = 64 * 1024;
 export interface CommandsOptions {
   readonly registry: CommandRegistry;
   readonly sessions: Sessions;
-  readonly oneShots: OneShotRunner;
+  readonly executions: Executions;
   readonly inputs: StreamedInputs;
   readonly gate: CommandGate;
   readonly confirmations: Confirmations;
-  /** Directory of commands without a session. */
-  readonly workspace: string;
   readonly factory: CommandFactory;
   readonly dispatcher: CommandDispatcher;
 }
@@ -180,7 +178,7 @@ export class Commands {
     const { command, session } = this.#targets.target(request, principal);
     const signalled = session
       ? await session.session.signal(command, request.signal)
-      : this.#options.oneShots.signal(command, request.signal);
+      : this.#options.executions.signal(command, request.signal);
     if (signalled.length > 0) return { signalled };
     throw new AdapterError(
       'NO_RUNNING_COMMAND',
@@ -190,7 +188,7 @@ export class Commands {
 
   /** Returns the gate's verdict on a command without running it. */
   check(request: Request<'check_command'>, principal: Principal): Promise<Answer<'check_command'>> {
-    return this.#options.gate.check(request, this.#sessionOf(request, principal));
+    return this.#options.gate.check(request, this.#sessionOf(request, principal), principal);
   }
 
   /** Decides on a pending confirmation; returns its result. */
@@ -215,13 +213,14 @@ export class Commands {
 
   /** Requests a confirmation, and answers as the mode requires: at once, or after the command has run. */
   #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
-    const { confirmations, workspace } = this.#options;
+    const { confirmations, executions } = this.#options;
     const { caller, owner, session } = place;
     // The same request may have arrived twice while the gate decided.
     const twin = confirmations.ofCommand(request.command_id, owner, 'use');
     if (twin) return this.#waitConfirmed(twin, request, caller);
-    const base = session?.session.workingDirectory ?? workspace;
-    const directory = request.cwd === undefined ? base : existingDirectory(request.cwd, base);
+    const execution = executions.of(owner);
+    const base = session?.session.workingDirectory ?? execution.pool.cwd;
+    const directory = request.cwd === undefined ? base : enterableDirectory(request.cwd, base, execution);
     const named = { ...request, command_id: request.command_id ?? newCommandId() };
     const start = (approval: Approval) => {
       this.#sessionOf(request, caller.principal);

@@ -24,7 +24,7 @@ export interface StreamedInput {
 
 /** Dependencies of `StreamedInputs`. */
 export interface StreamedInputsOptions {
-  readonly pipes: StdinPipes;
+  readonly pipesOf: (owner: Principal) => StdinPipes;
   /** Grace period for a disconnected client to reconnect, in milliseconds; bounded by 30 s. */
   readonly graceMs: () => number;
   /** Called when the client of an input is lost: the rest of the input will never arrive. */
@@ -52,14 +52,15 @@ export class StreamedInputs {
    */
   async accompany<T>(
     { command_id: commandId, stdin }: Request<'execute_command'>,
-    { id: ownerId }: Principal,
+    owner: Principal,
     sink: EventSink | undefined,
     { fate, run }: { readonly fate: () => 'accepted' | Promise<unknown> | undefined; readonly run: () => Promise<T> },
   ): Promise<T> {
+    const { id: ownerId } = owner;
     if (commandId === undefined) throw invalid('stdin_stream needs a command_id, by which send_input feeds it');
     if (stdin !== undefined) throw invalid('give stdin or stdin_stream, not both');
     if (this.find(commandId, ownerId)) this.adopt(commandId, ownerId, sink);
-    else if (fate() === undefined) this.#open(commandId, ownerId, sink);
+    else if (fate() === undefined) this.#open(commandId, owner, sink);
     const settle = () => {
       const known = fate();
       if (known instanceof Promise) void known.then(settle, settle);
@@ -72,8 +73,9 @@ export class StreamedInputs {
     }
   }
 
-  #open(commandId: string, ownerId: string, sink: EventSink | undefined): void {
-    const pipe = this.#options.pipes.next();
+  #open(commandId: string, owner: Principal, sink: EventSink | undefined): void {
+    const { id: ownerId } = owner;
+    const pipe = this.#options.pipesOf(owner).next();
     const input: StreamedInput = { commandId, ownerId, pipe, sink, timer: undefined };
     this.#inputs.set(keyOf(commandId, ownerId), input);
   }

@@ -58,9 +58,10 @@ export class CommandGate {
     session: SessionRecord | undefined,
     caller: Pick<Caller, 'principal'>,
   ): Judgement | Promise<Judgement> {
+    const place = { session, principal: caller.principal };
     const secure = (question: Judgement) => {
       const isSaved = question?.verdict.action === 'checkpoint';
-      return isSaved ? this.#secure(question, session, caller) : this.#checkSyntax(question, request, session);
+      return isSaved ? this.#secure(question, session, caller) : this.#checkSyntax(question, request, place);
     };
     return this.#admit(request, session, caller, (question) => {
       const secured = secure(question);
@@ -80,7 +81,9 @@ export class CommandGate {
     caller: Pick<Caller, 'principal'>,
   ): Judgement | Promise<Judgement> {
     return this.#admit(request, session, caller, (question) =>
-      question?.verdict.action === 'checkpoint' ? question : this.#checkSyntax(question, request, session),
+      question?.verdict.action === 'checkpoint'
+        ? question
+        : this.#checkSyntax(question, request, { session, principal: caller.principal }),
     );
   }
 
@@ -97,7 +100,7 @@ export class CommandGate {
       return undefined;
     }
     const typing = typingIn(session, request.tty);
-    const gather = () => this.#options.facts.of(session, request.cwd, false);
+    const gather = () => this.#options.facts.of({ session, principal }, request.cwd, false);
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
     const judge = (known: PolicyFacts) => {
@@ -113,10 +116,10 @@ export class CommandGate {
   #checkSyntax(
     question: Judgement,
     request: Request<'execute_command'>,
-    session: SessionRecord | undefined,
+    { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
   ): Judgement | Promise<Judgement> {
     if (question?.verdict.isUnparsable !== true) return question;
-    return this.#options.syntax.refusal(request, session).then((refused) => ({ ...question, refused }));
+    return this.#options.syntax.refusal(request, session, principal).then((refused) => ({ ...question, refused }));
   }
 
   /** Answers a question by a remembered approval, if there is one. */
@@ -148,13 +151,19 @@ export class CommandGate {
   }
 
   /** Returns the gate's verdict on a command. Nothing is run, and no confirmation is requested. */
-  async check(request: Request<'check_command'>, session: SessionRecord | undefined): Promise<Answer<'check_command'>> {
+  async check(
+    request: Request<'check_command'>,
+    session: SessionRecord | undefined,
+    principal: Principal,
+  ): Promise<Answer<'check_command'>> {
     const { policy, isEnforced } = this.#options.settings();
-    const known = await this.#options.facts.of(session, request.cwd, true);
+    const known = await this.#options.facts.of({ session, principal }, request.cwd, true);
     const facts = { ...known, typing: typingIn(session, false) };
     const { action, class: commandClass, reasons, commands, isUnparsable } = decideHere(policy, request, facts);
     const refused =
-      action === 'confirm' && isUnparsable ? await this.#options.syntax.refusal(request, session) : undefined;
+      action === 'confirm' && isUnparsable
+        ? await this.#options.syntax.refusal(request, session, principal)
+        : undefined;
     if (refused) {
       const why = refused.warnings.map(({ message }) => message);
       return { action: 'allow', class: 'read', reasons: why, commands: [], enforced: isEnforced };
@@ -198,7 +207,7 @@ export class CommandGate {
     const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
     const program = unusualShell(shell);
     if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
-    const facts = await this.#options.facts.of(undefined, undefined, false);
+    const facts = await this.#options.facts.of({ session: undefined, principal }, undefined, false);
     const judge = (given: Readonly<Record<string, string>>) =>
       withShell(policy, decide(policy, { command: program ?? ':', args: [], env: given }, facts), program);
     const verdict = judge(env);

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 
+import type { Principal } from '../../core/access/principal.js';
 import { type Directory, factsOfFreshShell, type PolicyFacts } from '../../core/policy/model/facts.js';
 import { readSavedState, type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
 import type { SessionRecord } from '../registry/session-registry.js';
+import type { Executions } from '../users/executions.js';
 
 /** Dependencies of `SessionFacts`. */
 export interface SessionFactsOptions {
-  readonly workspace: string;
-  /** Environment in which shells are started. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly executions: Pick<Executions, 'of'>;
   /** Name of the shell for commands without a session. */
   readonly shell: string;
   /** Files and directories of the adapter itself. */
@@ -44,11 +44,11 @@ export class SessionFacts {
    * @param isFresh true to read the names from the shell again
    */
   of(
-    session: SessionRecord | undefined,
+    { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
     cwd: string | undefined,
     isFresh: boolean,
   ): PolicyFacts | Promise<PolicyFacts> {
-    if (!session) return this.#factsWithoutSession(cwd);
+    if (!session) return this.#factsWithoutSession(principal, cwd);
     const known = this.#known.get(session);
     const isValid = known !== undefined && known.restarts === session.session.restarts;
     if (isValid && !isFresh) return this.#factsOf(session, known.names, cwd);
@@ -81,8 +81,9 @@ export class SessionFacts {
     return this.#changes.get(session) ?? 0;
   }
 
-  #factsWithoutSession(cwd: string | undefined): PolicyFacts {
-    const { workspace, env, shell, ownPaths } = this.#options;
+  #factsWithoutSession(principal: Principal, cwd: string | undefined): PolicyFacts {
+    const { executions, shell, ownPaths } = this.#options;
+    const { cwd: workspace, env } = executions.of(principal).pool;
     return factsOfFreshShell(workspace, {
       shell: shellOf(shell),
       isOneShot: true,
@@ -94,8 +95,9 @@ export class SessionFacts {
   }
 
   #factsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined): PolicyFacts {
-    const { workspace, env, ownPaths } = this.#options;
+    const { ownPaths } = this.#options;
     const { session } = record;
+    const { cwd: workspace, env } = session.options.pool;
     // The directory of a busy session at the start of the command is not known.
     const directory: Directory = isBusy(record) ? undefined : session.workingDirectory;
     return factsOfFreshShell(workspace, {

@@ -1,8 +1,9 @@
+import type { Principal } from '../../core/access/principal.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/command.js';
-import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
 import { refusesSyntax } from '../../engine/shells/syntax-check.js';
 import type { SessionRecord } from '../registry/session-registry.js';
+import type { Executions } from '../users/executions.js';
 
 /** A text that its shell cannot parse, and the program to run in its place. */
 export interface RefusedText {
@@ -13,10 +14,10 @@ export interface RefusedText {
 
 /** Finds commands that need no confirmation because their shell rejects their syntax. */
 export class SyntaxGuard {
-  readonly #oneShots: Pick<OneShotRunner, 'shell'>;
+  readonly #executions: Pick<Executions, 'of'>;
 
-  constructor(oneShots: Pick<OneShotRunner, 'shell'>) {
-    this.#oneShots = oneShots;
+  constructor(executions: Pick<Executions, 'of'>) {
+    this.#executions = executions;
   }
 
   /**
@@ -27,10 +28,12 @@ export class SyntaxGuard {
   async refusal(
     { command, args }: Pick<Request<'execute_command'>, 'command' | 'args'>,
     session: SessionRecord | undefined,
+    principal: Principal,
   ): Promise<RefusedText | undefined> {
     if (args) return undefined;
-    const installed = session?.session.options.installed ?? this.#oneShots.shell;
-    if (!(await refusesSyntax(installed, command))) return undefined;
+    const { oneShots, launch } = this.#executions.of(session?.owner ?? principal);
+    const installed = session?.session.options.installed ?? oneShots.shell;
+    if (!(await refusesSyntax(installed, command, launch))) return undefined;
     const { shell, path } = installed;
     const message = `${shell.name} cannot parse the command: nothing of it was run`;
     return {

@@ -37,7 +37,7 @@ export class DaemonStatus {
   }
 
   /** Returns the answer to `daemon_status`. */
-  describe({ name, role, isLocalPeer }: Principal): Answer<'daemon_status'> {
+  describe({ name, role, runAs, isLocalPeer }: Principal): Answer<'daemon_status'> {
     const { configuration, workload } = this.#options;
     const { file = null, workspaceDirectory, stateDirectory, logFile, confirmedBy } = configuration();
     return {
@@ -53,7 +53,7 @@ export class DaemonStatus {
       log_file: logFile,
       ...workload(),
       confirmed_by: CONFIRMATION_MODES.filter((mode) => confirmedBy.includes(mode)),
-      caller: { name, role, has_token: !isLocalPeer },
+      caller: { name, role, ...(runAs !== undefined && { run_as: runAs }), has_token: !isLocalPeer },
     };
   }
 }

@@ -4,6 +4,7 @@ import { realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
+import type { Principal } from '../../core/access/principal.js';
 import type { LimitSet, LimitsInForce } from '../../core/limits/safety-net.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
@@ -12,6 +13,7 @@ import type { SandboxStatus } from '../../core/sandbox/status.js';
 import { ownUserName } from '../../engine/system/own-user.js';
 import { installedShells, type InstalledShell } from '../../engine/shells/list.js';
 import { renderLimits } from '../registry/rendered-limits.js';
+import type { Executions } from '../users/executions.js';
 
 const run = promisify(execFile);
 
@@ -20,7 +22,7 @@ const VERSION_TIMEOUT_MS = 5000;
 
 /** Dependencies of `Metadata`. */
 export interface MetadataOptions {
-  readonly workspace: string;
+  readonly executions: Pick<Executions, 'of'>;
   readonly env: Readonly<Record<string, string>>;
   readonly defaultShell: InstalledShell;
   readonly instanceId: string;
@@ -28,7 +30,6 @@ export interface MetadataOptions {
   readonly limits: () => Answer<'shell_metadata'>['limits'];
   readonly limitsInForce: () => LimitsInForce;
   readonly mechanism: ChosenMechanism;
-  readonly sandbox: SandboxStatus;
 }
 
 /** A shell with its reported version. */
@@ -73,8 +74,10 @@ export class Metadata {
   }
 
   /** Gathers the answer to `shell_metadata`. */
-  async describe(): Promise<Answer<'shell_metadata'>> {
-    const { workspace, defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism } = this.#options;
+  async describe(principal: Principal): Promise<Answer<'shell_metadata'>> {
+    const { pool } = this.#options.executions.of(principal);
+    const workspace = pool.cwd;
+    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism } = this.#options;
     this.#fixed ??= this.#gatherFixed();
     const { mem } = await import('systeminformation');
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
@@ -86,7 +89,7 @@ export class Metadata {
       architecture: arch(),
       kernel: release(),
       hostname: hostname(),
-      user: ownUserName(),
+      user: principal.runAs ?? ownUserName(),
       cpus: availableParallelism(),
       memory_bytes: memory.total,
       memory_available_bytes: memory.available,
@@ -95,7 +98,7 @@ export class Metadata {
       shells,
       limits: limits(),
       resource_limits: describeLimits(limitsInForce(), mechanism),
-      sandbox: describeSandbox(this.#options.sandbox),
+      sandbox: describeSandbox(pool.sandbox),
       instance_id: instanceId,
       adapter_version: adapterVersion,
       protocol_version: PROTOCOL_VERSION,

@@ -10,6 +10,7 @@ export function describeSession(record: SessionRecord): SessionInfo {
   return {
     session_id: record.id,
     owner: record.owner.name,
+    ...(record.owner.runAs !== undefined && { run_as: record.owner.runAs }),
     label: record.label ?? null,
     shell: record.shellName,
     sandbox: record.sandbox,

@@ -1,9 +1,10 @@
-import { statfsSync, statSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 
 import { checkHealth, type HealthWarning } from '../../core/health/checks.js';
 import { CORE_TOOLS, type HealthFacts } from '../../core/health/facts.js';
 import { disturbedModes } from '../../core/health/terminal-modes.js';
 import { readSavedState, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
+import { isDirectory } from '../../engine/system/is-directory.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
 import type { Notifier } from '../../core/notifications/notification.js';
 import type { Session } from '../../engine/session/session.js';
@@ -123,18 +124,20 @@ export class SessionHealth {
     const { aliases, functions: listed, variables } = names;
     const functions = shell === 'sh' ? functionsAmongTypes(state) : listed;
     const { workingDirectory } = session;
+    // With the daemon's rights, it would tell a user of its own about places that this user cannot see.
+    const isOwn = session.shell.owner === undefined;
     return {
       shell,
       workingDirectory,
-      isDirectoryThere: isDirectory(session.see(workingDirectory)),
+      isDirectoryThere: !isOwn || isDirectory(session.see(workingDirectory)),
       aliases,
       functions,
       options: savedOptions(state),
-      missingTools: isKnown ? this.#missingIn(variables.get('PATH') ?? '') : [],
+      missingTools: isKnown && isOwn ? this.#missingIn(variables.get('PATH') ?? '') : [],
       environmentBytes: isKnown ? sizeOf(variables) : lengthOfExports(state),
       leftModes: HAS_USUAL_MODES ? disturbedModes(takeModes(session.shell.directory)) : [],
       leftProcesses: session.backgroundProcesses.length,
-      disk: roomAt(session.see(workingDirectory)),
+      disk: isOwn ? roomAt(session.see(workingDirectory)) : undefined,
     };
   }
 
@@ -180,8 +183,6 @@ function lengthOfExports(state: string): number {
   const end = state.search(/^\S+ \(\)/mu);
   return end === -1 ? state.length : end;
 }
-
-const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 function roomAt(path: string): HealthFacts['disk'] {
   try {

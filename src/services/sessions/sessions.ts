@@ -11,14 +11,11 @@ import type { SessionEndReason } from '../../core/protocol/results.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { Session } from '../../engine/session/session.js';
 import type { SessionListener } from '../../engine/session/session-options.js';
-import type { ShellPool } from '../../engine/shell/shell-pool.js';
-import { findShell } from '../../engine/shells/list.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
-import { existingDirectory } from '../registry/existing-directory.js';
 import type { CommandGate } from '../gate/gate.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { SessionAttachments } from './session-attachments.js';
@@ -26,6 +23,8 @@ import { type DeadlineLimits, SessionDeadlines } from './session-deadlines.js';
 import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
 import type { SessionUsage } from '../resources/session-usage.js';
+import type { Executions } from '../users/executions.js';
+import { assertEnterable, enterableDirectory, shellFor } from '../users/places.js';
 
 /** Default terminal size, in characters: wide, so that tools do not wrap their output. */
 const DEFAULT_COLS = 200;
@@ -44,7 +43,7 @@ export interface SessionLimits extends DeadlineLimits {
 
 /** Dependencies of `Sessions`. */
 export interface SessionsOptions {
-  readonly pool: ShellPool;
+  readonly executions: Pick<Executions, 'of'>;
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
   readonly gate: Pick<CommandGate, 'admitShell'>;
@@ -89,8 +88,10 @@ export class Sessions implements AsyncDisposable {
    * @param isHidden the session belongs to a one-shot command, and lives as long as the command
    */
   async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
-    const { pool, log } = this.#options;
+    const { log, executions } = this.#options;
     await this.#options.gate.admitShell(request, caller);
+    const execution = executions.of(caller.principal);
+    const { pool } = execution;
     const limits = this.#options.limits();
     this.#options.quotas.admitSession(caller.principal, this.#countOf(caller.principal));
     if (this.registry.size + this.#opening.size + this.#closing.size >= limits.maxSessions) {
@@ -98,10 +99,9 @@ export class Sessions implements AsyncDisposable {
       throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions: limits.maxSessions } });
     }
     const resources = lowerLimits(limits.resources, request.limits, 'configuration');
-    const installed =
-      request.shell === undefined ? pool.defaultShell : findShell(request.shell, pool.env['PATH'] ?? '');
+    const installed = shellFor(request.shell, execution);
     const sandbox = chooseProfile(request.sandbox, pool.sandbox);
-    const cwd = existingDirectory(request.cwd ?? pool.cwd, pool.cwd);
+    const cwd = enterableDirectory(request.cwd ?? pool.cwd, pool.cwd, execution);
     const id = sessionIdFrom(randomBytes(ID_BYTES));
     const opening = { owner: caller.principal.id };
     this.#opening.add(opening);
@@ -139,7 +139,10 @@ export class Sessions implements AsyncDisposable {
     const record = this.registry.get(request.session_id, principal, 'use');
     const { options } = record.session;
     const { session } = record;
-    const cwd = existingDirectory(request.cwd ?? options.cwd, session.workingDirectory, session.see);
+    const wanted = request.cwd ?? options.cwd;
+    const execution = this.#options.executions.of(record.owner);
+    const cwd = enterableDirectory(wanted, session.workingDirectory, execution, session.see);
+    if (options.sandbox === 'none') await assertEnterable(cwd, execution);
     await record.session.reset(cwd, request.env ?? options.env);
     touch(record);
     return {

@@ -73,6 +73,7 @@ export class OpenAiEndpoint {
     try {
       quotas.countRequest(principal);
       assertPermitted(principal.role, 'llm_call');
+      if (principal.runAs !== undefined) throw notForUsers(principal.runAs);
     } catch (error) {
       throw this.#record(error, body, caller);
     }
@@ -220,6 +221,16 @@ const APIS: readonly Api[] = [
     encoding: (asked) => new ResponsesEncoding(frameOf('', asked)),
   },
 ];
+
+/** The models of the endpoint run in directories of the daemon's user, and make worktrees there. */
+const notForUsers = (user: string): AdapterError =>
+  new AdapterError(
+    'FORBIDDEN',
+    `this token runs as the user ${user}: it can use llm_call, but not the models of this endpoint`,
+    {
+      details: { run_as: user },
+    },
+  );
 
 /** Equal for the same request of the same principal; undefined when the client demands a run with `no-cache`. */
 function repeatKeyOf({ routeOptions, headers, body }: FastifyRequest, { principal }: Caller): string | undefined {

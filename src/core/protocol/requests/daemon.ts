@@ -40,6 +40,10 @@ export const daemonRequests = {
         .object({
           name: z.string().describe('Name of the token; `local` without one'),
           role: z.enum(ROLE_NAMES),
+          run_as: z
+            .string()
+            .optional()
+            .describe('User as which its processes run; left out for the user of the daemon'),
           has_token: z.boolean().describe('Only clients with a token may decide as operators'),
         })
         .describe('Who this client is to the daemon'),

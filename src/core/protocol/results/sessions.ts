@@ -8,6 +8,7 @@ import { effectiveLimits } from './limits.js';
 export const sessionInfo = z.object({
   session_id: sessionId,
   owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
+  run_as: z.string().optional().describe('User as which its processes run; left out for the user of the daemon'),
   label: label.nullable(),
   shell: z.string().describe('bash, zsh or sh'),
   sandbox: sandboxProfile,

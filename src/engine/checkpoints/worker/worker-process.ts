@@ -69,12 +69,30 @@ async function work<K extends Job['kind']>(
   options: StoreOptions,
   { ending, user }: { readonly ending: AbortSignal; readonly user: UserLaunch | undefined },
 ): Promise<JobResults[K]> {
-  const request: WorkerRequest = { job, options };
+  const worker = await startWorker({ job, options }, user);
+  const late = AbortSignal.timeout(TIMEOUT_MS);
+  const cancelled = AbortSignal.any([ending, late]);
+  // Includes the worker's git processes: they must not continue after their lock is released.
+  const endGroup = () => {
+    if (worker.pid !== undefined) endProcessGroup(worker.pid);
+  };
+  if (CAN_BE_ENDED.has(job.kind)) cancelled.addEventListener('abort', endGroup);
+  if (ending.aborted) endGroup();
+  const end = await worker.ended;
+  cancelled.removeEventListener('abort', endGroup);
+  if (end.stdout !== '' && !end.failed) return readReply(end.stdout) as JobResults[K];
+  if (ending.aborted) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+  if (late.aborted) throw new AdapterError('CHECKPOINT_FAILED', `it took longer than ${TIMEOUT_MS / 1000} s`);
+  throw lost(end.stderr, end.signal ?? end.exitCode ?? end.originalMessage);
+}
+
+/** Starts a worker; it is wrapped, because a promise of a promise would wait for its end. */
+async function startWorker(request: WorkerRequest, user: UserLaunch | undefined) {
   // Loaded with the first job: loading takes time that would delay the start of the daemon.
   const { execa } = await import('execa');
   const command = [process.execPath, MAIN];
   const [file = '', ...args] = user?.wrap(command, '/') ?? command;
-  const worker = execa(file, args, {
+  const ended = execa(file, args, {
     input: JSON.stringify(request),
     env: {},
     extendEnv: false,
@@ -86,20 +104,7 @@ async function work<K extends Job['kind']>(
     stripFinalNewline: false,
     maxBuffer: user ? MAX_FOREIGN_REPLY : Number.MAX_SAFE_INTEGER,
   });
-  const late = AbortSignal.timeout(TIMEOUT_MS);
-  const cancelled = AbortSignal.any([ending, late]);
-  // Includes the worker's git processes: they must not continue after their lock is released.
-  const endGroup = () => {
-    if (worker.pid !== undefined) endProcessGroup(worker.pid);
-  };
-  if (CAN_BE_ENDED.has(job.kind)) cancelled.addEventListener('abort', endGroup);
-  if (ending.aborted) endGroup();
-  const end = await worker;
-  cancelled.removeEventListener('abort', endGroup);
-  if (end.stdout !== '' && !end.failed) return readReply(end.stdout) as JobResults[K];
-  if (ending.aborted) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
-  if (late.aborted) throw new AdapterError('CHECKPOINT_FAILED', `it took longer than ${TIMEOUT_MS / 1000} s`);
-  throw lost(end.stderr, end.signal ?? end.exitCode ?? end.originalMessage);
+  return { pid: ended.pid, ended };
 }
 
 function endProcessGroup(pid: number): void {

@@ -97,7 +97,7 @@ describe('the gate', () => {
   it('keeps the order of a session while it waits, and lets other sessions pass', async () => {
     const waiting: (() => void)[] = [];
     const slow = session('slow');
-    const of: SessionFacts['of'] = (record) =>
+    const of: SessionFacts['of'] = ({ session: record }) =>
       record === slow ? new Promise((resolve) => waiting.push(() => resolve(FACTS))) : FACTS;
     const { gate } = makeGate(of);
     const admitted: string[] = [];

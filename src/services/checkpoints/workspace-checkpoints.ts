@@ -1,0 +1,35 @@
+import type { Principal } from '../../core/access/principal.js';
+import type { Execution, Executions } from '../users/executions.js';
+import type { Checkpoints } from './checkpoints.js';
+
+/** Dependencies of `WorkspaceCheckpoints`. */
+export interface WorkspaceCheckpointsOptions {
+  readonly executions: Pick<Executions, 'of' | 'own'>;
+  readonly build: (execution: Execution) => Checkpoints;
+}
+
+/** The checkpoints of each user: a workspace is read and written with the rights of the user whose commands change it. */
+export class WorkspaceCheckpoints {
+  readonly #options: WorkspaceCheckpointsOptions;
+  readonly #known = new WeakMap<Execution, Checkpoints>();
+
+  constructor(options: WorkspaceCheckpointsOptions) {
+    this.#options = options;
+    // A restore that was interrupted is completed at the start.
+    this.#for(options.executions.own);
+  }
+
+  /**
+   * Returns the checkpoints of a principal's user.
+   * @throws AdapterError USER_UNAVAILABLE for a user that was not prepared
+   */
+  of(principal: Principal): Checkpoints {
+    return this.#for(this.#options.executions.of(principal));
+  }
+
+  #for(execution: Execution): Checkpoints {
+    let checkpoints = this.#known.get(execution);
+    if (!checkpoints) this.#known.set(execution, (checkpoints = this.#options.build(execution)));
+    return checkpoints;
+  }
+}

@@ -1,0 +1,153 @@
+import type { Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { SignalName } from '../../core/signals.js';
+import type { RunJob } from '../../engine/checkpoints/job.js';
+import type { Command, EndReason } from '../../engine/command/command.js';
+import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
+import type { StdinPipes } from '../../engine/output/stdin-pipes.js';
+import type { ReportedProcess } from '../../engine/process/reported-process.js';
+import type { ShellPool } from '../../engine/shell/shell-pool.js';
+import type { User } from '../../engine/user/find-user.js';
+import type { UserLaunch } from '../../engine/user/user-launch.js';
+
+/** Time for which a user counts as existing after it was looked up, in milliseconds: a look-up takes a process. */
+const KNOWN_MS = 2000;
+
+/** Everything that starts processes of one user. */
+export interface Execution {
+  /** Starts sessions; its directory is the workspace. */
+  readonly pool: ShellPool;
+  readonly oneShots: OneShotRunner;
+  readonly stdinPipes: StdinPipes;
+  /** Runs jobs on checkpoints. */
+  readonly runJob: RunJob;
+  /** Starts programs as another user; undefined for the daemon's own. */
+  readonly launch?: UserLaunch | undefined;
+}
+
+/** The same for a user of its own. */
+export interface UserExecution extends Execution, AsyncDisposable {
+  readonly launch: UserLaunch;
+}
+
+/** Dependencies of `Executions`. */
+export interface ExecutionsOptions {
+  /** For tokens without a user of their own, and for clients without a token. */
+  readonly own: Execution;
+  /** Whether the daemon can start processes of other users. */
+  readonly isRoot: boolean;
+  /** @returns undefined when there is no such user */
+  readonly find: (name: string) => Promise<User | undefined>;
+  /**
+   * Makes what starts processes of a user.
+   * @throws Error with the reason why that is not possible
+   */
+  readonly build: (user: User) => Promise<UserExecution>;
+}
+
+/** The execution of one user, and when that user was looked up. */
+interface Entry {
+  readonly user: User;
+  readonly execution: UserExecution;
+  /** On the monotonic clock, in milliseconds. */
+  readonly seenAt: number;
+}
+
+/** Keeps apart what the tokens of different users run. */
+export class Executions implements AsyncDisposable {
+  readonly #options: ExecutionsOptions;
+  /** By name. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #preparing = new Map<string, Promise<void>>();
+  /** All that were ever built: a user that was removed and made again has another one. */
+  readonly #all: UserExecution[] = [];
+
+  constructor(options: ExecutionsOptions) {
+    this.#options = options;
+  }
+
+  /** The execution of clients without a user of their own. */
+  get own(): Execution {
+    return this.#options.own;
+  }
+
+  /**
+   * Returns what runs the processes of a principal.
+   * @throws AdapterError USER_UNAVAILABLE for a user that was not prepared
+   */
+  of({ runAs }: Principal): Execution {
+    if (runAs === undefined) return this.#options.own;
+    const entry = this.#entries.get(runAs);
+    if (!entry) throw unavailable(runAs, 'nothing was prepared for that user');
+    return entry.execution;
+  }
+
+  /**
+   * Looks a user up, and prepares what runs its processes. To be called before each request of its tokens.
+   * @throws AdapterError USER_UNAVAILABLE
+   */
+  async prepare(name: string): Promise<void> {
+    const entry = this.#entries.get(name);
+    if (entry && performance.now() - entry.seenAt < KNOWN_MS) return;
+    let preparing = this.#preparing.get(name);
+    if (!preparing) {
+      preparing = this.#prepare(name).finally(() => this.#preparing.delete(name));
+      this.#preparing.set(name, preparing);
+    }
+    await preparing;
+  }
+
+  /** Number of one-shots in flight, of all users. */
+  get running(): number {
+    return this.#all.reduce((sum, { oneShots }) => sum + oneShots.running, this.#options.own.oneShots.running);
+  }
+
+  /** Ends a one-shot with all its processes. */
+  terminate(command: Command, reason: EndReason): void {
+    for (const { oneShots } of this.#each) oneShots.terminate(command, reason);
+  }
+
+  /** Signals the process group of a one-shot. */
+  signal(command: Command, signal: SignalName): ReportedProcess[] {
+    return this.#each.flatMap(({ oneShots }) => oneShots.signal(command, signal));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#preparing.values());
+    await Promise.all(this.#all.map((execution) => execution[Symbol.asyncDispose]()));
+  }
+
+  get #each(): readonly Execution[] {
+    return [this.#options.own, ...this.#all];
+  }
+
+  async #prepare(name: string): Promise<void> {
+    try {
+      const user = await this.#find(name);
+      const known = this.#entries.get(name);
+      const isSame =
+        known && known.user.uid === user.uid && known.user.gid === user.gid && known.user.home === user.home;
+      const execution = isSame ? known.execution : await this.#options.build(user);
+      if (!isSame) this.#all.push(execution);
+      this.#entries.set(name, { user, execution, seenAt: performance.now() });
+    } catch (error) {
+      this.#entries.delete(name);
+      throw error instanceof AdapterError ? error : unavailable(name, (error as Error).message, error);
+    }
+  }
+
+  async #find(name: string): Promise<User> {
+    if (!this.#options.isRoot)
+      throw unavailable(name, 'the daemon is not root, and only root can start processes of others');
+    const user = await this.#options.find(name);
+    if (!user) throw unavailable(name, 'this machine has no such user any more');
+    if (user.uid === 0) throw unavailable(name, 'it is root, as is the daemon: a token without run_as runs as root');
+    return user;
+  }
+}
+
+const unavailable = (name: string, why: string, cause?: unknown): AdapterError =>
+  new AdapterError('USER_UNAVAILABLE', `the token runs as the user ${name}, which is not possible: ${why}`, {
+    details: { run_as: name },
+    cause,
+  });

@@ -1,0 +1,61 @@
+import { expect, it, vi } from 'vitest';
+
+import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/access/principal.js';
+import type { User } from '../../../../src/engine/user/find-user.js';
+import {
+  type Execution,
+  Executions,
+  type ExecutionsOptions,
+  type UserExecution,
+} from '../../../../src/services/users/executions.js';
+
+const ALICE: User = { name: 'alice', uid: 1000, gid: 1000, home: '/home/alice', shell: '/bin/sh' };
+const PRINCIPAL: Principal = { id: 'token_a', name: 'a', role: 'agent', runAs: 'alice', isLocalPeer: false };
+const OWN = {} as Execution;
+
+const make = (options: Partial<ExecutionsOptions> = {}): Executions =>
+  new Executions({
+    own: OWN,
+    isRoot: true,
+    find: () => Promise.resolve(ALICE),
+    build: () => Promise.resolve({} as UserExecution),
+    ...options,
+  });
+
+it.each<[string, Partial<ExecutionsOptions>, string]>([
+  ['a daemon that is not root', { isRoot: false }, 'the daemon is not root'],
+  ['a user that is gone', { find: () => Promise.resolve(undefined) }, 'no such user any more'],
+  ['root', { find: () => Promise.resolve({ ...ALICE, uid: 0 }) }, 'it is root'],
+  ['what is missing', { build: () => Promise.reject(new Error('setpriv is missing')) }, 'setpriv is missing'],
+])('refuses a token for %s', async (_, options, why) => {
+  const executions = make(options);
+  await expect(executions.prepare('alice')).rejects.toMatchObject({
+    code: 'USER_UNAVAILABLE',
+    message: expect.stringContaining(why) as string,
+    details: { run_as: 'alice' },
+  });
+  expect(() => executions.of(PRINCIPAL)).toThrow('nothing was prepared');
+});
+
+it('builds once for each user, and again for a user with another id', async () => {
+  let user = ALICE;
+  const build = vi.fn(() => Promise.resolve({} as UserExecution));
+  const now = vi.spyOn(performance, 'now');
+  try {
+    const executions = make({ build, find: () => Promise.resolve(user) });
+    expect(executions.of(LOCAL_PRINCIPAL)).toBe(OWN);
+    now.mockReturnValue(0);
+    await Promise.all([executions.prepare('alice'), executions.prepare('alice')]);
+    const first = executions.of(PRINCIPAL);
+    now.mockReturnValue(60_000);
+    await executions.prepare('alice');
+    expect([build.mock.calls.length, executions.of(PRINCIPAL)]).toEqual([1, first]);
+    user = { ...ALICE, uid: 1001 };
+    now.mockReturnValue(120_000);
+    await executions.prepare('alice');
+    expect(build).toHaveBeenCalledTimes(2);
+    expect(executions.of(PRINCIPAL)).not.toBe(first);
+  } finally {
+    now.mockRestore();
+  }
+});
