@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { rmSync, writeFileSync, writeSync } from 'node:fs';
 
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
@@ -15,7 +15,11 @@ import { NamespacePids } from '../process/namespace-pids.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import { placeStdin, StdinPipe } from '../output/stdin-pipe.js';
-import { type FileOwner, writeFileFor } from '../user/file-owner.js';
+import { readRegularFile } from '../system/regular-file.js';
+import { type FileOwner, writeFileFor } from '../system/file-owner.js';
+
+/** Most bytes that are read of what bubblewrap complains about: it says a line. */
+const MAX_COMPLAINT_BYTES = 64 * 1024;
 
 /** Options of a process without a session. */
 export interface OneShotProgram {
@@ -121,12 +125,8 @@ export class OneShotProcess {
 
   /** Error output of bubblewrap when the sandbox failed before the command started; empty otherwise. */
   get complaint(): Buffer {
-    try {
-      return readFileSync(complaintFile(this.pipes));
-    } catch {
-      // ENOENT: a command has removed the adapter's files.
-      return Buffer.alloc(0);
-    }
+    // Undefined: a command has removed the adapter's files.
+    return readRegularFile(complaintFile(this.pipes), MAX_COMPLAINT_BYTES) ?? Buffer.alloc(0);
   }
 
   /**

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 
 import { makeFifos, openReader } from '../system/fifo.js';
-import { type FileOwner, writeFileFor } from '../user/file-owner.js';
+import { type FileOwner, writeFileFor } from '../system/file-owner.js';
 
 /**
  * High water: from this many unread bytes on, no more input is accepted. A client that waits for its responses never

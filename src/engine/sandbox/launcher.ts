@@ -9,7 +9,7 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type SandboxStatus, resolveSandboxStatus } from '../../core/sandbox/status.js';
 import { Dialer } from '../egress/dialer.js';
 import { findProgram } from '../shells/list.js';
-import { type FileOwner, writeFileFor } from '../user/file-owner.js';
+import { type FileOwner, writeFileFor } from '../system/file-owner.js';
 import type { GroupConfinement } from './group-confinement.js';
 import { realPath } from './machine-places.js';
 import type { NamespacePrograms } from './network-namespace.js';

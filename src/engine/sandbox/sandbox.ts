@@ -13,7 +13,7 @@ import { credentialPaths } from './credential-paths.js';
 import { hidden, realPath, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
-import { type FileOwner, writeFileFor } from '../user/file-owner.js';
+import { type FileOwner, writeFileFor } from '../system/file-owner.js';
 import type { UserLaunch } from '../user/user-launch.js';
 
 /** The shell that runs the launch script in a sandbox before its program starts. */

@@ -6,7 +6,7 @@ import { profilesFrom, type RealProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxProblems } from '../../core/sandbox/status.js';
 import type { Sandbox } from './sandbox.js';
 import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
-import { makeDirectoryFor } from '../user/file-owner.js';
+import { makeDirectoryFor } from '../system/file-owner.js';
 import type { UserLaunch } from '../user/user-launch.js';
 
 /** Timeout for the start and self-test of a sandbox on a loaded machine, in milliseconds. */

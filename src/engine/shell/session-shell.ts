@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,11 +13,11 @@ import type { ShellPool } from './shell-pool.js';
 import type { ShellListener, ShellProcess } from './shell-process.js';
 import type { ShellReport } from './shell-reports.js';
 import type { ShellRequest } from './shell-request.js';
-import { newestState, newState, stampsOfStates, stateBeyond } from './shell-state.js';
+import { newestState, newState, readState, stampsOfStates, stateBeyond } from './shell-state.js';
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
 import { isDirectory } from '../system/is-directory.js';
-import { writeFileFor } from '../user/file-owner.js';
+import { writeFileFor } from '../system/file-owner.js';
 
 /**
  * Longest wait for an internal request, in milliseconds: a saved state with a megabyte of variables takes some time.
@@ -295,7 +294,7 @@ export class SessionShell {
     // A sandboxed shell has access only to its own directory.
     const copy = join(this.#shell.directory, 'state.old');
     // The copy gets no mode of the original, which its user may have changed.
-    writeFileFor(this.#shell.owner, copy, readFileSync(stateFile));
+    writeFileFor(this.#shell.owner, copy, readState(stateFile) ?? '');
     const report = await this.#run(this.#options.installed.shell.restore(copy));
     if (!report) throw new AdapterError('SHELL_FAILED', 'the shell ended while it took its state');
     await this.#setUp({ cwd, env: {} }, true);

@@ -5,7 +5,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import { makeFifos } from '../system/fifo.js';
 import { randomBytes } from '../system/random.js';
-import { makeDirectoryFor } from '../user/file-owner.js';
+import { makeDirectoryFor } from '../system/file-owner.js';
 import { shellFifos } from './shell-process.js';
 
 /** Number of directories whose FIFOs are created by one process: to start it takes as long as to start a shell. */

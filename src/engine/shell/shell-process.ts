@@ -22,7 +22,7 @@ import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
 import { firstFifos, type CommandPipes, pipesName, PipePool, writeFile, writeText } from './pipe-pool.js';
 import { Terminal, type TerminalExit } from './terminal.js';
-import type { FileOwner } from '../user/file-owner.js';
+import type { FileOwner } from '../system/file-owner.js';
 
 const NONCE_BYTES = 16;
 /** Placeholder for the nonce, of 22 characters, where no report is expected. */

@@ -1,6 +1,8 @@
-import { readFileSync, statSync, truncateSync } from 'node:fs';
+import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { readRegularFile } from '../system/regular-file.js';
 
 /** Largest accepted state: a larger file is not from the driver, and would be read into the daemon's memory. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
@@ -24,8 +26,8 @@ function readStates(directory: string): readonly SavedState[] {
   return STATE_FILES.flatMap((name) => {
     const path = join(directory, name);
     const stamp = stampOf(path);
-    if (stamp === undefined || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_STATE_BYTES) return [];
-    const text = readFileSync(path, 'utf8');
+    if (stamp === undefined) return [];
+    const text = readState(path)?.toString('utf8') ?? '';
     // The shell may just be writing the file again.
     return text.endsWith('#end\n') && stampOf(path) === stamp ? [{ path, text, stamp }] : [];
   });
@@ -34,6 +36,12 @@ function readStates(directory: string): readonly SavedState[] {
 function stampOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat && `${path} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.size}`;
+}
+
+/** Returns the content of a saved state; undefined for a file that is too large for one, or cannot be read. */
+export function readState(path: string): Buffer | undefined {
+  const content = readRegularFile(path, MAX_STATE_BYTES + 1);
+  return content && content.length > MAX_STATE_BYTES ? undefined : content;
 }
 
 /** Returns the path of the newest complete state. */
@@ -75,9 +83,8 @@ export async function newState(
  */
 export function takeModes(directory: string): string {
   const path = join(directory, 'modes');
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0 || size > MAX_STATE_BYTES) return '';
-  const text = readFileSync(path, 'latin1');
+  const text = readState(path)?.toString('latin1') ?? '';
+  if (text === '') return '';
   // Truncated in place: in a sandbox the file has its own mount.
   truncateSync(path);
   return text;

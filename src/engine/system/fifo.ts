@@ -2,12 +2,18 @@ import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-import { type FileOwner, giveFile } from '../user/file-owner.js';
+import { type FileOwner, giveFile } from './file-owner.js';
 
 const run = promisify(execFile);
 
 /** Size of one read: the capacity of a Linux pipe. */
 const READ_BYTES = 64 * 1024;
+
+/**
+ * Most bytes of one `drain`: several times what an ordinary user can make a pipe hold (1 MiB, pipe(7)), so that more has been
+ * written meanwhile. Writers that are faster than the daemon would otherwise keep it reading for ever.
+ */
+const MAX_DRAIN_BYTES = 4 * 1024 * 1024;
 
 /**
  * Read buffer of all pipes of the daemon. One buffer is enough: reads and their consumers are synchronous, and a
@@ -35,10 +41,10 @@ const isErrno = (error: unknown, code: string): boolean => (error as NodeJS.Errn
 
 /**
  * Reads everything that a FIFO holds at this moment.
- * @returns `free` when no process has it open for writing, `held` when one does.
+ * @returns `free` when no process has it open for writing, `held` when one does, or when it never was empty
  */
 export function drain(fd: number, consume: (chunk: Buffer) => void): 'free' | 'held' {
-  for (;;) {
+  for (let bytes = 0; bytes < MAX_DRAIN_BYTES;) {
     let length: number;
     try {
       length = readSync(fd, sharedReadBuffer, 0, READ_BYTES, null);
@@ -48,7 +54,9 @@ export function drain(fd: number, consume: (chunk: Buffer) => void): 'free' | 'h
     }
     if (length === 0) return 'free';
     consume(sharedReadBuffer.subarray(0, length));
+    bytes += length;
   }
+  return 'held';
 }
 
 /** Closes descriptors, some of which may never have been opened. */
