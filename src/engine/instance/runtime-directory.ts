@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { AdapterError } from '../../core/errors.js';
 import { type LivenessMarker, createInstanceId } from './liveness-marker.js';
 import { ownUid } from '../system/own-user.js';
-import { type FileOwner, makeDirectoryFor } from '../user/file-owner.js';
+import { type FileOwner, makeDirectoryFor } from '../system/file-owner.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
 const TMPFS_MAGIC = 0x01021994;
@@ -116,8 +116,14 @@ export class UserRuntimeDirectory implements ProcessDirectory {
     this.#parent = parent;
     this.owner = owner;
     this.instance = parent.instance;
-    this.path = join(parent.path, `user-${owner.uid}`);
+    this.path = this.#freePath();
     this.ensure();
+  }
+
+  /** Two names may have one user id, and a user may get another home: each has its own files. */
+  #freePath(number = 1): string {
+    const path = join(this.#parent.path, `user-${this.owner.uid}${number === 1 ? '' : `.${number}`}`);
+    return existsSync(path) ? this.#freePath(number + 1) : path;
   }
 
   ensure(): void {

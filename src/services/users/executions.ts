@@ -56,8 +56,10 @@ interface Entry {
 /** Keeps apart what the tokens of different users run. */
 export class Executions implements AsyncDisposable {
   readonly #options: ExecutionsOptions;
-  /** By name. */
+  /** Users that exist, by name. */
   readonly #entries = new Map<string, Entry>();
+  /** The newest of each name: it is used again for a user that could not be looked up in between. */
+  readonly #built = new Map<string, Omit<Entry, 'seenAt'>>();
   readonly #preparing = new Map<string, Promise<void>>();
   /** All that were ever built: a user that was removed and made again has another one. */
   readonly #all: UserExecution[] = [];
@@ -124,16 +126,21 @@ export class Executions implements AsyncDisposable {
   async #prepare(name: string): Promise<void> {
     try {
       const user = await this.#find(name);
-      const known = this.#entries.get(name);
-      const isSame =
-        known && known.user.uid === user.uid && known.user.gid === user.gid && known.user.home === user.home;
-      const execution = isSame ? known.execution : await this.#options.build(user);
-      if (!isSame) this.#all.push(execution);
+      const execution = await this.#executionOf(user);
       this.#entries.set(name, { user, execution, seenAt: performance.now() });
     } catch (error) {
       this.#entries.delete(name);
       throw error instanceof AdapterError ? error : unavailable(name, (error as Error).message, error);
     }
+  }
+
+  async #executionOf(user: User): Promise<UserExecution> {
+    const known = this.#built.get(user.name);
+    if (known && isSame(known.user, user)) return known.execution;
+    const execution = await this.#options.build(user);
+    this.#built.set(user.name, { user, execution });
+    this.#all.push(execution);
+    return execution;
   }
 
   async #find(name: string): Promise<User> {
@@ -145,6 +152,9 @@ export class Executions implements AsyncDisposable {
     return user;
   }
 }
+
+const isSame = (a: User, b: User): boolean =>
+  a.uid === b.uid && a.gid === b.gid && a.home === b.home && a.shell === b.shell;
 
 const unavailable = (name: string, why: string, cause?: unknown): AdapterError =>
   new AdapterError('USER_UNAVAILABLE', `the token runs as the user ${name}, which is not possible: ${why}`, {

@@ -59,3 +59,22 @@ it('builds once for each user, and again for a user with another id', async () =
     now.mockRestore();
   }
 });
+
+it('uses what it has built again for a user that could not be looked up in between', async () => {
+  const found: (User | undefined)[] = [ALICE, undefined, ALICE];
+  const build = vi.fn(() => Promise.resolve({} as UserExecution));
+  const now = vi.spyOn(performance, 'now');
+  try {
+    const executions = make({ build, find: () => Promise.resolve(found.shift()) });
+    now.mockReturnValue(0);
+    await executions.prepare('alice');
+    const first = executions.of(PRINCIPAL);
+    now.mockReturnValue(60_000);
+    await expect(executions.prepare('alice')).rejects.toMatchObject({ code: 'USER_UNAVAILABLE' });
+    expect(() => executions.of(PRINCIPAL)).toThrow('nothing was prepared');
+    await executions.prepare('alice');
+    expect([build.mock.calls.length, executions.of(PRINCIPAL)]).toEqual([1, first]);
+  } finally {
+    now.mockRestore();
+  }
+});
