@@ -252,8 +252,12 @@ export class OneShotRunner implements AsyncDisposable {
 }
 
 /** The text that a shell runs for a command: a program with arguments takes its place. */
-const textOf = ({ command, args }: Command['spec']): string =>
-  args ? `exec ${[command, ...args].map(quote).join(' ')}` : command;
+function textOf({ command, args }: Command['spec']): string {
+  if (!args) return command;
+  // bash would take the name for an option of `exec`, and dash has no `--`.
+  if (command.startsWith('-')) return `printf '%s: command not found\\n' ${quote(command)} >&2; exit 127`;
+  return `exec ${[command, ...args].map(quote).join(' ')}`;
+}
 
 /** Ends what is still running of a terminated command; returns the processes that survive. */
 async function endRest({ process, termination }: Flight): Promise<ProcessEntry[]> {

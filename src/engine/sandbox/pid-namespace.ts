@@ -41,7 +41,9 @@ export class PidNamespace {
     // A shell with pid 2 is in a new namespace: bubblewrap's own first process has pid 1.
     const args = [...ARGUMENTS, '--', LAUNCH_SHELL, '-c', '[ $$ = 2 ] && [ -e /proc/2/stat ]'];
     const [file = '', ...rest] = user?.wrap([program, ...args], '/') ?? [program, ...args];
-    const { status, stderr, error } = spawnSync(file, rest, { encoding: 'utf8', timeout: TRIAL_MS, cwd: '/' });
+    // In a session of its own: a process of another user must not have the daemon's terminal.
+    const options = { encoding: 'utf8', timeout: TRIAL_MS, killSignal: 'SIGKILL', cwd: '/', detached: true } as const;
+    const { status, stderr, error } = spawnSync(file, rest, options);
     if (error) throw new Error(`bubblewrap could not be run: ${error.message}`, { cause: error });
     if (status !== 0) throw new Error(stderr.trim() || `bubblewrap made no namespace (it ended with ${status})`);
     return new PidNamespace(program, isForLimitsOnly);

@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-
+import { runApart } from '../process/run-apart.js';
 import type { InstalledShell } from './list.js';
 
 /**
@@ -20,16 +19,20 @@ interface OtherUser {
  * is too long, or the shell cannot be started.
  * @param launch starts the shell as another user
  */
-export function refusesSyntax({ shell, path }: InstalledShell, text: string, launch?: OtherUser): Promise<boolean> {
-  if (text.includes('\0') || Buffer.byteLength(text) > MAX_TEXT_BYTES) return Promise.resolve(false);
+export async function refusesSyntax(
+  { shell, path }: InstalledShell,
+  text: string,
+  launch?: OtherUser,
+): Promise<boolean> {
+  if (text.includes('\0') || Buffer.byteLength(text) > MAX_TEXT_BYTES) return false;
   const command = [path, ...shell.parseOnly(text)];
-  const [file = path, ...args] = launch?.wrap(command, '/') ?? command;
-  return new Promise((resolve) => {
+  try {
     // No start-up file is named: the environment is empty.
-    const child = execFile(file, args, { env: {}, cwd: '/', timeout: TIMEOUT_MS }, (error) => {
-      // A code is a string where the shell was not started, and null where it was killed.
-      resolve(typeof error?.code === 'number' && error.code > 0);
-    });
-    child.stdin?.end();
-  });
+    const { exitCode } = await runApart(launch?.wrap(command, '/') ?? command, { timeoutMs: TIMEOUT_MS });
+    // Null where it was killed.
+    return exitCode !== null && exitCode > 0;
+  } catch {
+    // ENOENT: the shell was removed. It did not end in time, or complained without end.
+    return false;
+  }
 }

@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 
 import { findProgram } from '../shells/list.js';
 import type { User } from './find-user.js';
-
-const run = promisify(execFile);
+import { type AuxiliaryEnd, type AuxiliaryOptions, runApart } from '../process/run-apart.js';
 
 /** The shell that enters the directory. */
 const LAUNCH_SHELL = '/bin/sh';
@@ -22,14 +19,27 @@ const CLOSE_OTHERS = `for __sa_fd in /proc/$$/fd/*; do
   if ((__sa_fd > 2)) && { ((__sa_fd != 3 && __sa_fd != 9)) || [[ -t $__sa_fd ]]; }; then exec {__sa_fd}>&-; fi
 done
 unset __sa_fd SHLVL
-exec "$@"`;
-/** Timeout of an auxiliary program, in milliseconds. */
-const AUXILIARY_MS = 10_000;
+`;
+/**
+ * Gives the process an empty session keyring: the daemon's would be inherited, and with it the right to read its keys
+ * (session-keyring(7)).
+ */
+const NEW_KEYRING = '"$1" new_session >/dev/null || exit\n';
+/** Prints the user id, the groups, the capabilities and the visible keys of a process, in one section each. */
+const WHO = 'id -u; echo; id -G; echo; grep "^Cap[IPEA]" /proc/self/status; echo; cat /proc/keys 2>/dev/null; :';
+/** A session keyring in /proc/keys, with its id and the user id of its owner. Source: proc(5). */
+const SESSION_KEYRING = /^([0-9a-f]+) .* (\d+) +-?\d+ keyring +_ses:/gm;
+
+const SHARED_KEYRING = 'its processes would get at the session keyring of the daemon';
+const NO_KEYCTL =
+  'install keyctl (keyutils), or start the daemon without such a keyring (KeyringMode=inherit of systemd)';
 
 /** Paths of the programs that change the user. */
 interface Programs {
   readonly bash: string;
   readonly setpriv: string;
+  /** Gives each process a session keyring of its own; undefined where the daemon has none that could be inherited. */
+  readonly keyctl?: string | undefined;
 }
 
 /**
@@ -41,13 +51,13 @@ export class UserLaunch {
   readonly #groups: ReadonlySet<number>;
   readonly #prefix: readonly string[];
 
-  private constructor(user: User, { bash, setpriv }: Programs, groups: readonly number[] = []) {
+  private constructor(user: User, { bash, setpriv, keyctl = '' }: Programs, groups: readonly number[] = []) {
     this.user = user;
     this.#groups = new Set(groups);
     this.#prefix = [
       bash,
       // Privileged mode: no start-up file and no function of the environment counts (bash(1), -p).
-      ...['--norc', '-p', '-c', CLOSE_OTHERS, 'bash'],
+      ...['--norc', '-p', '-c', `${CLOSE_OTHERS}${keyctl && NEW_KEYRING}shift; exec "$@"`, 'bash', keyctl],
       setpriv,
       `--reuid=${user.uid}`,
       `--regid=${user.gid}`,
@@ -63,17 +73,36 @@ export class UserLaunch {
 
   /**
    * Tests whether programs can be started as a user.
-   * @param path search path for bash and setpriv(1)
+   * @param path search path for bash, setpriv(1) and keyctl(1)
    * @throws Error with the reason why not
    */
   static async find(user: User, path: string): Promise<UserLaunch> {
     const [bash, setpriv] = [findProgram('bash', path), findProgram('setpriv', path)];
     if (bash === undefined) throw new Error('bash is not installed, or not on PATH');
     if (setpriv === undefined) throw new Error('setpriv (util-linux) is not installed, or not on PATH');
-    const launch = new UserLaunch(user, { bash, setpriv });
-    const [uid, ...groups] = (await launch.run([LAUNCH_SHELL, '-c', 'id -u && id -G'])).trim().split(/\s+/).map(Number);
-    if (uid !== user.uid) throw new Error(`a program was started with the user id ${uid} instead of ${user.uid}`);
-    return new UserLaunch(user, { bash, setpriv }, groups);
+    const programs = { bash, setpriv };
+    const { groups, keyrings } = await new UserLaunch(user, programs).#test();
+    if (keyrings.length === 0) return new UserLaunch(user, programs, groups);
+    const keyctl = findProgram('keyctl', path);
+    if (keyctl === undefined) throw new Error(`${SHARED_KEYRING}: ${NO_KEYCTL}`);
+    const apart = new UserLaunch(user, { ...programs, keyctl }, groups);
+    const own = (await apart.#test()).keyrings;
+    if (own.some((id) => keyrings.includes(id))) throw new Error(`${SHARED_KEYRING}, and keyctl gives it no other one`);
+    return apart;
+  }
+
+  /** Runs a program, and returns the groups it has and the session keyrings of other users that it can see. */
+  async #test(): Promise<{ readonly groups: readonly number[]; readonly keyrings: readonly string[] }> {
+    const [uid = '', groups = '', capabilities = '', keys = ''] = (await this.run([LAUNCH_SHELL, '-c', WHO])).split(
+      '\n\n',
+    );
+    const { user } = this;
+    if (Number(uid) !== user.uid)
+      throw new Error(`a program was started with the user id ${uid} instead of ${user.uid}`);
+    const kept = capabilities.split('\n').filter((line) => !/:\s*0+$/.test(line));
+    if (kept.length > 0) throw new Error(`a program was started with capabilities: ${kept.join(', ')}`);
+    const keyrings = [...keys.matchAll(SESSION_KEYRING)].filter(([, , owner]) => Number(owner) !== user.uid);
+    return { groups: groups.split(' ').map(Number), keyrings: keyrings.map(([, id = '']) => id) };
   }
 
   /**
@@ -89,13 +118,17 @@ export class UserLaunch {
    * @throws Error with what it has written to stderr when it fails
    */
   async run(command: readonly string[], cwd = '/'): Promise<string> {
-    const [file = '', ...args] = this.wrap(command, cwd);
-    try {
-      return (await run(file, args, { cwd: '/', env: {}, timeout: AUXILIARY_MS })).stdout;
-    } catch (error) {
-      const { stderr, message } = error as Error & { readonly stderr?: string };
-      throw new Error(stderr?.trim() || message, { cause: error });
-    }
+    const { stdout, stderr, exitCode } = await this.runToEnd(command, cwd);
+    if (exitCode === 0) return stdout;
+    throw new Error(stderr.trim() || `${command[0] ?? ''} ended with ${exitCode ?? 'a signal'}`);
+  }
+
+  /**
+   * The same, whatever its exit code is.
+   * @throws Error when it does not come to an end
+   */
+  runToEnd(command: readonly string[], cwd = '/', options: AuxiliaryOptions = {}): Promise<AuxiliaryEnd> {
+    return runApart(this.wrap(command, cwd), options);
   }
 
   /**
@@ -103,11 +136,9 @@ export class UserLaunch {
    * @throws Error when that fails
    */
   async writeFile(path: string, content: string): Promise<void> {
-    const [file = '', ...args] = this.wrap([LAUNCH_SHELL, '-c', 'umask 077; cat >"$1"', 'sh', path], '/');
-    const writing = run(file, args, { cwd: '/', env: {}, timeout: AUXILIARY_MS });
-    // EPIPE: the program has failed, which its exit reports.
-    writing.child.stdin?.on('error', () => undefined).end(content);
-    await writing;
+    const command = [LAUNCH_SHELL, '-c', 'umask 077; exec cat >"$1"', 'sh', path];
+    const { stderr, exitCode } = await this.runToEnd(command, '/', { input: content });
+    if (exitCode !== 0) throw new Error(stderr.trim() || `${path} could not be written`);
   }
 
   /** Whether the user can get to a path without links, as far as the modes of the directories above it say. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -81,7 +82,9 @@ describeRootIf(canMakeUsers)('tokens with a user of their own', () => {
     );
     expect((await asBob.run('id', undefined, { args: ['-un'] })).stdout).toBe(`${bob.name}\n`);
     expect((await asBob.run('cat', undefined, { args: [], stdin: 'to a program' })).stdout).toBe('to a program');
-    expect(await asBob.run('no-such-program', undefined, { args: [] })).toMatchObject({ exit_code: 127 });
+    for (const none of ['no-such-program', '-c']) {
+      expect(await asBob.run(none, undefined, { args: ['id'] })).toMatchObject({ exit_code: 127, stdout: '' });
+    }
     expect((await asBob.run('echo $(id -un); tty', undefined, { tty: true })).stdout).toContain(bob.name);
     expect((await local.run('id -un')).stdout).toBe('root\n');
     await asAlice.request('close_session', { session_id: id });
@@ -258,6 +261,12 @@ describeRootIf(canMakeUsers)('tokens with a user of their own', () => {
       expect(ended).toContain(`"run_as":"${alice.name}"`);
     });
     expect((await asAlice.request('daemon_status')).caller).toMatchObject({ run_as: alice.name });
+    const known = (await local.request('list_tokens')).tokens;
+    expect(known.find(({ name }) => name === bob.name)).toMatchObject({ role: 'agent', run_as: bob.name });
+    const examined = await cli('doctor', '--json');
+    const { checks } = JSON.parse(examined.stdout) as { checks: { name: string; detail: string }[] };
+    const detail = `programs can be started as ${alice.name}, ${bob.name}`;
+    expect(checks).toContainEqual({ name: 'run_as', status: 'ok', detail });
   });
 
   it('can only be made for a user other than root, as agents', async () => {
@@ -284,5 +293,28 @@ describeRootIf(canMakeUsers)('tokens with a user of their own', () => {
       });
     });
     await client[Symbol.asyncDispose]();
+  });
+});
+
+/** Starts a program in a new session keyring with a key of root; numbers of x64. Source: keyctl(2), add_key(2). */
+const IN_KEYRING = `my ($type, $name, $key) = ("user", "sa-test", "secret"); syscall(250, 1, 0) > 0 or exit 1;
+  syscall(248, $type, $name, $key, 6, -3) > 0 or exit 1; exec @ARGV`;
+const canJoin = process.arch === 'x64' && spawnSync('perl', ['-e', IN_KEYRING, 'true']).status === 0;
+
+describeRootIf(canMakeUsers && canJoin)('a daemon with a session keyring', () => {
+  it('does not let processes of other users get at its keys', async () => {
+    using alice = new TestUser('k');
+    await using daemon = await TestDaemon.start({ launcher: ['perl', '-e', IN_KEYRING] });
+    const { secret } = daemon.tokens.create({ name: 'a', role: 'agent', lifeMs: undefined, runAs: alice.name });
+    await using client = await WireClient.connect(daemon.url, ['websocket'], { token: secret });
+    const { stdout, error } = await client.run('cat /proc/keys; id -un');
+    if (spawnSync('keyctl', ['--version']).error) {
+      expect(error).toMatchObject({ code: 'USER_UNAVAILABLE' });
+      expect(error?.message).toContain('the session keyring of the daemon: install keyctl');
+    } else {
+      expect(error).toBeUndefined();
+      expect(stdout).toContain(alice.name);
+      expect(stdout).not.toContain('sa-test');
+    }
   });
 });

@@ -30,6 +30,14 @@ itRoot('a program of another user has its ids, no capability, and no variable', 
   expect([launch.canReach('/etc/passwd'), launch.canReach('/root/.ssh')]).toEqual([true, false]);
 });
 
+itRoot('auxiliary programs have a session of their own, and so no terminal of the daemon', async () => {
+  const launch = await launchAsNobody();
+  const [pid, group, session, terminal] = (await launch.run(['/bin/sh', '-c', 'cut -d" " -f1,5,6,7 /proc/$$/stat']))
+    .trim()
+    .split(' ');
+  expect([group, session, terminal]).toEqual([pid, pid, '0']);
+});
+
 itRoot('it gets no terminal of the daemon', async () => {
   const launch = await launchAsNobody();
   let exited: () => void = () => undefined;

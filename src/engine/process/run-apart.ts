@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+
+/** Default timeout of an auxiliary program, in milliseconds. */
+const TIMEOUT_MS = 10_000;
+/** Largest output that is accepted, in characters for each stream: /proc/keys is the longest. */
+const MAX_OUTPUT = 256 * 1024;
+
+/** End of an auxiliary program. */
+export interface AuxiliaryEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Null for a program that a signal has ended. */
+  readonly exitCode: number | null;
+}
+
+/** Options of `runApart`. */
+export interface AuxiliaryOptions {
+  /** Text for standard input. @default nothing */
+  readonly input?: string | undefined;
+  /** In milliseconds. @default 10000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Runs an auxiliary program without variables, in a session of its own (setsid(2)): a process of another user must not
+ * have the daemon's terminal, into which it could type (TIOCSTI). At the timeout its process group is killed.
+ * @throws Error when it cannot be started, does not end in time, or prints without end
+ */
+export function runApart(
+  [file = '', ...args]: readonly string[],
+  { input = '', timeoutMs = TIMEOUT_MS }: AuxiliaryOptions = {},
+): Promise<AuxiliaryEnd> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: '/', env: {}, detached: true });
+    const said = { stdout: '', stderr: '' };
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      endGroup(child.pid);
+      // What it has started may keep the pipes open: they are not waited for.
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      reject(error);
+    };
+    const timer = setTimeout(() => {
+      fail(new Error(`${file} did not end within ${timeoutMs / 1000} s`));
+    }, timeoutMs);
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        said[name] += text;
+        if (said[name].length > MAX_OUTPUT) fail(new Error(`${file} has printed more than ${MAX_OUTPUT} characters`));
+      });
+    }
+    child.on('error', fail);
+    child.on('close', (exitCode) => {
+      clearTimeout(timer);
+      resolve({ ...said, exitCode });
+    });
+    // EPIPE: the program has ended without reading, which its exit code explains.
+    child.stdin.on('error', () => undefined).end(input);
+  });
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // ESRCH: all of it has ended.
+  }
+}
