@@ -19,7 +19,7 @@ export interface LlmQuestion {
   readonly format?: AnswerFormat | undefined;
   /** Access of a tool; undefined for the provider's default. */
   readonly access?: AccessMode | undefined;
-  /** True when a tool may only read, whatever its provider grants. */
+  /** True when a tool may only read, whatever its provider grants, and runs in an empty directory. */
   readonly isReadOnly?: boolean;
   /** Timeout of the answer, in milliseconds; undefined for the provider's own. */
   readonly timeoutMs: number | undefined;

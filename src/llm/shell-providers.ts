@@ -99,7 +99,8 @@ export class ShellProviders {
       oneShots: launch && oneShots,
       file,
       args: await placeInput(invocation, directory, launch),
-      cwd: question.cwd,
+      // Tools read settings, and start what these name, in the directory where they run: a review must not depend on it.
+      cwd: question.isReadOnly === true ? directory.path : question.cwd,
       env: {
         ...this.#options.catalogue.environmentOf(provider, access, launch !== undefined),
         TMPDIR: directory.path,

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { MAIN, TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
@@ -20,7 +21,14 @@ const start = (script: string, reviewer: Record<string, unknown> = {}) =>
     },
   });
 
-const say = (verdict: string) => `cat > asked; echo '{"verdict":"${verdict}","reason":"because"}'`;
+/** Where the tools of this file leave what they have found: they run in a directory that is removed. */
+const notes = mkdtempSync(join(tmpdir(), 'shell-adapter-reviews-'));
+
+afterAll(() => {
+  rmSync(notes, { recursive: true });
+});
+
+const say = (verdict: string) => `cat > ${notes}/asked; echo '{"verdict":"${verdict}","reason":"because"}'`;
 
 describe('a tool of this machine confirms', () => {
   it('by its verdict, shown the command as data', async () => {
@@ -30,7 +38,16 @@ describe('a tool of this machine confirms', () => {
     expect(await client.run('rm kept')).toMatchObject({ status: 'completed', exit_code: 0 });
     expect(existsSync(join(daemon.workspace, 'kept'))).toBe(false);
     expect(await client.event('confirmation_resolved')).toMatchObject({ outcome: 'approved', decided_by: 'judge' });
-    expect((await client.run('cat asked')).stdout).toContain('"rm kept"');
+    expect(readFileSync(join(notes, 'asked'), 'utf8')).toContain('"rm kept"');
+  });
+
+  it('in an empty directory, so that no settings in the workspace can steer it', async () => {
+    await using daemon = await start(`pwd > ${notes}/place; ls -A >> ${notes}/place; ${say('approve')}`);
+    await using client = await WireClient.connect(daemon.url);
+    writeFileSync(join(daemon.workspace, '.settings'), '');
+    expect(await client.run('rm -f none')).toMatchObject({ status: 'completed', exit_code: 0 });
+    const [place = '', ...entries] = readFileSync(join(notes, 'place'), 'utf8').trim().split('\n');
+    expect([place.startsWith(daemon.workspace), entries, existsSync(place)]).toEqual([false, [], false]);
   });
 
   it.each([
@@ -75,12 +92,12 @@ describe('a tool of this machine confirms', () => {
   });
 
   it('not when it has commands of its own confirmed by itself, and that comes to an end', async () => {
-    const ask = `echo x >> runs; ${process.execPath} ${MAIN} exec --url "$(cat url)" 'rm -f none'; ${say('approve')}`;
+    const ask = `cd ${notes}; echo x >> runs; ${process.execPath} ${MAIN} exec --url "$(cat url)" 'rm -f none'; ${say('approve')}`;
     await using daemon = await start(ask, { timeout: 3 });
-    writeFileSync(join(daemon.workspace, 'url'), daemon.url);
+    writeFileSync(join(notes, 'url'), daemon.url);
     await using client = await WireClient.connect(daemon.url);
     expect((await client.run('rm -f none')).error).toMatchObject({ code: 'COMMAND_DENIED' });
-    const runs = readFileSync(join(daemon.workspace, 'runs'), 'utf8').length / 2;
+    const runs = readFileSync(join(notes, 'runs'), 'utf8').length / 2;
     expect(runs).toBeGreaterThan(1);
     expect(runs).toBeLessThan(10);
     await expectNothingLeft(daemon);
