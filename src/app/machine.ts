@@ -1,6 +1,7 @@
 import { examinedSettings } from '../config/derive/examined-settings.js';
 import { examineMachine } from '../doctor/doctor.js';
 import { examineLlmProviders } from '../doctor/llm.js';
+import { examineUsers } from '../doctor/users.js';
 import { Machine } from '../services/machine/machine.js';
 
 import type { RuntimeContext } from './runtime-context.js';
@@ -10,14 +11,16 @@ export const buildMachine = ({ configuration, version }: RuntimeContext): Machin
   new Machine(async () => {
     const current = configuration();
     const { childEnvironment: env, adapter, llm, file = 'defaults' } = current;
-    const [machine, providers] = await Promise.all([
+    const [machine, providers, users] = await Promise.all([
       examineMachine({ env, defaultShell: adapter.shell, ...examinedSettings(current) }),
       examineLlmProviders({ settings: llm, env }),
+      examineUsers({ stateDirectory: adapter.stateDirectory, path: env['PATH'] ?? '' }),
     ]);
     return [
       { name: 'version', status: 'ok', detail: `shell-adapter ${version}` },
       ...machine,
       ...providers,
       { name: 'configuration', status: 'ok', detail: file },
+      ...users,
     ];
   });

@@ -27,7 +27,7 @@ import { reportedConfiguration } from './reported-configuration.js';
 
 /** Creates the services from the engine, the access rules and the configuration. */
 export function buildServices(engine: Engine, entrance: AccessServices, context: RuntimeContext): Services {
-  const { metrics, audit, requestAudit, auditLog, secrets, isClosing, closers } = context;
+  const { isClosing, closers } = context;
   const registry = new CommandRegistry();
   closers.push(() => registry.clear());
   const executions = buildExecutions(engine, context);
@@ -42,15 +42,13 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const approvalGuard = buildApprovalGuard(approvals, checkpoints, context);
   const gate = buildGate(engine, { checkpoints, executions, approvals: approvalGuard }, context);
   const guards = { gate, executions, confirmations, quotas, registry, monitor };
-  const { sessions, usage, commands, inputs } = buildExecution(engine, guards, context);
+  const execution = buildExecution(engine, guards, context);
   return {
     ...entrance,
+    ...execution,
+    ...recordersOf(context),
     quotas,
     executions,
-    sessions,
-    usage,
-    commands,
-    inputs,
     confirmations,
     approvals,
     connections,
@@ -58,17 +56,21 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     llm,
     completions,
     metadata: buildMetadata(engine, executions, context),
-    status: buildStatus(engine, { sessions, connections, executions }, context),
+    status: buildStatus(engine, { ...execution, connections, executions }, context),
     machine: buildMachine(context),
     readiness: new Readiness({ isClosing, pool: engine.pool }),
-    metrics,
-    audit,
-    requestAudit,
-    auditLog,
-    secrets,
     isClosing,
   };
 }
+
+/** What records the daemon's work, and what is masked in the records. */
+const recordersOf = ({ metrics, audit, requestAudit, auditLog, secrets }: RuntimeContext) => ({
+  metrics,
+  audit,
+  requestAudit,
+  auditLog,
+  secrets,
+});
 
 /** Keeps apart what runs as different users. */
 function buildExecutions(engine: Engine, { closers }: RuntimeContext): Executions {

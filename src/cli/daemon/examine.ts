@@ -7,6 +7,7 @@ import { examinedSettings } from '../../config/derive/examined-settings.js';
 import { examineApprovals } from '../../doctor/approvals.js';
 import { examineLlmProviders } from '../../doctor/llm.js';
 import { examineMachine, type Finding } from '../../doctor/doctor.js';
+import { examineUsers } from '../../doctor/users.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor, quoteWord } from '../console/command-line.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
@@ -27,15 +28,21 @@ export async function examine(context: Context, options: DaemonOptions): Promise
     ...(configuration ? examinedSettings(configuration) : NO_SETTINGS),
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
-  const approvals = configuration ? examineApprovals(configuration.adapter.stateDirectory) : [];
   return [
     installed,
     ...machine,
     ...(await llm),
     finding,
-    ...approvals,
+    ...(configuration ? await examineState(configuration) : []),
     ...(await examineDaemon(context, options, configuration)),
   ];
+}
+
+/** Examines what the daemon has in its state directory. */
+async function examineState({ adapter, childEnvironment }: Configuration): Promise<readonly Finding[]> {
+  const { stateDirectory } = adapter;
+  const users = await examineUsers({ stateDirectory, path: childEnvironment['PATH'] ?? '' });
+  return [...examineApprovals(stateDirectory), ...users];
 }
 
 const NO_SETTINGS = { directories: {}, sandbox: undefined, limits: undefined, privateFiles: {} };

@@ -71,11 +71,15 @@ function assertIssuable(role: Role, { isLocalPeer }: Principal): void {
   throw new AdapterError('FORBIDDEN', `${why}; ${hint}`, { details: { role } });
 }
 
-const describe = ({ id, name, role, created_at, expires_at }: Token, connections: readonly Caller[]): TokenInfo => ({
-  token_id: id,
-  name,
-  role,
-  created_at,
-  expires_at,
-  connections: connections.filter(({ principal }) => principal.id === id).length,
-});
+const describe = (token: Token, connections: readonly Caller[]): TokenInfo => {
+  const { id, name, role, run_as: user, created_at, expires_at } = token;
+  return {
+    token_id: id,
+    name,
+    role,
+    ...(user !== undefined && { run_as: user }),
+    created_at,
+    expires_at,
+    connections: connections.filter(({ principal }) => principal.id === id).length,
+  };
+};

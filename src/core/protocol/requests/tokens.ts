@@ -12,6 +12,7 @@ const tokenInfo = z.object({
   token_id: z.string(),
   name: z.string(),
   role: z.enum(ROLE_NAMES),
+  run_as: z.string().optional().describe('User as which its processes run; left out for the user of the daemon'),
   created_at: timestamp,
   expires_at: timestamp.nullable().describe('Null for a token without an end'),
   connections: z.int().describe('Open connections with this token'),
