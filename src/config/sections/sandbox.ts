@@ -5,7 +5,13 @@ import { choice, flag } from './fields.js';
 import { sandboxNetwork } from './sandbox-network.js';
 
 /** Files that make git run programs on its own initiative, later and outside of every sandbox. */
-const DEFAULT_PROTECTED = ['.git/hooks/', '.git/config', '.git/config.worktree', '.git/info/attributes'];
+const DEFAULT_PROTECTED = [
+  '.git/hooks/',
+  '.git/config',
+  '.git/config.worktree',
+  '.git/commondir',
+  '.git/info/attributes',
+];
 
 const PROTECTED_ERROR = 'must be a path within the workspace: relative, and without ".."';
 
@@ -32,7 +38,7 @@ export const sandboxSection = restarting({
       })
       .default(DEFAULT_PROTECTED),
     {
-      text: 'Paths within the workspace that are read-only in a sandbox.',
+      text: 'Paths within the workspace that are read-only in a sandbox. Those below `.git/` hold for nested repositories, too.',
       fallback: DEFAULT_PROTECTED.map((path) => `\`${path}\``).join(', '),
     },
   ),

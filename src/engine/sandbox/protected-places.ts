@@ -1,12 +1,13 @@
 import { lstatSync, mkdirSync, type Stats, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import type { Place } from '../../core/sandbox/arguments.js';
 
 /**
  * Returns read-only mounts for the protected paths of a workspace. The directories above each are bind-mounted onto
- * themselves: otherwise they could be renamed, and replaced. A missing path is created, empty, where its directory
- * exists, because a missing path cannot be a mount point. A path through a link is left out.
+ * themselves: otherwise they could be renamed, and replaced. A missing path is created where its directory exists,
+ * because a missing path cannot be a mount point; it has the content that means nothing to its reader. A path through a
+ * link is left out.
  * @param paths relative to the workspace; a directory that may have to be created ends in `/`
  */
 export function protectedPlaces(workspace: string, paths: readonly string[]): readonly Place[] {
@@ -32,11 +33,17 @@ function placesOf(workspace: string, path: string): readonly Place[] {
 function make(path: string, isDirectory: boolean): Stats | undefined {
   try {
     if (isDirectory) mkdirSync(path);
-    else writeFileSync(path, '', { flag: 'wx' });
+    else writeFileSync(path, contentOfMissing(path), { flag: 'wx' });
   } catch {
     // EEXIST: another session has just created it. EACCES, EROFS: no process in the sandbox can create it either.
   }
   return stat(path);
 }
+
+/**
+ * git refuses an empty `commondir`; `.` is the directory itself, as without the file.
+ * Source: https://git-scm.com/docs/gitrepository-layout
+ */
+const contentOfMissing = (path: string): string => (basename(path) === 'commondir' ? '.\n' : '');
 
 const stat = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });

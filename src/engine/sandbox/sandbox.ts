@@ -12,6 +12,7 @@ import { linksOnTheWay } from './links.js';
 import { credentialPaths } from './credential-paths.js';
 import { hidden, realPath, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
+import { Repositories } from './repositories.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
 import { type FileOwner, writeFileFor } from '../system/file-owner.js';
 import type { UserLaunch } from '../user/user-launch.js';
@@ -82,10 +83,12 @@ export class Sandbox {
   /** Seccomp filters that are written for each launch; undefined on processors for which there is none. */
   readonly #filters: Readonly<Record<'all' | 'internet', Uint8Array | undefined>>;
   readonly #systemPlaces = systemPlaces();
+  readonly #repositories: Repositories;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#workspace = realPath(options.workspace) ?? options.workspace;
+    this.#repositories = new Repositories(this.#workspace);
     this.#empty = { file: join(options.directory, 'empty-file'), directory: join(options.directory, 'empty') };
     this.#filters = {
       all: socketFilter(process.arch, { unixSockets: true }),
@@ -100,7 +103,7 @@ export class Sandbox {
     const { profile, directory, ownFiles = [], env, descriptors, network } = launch;
     const isShared = this.sharesNetwork(launch);
     const filter = isShared ? undefined : this.#filterFor(profile);
-    const guarded = protectedPlaces(this.#workspace, protectedPaths);
+    const guarded = protectedPlaces(this.#workspace, this.#repositories.expand(protectedPaths));
     const plan: SandboxPlan = {
       profile,
       hasNetwork: isShared,

@@ -112,6 +112,32 @@ describe.runIf(canSandbox)('a sandbox', () => {
     expect(run(`echo x >file && git add file && ${commit}`, GIT)).toMatchObject({ status: 0, stdout: 'one\n' });
   });
 
+  it('gives `.git/commondir` a content that changes nothing for git, and keeps it', () => {
+    const paths = [...GIT, '.git/commondir'];
+    expect(run('git status --short && git rev-parse --git-common-dir', paths)).toMatchObject({ status: 0, stderr: '' });
+    expect(run('echo ../evil >.git/commondir', paths).status).not.toBe(0);
+    expect(readFileSync(join(workspace, '.git/commondir'), 'utf8')).toBe('.\n');
+    const outside = execFileSync('git', ['status', '--short', '-uno'], { cwd: workspace, encoding: 'utf8' });
+    expect(outside).toBe('');
+  });
+
+  it.each([
+    ['a hook of a nested repository', 'echo x >lib/nested/.git/hooks/pre-commit'],
+    ['the configuration of a nested repository', 'git -C lib/nested config core.pager x'],
+    ['the directory of a nested repository, renamed', 'mv lib/nested other'],
+    ['the link of a checkout to its repository', 'echo "gitdir: evil" >linked/.git'],
+    ['the configuration of a submodule', 'echo x >.git/modules/group/part/config'],
+    ['what leads a linked worktree to its repository', 'echo evil >.git/worktrees/linked/commondir'],
+  ])('keeps %s', (_, command) => {
+    execFileSync('git', ['init', '-q', join(workspace, 'lib/nested')]);
+    execFileSync('git', ['init', '-q', '--bare', join(workspace, '.git/modules/group/part')]);
+    mkdirSync(join(workspace, '.git/worktrees/linked'), { recursive: true });
+    writeFileSync(join(workspace, '.git/worktrees/linked/commondir'), '../..\n');
+    mkdirSync(join(workspace, 'linked'));
+    writeFileSync(join(workspace, 'linked/.git'), 'gitdir: ../.git/worktrees/linked\n');
+    expect(run(command, GIT).status).not.toBe(0);
+  });
+
   it('gives up when a protected path is another one than was looked at', () => {
     const script = launchScript({ mounts: [workspace, join(workspace, 'a')], descriptors: undefined, cwd: undefined })!;
     mkdirSync(join(workspace, 'a'));
