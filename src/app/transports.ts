@@ -1,5 +1,10 @@
+import type { FastifyInstance } from 'fastify';
+
+import type { Log } from '../core/logging/log.js';
 import type { Services } from '../services/services.js';
 import type { PrometheusMetrics } from '../transports/http/prometheus.js';
+import { addPages } from '../transports/dashboard/pages.js';
+import { DASHBOARD_DIRECTORY, readDashboard } from '../transports/dashboard/files.js';
 import { RequestAuthentication } from '../transports/http/authentication.js';
 import { HttpServer } from '../transports/http/server.js';
 import { toolRoutes } from '../transports/http/tools.js';
@@ -28,6 +33,7 @@ export function buildTransports(
     metrics,
     originPolicy,
     extensions,
+    dashboard: settings.dashboard ? buildDashboard(log('http')) : undefined,
     admission,
     authentication,
     refusals,
@@ -42,4 +48,13 @@ export function buildTransports(
   const server = new SocketIoServer({ services, http: http.server, originPolicy, log: log('socketio'), ...socketio });
   closers.push(() => server[Symbol.asyncDispose]());
   return { http, server };
+}
+
+/** Reads the built page; without it the daemon serves everything else. */
+function buildDashboard(log: Log): (routes: FastifyInstance) => void {
+  const files = readDashboard(DASHBOARD_DIRECTORY);
+  if (!files) log.warn('the dashboard is not built, so that / answers 503', { directory: DASHBOARD_DIRECTORY });
+  return (routes) => {
+    addPages(routes, files);
+  };
 }

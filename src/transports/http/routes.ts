@@ -68,6 +68,8 @@ export interface RouteOptions {
    * them, so each has to check the token.
    */
   readonly extensions: readonly ((routes: FastifyInstance) => void)[];
+  /** Adds the routes of the dashboard, without CORS: pages of other origins cannot use them. Undefined disables it. */
+  readonly dashboard: ((routes: FastifyInstance) => void) | undefined;
   readonly admission: Pick<Admission, 'isUnfinished'>;
   readonly authentication: RequestAuthentication;
   readonly refusals: Refusals;
@@ -86,7 +88,7 @@ const NO_SCHEMAS = { buildValidator: unused, buildSerializer: unused };
  * `UNKNOWN_REQUEST`, 4xx `INVALID_REQUEST`, 500 `INTERNAL`.
  */
 export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
-  const { originPolicy, extensions, admission, refusals, log } = options;
+  const { originPolicy, extensions, dashboard, admission, refusals, log } = options;
   const routes = fastify({
     serverFactory,
     schemaController: { compilersFactory: NO_SCHEMAS },
@@ -117,6 +119,12 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
     addOwnRoutes(scope, options);
     done();
   });
+  if (dashboard) {
+    void routes.register((scope, _options, done) => {
+      dashboard(scope);
+      done();
+    });
+  }
   void routes.register(async (scope) => {
     await scope.register(fastifyCors, CORS);
     for (const extend of extensions) extend(scope);

@@ -50,7 +50,8 @@ describe('HTTP on the port of Socket.IO', () => {
   });
 
   it.each([
-    ['GET', '/'],
+    ['POST', '/'],
+    ['GET', '/assets/nothing.js'],
     ['GET', '/metric'],
     ['GET', '/healthz/'],
     ['GET', '//metrics'],
