@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/model/configuration.js';
 import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
+import type { Answer } from '../core/protocol/requests.js';
 import type { ReportedConfiguration } from '../services/machine/daemon-status.js';
 
 /** The parts of the configuration that `daemon_status` reports. */
@@ -10,6 +11,17 @@ export const reportedConfiguration = (configuration: Configuration): ReportedCon
   stateDirectory: configuration.adapter.stateDirectory,
   logFile: configuration.logging.logFilePath,
   confirmedBy: confirmersOf(configuration),
+});
+
+/** The parts of the configuration that `shell_metadata` reports. */
+export const servedParts = ({
+  http: { dashboard, openai, mcp, metrics },
+  confirmation,
+  audit,
+}: Configuration): Pick<Answer<'shell_metadata'>, 'http' | 'confirmation_mode' | 'audit_enabled'> => ({
+  http: { dashboard, openai, mcp, metrics },
+  confirmation_mode: confirmation.mode,
+  audit_enabled: audit.enabled,
 });
 
 /** The confirmation modes that a command may require; none if confirmation is off. */

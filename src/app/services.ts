@@ -12,6 +12,7 @@ import { DaemonStatus } from '../services/machine/daemon-status.js';
 import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import type { Services } from '../services/services.js';
+import { Subscriptions } from '../services/subscriptions/subscriptions.js';
 import { type Execution, Executions } from '../services/users/executions.js';
 
 import type { AccessServices } from './access.js';
@@ -23,7 +24,7 @@ import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
 import { buildApprovalGuard, buildApprovals } from './remembered-approvals.js';
 import { outputLimits, quotaLimits, reportedLimits } from './limits.js';
-import { reportedConfiguration } from './reported-configuration.js';
+import { reportedConfiguration, servedParts } from './reported-configuration.js';
 
 /** Creates the services from the engine, the access rules and the configuration. */
 export function buildServices(engine: Engine, entrance: AccessServices, context: RuntimeContext): Services {
@@ -58,6 +59,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     metadata: buildMetadata(engine, executions, context),
     status: buildStatus(engine, { ...execution, connections, executions }, context),
     machine: buildMachine(context),
+    subscriptions: new Subscriptions({ isAudited: context.configuration().audit.enabled }),
     readiness: new Readiness({ isClosing, pool: engine.pool }),
     isClosing,
   };
@@ -95,6 +97,7 @@ function buildMetadata(
     limits: () => reportedLimits(configuration()),
     limitsInForce: limits,
     mechanism,
+    served: () => servedParts(configuration()),
   });
 }
 

@@ -2,7 +2,7 @@ import { type Principal, canAccess } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import type { Candidate } from '../core/llm/resolution.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
-import type { LlmCallInfo } from '../core/protocol/requests/llm.js';
+import type { LlmCallInfo } from '../core/protocol/llm-call.js';
 import type { LlmCallsPort } from '../services/ports/llm-calls-port.js';
 import { renderUse } from '../services/registry/rendered-limits.js';
 import type { CallProgress, LlmReply } from './call.js';

@@ -75,7 +75,7 @@ export class LlmCalls implements LlmPort {
   }
 
   cancel({ call_id: id }: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'> {
-    const calls = [...this.#active].filter((call) => call.id === id && canAccess(principal, call.owner.id, 'use'));
+    const calls = [...this.#active].filter((call) => call.id === id && canAccess(principal, call.owner.id, 'stop'));
     for (const { controller } of calls) controller.abort();
     return { call_id: id, cancelled: calls.length > 0 };
   }

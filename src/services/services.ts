@@ -21,6 +21,7 @@ import type { SessionUsage } from './resources/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import type { Tokens } from './access/tokens.js';
 import type { WorkspaceCheckpoints } from './checkpoints/workspace-checkpoints.js';
+import type { Subscriptions } from './subscriptions/subscriptions.js';
 import type { Executions } from './users/executions.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { StreamedInputs } from './commands/streamed-inputs.js';
@@ -49,6 +50,7 @@ export interface Services {
   readonly status: DaemonStatus;
   readonly readiness: Readiness;
   readonly machine: Machine;
+  readonly subscriptions: Subscriptions;
   /** Metrics recorded by transports. */
   readonly metrics: Metrics;
   /** Records connections and requests; used by transports. */

@@ -2,6 +2,7 @@ import type { Answer, Request, RequestName } from '../core/protocol/requests.js'
 import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
 import { rememberedInfoOf } from '../services/approvals/rendered-approval.js';
+import { describeAccess } from '../services/access/describe-access.js';
 import { infoOf } from '../services/confirmations/wire.js';
 import { describeSession } from '../services/sessions/session-description.js';
 import type { Services } from '../services/services.js';
@@ -28,7 +29,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   },
   execute_command: ({ commands }, request, caller) => commands.execute(request, caller),
   close_session: async ({ sessions }, { session_id }, { principal }) => {
-    sessions.registry.get(session_id, principal, 'use');
+    sessions.registry.get(session_id, principal, 'stop');
     await sessions.close(session_id, 'client', 'a client closed it');
     return { session_id };
   },
@@ -51,6 +52,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   wait_command: ({ commands }, request, { principal }) => commands.wait(request, principal),
   read_output: ({ commands }, request, { principal }) => commands.readOutput(request, principal),
   search_output: ({ commands }, request, { principal }) => commands.searchOutput(request, principal),
+  list_commands: ({ commands }, request, { principal }) => commands.list(request, principal),
   list_sessions: ({ sessions }, _request, { principal }) => ({
     sessions: sessions.registry.seenBy(principal).map(describeSession),
   }),
@@ -62,6 +64,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
     return { cols, rows };
   },
   attach_session: ({ sessions }, request, caller) => sessions.attachments.attach(request, caller),
+  detach_session: ({ sessions }, request, caller) => sessions.attachments.leave(request, caller),
   watch_resources: ({ sessions, usage }, request, caller) =>
     usage.follow(sessions.registry.get(request.session_id, caller.principal, 'see'), request, caller),
   checkpoint_workspace: ({ checkpoints }, request, { principal }) => checkpoints.of(principal).save(request, principal),
@@ -80,4 +83,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   rotate_token: ({ tokens }, request, { principal }) => tokens.rotate(request, principal),
   revoke_token: ({ tokens }, request) => tokens.revoke(request),
   examine_machine: ({ machine }) => machine.examine(),
+  describe_access: (_services, _request, { principal }) => describeAccess(principal),
+  subscribe: ({ subscriptions }, request, caller) => subscriptions.subscribe(request, caller),
+  host_history: ({ machine }) => machine.history(),
 };

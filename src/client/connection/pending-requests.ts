@@ -24,6 +24,11 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'verify_audit',
   'list_tokens',
   'examine_machine',
+  'list_commands',
+  'detach_session',
+  'describe_access',
+  'subscribe',
+  'host_history',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

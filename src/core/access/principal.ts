@@ -11,6 +11,8 @@ export interface Principal {
   readonly runAs?: string | undefined;
   /** Whether it was accepted without a token, as a program of the daemon's own user on this machine. */
   readonly isLocalPeer: boolean;
+  /** When its access ends, as ISO 8601; undefined without an end. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** Owner id of everything that was created without a token. No token has it: token ids begin with `token_`. */
@@ -19,10 +21,17 @@ export const LOCAL_ID = 'local';
 /** Principal of all requests without a token. A process of the daemon's own user can control the daemon in any case. */
 export const LOCAL_PRINCIPAL: Principal = { id: LOCAL_ID, name: 'local', role: 'admin', isLocalPeer: true };
 
-/** Kind of access to an object: to see it, or to use it. */
-export type AccessKind = 'see' | 'use';
+/** Kind of access to an object: to see it, to stop what runs in it, or to use it. */
+export type AccessKind = 'see' | 'stop' | 'use';
 
 /** Whether a principal has this kind of access to an object of `owner`, the id of a principal. */
 export function canAccess({ id, role }: Principal, owner: string, reach: AccessKind): boolean {
-  return id === owner || role === 'admin' || (reach === 'see' && role !== 'agent');
+  return id === owner || REACHING_OTHERS[reach].includes(role);
 }
+
+/** Roles that reach what belongs to others, by the kind of access. */
+export const REACHING_OTHERS: Readonly<Record<AccessKind, readonly Role[]>> = {
+  see: ['viewer', 'operator', 'admin'],
+  stop: ['operator', 'admin'],
+  use: ['admin'],
+};

@@ -2,7 +2,8 @@
 export const ROLES = {
   viewer: 'Looks at everything: sessions, commands, their output and checkpoints of all. Changes nothing.',
   agent: 'Works with what is its own: sessions, commands and checkpoints. Of those of others it learns nothing.',
-  operator: 'Works as an agent does, looks at everything as a viewer does, and confirms the commands of others.',
+  operator:
+    'Works as an agent does, looks at everything as a viewer does, and confirms and stops the commands of others.',
   admin: 'May do everything, with what belongs to others too.',
 } as const;
 

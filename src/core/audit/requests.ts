@@ -21,11 +21,13 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   wait_command: 'refusals',
   read_output: 'refusals',
   search_output: 'refusals',
+  list_commands: 'refusals',
   list_sessions: 'refusals',
   get_session: 'refusals',
   reset_session: 'each',
   resize_terminal: 'each',
   attach_session: 'refusals',
+  detach_session: 'refusals',
   watch_resources: 'refusals',
   checkpoint_workspace: 'each',
   list_checkpoints: 'refusals',
@@ -43,6 +45,9 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   rotate_token: 'each',
   revoke_token: 'each',
   examine_machine: 'refusals',
+  describe_access: 'refusals',
+  subscribe: 'refusals',
+  host_history: 'refusals',
 };
 
 /** Error codes for a principal without permission. */

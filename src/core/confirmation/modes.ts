@@ -26,3 +26,6 @@ export function wayOf({ causes }: Pick<PolicyVerdict, 'causes'>, { mode, modes }
 /** Whether a mode is at least as strict as another. */
 export const isAsStrict = (mode: ConfirmationMode, as: ConfirmationMode): boolean =>
   CONFIRMATION_MODES.indexOf(mode) >= CONFIRMATION_MODES.indexOf(as);
+
+/** Values of the setting `confirmation.mode`: a mode, or `off` to let every command run. */
+export const CONFIRMATION_SETTINGS = [...CONFIRMATION_MODES, 'off'] as const;

@@ -4,6 +4,7 @@ import { CONFIRMATION_MODES } from '../confirmation/modes.js';
 import { CONFIRMATION_OUTCOMES } from '../confirmation/record.js';
 import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/model/classes.js';
 import {
+  checkpointId,
   commandId,
   confirmationId,
   environmentVariables,
@@ -69,6 +70,8 @@ export const confirmationInfo = z.object({
   requested_by: z.string().describe('Name of the token that asked for it; `local` without one'),
   requested_at: timestamp,
   may_decide: z.boolean().describe('Whether this client may confirm it'),
+  server_time: timestamp.describe('Time of the daemon, to count down to `expires_at`'),
+  diff_base: checkpointId.nullable().describe('The newest checkpoint, for `diff_workspace`; null if none is known'),
 });
 
 /** A pending confirmation. */

@@ -1,6 +1,6 @@
 import { AdapterError } from '../errors.js';
 import type { RequestName } from './requests.js';
-import type { Principal } from '../access/principal.js';
+import { type AccessKind, type Principal, REACHING_OTHERS } from '../access/principal.js';
 import type { Role } from '../access/roles.js';
 
 /** Roles that may make requests that only read. */
@@ -29,11 +29,13 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   wait_command: ALL_ROLES,
   read_output: ALL_ROLES,
   search_output: ALL_ROLES,
+  list_commands: ALL_ROLES,
   list_sessions: ALL_ROLES,
   get_session: ALL_ROLES,
   reset_session: EXECUTING_ROLES,
   resize_terminal: EXECUTING_ROLES,
   attach_session: ALL_ROLES,
+  detach_session: ALL_ROLES,
   watch_resources: ALL_ROLES,
   checkpoint_workspace: EXECUTING_ROLES,
   list_checkpoints: ALL_ROLES,
@@ -51,6 +53,9 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   rotate_token: ADMINISTERING_ROLES,
   revoke_token: ADMINISTERING_ROLES,
   examine_machine: SUPERVISING_ROLES,
+  describe_access: ALL_ROLES,
+  subscribe: ALL_ROLES,
+  host_history: ALL_ROLES,
 };
 
 /**
@@ -66,8 +71,9 @@ export function assertPermitted(role: Role, name: RequestName): void {
   });
 }
 
-/** The error for a principal that may see something but not use it. */
-export const forbidden = (what: string, { role }: Principal): AdapterError =>
-  new AdapterError('FORBIDDEN', `${what} belongs to another token; the role admin may use it, ${role} may look at it`, {
-    details: { role, needs: ['admin'] },
-  });
+/** The error for a principal that may see something, but neither stop nor use it. */
+export function forbidden(what: string, { role }: Principal, reach: Exclude<AccessKind, 'see'>): AdapterError {
+  const needs = REACHING_OTHERS[reach];
+  const message = `${what} belongs to another token; the role ${needs.join(' or ')} may ${reach} it, ${role} may not`;
+  return new AdapterError('FORBIDDEN', message, { details: { role, needs: [...needs] } });
+}

@@ -8,6 +8,7 @@ import { daemonRequests } from './requests/daemon.js';
 import { llmRequests } from './requests/llm.js';
 import { machineRequests } from './requests/machine.js';
 import { sessionRequests } from './requests/sessions.js';
+import { subscriptionRequests } from './requests/subscriptions.js';
 import { terminalRequests } from './requests/terminal.js';
 import { tokenRequests } from './requests/tokens.js';
 
@@ -33,17 +34,20 @@ export const requests = {
   wait_command: commandRequests.wait_command,
   read_output: commandRequests.read_output,
   search_output: commandRequests.search_output,
+  list_commands: commandRequests.list_commands,
   list_sessions: sessionRequests.list_sessions,
   get_session: sessionRequests.get_session,
   reset_session: sessionRequests.reset_session,
   resize_terminal: terminalRequests.resize_terminal,
   attach_session: sessionRequests.attach_session,
+  detach_session: sessionRequests.detach_session,
   watch_resources: sessionRequests.watch_resources,
   ...checkpointRequests,
   ...llmRequests,
   ...auditRequests,
   ...tokenRequests,
   examine_machine: machineRequests.examine_machine,
+  ...subscriptionRequests,
 } as const;
 
 /** Name of a request. */

@@ -33,9 +33,10 @@ Sessions, commands and checkpoints belong to the token that created them. All cl
 a session belongs to the owner of the session. Command ids that clients choose are separate for each token: two tokens may choose the same id.
 The workspace itself has no owner: a restore changes it for all clients.
 
-The [role](#roles) of a token defines which requests it may make; others fail with \`FORBIDDEN\`. The role also defines whether the token may read or use
-what belongs to other owners. Resources that a client may not read are indistinguishable from missing ones: the daemon answers
-\`SESSION_NOT_FOUND\`, for example. Using what it may only read fails with \`FORBIDDEN\`.
+The [role](#roles) of a token defines which requests it may make; others fail with \`FORBIDDEN\`. The role also defines whether the token may read, stop or use
+what belongs to other owners. Stopping means to close or reset a session, to send a signal that ends (SIGINT, SIGTERM, SIGKILL, SIGHUP, SIGQUIT), and to cancel an
+LLM call. Resources that a client may not read are indistinguishable from missing ones: the daemon answers
+\`SESSION_NOT_FOUND\`, for example. Using or stopping what it may only read fails with \`FORBIDDEN\`.
 
 ## Requests and answers
 
@@ -95,6 +96,28 @@ A client can detect missing events, and request them again with \`attach_session
 client did not take, are announced as a gap. Commands wait for slow clients for some seconds, except for observers: with
 \`max_bytes_per_second\`, \`attach_session\` sends the newest output at most at that rate and skips the rest. stdout and stderr are each in order. Between the two, the order is exact to within one batch of a few
 milliseconds. Output that background jobs print after the end of their command carries the id of that command.
+
+## Subscriptions
+
+\`subscribe\` sends a client what changes of everything that it may see, for pages and tables that stay current. Each request replaces the topics of
+the one before; an empty list ends the subscription, and so does the end of the connection. A topic sends at most one event in \`interval_ms\`, and only
+if something has changed:
+
+| topic | events | content |
+| --- | --- | --- |
+| \`sessions\` | \`sessions_changed\` | the sessions that have changed, and those that have ended |
+| \`commands\` | \`commands_changed\` | the commands that were accepted, have printed something, or have ended |
+| \`confirmations\` | \`confirmation_required\` | those that are open at the beginning; later ones are sent to every client concerned anyway |
+| \`llm\` | \`llm_changed\` | the LLM calls that have begun, changed or ended |
+| \`host\` | \`host_usage\` | measured values of the machine, at most one event a second |
+| \`audit\` | \`audit_records\` | new records; for the roles operator and admin |
+
+The first event of a topic has everything that the client may see, with \`complete: true\`: what the client knows beyond that is gone. The first
+\`audit_records\` has the newest records. Lists end at 1000 entries, and then have \`truncated: true\`. Of more than 200 records in an interval, the newest
+are sent, and \`skipped\` counts the others.
+
+While a connection has much unsent data, it gets no such events; the next event has what has changed since the last one. The topic \`nodes\` is
+reserved: this daemon refuses it with \`INVALID_REQUEST\`.
 
 ## Streamed input
 

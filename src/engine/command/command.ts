@@ -169,6 +169,8 @@ export class Command {
   readonly #refused = new RefusedConnections();
   readonly #killed = new Set<number>();
   #startedAt: number | undefined;
+  #startDate: Date | undefined;
+  #endDate: Date | undefined;
   #outcome: CommandOutcome | undefined;
   #endReason: EndReason | undefined;
   #sentSignal: SignalName | undefined;
@@ -225,6 +227,16 @@ export class Command {
     return this.#endReason;
   }
 
+  /** Calendar time of the start; undefined before, and when it never ran. */
+  get startedAt(): Date | undefined {
+    return this.#startDate;
+  }
+
+  /** Calendar time of the end; undefined before. */
+  get endedAt(): Date | undefined {
+    return this.#endDate;
+  }
+
   /** Time since the start, in milliseconds; 0 before. */
   get ageMs(): number {
     return this.#startedAt === undefined ? 0 : performance.now() - this.#startedAt;
@@ -234,6 +246,7 @@ export class Command {
   start(): void {
     this.lifecycle.enter('started');
     this.#startedAt = performance.now();
+    this.#startDate = new Date();
   }
 
   /**
@@ -269,6 +282,7 @@ export class Command {
   /** Settles the command; idempotent. */
   finish(end: CommandEnd): void {
     if (this.#outcome) return;
+    this.#endDate = new Date();
     this.stdout.end();
     this.stderr.end();
     this.spec.stdinPipe?.close();

@@ -115,8 +115,9 @@ export class Access {
     }
     const shown = typeof token === 'string' ? this.#options.tokens.find(token) : undefined;
     if (!shown) throw this.#wrongToken(peer);
-    const { id, name, role, run_as: runAs } = shown.token;
-    return { principal: { id, name, role, runAs, isLocalPeer: false }, ended: shown.ended };
+    const { id, name, role, run_as: runAs, expires_at } = shown.token;
+    const principal = { id, name, role, runAs, isLocalPeer: false, expiresAt: expires_at ?? undefined };
+    return { principal, ended: shown.ended };
   }
 
   #wrongToken(peer: string): AdapterError {

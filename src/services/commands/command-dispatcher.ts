@@ -53,7 +53,7 @@ export class CommandDispatcher {
     command.atEnd('event', () => {
       // The requester gets the answer and needs no event; other followers of the session do.
       if (isAnnounced || channel.hasOthersThan(sink)) channel.announce('command_finished', renderResult(record));
-      else if (channel.isObserved) channel.announceToObservers('command_finished', renderResult(record));
+      else if (channel.observers > 0) channel.announceToObservers('command_finished', renderResult(record));
     });
     command.atEnd('session', () => {
       this.#options.sessions.touch(session);

@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/access/principal.js';
+import type { AccessKind, Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Command } from '../../engine/command/command.js';
 import { noTerminal } from '../registry/command-failures.js';
@@ -31,19 +31,20 @@ export class CommandTargets {
   target(
     request: Target,
     principal: Principal,
+    reach: AccessKind = 'use',
   ): {
     command: Command;
     session: SessionRecord | undefined;
   } {
-    if (request.command_id === undefined) return this.running(request, principal);
-    const { command, sessionId } = this.#commands.get(request.command_id, principal, 'use');
+    if (request.command_id === undefined) return this.running(request, principal, reach);
+    const { command, sessionId } = this.#commands.get(request.command_id, principal, reach);
     if (command.outcome || !command.hasStarted) {
       const state = command.outcome ? 'has ended' : 'has not started';
       throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
         details: { command_id: command.id },
       });
     }
-    return { command, session: sessionId === null ? undefined : this.#sessions.get(sessionId, principal, 'use') };
+    return { command, session: sessionId === null ? undefined : this.#sessions.get(sessionId, principal, reach) };
   }
 
   /** Returns the streamed input of the command that a request refers to, if it is still open. */
@@ -64,11 +65,12 @@ export class CommandTargets {
   queued(
     { command_id }: { command_id?: string | undefined },
     principal: Principal,
+    reach: AccessKind,
   ): { command: Command; session: SessionRecord } | undefined {
     if (command_id === undefined) return undefined;
-    const { command, sessionId } = this.#commands.get(command_id, principal, 'use');
+    const { command, sessionId } = this.#commands.get(command_id, principal, reach);
     if (command.outcome || command.hasStarted || sessionId === null) return undefined;
-    return { command, session: this.#sessions.get(sessionId, principal, 'use') };
+    return { command, session: this.#sessions.get(sessionId, principal, reach) };
   }
 
   /**
@@ -78,16 +80,17 @@ export class CommandTargets {
   running(
     request: Target,
     principal: Principal,
+    reach: AccessKind = 'use',
   ): {
     command: Command;
     session: SessionRecord;
   } {
     if (request.command_id !== undefined) {
-      const { command, session } = this.target(request, principal);
+      const { command, session } = this.target(request, principal, reach);
       if (session) return { command, session };
       throw noTerminal();
     }
-    const session = this.#sessions.get(request.session_id ?? '', principal, 'use');
+    const session = this.#sessions.get(request.session_id ?? '', principal, reach);
     const command = session.session.running;
     if (!command) {
       throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {

@@ -23,6 +23,7 @@ import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { Executions } from '../users/executions.js';
 import { enterableDirectory } from '../users/places.js';
+import { listCommands } from './list-commands.js';
 import { OutputSearch } from './output-search.js';
 import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
 
@@ -168,14 +169,15 @@ export class Commands {
 
   /** Sends a signal to a running command. */
   async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
-    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, 'use');
+    const reach = ENDING_SIGNALS.has(request.signal) ? 'stop' : 'use';
+    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, reach);
     if (asked && ENDING_SIGNALS.has(request.signal)) {
-      this.#options.confirmations.withdraw(asked, `it got ${request.signal}`);
+      this.#options.confirmations.withdraw(asked, principal, `it got ${request.signal}`);
       return { signalled: [] };
     }
-    const queued = this.#targets.queued(request, principal);
+    const queued = this.#targets.queued(request, principal, reach);
     if (queued) return this.#cancelQueued(queued, request.signal);
-    const { command, session } = this.#targets.target(request, principal);
+    const { command, session } = this.#targets.target(request, principal, reach);
     const signalled = session
       ? await session.session.signal(command, request.signal)
       : this.#options.executions.signal(command, request.signal);
@@ -184,6 +186,11 @@ export class Commands {
       'NO_RUNNING_COMMAND',
       `command ${command.id} has no process that could take ${request.signal}`,
     );
+  }
+
+  /** Lists the commands that run, and those whose output is still kept. */
+  list(request: Request<'list_commands'>, principal: Principal): Answer<'list_commands'> {
+    return listCommands(this.#options.registry.journal, request, principal);
   }
 
   /** Returns the gate's verdict on a command without running it. */

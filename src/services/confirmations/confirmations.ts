@@ -181,9 +181,9 @@ export class Confirmations implements AsyncDisposable {
     throw failures.changedPlace('what was confirmed would do something else by now, or needs another confirmation');
   }
 
-  /** Withdraws a confirmation on behalf of the client. */
-  withdraw(confirmation: Confirmation, why: string): void {
-    this.#close(confirmation, 'withdrawn', { by: confirmation.requester, justification: why });
+  /** Withdraws a confirmation on behalf of a principal that may stop its command. */
+  withdraw(confirmation: Confirmation, by: Principal, why: string): void {
+    this.#close(confirmation, 'withdrawn', { by, justification: why });
   }
 
   /** Handles the end of a connection: withdraws confirmations without a waiting client. */

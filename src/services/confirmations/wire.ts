@@ -63,6 +63,8 @@ export function infoOf(confirmation: Confirmation, viewer: Principal): Confirmat
     requested_by: requester.name,
     requested_at: requestedAt.toISOString(),
     may_decide: mayDecide(confirmation, viewer),
+    server_time: new Date().toISOString(),
+    diff_base: null,
   };
 }
 

@@ -30,6 +30,7 @@ export interface MetadataOptions {
   readonly limits: () => Answer<'shell_metadata'>['limits'];
   readonly limitsInForce: () => LimitsInForce;
   readonly mechanism: ChosenMechanism;
+  readonly served: () => Pick<Answer<'shell_metadata'>, 'http' | 'confirmation_mode' | 'audit_enabled'>;
 }
 
 /** A shell with its reported version. */
@@ -77,7 +78,7 @@ export class Metadata {
   async describe(principal: Principal): Promise<Answer<'shell_metadata'>> {
     const { pool } = this.#options.executions.of(principal);
     const workspace = pool.cwd;
-    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism } = this.#options;
+    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism, served } = this.#options;
     this.#fixed ??= this.#gatherFixed();
     const { mem } = await import('systeminformation');
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
@@ -99,6 +100,8 @@ export class Metadata {
       limits: limits(),
       resource_limits: describeLimits(limitsInForce(), mechanism),
       sandbox: describeSandbox(pool.sandbox),
+      ...served(),
+      node: null,
       instance_id: instanceId,
       adapter_version: adapterVersion,
       protocol_version: PROTOCOL_VERSION,

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { LlmCallInfo } from '../../core/protocol/requests/llm.js';
+import type { LlmCallInfo } from '../../core/protocol/llm-call.js';
 
 /** The LLM calls under way and those that have ended last, as seen by transports and other services. */
 export interface LlmCallsPort {

@@ -1,4 +1,5 @@
 import type { Principal } from '../../core/access/principal.js';
+import type { CommandClass } from '../../core/policy/model/classes.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import type { Request } from '../../core/protocol/requests.js';
 import { type Command, killOf, type Warning } from '../../engine/command/command.js';
@@ -26,6 +27,10 @@ export interface CommandRecord {
   readonly warnings: readonly Warning[];
   /** The checkpoint that was saved before the command ran. */
   readonly checkpointId: string | undefined;
+  /** The confirmation that allowed it; undefined without one. */
+  readonly confirmationId?: string | undefined;
+  /** Class of the policy's verdict; undefined when it was not judged. */
+  readonly commandClass?: CommandClass | undefined;
 }
 
 /** Identifies the content of a request, for idempotence: all fields that affect what would run. */
@@ -42,7 +47,7 @@ export const styleOf = (output: Request<'execute_command'>['output']): OutputSty
 });
 
 /** What a result says of a command that has not ended. */
-const soFar = ({ meter, ageMs }: Command) =>
+export const soFar = ({ meter, ageMs }: Command) =>
   ({
     exitCode: null,
     status: 'running',

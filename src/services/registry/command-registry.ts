@@ -2,6 +2,7 @@ import { forbidden } from '../../core/protocol/permissions.js';
 import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { RecentSet } from '../../core/recent-set.js';
+import { CommandJournal } from './command-journal.js';
 import type { CommandRecord } from './command-record.js';
 
 /** Maximum number of ended commands kept, for each session and for all one-shots of an owner. */
@@ -21,11 +22,16 @@ interface EndedCommands {
 
 /** The commands of one owner. Clients choose the ids, so ids of different owners are unrelated. */
 class OwnCommands {
+  readonly #journal: CommandJournal;
   readonly #records = new Map<string, CommandRecord>();
   /** Ids of dropped commands, which must not run a second time. */
   readonly #forgotten = new RecentSet<string>(MAX_FORGOTTEN);
   /** Ended commands by session id ('' for one-shots), oldest first. */
   readonly #ended = new Map<string, EndedCommands>();
+
+  constructor(journal: CommandJournal) {
+    this.#journal = journal;
+  }
 
   find(commandId: string): CommandRecord | undefined {
     return this.#records.get(commandId);
@@ -37,6 +43,7 @@ class OwnCommands {
 
   add(record: CommandRecord): void {
     this.#records.set(record.command.id, record);
+    this.#journal.add(record);
     record.command.atEnd('retention', () => {
       this.#noteEnd(record);
     });
@@ -69,7 +76,9 @@ class OwnCommands {
     }
   }
 
-  async #forget({ command }: CommandRecord): Promise<void> {
+  async #forget(record: CommandRecord): Promise<void> {
+    const { command } = record;
+    this.#journal.remove(record);
     this.#records.delete(command.id);
     this.#forgotten.add(command.id);
     await Promise.all([command.stdout[Symbol.asyncDispose](), command.stderr[Symbol.asyncDispose]()]);
@@ -78,6 +87,8 @@ class OwnCommands {
 
 /** Keeps commands by owner and id: while they run, and the newest of those that have ended. */
 export class CommandRegistry {
+  /** All commands in the order of their acceptance. */
+  readonly journal = new CommandJournal();
   readonly #owners = new Map<string, OwnCommands>();
 
   /**
@@ -91,7 +102,8 @@ export class CommandRegistry {
         details: { command_id: commandId, kept_per_session: MAX_ENDED },
       });
     }
-    if (!canAccess(principal, record.owner.id, reach)) throw forbidden(`command ${commandId}`, principal);
+    if (reach !== 'see' && !canAccess(principal, record.owner.id, reach))
+      throw forbidden(`command ${commandId}`, principal, reach);
     return record;
   }
 
@@ -112,7 +124,7 @@ export class CommandRegistry {
   add(record: CommandRecord): void {
     const { id } = record.owner;
     let own = this.#owners.get(id);
-    if (!own) this.#owners.set(id, (own = new OwnCommands()));
+    if (!own) this.#owners.set(id, (own = new OwnCommands(this.journal)));
     own.add(record);
   }
 

@@ -57,9 +57,9 @@ export class OutputChannel implements Disposable {
     return this.#followers.size;
   }
 
-  /** Whether a client observes. */
-  get isObserved(): boolean {
-    return this.#observers.size > 0;
+  /** Number of clients that observe. */
+  get observers(): number {
+    return this.#observers.size;
   }
 
   /** True when clients other than this one follow. */

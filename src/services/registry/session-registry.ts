@@ -82,7 +82,8 @@ export class SessionRegistry {
   get(id: string, principal: Principal, reach: AccessKind): SessionRecord {
     const record = this.#sessions.get(id);
     if (record && canAccess(principal, record.owner.id, reach)) return record;
-    if (record && canAccess(principal, record.owner.id, 'see')) throw forbidden(`session ${id}`, principal);
+    if (record && reach !== 'see' && canAccess(principal, record.owner.id, 'see'))
+      throw forbidden(`session ${id}`, principal, reach);
     const tombstone = record ? undefined : this.#tombstones.get(id);
     if (
       !tombstone ||

@@ -43,6 +43,16 @@ export class SessionAttachments {
     };
   }
 
+  /**
+   * Ends what `attach` has begun: the client neither follows nor observes the session any more.
+   * @throws AdapterError SESSION_NOT_FOUND
+   */
+  leave({ session_id: id }: Request<'detach_session'>, { principal, sink }: Caller): Answer<'detach_session'> {
+    const record = this.#options.sessions.get(id, principal, 'see');
+    if (sink && record.channel.unfollow(sink)) this.#noteUnfollowed(record);
+    return { session_id: id };
+  }
+
   /** Handles the end of a connection: its sessions wait for a reconnect. */
   detach(sink: EventSink): void {
     this.#options.usage.remove(sink);

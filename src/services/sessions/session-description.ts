@@ -28,6 +28,11 @@ export function describeSession(record: SessionRecord): SessionInfo {
     attached_clients: channel.followers,
     background_processes: session.backgroundProcesses,
     limits: renderLimits(record.limits),
+    usage: null,
+    peaks: { cpu_percent: 0, memory_bytes: 0, processes: 0, written_bytes: 0 },
+    warnings: [],
+    last_command: null,
+    observers: channel.observers,
   };
 }
 

@@ -133,10 +133,10 @@ export class Sessions implements AsyncDisposable {
 
   /** Replaces the shell of a session; the session keeps its id. */
   async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
-    this.registry.get(request.session_id, principal, 'use');
+    this.registry.get(request.session_id, principal, 'stop');
     await this.#options.gate.admitShell({ env: request.env }, { principal });
     // Meanwhile the session may have ended.
-    const record = this.registry.get(request.session_id, principal, 'use');
+    const record = this.registry.get(request.session_id, principal, 'stop');
     const { options } = record.session;
     const { session } = record;
     const wanted = request.cwd ?? options.cwd;

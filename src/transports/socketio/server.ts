@@ -125,6 +125,7 @@ export class SocketIoServer implements AsyncDisposable {
       services.inputs.detach(sink);
       services.sessions.attachments.detach(sink);
       services.llm.detach(sink);
+      services.subscriptions.detach(sink);
     });
   }
 

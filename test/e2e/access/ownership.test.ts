@@ -35,6 +35,7 @@ const requestsAbout = (session: string, command: string, checkpoint: string): re
   ['reset_session', { session_id: session, cwd: '/nowhere' }],
   ['resize_terminal', { session_id: session, cols: 80, rows: 24 }],
   ['attach_session', { session_id: session, from_seq: 0 }],
+  ['detach_session', { session_id: session }],
   ['send_input', { session_id: session, data: 'x' }],
   ['send_input', { command_id: command, data: 'x' }],
   ['signal_command', { session_id: session, signal: 'SIGINT' }],
@@ -100,9 +101,9 @@ describe('what belongs to another token', () => {
       });
       expect((await client.request('read_output', { command_id: command })).data.toString()).toBe('seen\n');
       expect((await client.request('wait_command', { command_id: command, timeout_ms: 0 })).stdout).toBe('seen\n');
-      const refused = await client.request('signal_command', { command_id: command, signal: 'SIGKILL' });
+      const refused = await client.request('signal_command', { command_id: command, signal: 'SIGUSR1' });
       expect(refused.error).toMatchObject({ code: 'FORBIDDEN', details: { role } });
-      expect((await client.request('close_session', { session_id: session })).error?.code).toBe('FORBIDDEN');
+      expect((await client.request('send_input', { session_id: session, data: 'x' })).error?.code).toBe('FORBIDDEN');
     }
     const [admin, local] = [await come('admin', 'chief'), await WireClient.connect(daemon.url)];
     clients.push(local);

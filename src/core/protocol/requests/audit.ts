@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { auditRecord, sequence } from '../audit-record.js';
 import * as field from '../fields.js';
 
 const { optional } = field;
@@ -11,8 +12,6 @@ const MAX_QUERY_LENGTH = 256;
 const MAX_RECORDS = 500;
 
 const condition = (meaning: string) => optional(z.string().min(1).max(MAX_QUERY_LENGTH)).describe(meaning);
-
-const sequence = z.int().min(1);
 
 /** The requests about the audit log. */
 export const auditRequests = {
@@ -30,17 +29,7 @@ export const auditRequests = {
       until: optional(field.timestamp).describe('Only records up to this time'),
     }),
     output: z.object({
-      records: z
-        .array(
-          z.looseObject({
-            seq: sequence.describe('Number of the record; they have no gaps'),
-            time: field.timestamp,
-            event: z.string(),
-            prev: z.string().describe('Hash of the record before it'),
-            hash: z.string(),
-          }),
-        )
-        .describe('As in the file, with the fields of the event'),
+      records: z.array(auditRecord).describe('As in the file, with the fields of the event'),
       next: sequence
         .nullable()
         .describe(

@@ -3,10 +3,15 @@ import { z } from 'zod';
 import { judgedCommands, judgement } from '../confirmations.js';
 import * as field from '../fields.js';
 import { outputOptions } from '../output-options.js';
-import { commandResult, processInfo } from '../results.js';
+import { commandInfo, commandResult, processInfo } from '../results.js';
 import { namesATarget, target, TARGET_MISSING } from './target.js';
 
 const { optional } = field;
+
+/** Longest name of an owner, in characters. */
+const MAX_OWNER_LENGTH = 128;
+/** Most commands of one `list_commands`. */
+const MAX_LISTED_COMMANDS = 200;
 
 /** The requests that run a command, and those about a running or ended one. */
 export const commandRequests = {
@@ -112,6 +117,22 @@ export const commandRequests = {
       complete: z
         .boolean()
         .describe('Whether everything was searched that the command has printed so far; if not, call again'),
+    }),
+  },
+  list_commands: {
+    summary: 'Lists commands, the newest first: those that run, and those whose output is still kept.',
+    input: z.strictObject({
+      session_id: optional(field.sessionId).describe('Only those of a session'),
+      owner: optional(z.string().min(1).max(MAX_OWNER_LENGTH)).describe('Only those of a token, by its name'),
+      state: optional(z.enum(['running', 'ended'])).describe('`running`: those that have not ended, queued ones too'),
+      before: optional(z.string().regex(/^\d{1,15}$/, 'must be `next` of an answer')).describe(
+        '`next` of the answer before',
+      ),
+      limit: optional(z.int().min(1).max(MAX_LISTED_COMMANDS)).describe('Most commands to return; 50 by default'),
+    }),
+    output: z.object({
+      commands: z.array(commandInfo),
+      next: z.string().nullable().describe('`before` of the request for older ones; null at the end of the list'),
     }),
   },
 } as const;

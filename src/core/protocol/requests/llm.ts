@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { LLM_PROVIDERS } from '../../llm/settings.js';
 import * as field from '../fields.js';
+import { llmCallInfo, llmUsage } from '../llm-call.js';
 import { resourceUse } from '../results.js';
 
 const { optional } = field;
@@ -20,37 +21,8 @@ const llmQuestion = z.strictObject({
   call_id: optional(field.callId).describe('Chosen by the client, to cancel the call'),
 });
 
-const tokens = z.int().optional();
-
-const llmUsage = z
-  .object({
-    prompt_tokens: tokens.describe('Those from a cache included'),
-    completion_tokens: tokens,
-    total_tokens: tokens,
-    cached_tokens: tokens,
-    reasoning_tokens: tokens,
-    cost_usd: z.number().optional(),
-  })
-  .describe('As far as the provider tells; empty when it does not');
-
 /** Most calls that one `list_llm_calls` returns. */
 const MAX_LISTED_CALLS = 200;
-
-const llmCallInfo = z.object({
-  call_id: field.callId,
-  owner: z.string().describe('Name of the token; `local` without one, `reviewer` for the model that reviews commands'),
-  provider: z.enum(LLM_PROVIDERS).nullable().describe('The provider that was asked last; null before the first'),
-  shell_provider: z.string().nullable(),
-  model: z.string().nullable().describe('As the provider tells it, or as the request named it'),
-  state: z.string().describe('`waiting` in the queue of a tool, `running`, `ok`, or the error code'),
-  started_at: field.timestamp,
-  duration_ms: z.number().describe('Until the answer, or so far'),
-  usage: llmUsage.nullable().describe('Null while the call is under way, and after a failure'),
-  resource_usage: resourceUse.nullable().describe('As in the answer'),
-});
-
-/** An LLM call in wire format. */
-export type LlmCallInfo = z.output<typeof llmCallInfo>;
 
 const llmAnswer = z.object({
   content: z.string().describe('The answer; of a tool that works in several steps, its last message'),

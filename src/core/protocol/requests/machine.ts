@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { CONFIRMATION_SETTINGS } from '../../confirmation/modes.js';
 import { LIMIT_MECHANISM_NAMES } from '../../limits/limits.js';
 import * as field from '../fields.js';
 import { effectiveLimits } from '../results.js';
@@ -75,6 +76,12 @@ export const machineRequests = {
         available: z.array(field.sandboxProfile).describe('What works on this machine'),
         reason: z.string().nullable().describe('Why `profile` is less than what is configured'),
       }),
+      http: z
+        .object({ dashboard: z.boolean(), openai: z.boolean(), mcp: z.boolean(), metrics: z.boolean() })
+        .describe('What is served beside Socket.IO'),
+      confirmation_mode: z.enum(CONFIRMATION_SETTINGS).describe('What `confirmation.mode` says'),
+      audit_enabled: z.boolean(),
+      node: z.string().nullable().describe('Null for a daemon alone'),
       ...daemonIdentity,
     }),
   },

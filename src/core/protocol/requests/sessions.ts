@@ -77,6 +77,11 @@ export const sessionRequests = {
         .describe('The wanted events that are no longer kept, both ends included'),
     }),
   },
+  detach_session: {
+    summary: 'Ends what `attach_session` has begun: this client gets no more events of the session.',
+    input: z.strictObject({ session_id: field.sessionId }),
+    output: z.object({ session_id: field.sessionId }),
+  },
   watch_resources: {
     summary:
       'Subscribes to `resource_usage` events, which come while a command or background process runs in the session.',

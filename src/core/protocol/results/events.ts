@@ -4,7 +4,23 @@ import { confirmationInfo, confirmationResolution } from '../confirmations.js';
 import { bytes, callId, commandId, optional, outputStream, sessionId } from '../fields.js';
 import { daemonIdentity } from '../requests/daemon.js';
 import { commandResult, processInfo, warning } from './commands.js';
+import { auditRecord } from '../audit-record.js';
+import { llmCallInfo } from '../llm-call.js';
+import { commandInfo } from './command-info.js';
+import { hostEntry } from './host.js';
+import { sessionInfo } from './sessions.js';
 import { breach, kill, killedBy } from './limits.js';
+
+/** Most entries of a list in one event of a subscription. */
+export const MAX_TICK_ENTRIES = 1000;
+/** Most records of one `audit_records`. */
+export const MAX_TICK_RECORDS = 200;
+
+/** What events of a subscription say of themselves. */
+const tick = {
+  complete: z.literal(true).optional().describe('There in the first event: what it does not name is gone'),
+  truncated: z.literal(true).optional().describe(`There when entries above ${MAX_TICK_ENTRIES} were left out`),
+};
 
 /** Events that the daemon sends: a summary and the schema of the payload, by event name. */
 export const events = {
@@ -95,6 +111,33 @@ export const events = {
       killed_by: optional(killedBy).describe('Which kind of limit, when it has ended for one'),
       limit: optional(kill).describe('Likewise: the limit, and what was ended for it'),
       survivors: optional(z.array(processInfo)).describe('Processes of the session that could not be ended'),
+    }),
+  },
+  sessions_changed: {
+    summary: 'Sessions that have changed, for clients that subscribed to `sessions`.',
+    schema: z.object({
+      sessions: z.array(sessionInfo),
+      closed: z.array(z.object({ session_id: sessionId, reason: z.string(), detail: z.string() })),
+      ...tick,
+    }),
+  },
+  commands_changed: {
+    summary: 'Commands that were accepted, have changed or ended, for clients that subscribed to `commands`.',
+    schema: z.object({ commands: z.array(commandInfo), ...tick }),
+  },
+  llm_changed: {
+    summary: 'LLM calls that were started, have changed or ended, for clients that subscribed to `llm`.',
+    schema: z.object({ calls: z.array(llmCallInfo), ...tick }),
+  },
+  host_usage: {
+    summary: 'Measured values of the machine, for clients that subscribed to `host`.',
+    schema: hostEntry,
+  },
+  audit_records: {
+    summary: 'New records of the audit log, the oldest first, for clients that subscribed to `audit`.',
+    schema: z.object({
+      records: z.array(auditRecord).max(MAX_TICK_RECORDS),
+      skipped: z.int().describe('Records before these that were left out: `read_audit` has them'),
     }),
   },
   access_ended: {

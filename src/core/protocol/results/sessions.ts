@@ -1,8 +1,16 @@
 import { z } from 'zod';
 
 import { commandId, label, sandboxProfile, sessionId, terminalCells, timestamp } from '../fields.js';
-import { processInfo } from './commands.js';
+import { commandInfo } from './command-info.js';
+import { processInfo, warning } from './commands.js';
 import { effectiveLimits } from './limits.js';
+
+const used = {
+  cpu_percent: z.number().describe('Of one core'),
+  memory_bytes: z.int(),
+  processes: z.int().describe('Processes and threads, the shell included'),
+  written_bytes: z.int().describe('Written to disks since something began to run in the session'),
+};
 
 /** A session in wire format. */
 export const sessionInfo = z.object({
@@ -33,6 +41,16 @@ export const sessionInfo = z.object({
   attached_clients: z.int(),
   background_processes: z.array(processInfo),
   limits: effectiveLimits,
+  usage: z
+    .object({ ...used, at: timestamp })
+    .nullable()
+    .describe('What its processes used when they were looked at last; null while nothing runs in it for long'),
+  peaks: z.object(used).describe('The most that was seen since it was opened; 0 if nothing was seen'),
+  warnings: z
+    .array(warning.extend({ since: timestamp }))
+    .describe('States that hold now and in which commands will fail; see `health_warning`'),
+  last_command: commandInfo.nullable().describe('The last command that has ended'),
+  observers: z.int().describe('Clients that observe it, see `max_bytes_per_second` of `attach_session`'),
 });
 
 /** A session as `list_sessions` and `get_session` describe it. */

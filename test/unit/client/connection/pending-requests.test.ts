@@ -44,6 +44,11 @@ describe('after a lost connection', () => {
     'verify_audit',
     'list_tokens',
     'examine_machine',
+    'list_commands',
+    'detach_session',
+    'describe_access',
+    'subscribe',
+    'host_history',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

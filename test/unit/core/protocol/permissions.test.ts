@@ -23,11 +23,13 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   wait_command: 'vaoA',
   read_output: 'vaoA',
   search_output: 'vaoA',
+  list_commands: 'vaoA',
   list_sessions: 'vaoA',
   get_session: 'vaoA',
   reset_session: ' aoA',
   resize_terminal: ' aoA',
   attach_session: 'vaoA',
+  detach_session: 'vaoA',
   watch_resources: 'vaoA',
   checkpoint_workspace: ' aoA',
   list_checkpoints: 'vaoA',
@@ -45,6 +47,9 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   rotate_token: '   A',
   revoke_token: '   A',
   examine_machine: '  oA',
+  describe_access: 'vaoA',
+  subscribe: 'vaoA',
+  host_history: 'vaoA',
 };
 
 const LETTERS: Readonly<Record<Role, string>> = { viewer: 'v', agent: 'a', operator: 'o', admin: 'A' };
@@ -83,17 +88,19 @@ describe('what is whose', () => {
 
   it.each(ROLE_NAMES)('%s reaches what is its own', (role) => {
     expect(canAccess(principal(role), 'token_mine', 'see')).toBe(true);
+    expect(canAccess(principal(role), 'token_mine', 'stop')).toBe(true);
     expect(canAccess(principal(role), 'token_mine', 'use')).toBe(true);
   });
 
   it.each([
-    ['viewer', true, false],
-    ['agent', false, false],
-    ['operator', true, false],
-    ['admin', true, true],
-  ] as const)('%s: may look at what is of others: %s, may use it: %s', (role, see, use) => {
+    ['viewer', true, false, false],
+    ['agent', false, false, false],
+    ['operator', true, true, false],
+    ['admin', true, true, true],
+  ] as const)('%s: may look at what is of others: %s, may stop it: %s, may use it: %s', (role, see, stop, use) => {
     for (const owner of ['token_other', LOCAL_ID]) {
       expect(canAccess(principal(role), owner, 'see')).toBe(see);
+      expect(canAccess(principal(role), owner, 'stop')).toBe(stop);
       expect(canAccess(principal(role), owner, 'use')).toBe(use);
     }
   });

@@ -1,0 +1,17 @@
+import { LOCAL_ID, type Principal } from '../../core/access/principal.js';
+import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import type { Answer } from '../../core/protocol/requests.js';
+
+/** Describes a principal and the requests that its role may make. */
+export function describeAccess({ id, name, role, isLocalPeer, expiresAt }: Principal): Answer<'describe_access'> {
+  const may = Object.entries(PERMISSIONS).flatMap(([request, roles]) => (roles.includes(role) ? [request] : []));
+  return {
+    name,
+    role,
+    is_local: isLocalPeer,
+    ...(id !== LOCAL_ID && { token_id: id }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    may,
+    server_time: new Date().toISOString(),
+  };
+}

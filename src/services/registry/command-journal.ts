@@ -1,0 +1,24 @@
+import type { CommandRecord } from './command-record.js';
+
+/** The known commands of all owners in the order of their acceptance. */
+export class CommandJournal {
+  /** Each command with its number; a Map keeps the order. */
+  readonly #numbers = new Map<CommandRecord, number>();
+  #lastNumber = 0;
+
+  /** Notes an accepted command. */
+  add(record: CommandRecord): void {
+    this.#lastNumber += 1;
+    this.#numbers.set(record, this.#lastNumber);
+  }
+
+  /** Drops a command. */
+  remove(record: CommandRecord): void {
+    this.#numbers.delete(record);
+  }
+
+  /** Known commands with their numbers, which rise with time; the newest first. */
+  newestFirst(): (readonly [CommandRecord, number])[] {
+    return [...this.#numbers].reverse();
+  }
+}
