@@ -11,6 +11,7 @@ import { Connections } from '../services/registry/connections.js';
 import { DaemonStatus } from '../services/machine/daemon-status.js';
 import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
+import { Restores, type RestoresOptions } from '../services/restores/restores.js';
 import type { Services } from '../services/services.js';
 import { Subscriptions } from '../services/subscriptions/subscriptions.js';
 import { type Execution, Executions } from '../services/users/executions.js';
@@ -54,6 +55,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     approvals,
     connections,
     checkpoints,
+    restores: buildRestores({ checkpoints, registry, confirmations }, context),
     llm,
     completions,
     metadata: buildMetadata(engine, executions, context),
@@ -63,6 +65,13 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     readiness: new Readiness({ isClosing, pool: engine.pool }),
     isClosing,
   };
+}
+
+function buildRestores(
+  parts: Pick<RestoresOptions, 'checkpoints' | 'registry' | 'confirmations'>,
+  { gate, audit, log }: RuntimeContext,
+): Restores {
+  return new Restores({ ...parts, settings: gate, audit, log: log('gate') });
 }
 
 /** What records the daemon's work, and what is masked in the records. */

@@ -21,6 +21,7 @@ import type { SessionUsage } from './resources/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import type { Tokens } from './access/tokens.js';
 import type { WorkspaceCheckpoints } from './checkpoints/workspace-checkpoints.js';
+import type { Restores } from './restores/restores.js';
 import type { Subscriptions } from './subscriptions/subscriptions.js';
 import type { Executions } from './users/executions.js';
 import type { Sessions } from './sessions/sessions.js';
@@ -44,6 +45,7 @@ export interface Services {
   /** Connections that events can be sent to; maintained by transports. */
   readonly connections: Connections;
   readonly checkpoints: WorkspaceCheckpoints;
+  readonly restores: Restores;
   readonly llm: LlmPort;
   readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;

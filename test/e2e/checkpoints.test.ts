@@ -64,7 +64,7 @@ describe('checkpoints over the wire', () => {
       skipped: [],
     });
     expect(describeTree(daemon.workspace)).toEqual(before);
-    await client.request('restore_workspace', { checkpoint_id: restored.undo_checkpoint_id });
+    await client.request('restore_workspace', { checkpoint_id: restored.undo_checkpoint_id ?? '' });
     expect(describeTree(daemon.workspace)).toEqual(after);
     const { checkpoints } = await client.request('list_checkpoints', {});
     expect(checkpoints.map(({ kind, label }) => [kind, label])).toEqual([

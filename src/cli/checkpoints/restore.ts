@@ -1,7 +1,7 @@
-import type { Answer } from '../../client/index.js';
-import { describeSkipped, restOf, showPath } from './checkpoint-output.js';
-import { type CommandLine, commandLineFor } from '../console/command-line.js';
+import { howToConfirmRestore, printRestored } from './restore-output.js';
+import { commandLineFor } from '../console/command-line.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
+import { EXIT } from '../console/failure.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
@@ -28,28 +28,17 @@ export const restoreSubcommand: Subcommand = (context) =>
           paths: paths.length === 0 ? undefined : [...paths],
         }),
       );
-      await context.stdout.write(
-        json === true ? `${JSON.stringify(answer, null, 2)}\n` : render(commandLineFor(context, options), answer),
-      );
-      if (json !== true && answer.skipped.length > 0) {
-        await context.stderr.write(`shell-adapter: not as it was:\n${describeSkipped(answer.skipped)}\n`);
-      }
+      const commandLine = commandLineFor(context, options);
+      const isPending = answer.status === 'confirmation_required';
+      if (isPending) context.exitWith(EXIT.execDenied);
+      if (json === true) await context.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+      else if (isPending) await context.stderr.write(howToConfirmRestore(commandLine, answer));
+      else await printRestored(context, commandLine, answer);
     });
-
-function render(commandLine: CommandLine, answer: Answer<'restore_workspace'>): string {
-  const { restored, restored_count: back, removed, removed_count: gone, undo_checkpoint_id: undo } = answer;
-  const lines = [
-    ...restored.map((path) => `restored ${showPath(path)}`),
-    ...restOf(restored.length, back),
-    ...removed.map((path) => `removed  ${showPath(path)}`),
-    ...restOf(removed.length, gone),
-    `${back} restored, ${gone} removed; undo: ${commandLine(`restore ${undo}`)}`,
-  ];
-  return lines.map((line) => `${line}\n`).join('');
-}
 
 const HELP = `${examples('shell-adapter restore checkpoint_ID', 'shell-adapter restore checkpoint_ID src/main.c docs')}
 
-When it fails, nothing has changed. A .git directory is never touched.
+When it fails, nothing has changed. A .git directory is never touched. If other tokens have run commands in the
+workspace since the checkpoint, and files would be removed or overwritten, the restore has to be confirmed first.
 
-Exit codes: 0 restored, 1 failed.`;
+Exit codes: 0 restored, 1 failed, 126 not confirmed yet.`;

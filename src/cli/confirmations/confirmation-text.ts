@@ -12,7 +12,7 @@ export function describeQuestion(asked: ConfirmationInfo, now: number): string[]
   // A part that is equal to the whole command needs no second line.
   const stopped = asked.commands.filter(({ action, command: text }) => action !== 'allow' && text !== command.trim());
   return [
-    `Confirm ${asked.kind === 'input' ? 'this typed input' : 'this command'} (${asked.class}), requested by ${show(asked.requested_by)}; ${left} left`,
+    `Confirm ${KINDS[asked.kind]} (${asked.class}), requested by ${show(asked.requested_by)}; ${left} left`,
     ...asked.reasons.map((reason) => `  - ${show(reason)}`),
     `  in ${show(asked.working_directory)}${session === null ? '' : `, session ${show(session)}`}`,
     ...linesOf(command).map((line) => `  | ${line}`),
@@ -24,6 +24,12 @@ export function describeQuestion(asked: ConfirmationInfo, now: number): string[]
     `  ${asked.confirmation_id}, to be confirmed by: ${requires}`,
   ];
 }
+
+const KINDS: Readonly<Record<ConfirmationInfo['kind'], string>> = {
+  command: 'this command',
+  input: 'this typed input',
+  restore: 'this restore of the workspace',
+};
 
 /** Escapes an untrusted text for one line. */
 const show = (text: string): string => onOneLine(text, Infinity);

@@ -1,6 +1,7 @@
 import type { AdapterClient, CommandResult, ConfirmationInfo } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor } from '../console/command-line.js';
+import { printRestored } from '../checkpoints/restore-output.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
 import { alignColumns } from '../console/columns.js';
@@ -48,6 +49,7 @@ export async function decideConfirmation(
     }
     const result = await client.confirm(id, { decision, commandSha256: asked.command_sha256, justification, remember });
     if (json === true) await context.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+    else if (result.restored) await printRestored(context, commandLineFor(context, options), result.restored);
     else await printResult(context, client, asked, result);
     if (decision === 'approve' && asked.kind === 'command') context.exitWith(result.exit_code ?? 0);
   });

@@ -54,11 +54,13 @@ export const justification = z
 /** A pending confirmation in wire format. */
 export const confirmationInfo = z.object({
   ...confirmationTerms,
-  kind: z.enum(['command', 'input']).describe('Whether it is to be run, or typed into what runs'),
+  kind: z
+    .enum(['command', 'input', 'restore'])
+    .describe('Whether it is to be run, typed into what runs, or restores the workspace'),
   command: z
     .string()
     .describe(
-      'The text, or with `args` the program; of input, its length and the program that reads it, never the text itself',
+      'The text, or with `args` the program; `restore_workspace` of a restore, with the checkpoint and paths in `args`; of input, its length and the program that reads it, never the text itself',
     ),
   args: optional(z.array(z.string())),
   env: optional(environmentVariables),

@@ -1,4 +1,10 @@
-export { changedPath, checkpointInfo, type CheckpointInfo, skippedPath } from './results/checkpoints.js';
+export {
+  changedPath,
+  checkpointInfo,
+  type CheckpointInfo,
+  restoredWorkspace,
+  skippedPath,
+} from './results/checkpoints.js';
 export { commandResult, type CommandResult, processInfo } from './results/commands.js';
 export { commandInfo, type CommandInfo, MAX_LISTED_COMMAND } from './results/command-info.js';
 export { type EventName, type EventPayload, events, type SessionEndReason } from './results/events.js';

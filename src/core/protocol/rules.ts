@@ -221,7 +221,9 @@ The checkpoints are in a git repository of the daemon, in \`state_directory\`. A
 depth. The other files of nested repositories and submodules are saved like all others.
 
 A restore makes the workspace what it was at the checkpoint: files added since are removed. It first saves the current state, and
-restoring \`undo_checkpoint_id\` undoes it. When a restore fails, nothing has changed. It runs in parallel with the commands of sessions, and fails if
+restoring \`undo_checkpoint_id\` undoes it. If other tokens have had commands running since the checkpoint, and files would be removed
+or overwritten, the restore has to be confirmed like a destructive command: operators and models decide while the request waits, a client that
+decides itself gets \`status: "confirmation_required"\`, and the answer to its \`confirm_command\` has \`restored\`. When a restore fails, nothing has changed. It runs in parallel with the commands of sessions, and fails if
 one of them writes to a file meanwhile.
 
 Restoring never touches files that the checkpoint could not save, and never removes files that it could not save first. The response lists both in

@@ -30,13 +30,13 @@ export interface Approval {
  * again.
  */
 export interface ConfirmableAction {
-  readonly kind: 'command' | 'input';
+  readonly kind: 'command' | 'input' | 'restore';
   /** The text that is confirmed, with all its inputs. For typed text, a description that contains none of it. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;
   /** Length of typed text, in characters; undefined for a command. */
   readonly typedCharacters?: number;
-  /** Id of the command, or of the command that reads the typed text. */
+  /** Id of the command, or of the command that reads the typed text; that of a restore names no command. */
   readonly commandId: string;
   /** Distinguishes a repeated request from a different one with the same id. */
   readonly fingerprint: string;

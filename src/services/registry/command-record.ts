@@ -118,10 +118,10 @@ export interface UnstartedCommand {
   readonly directory: string;
 }
 
-/** Renders the result of a command that is not confirmed yet, or was not confirmed. */
+/** Renders the result of what has no output: a command that was not or not yet confirmed, or another kind of action. */
 export function renderUnstarted(
   { commandId, sessionId, directory }: UnstartedCommand,
-  status: 'confirmation_required' | 'denied',
+  status: 'confirmation_required' | 'denied' | 'completed',
 ): CommandResult {
   return {
     stdout: '',

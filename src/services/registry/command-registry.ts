@@ -22,6 +22,7 @@ interface EndedCommands {
 
 /** The commands of one owner. Clients choose the ids, so ids of different owners are unrelated. */
 class OwnCommands {
+  readonly owner: Principal;
   readonly #journal: CommandJournal;
   readonly #records = new Map<string, CommandRecord>();
   /** Ids of dropped commands, which must not run a second time. */
@@ -29,8 +30,17 @@ class OwnCommands {
   /** Ended commands by session id ('' for one-shots), oldest first. */
   readonly #ended = new Map<string, EndedCommands>();
 
-  constructor(journal: CommandJournal) {
+  #running = 0;
+  #lastEndMs = 0;
+
+  constructor(owner: Principal, journal: CommandJournal) {
+    this.owner = owner;
     this.#journal = journal;
+  }
+
+  /** When a command last ran, as Unix time in milliseconds; Infinity while one runs. */
+  get lastActiveMs(): number {
+    return this.#running > 0 ? Infinity : this.#lastEndMs;
   }
 
   find(commandId: string): CommandRecord | undefined {
@@ -44,7 +54,10 @@ class OwnCommands {
   add(record: CommandRecord): void {
     this.#records.set(record.command.id, record);
     this.#journal.add(record);
+    this.#running += 1;
     record.command.atEnd('retention', () => {
+      this.#running -= 1;
+      this.#lastEndMs = Date.now();
       this.#noteEnd(record);
     });
   }
@@ -124,8 +137,19 @@ export class CommandRegistry {
   add(record: CommandRecord): void {
     const { id } = record.owner;
     let own = this.#owners.get(id);
-    if (!own) this.#owners.set(id, (own = new OwnCommands(this.journal)));
+    if (!own) this.#owners.set(id, (own = new OwnCommands(record.owner, this.journal)));
     own.add(record);
+  }
+
+  /**
+   * Returns the other principals of the same user that have had a command running at or after a time, as far as this
+   * daemon has run it.
+   * @param sinceMs Unix time in milliseconds
+   */
+  othersActiveSince({ id, runAs }: Principal, sinceMs: number): readonly Principal[] {
+    return [...this.#owners.values()]
+      .filter(({ owner, lastActiveMs }) => owner.id !== id && owner.runAs === runAs && lastActiveMs >= sinceMs)
+      .map(({ owner }) => owner);
   }
 
   /** Drops the commands of an ended session, and their outputs. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_LISTED_PATHS } from '../../checkpoints/entry.js';
 import * as field from '../fields.js';
 import { outputOptions } from '../output-options.js';
-import { changedPath, checkpointInfo, skippedPath } from '../results.js';
+import { changedPath, checkpointInfo, restoredWorkspace, skippedPath } from '../results.js';
 
 const { optional } = field;
 
@@ -50,20 +50,12 @@ export const checkpointRequests = {
     }),
   },
   restore_workspace: {
-    summary: 'Restores the workspace, or paths of it, from a checkpoint. The current state is saved first.',
+    summary:
+      'Restores the workspace, or paths of it, from a checkpoint. The current state is saved first. It has to be confirmed when it takes files that others may have written.',
     input: z.strictObject({
       checkpoint_id: field.checkpointId,
       paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),
     }),
-    output: z.object({
-      checkpoint_id: field.checkpointId,
-      restored: z.array(z.string()).describe(`What came back, at most ${MAX_LISTED_PATHS} entries`),
-      restored_count: z.int(),
-      removed: z.array(z.string()).describe('What went, because the checkpoint does not have it; likewise'),
-      removed_count: z.int(),
-      skipped: z.array(skippedPath).describe('What is not as it was, because it was or could not be saved; likewise'),
-      skipped_count: z.int(),
-      undo_checkpoint_id: field.checkpointId.describe('Restoring this one undoes the restore'),
-    }),
+    output: restoredWorkspace,
   },
 } as const;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
-import { SKIP_REASONS, type SkipReason } from '../../checkpoints/entry.js';
+import { MAX_LISTED_PATHS, SKIP_REASONS, type SkipReason } from '../../checkpoints/entry.js';
 import { CHECKPOINT_KINDS } from '../../checkpoints/retention.js';
-import { checkpointId, timestamp } from '../fields.js';
+import { optionalTerms } from '../confirmations.js';
+import { checkpointId, optional, timestamp } from '../fields.js';
 
 const reasons = Object.keys(SKIP_REASONS) as [SkipReason, ...SkipReason[]];
 
@@ -33,4 +34,23 @@ export const changedPath = z.object({
     .describe('`mode_changed`: only permissions or owner'),
   insertions: z.int().nullable().optional().describe('Lines that came, with `stat`; null when it is not text'),
   deletions: z.int().nullable().optional().describe('Lines that went, likewise'),
+});
+
+/** What a restore has done, or would do once it is confirmed. */
+export const restoredWorkspace = z.object({
+  checkpoint_id: checkpointId,
+  restored: z.array(z.string()).describe(`What came back, at most ${MAX_LISTED_PATHS} entries`),
+  restored_count: z.int(),
+  removed: z.array(z.string()).describe('What went, because the checkpoint does not have it; likewise'),
+  removed_count: z.int(),
+  skipped: z.array(skippedPath).describe('What is not as it was, because it was or could not be saved; likewise'),
+  skipped_count: z.int(),
+  undo_checkpoint_id: checkpointId
+    .nullable()
+    .describe('Restoring this one undoes the restore; null when nothing has been restored yet'),
+  status: optional(z.literal('confirmation_required')).describe(
+    'Nothing has been restored yet: this client has to confirm it first, with `confirm_command`',
+  ),
+  would_remove: optional(z.array(z.string())).describe('With `status`: what the restore would remove; likewise'),
+  ...optionalTerms,
 });

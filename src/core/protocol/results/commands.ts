@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { optionalTerms } from '../confirmations.js';
 import { checkpointId, commandId, optional, sessionId } from '../fields.js';
 import { rememberedSummary } from '../remembered.js';
+import { restoredWorkspace } from './checkpoints.js';
 import { kill, killedBy, resourceUse } from './limits.js';
 
 /** Status of a command. A command that waits for confirmation, or was not confirmed, has not been started. */
@@ -66,6 +67,7 @@ export const commandResult = z.object({
     'The checkpoint that was made before the command: restoring it undoes what the command has done to the workspace',
   ),
   accepted_bytes: optional(z.int()).describe('Of input that was confirmed: what was typed into this command'),
+  restored: optional(restoredWorkspace).describe('Of a restore of the workspace that was confirmed: what it has done'),
   remembered: optional(rememberedSummary).describe(
     'In the answer to an approval with `remember`: the approval that is remembered',
   ),
