@@ -28,21 +28,22 @@ export interface OriginPolicy {
   /** Host names of the daemon in addition to those of the loopback interface; lower case. */
   readonly allowedHosts: readonly string[];
   readonly corsAllowedOrigins: '*' | readonly string[];
-  /** True when requests of web pages are accepted at all. */
+  /** True when pages of other origins are accepted, with a token; false when no connection needs one. */
   readonly takesPages: boolean;
 }
 
 /**
  * Why a request to the daemon's port is refused regardless of its token, or undefined. A page that has rebound its own
  * host name to this machine (DNS rebinding) sends that name as Host; a browser sends the page's origin as Origin with
- * requests to another host.
+ * requests to another host. The daemon's own page needs no entry in the list: with an accepted `Host`, no other page has
+ * its origin. Schemes are not compared, since a proxy may add TLS.
  */
 export function refusalOf({ headers }: Pick<IncomingMessage, 'headers'>, settings: OriginPolicy): string | undefined {
   if (!isOwnHost(headers.host ?? '', settings)) {
     return `the host ${JSON.stringify(headers.host ?? '')} is not this machine; see socketio.allowed_hosts`;
   }
   const origin = pageOf(headers);
-  if (origin === undefined) return undefined;
+  if (origin === undefined || isOriginOf(origin, headers.host ?? '')) return undefined;
   if (!settings.takesPages) return `requests of web pages are refused with auth.mode none (Origin: ${origin})`;
   const { corsAllowedOrigins: allowed } = settings;
   if (allowed === '*' || allowed.includes(origin)) return undefined;
@@ -68,6 +69,11 @@ function isOriginOf(origin: string, host: string): boolean {
   return new URL(origin).host === new URL(`${scheme}://${host}`).host;
 }
 
+/** True for a request of a page that the daemon has served: browsers say so, or say nothing about other sites. */
+export function isOfOwnPage({ origin, host = '', 'sec-fetch-site': site = 'same-origin' }: IncomingHttpHeaders): boolean {
+  return site === 'same-origin' && (origin === undefined || isOriginOf(origin, host));
+}
+
 /**
  * True for a request that a web page causes, with or without an `Origin`. A browser says `none` for what its user asks
  * for, by the address bar for example. Source: https://w3c.github.io/webappsec-fetch-metadata/#sec-fetch-site-header
@@ -78,8 +84,10 @@ export const isOfPage = (headers: IncomingHttpHeaders): boolean =>
 /**
  * Why a request needs a token, judging by its headers: a browser sends it, or a proxy forwards it. Undefined for a
  * direct request of a program.
+ * @param isOwnPageDirect true when no token is needed (`auth.mode: none`): the dashboard has none to show then
  */
-export function indirectnessOf(headers: IncomingHttpHeaders): string | undefined {
+export function indirectnessOf(headers: IncomingHttpHeaders, isOwnPageDirect = false): string | undefined {
+  if (isOwnPageDirect && isOfOwnPage(headers)) return forwardingOf(headers);
   const { host = '', 'sec-fetch-site': site } = headers;
   const page = pageOf(headers);
   if (page !== undefined) {

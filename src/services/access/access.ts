@@ -57,7 +57,7 @@ export class Access {
     this.#options = options;
   }
 
-  /** True when browser pages with a token are accepted: not where tokens are never checked. */
+  /** True when pages of other origins are accepted, with a token: not where connections need none. */
   get takesPages(): boolean {
     return this.#options.mode !== 'none';
   }

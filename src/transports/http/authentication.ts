@@ -35,7 +35,7 @@ export class RequestAuthentication {
   readonly authenticate = async ({ raw }: Pick<FastifyRequest, 'raw'>): Promise<void> => {
     const { headers, socket } = raw;
     const key = bearerOf(headers.authorization) ?? headers['x-api-key'];
-    const origin = await this.#access.originOf(socket, indirectnessOf(headers));
+    const origin = await this.#access.originOf(socket, indirectnessOf(headers, !this.#access.takesPages));
     const token = key === NO_KEY ? undefined : key;
     const authentication = this.#access.admit({ token, origin, from: originOf(socket) });
     this.#admission.finish(socket);

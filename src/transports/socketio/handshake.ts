@@ -126,7 +126,7 @@ export class Handshake {
   async #begin(request: EngineRequest, decide: Decide): Promise<void> {
     const { access, admission } = this.#options;
     const { socket, headers } = request;
-    const origin = await access.originOf(socket, indirectnessOf(headers));
+    const origin = await access.originOf(socket, indirectnessOf(headers, !access.takesPages));
     if (socket.destroyed) {
       decide('the connection is closed', false);
       return;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { describe, expect, it } from 'vitest';
 
-import { type OriginPolicy, indirectnessOf, isOfPage, pageOf, refusalOf } from '../../../src/transports/access.js';
+import { type OriginPolicy, indirectnessOf, isOfOwnPage, isOfPage, pageOf, refusalOf } from '../../../src/transports/access.js';
 
 const DOOR: OriginPolicy = {
   isLoopback: true,
@@ -97,7 +97,40 @@ describe('a request is of a page', () => {
     expect(pageOf(headers)).toBe(isPage ? headers.origin : undefined);
     expect(indirectnessOf(headers) !== undefined).toBe(isPage);
     const door = { ...DOOR, takesPages: false };
-    if (headers.host !== '') expect(refusalOf({ headers }, door) !== undefined).toBe(isPage);
+    if (headers.host !== '') expect(refusalOf({ headers }, door) !== undefined).toBe(isPage && !isOfOwnPage(headers));
+  });
+});
+
+describe('the page that the daemon has served', () => {
+  const host = 'localhost:8087';
+  const browser = { 'user-agent': 'Mozilla/5.0', 'sec-fetch-site': 'same-origin' };
+  const own = { host, origin: `http://${host}`, ...browser };
+
+  it.each([
+    ['its origin', own, true],
+    ['TLS of a proxy', { ...own, origin: `https://${host}` }, true],
+    ['a request that has no origin', { host, ...browser }, true],
+    ['another port', { ...own, origin: 'http://localhost:3000' }, false],
+    ['a request of another site', { host, ...browser, 'sec-fetch-site': 'cross-site' }, false],
+    ['its origin, from another site', { ...own, 'sec-fetch-site': 'same-site' }, false],
+    ['a sandboxed frame', { ...own, origin: 'null' }, false],
+  ])('is recognised by %s: %j %s', (_what, headers: IncomingHttpHeaders, isOwn) => {
+    expect(isOfOwnPage(headers)).toBe(isOwn);
+    expect(indirectnessOf(headers, true) === undefined).toBe(isOwn);
+    // With tokens it has to show one.
+    expect(indirectnessOf(headers)).toBeDefined();
+  });
+
+  it('needs no entry in a list of origins, but an accepted host', () => {
+    const door = { ...DOOR, corsAllowedOrigins: ['https://other.example'], takesPages: false };
+    expect(refusalOf({ headers: own }, door)).toBeUndefined();
+    expect(refusalOf({ headers: { ...own, host: 'evil.example', origin: 'http://evil.example' } }, door)).toContain(
+      'not this machine',
+    );
+  });
+
+  it('needs a token where a proxy forwards its requests', () => {
+    expect(indirectnessOf({ ...own, 'x-forwarded-for': '192.0.2.1' }, true)).toContain('a proxy forwards');
   });
 });
 
