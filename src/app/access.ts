@@ -3,6 +3,8 @@ import type { Log } from '../core/logging/log.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { Access } from '../services/access/access.js';
 import { Admission } from '../services/access/admission.js';
+import { DashboardLinks } from '../services/access/dashboard-links.js';
+import { PageTokens } from '../services/access/page-tokens.js';
 import { Peers } from '../services/access/peers.js';
 import { Refusals } from '../services/access/refusals.js';
 import { TokenFiles } from '../services/access/token-files.js';
@@ -14,22 +16,28 @@ import type { Engine } from './engine.js';
 import type { RuntimeContext } from './runtime-context.js';
 
 /** The services that decide who is served. */
-export type AccessServices = Pick<Services, 'access' | 'admission' | 'peers' | 'refusals' | 'tokens'>;
+export type AccessServices = Pick<Services, 'access' | 'admission' | 'peers' | 'refusals' | 'tokens' | 'links'>;
 
 /** Builds authentication, authorisation and admission; creates the first token at the first start. */
 export function buildAccess({ launcher }: Engine, context: RuntimeContext): AccessServices {
-  const { configuration, audit, metrics, log } = context;
-  const { auth, socketio } = configuration();
+  const { configuration, audit, metrics, log, closers } = context;
+  const { auth, socketio, http } = configuration();
   const peers = new Peers();
   const refusals = new Refusals({ audit, metrics, log: log('access') });
   const hasSandboxes = () => launcher.hasSharedNetwork;
   const { files, store } = openTokens(context);
+  const links = new DashboardLinks({ isServed: http.dashboard, endOfToken: (id) => store.endOf(id) });
+  const pages = new PageTokens(audit);
+  closers.push(() => {
+    pages[Symbol.dispose]();
+  });
   return {
-    access: new Access({ mode: auth.mode, tokens: store, peers, refusals, hasSandboxes }),
+    access: new Access({ mode: auth.mode, tokens: store, links, pages, peers, refusals, hasSandboxes }),
     admission: new Admission({ ...socketio, peers, refusals }),
     peers,
     refusals,
     tokens: new Tokens(files, store),
+    links,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Log } from '../core/logging/log.js';
 import type { Services } from '../services/services.js';
 import type { PrometheusMetrics } from '../transports/http/prometheus.js';
 import { addPages } from '../transports/dashboard/pages.js';
+import { addSession, type SessionOptions } from '../transports/dashboard/session.js';
 import { DASHBOARD_DIRECTORY, readDashboard } from '../transports/dashboard/files.js';
 import { RequestAuthentication } from '../transports/http/authentication.js';
 import { HttpServer } from '../transports/http/server.js';
@@ -33,7 +34,9 @@ export function buildTransports(
     metrics,
     originPolicy,
     extensions,
-    dashboard: settings.dashboard ? buildDashboard(log('http')) : undefined,
+    dashboard: settings.dashboard
+      ? buildDashboard({ access, admission, authentication, refusals }, log('http'))
+      : undefined,
     admission,
     authentication,
     refusals,
@@ -51,10 +54,11 @@ export function buildTransports(
 }
 
 /** Reads the built page; without it the daemon serves everything else. */
-function buildDashboard(log: Log): (routes: FastifyInstance) => void {
+function buildDashboard(session: SessionOptions, log: Log): (routes: FastifyInstance) => void {
   const files = readDashboard(DASHBOARD_DIRECTORY);
   if (!files) log.warn('the dashboard is not built, so that / answers 503', { directory: DASHBOARD_DIRECTORY });
   return (routes) => {
     addPages(routes, files);
+    addSession(routes, session);
   };
 }

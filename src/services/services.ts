@@ -5,6 +5,7 @@ import type { CompletionsPort } from './ports/completions-port.js';
 import type { AuditLog } from './audit/audit-log.js';
 import type { Access } from './access/access.js';
 import type { Admission } from './access/admission.js';
+import type { DashboardLinks } from './access/dashboard-links.js';
 import type { Peers } from './access/peers.js';
 import type { Quotas } from './access/quotas.js';
 import type { Refusals } from './access/refusals.js';
@@ -34,6 +35,7 @@ export interface Services {
   readonly peers: Peers;
   readonly refusals: Refusals;
   readonly tokens: Tokens;
+  readonly links: DashboardLinks;
   readonly quotas: Quotas;
   readonly executions: Executions;
   readonly sessions: Sessions;

@@ -70,7 +70,11 @@ function isOriginOf(origin: string, host: string): boolean {
 }
 
 /** True for a request of a page that the daemon has served: browsers say so, or say nothing about other sites. */
-export function isOfOwnPage({ origin, host = '', 'sec-fetch-site': site = 'same-origin' }: IncomingHttpHeaders): boolean {
+export function isOfOwnPage({
+  origin,
+  host = '',
+  'sec-fetch-site': site = 'same-origin',
+}: IncomingHttpHeaders): boolean {
   return site === 'same-origin' && (origin === undefined || isOriginOf(origin, host));
 }
 

@@ -9,10 +9,15 @@ export interface Principal {
   readonly role: Role;
   /** Name of the user as which its processes run; undefined for the daemon's own. */
   readonly runAs?: string | undefined;
-  /** Whether it was accepted without a token, as a program of the daemon's own user on this machine. */
+  /**
+   * Whether it was accepted without a token, as a program of the daemon's own user on this machine, or is a page that
+   * such a program has signed in.
+   */
   readonly isLocalPeer: boolean;
   /** When its access ends, as ISO 8601; undefined without an end. */
   readonly expiresAt?: string | undefined;
+  /** Id of the sign-in of a page of the dashboard; undefined for other clients. */
+  readonly pageId?: string | undefined;
 }
 
 /** Owner id of everything that was created without a token. No token has it: token ids begin with `token_`. */

@@ -10,5 +10,17 @@ export const ROLES = {
 /** Role of a token. */
 export type Role = keyof typeof ROLES;
 
+/** Roles that a client may give to a page of the dashboard: none may see or do what its maker may not. */
+export const ROLES_GRANTED: Readonly<Record<Role, readonly Role[]>> = {
+  viewer: ['viewer'],
+  // A viewer sees what belongs to others.
+  agent: ['agent'],
+  operator: ['viewer', 'agent', 'operator'],
+  admin: ['viewer', 'agent', 'operator', 'admin'],
+};
+
+/** Whether a client with a role may give another role to a page. */
+export const canGrant = (own: Role, role: Role): boolean => ROLES_GRANTED[own].includes(role);
+
 /** The roles, in the order of `ROLES`. */
 export const ROLE_NAMES = Object.keys(ROLES) as [Role, ...Role[]];

@@ -11,6 +11,8 @@ export const AUDIT_EVENTS = {
   token_made: 'A token counts that did not before.',
   token_changed: 'A token has another secret, name, role or end.',
   token_ended: 'A token counts no more.',
+  page_signed_in: 'A page of the dashboard has used a one-time link: it has a sign-in of its own.',
+  page_signed_out: 'The sign-in of a page has ended: `details.why` has the reason.',
   request: 'A request that changes something was answered, or one was refused.',
   verdict: 'The policy has judged a command, typed text, or the variables of a session.',
   decision: 'A confirmation was requested, decided, or has expired.',

@@ -48,6 +48,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   describe_access: 'refusals',
   subscribe: 'refusals',
   host_history: 'refusals',
+  create_dashboard_link: 'each',
 };
 
 /** Error codes for a principal without permission. */

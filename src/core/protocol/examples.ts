@@ -57,4 +57,5 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   describe_access: {},
   subscribe: { topics: ['sessions', 'commands', 'host'], interval_ms: 1000 },
   host_history: {},
+  create_dashboard_link: { role: 'viewer', expires_in_ms: 3_600_000 },
 };

@@ -56,6 +56,7 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   describe_access: ALL_ROLES,
   subscribe: ALL_ROLES,
   host_history: ALL_ROLES,
+  create_dashboard_link: ALL_ROLES,
 };
 
 /**

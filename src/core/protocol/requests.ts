@@ -5,6 +5,7 @@ import { checkpointRequests } from './requests/checkpoints.js';
 import { commandRequests } from './requests/commands.js';
 import { confirmationRequests } from './requests/confirmations.js';
 import { daemonRequests } from './requests/daemon.js';
+import { dashboardRequests } from './requests/dashboard.js';
 import { llmRequests } from './requests/llm.js';
 import { machineRequests } from './requests/machine.js';
 import { sessionRequests } from './requests/sessions.js';
@@ -48,6 +49,7 @@ export const requests = {
   ...tokenRequests,
   examine_machine: machineRequests.examine_machine,
   ...subscriptionRequests,
+  ...dashboardRequests,
 } as const;
 
 /** Name of a request. */

@@ -3,6 +3,8 @@ import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/pri
 import { AdapterError } from '../../core/errors.js';
 import type { Peer } from '../../engine/peer/peer-credentials.js';
 import { PidNamespaceSockets } from '../../engine/peer/pid-namespace-sockets.js';
+import type { DashboardLinks } from './dashboard-links.js';
+import type { PageSignIn, PageTokens } from './page-tokens.js';
 import type { Peers } from './peers.js';
 import type { Refusals } from './refusals.js';
 import type { TokenStore } from './token-store.js';
@@ -41,6 +43,8 @@ export interface Authentication {
 export interface AccessOptions {
   readonly mode: AuthMode;
   readonly tokens: TokenStore;
+  readonly links: DashboardLinks;
+  readonly pages: PageTokens;
   readonly peers: Peers;
   readonly refusals: Refusals;
   /** True when commands may run in a sandbox from which the daemon can be reached. */
@@ -98,8 +102,30 @@ export class Access {
     }
   }
 
+  /**
+   * Signs a page in by the code of a link. A wrong code counts as a wrong token does.
+   * @throws AdapterError UNAUTHORIZED for a wrong code; RATE_LIMITED after too many; RESOURCE_EXHAUSTED when too many
+   *   pages are signed in
+   */
+  signIn({ token: code, origin: { peer }, from }: Credentials): PageSignIn {
+    try {
+      const grant = typeof code === 'string' ? this.#options.links.use(code) : undefined;
+      if (!grant) throw this.#wrong(peer, WRONG_CODE);
+      return this.#options.pages.signIn(grant, from);
+    } catch (error) {
+      if (error instanceof AdapterError) this.#options.refusals.note(peer, from, error.toBody());
+      throw error;
+    }
+  }
+
+  /** Signs the page with this secret out; returns false when there is none. */
+  signOut(secret: string): boolean {
+    return this.#options.pages.signOut(secret);
+  }
+
   /** True when an authenticated principal would still be accepted now. */
-  isActive({ id }: Principal): boolean {
+  isActive({ id, pageId }: Principal): boolean {
+    if (pageId !== undefined) return this.#options.pages.isActive(pageId);
     return id === LOCAL_ID || this.#options.tokens.isActive(id);
   }
 
@@ -113,14 +139,17 @@ export class Access {
       if (whyForeign === undefined) return { principal: LOCAL_PRINCIPAL, ended: undefined };
       throw new AdapterError('UNAUTHORIZED', noToken(whyForeign));
     }
-    const shown = typeof token === 'string' ? this.#options.tokens.find(token) : undefined;
-    if (!shown) throw this.#wrongToken(peer);
+    const { tokens, pages } = this.#options;
+    const page = typeof token === 'string' ? pages.find(token) : undefined;
+    if (page) return page;
+    const shown = typeof token === 'string' ? tokens.find(token) : undefined;
+    if (!shown) throw this.#wrong(peer, WRONG_TOKEN);
     const { id, name, role, run_as: runAs, expires_at } = shown.token;
     const principal = { id, name, role, runAs, isLocalPeer: false, expiresAt: expires_at ?? undefined };
     return { principal, ended: shown.ended };
   }
 
-  #wrongToken(peer: string): AdapterError {
+  #wrong(peer: string, why: string): AdapterError {
     const now = performance.now();
     const wait = this.#failures.waitOf(peer, now);
     if (wait > 0) {
@@ -128,11 +157,13 @@ export class Access {
       return new AdapterError('RATE_LIMITED', message, { details: { retry_after_ms: wait } });
     }
     this.#failures.note(peer, now);
-    return new AdapterError('UNAUTHORIZED', WRONG_TOKEN);
+    return new AdapterError('UNAUTHORIZED', why);
   }
 }
 
 const NOT_OWN_USER = "the connection is not from a process of the daemon's own user on this machine";
 const noToken = (why: string): string => `a token is needed (${why}): \`shell-adapter token create\` makes one`;
+const WRONG_CODE =
+  'the link does not count: it was used, or is older than a minute; `shell-adapter dashboard` makes another';
 const WRONG_TOKEN =
   'the token is not known: it is wrong, was revoked, or has expired; `shell-adapter token list` has them';

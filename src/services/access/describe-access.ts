@@ -3,15 +3,23 @@ import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import type { Answer } from '../../core/protocol/requests.js';
 
 /** Describes a principal and the requests that its role may make. */
-export function describeAccess({ id, name, role, isLocalPeer, expiresAt }: Principal): Answer<'describe_access'> {
+export function describeAccess({
+  id,
+  name,
+  role,
+  isLocalPeer,
+  expiresAt,
+  pageId,
+}: Principal): Answer<'describe_access'> {
   const may = Object.entries(PERMISSIONS).flatMap(([request, roles]) => (roles.includes(role) ? [request] : []));
+  const isPage = pageId !== undefined;
   return {
     name,
     role,
     is_local: isLocalPeer,
     ...(id !== LOCAL_ID && { token_id: id }),
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
-    may,
+    may: may.filter((request) => !isPage || request !== 'create_dashboard_link'),
     server_time: new Date().toISOString(),
   };
 }

@@ -78,6 +78,11 @@ export class TokenStore implements Disposable {
     return entry !== undefined && !hasExpired(entry.token, Date.now());
   }
 
+  /** Returns the signal of the end of the token with this id; undefined when it is not valid. */
+  endOf(id: string): AbortSignal | undefined {
+    return this.isActive(id) ? this.#entries.get(id)?.ending.signal : undefined;
+  }
+
   /** Reads the files again. Tokens that were deleted or changed, or have expired, end. */
   refresh(): void {
     this.#version = this.#versionNow();

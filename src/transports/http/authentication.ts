@@ -61,7 +61,7 @@ export const originOf = ({ remoteAddress = 'unix', remotePort }: Socket): string
  * Returns the token of an `Authorization` header; undefined without the header.
  * @throws AdapterError UNAUTHORIZED for another scheme
  */
-function bearerOf(header: string | undefined): string | undefined {
+export function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const [, token] = /^bearer +(\S+)\s*$/i.exec(header) ?? [];
   if (token !== undefined) return token;

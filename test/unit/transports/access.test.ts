@@ -2,7 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { describe, expect, it } from 'vitest';
 
-import { type OriginPolicy, indirectnessOf, isOfOwnPage, isOfPage, pageOf, refusalOf } from '../../../src/transports/access.js';
+import {
+  type OriginPolicy,
+  indirectnessOf,
+  isOfOwnPage,
+  isOfPage,
+  pageOf,
+  refusalOf,
+} from '../../../src/transports/access.js';
 
 const DOOR: OriginPolicy = {
   isLoopback: true,

@@ -50,6 +50,7 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   describe_access: 'vaoA',
   subscribe: 'vaoA',
   host_history: 'vaoA',
+  create_dashboard_link: 'vaoA',
 };
 
 const LETTERS: Readonly<Record<Role, string>> = { viewer: 'v', agent: 'a', operator: 'o', admin: 'A' };
