@@ -86,6 +86,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     isClosing: () => closing !== undefined,
   };
   const services = buildServices(engine, buildAccess(engine, context), context);
+  await services.recordings.prepare(configuration.adapter.stateDirectory);
   const { http, server } = buildTransports(services, prometheus, context);
   const parts = { engine, services, server, settings, notifications };
   if (prometheus) watchWorkload(prometheus, parts);

@@ -10,6 +10,7 @@ import { Commands } from '../services/commands/commands.js';
 import type { Confirmations } from '../services/confirmations/confirmations.js';
 import { CommandGate } from '../services/gate/gate.js';
 import type { ApprovalGuard } from '../services/gate/gate-options.js';
+import { Recordings } from '../services/recordings/recordings.js';
 import { ResourceMonitor } from '../services/resources/resource-monitor.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
 import { SessionHealth } from '../services/sessions/session-health.js';
@@ -40,13 +41,19 @@ export function buildExecution(
   engine: Engine,
   guards: Guards,
   context: RuntimeContext,
-): Pick<Services, 'sessions' | 'usage' | 'commands' | 'inputs'> {
-  const { sessions, usage } = buildSessions(guards, context);
-  return { sessions, usage, ...buildCommands(engine, guards, sessions, context) };
+): Pick<Services, 'sessions' | 'usage' | 'recordings' | 'commands' | 'inputs'> {
+  const recordings = buildRecordings(context);
+  const { sessions, usage } = buildSessions({ ...guards, recordings }, context);
+  return { sessions, usage, recordings, ...buildCommands(engine, guards, sessions, context) };
+}
+
+function buildRecordings({ configuration, secrets, log }: RuntimeContext): Recordings {
+  const { directory } = configuration().recording;
+  return new Recordings({ directory, settings: () => configuration().recording, secrets, log: log('recordings') });
 }
 
 function buildSessions(
-  { gate, confirmations, quotas, registry, monitor, executions }: Guards,
+  { gate, confirmations, quotas, registry, monitor, executions, recordings }: Guards & Pick<Services, 'recordings'>,
   { configuration, limits, metrics, audit, notifications, log, closers }: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
@@ -57,6 +64,7 @@ function buildSessions(
     quotas,
     commands: registry,
     usage,
+    recordings,
     limits: () => sessionLimits(configuration(), limits()),
     metrics,
     audit,

@@ -31,17 +31,18 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
  * texts of commands, of all owners, that do not fit into a request.
  */
 export const ownPaths = (
-  { file, adapter: { stateDirectory }, logging, audit }: Configuration,
+  { file, adapter: { stateDirectory }, logging, audit, recording }: Configuration,
   runtimeParent: string,
 ): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
   protectedPaths: [
     ...(file === undefined ? [] : [file]),
     stateDirectory,
+    recording.directory,
     runtimeParent,
     logging.logFilePath,
     audit.file,
   ],
-  secretPaths: [stateDirectory, runtimeParent],
+  secretPaths: [stateDirectory, recording.directory, runtimeParent],
 });
 
 /** Settings of confirmations. With the gate off no confirmation is requested. */

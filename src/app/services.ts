@@ -135,7 +135,8 @@ function buildCheckpoints(
   executions: Executions,
   { configuration, log }: RuntimeContext,
 ): WorkspaceCheckpoints {
-  const { stateDirectory } = configuration().adapter;
+  const { adapter, recording } = configuration();
+  const { stateDirectory } = adapter;
   const build = ({ pool, launch, runJob }: Execution): Checkpoints => {
     // The processes of another user cannot write to a directory of the daemon.
     const parent = launch ? join(launch.user.home, '.local/state/shell-adapter') : stateDirectory;
@@ -144,7 +145,7 @@ function buildCheckpoints(
       workspace: pool.cwd,
       directory,
       excluded: [
-        ...[stateDirectory, directory, join(stateDirectory, 'spool'), runtimePath],
+        ...[stateDirectory, directory, join(stateDirectory, 'spool'), runtimePath, recording.directory],
         // These must survive a restore unchanged.
         ...ownFiles(configuration()),
       ],

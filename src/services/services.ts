@@ -25,6 +25,7 @@ import type { WorkspaceCheckpoints } from './checkpoints/workspace-checkpoints.j
 import type { Restores } from './restores/restores.js';
 import type { Subscriptions } from './subscriptions/subscriptions.js';
 import type { Executions } from './users/executions.js';
+import type { Recordings } from './recordings/recordings.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { StreamedInputs } from './commands/streamed-inputs.js';
 
@@ -39,6 +40,7 @@ export interface Services {
   readonly quotas: Quotas;
   readonly executions: Executions;
   readonly sessions: Sessions;
+  readonly recordings: Recordings;
   readonly usage: SessionUsage;
   readonly commands: Commands;
   readonly inputs: StreamedInputs;

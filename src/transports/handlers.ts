@@ -17,7 +17,7 @@ type Handler<N extends RequestName> = (
 /** Maps each request to the service that handles it. Every transport uses this table. */
 export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   open_session: async ({ sessions }, request, caller) => {
-    const { id, session, shellName, sandbox, limits, expiresAt } = await sessions.open(request, caller);
+    const { id, session, shellName, sandbox, limits, expiresAt, recorder } = await sessions.open(request, caller);
     return {
       session_id: id,
       shell: shellName,
@@ -25,6 +25,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
       expires_at: expiresAt.toISOString(),
       sandbox,
       limits: renderLimits(limits),
+      recording_id: recorder?.id ?? null,
     };
   },
   execute_command: ({ commands }, request, caller) => commands.execute(request, caller),
@@ -67,6 +68,9 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   detach_session: ({ sessions }, request, caller) => sessions.attachments.leave(request, caller),
   watch_resources: ({ sessions, usage }, request, caller) =>
     usage.follow(sessions.registry.get(request.session_id, caller.principal, 'see'), request, caller),
+  list_recordings: ({ recordings }, request, { principal }) => recordings.list(request, principal),
+  read_recording: ({ recordings }, request, { principal }) => recordings.read(request, principal),
+  delete_recording: ({ recordings }, request, { principal }) => recordings.delete(request, principal),
   checkpoint_workspace: ({ checkpoints }, request, { principal }) => checkpoints.of(principal).save(request, principal),
   list_checkpoints: ({ checkpoints }, _request, { principal }) => checkpoints.of(principal).list(principal),
   diff_workspace: ({ checkpoints }, request, { principal }) => checkpoints.of(principal).diff(request, principal),

@@ -32,7 +32,8 @@ export type DaemonSettings = Partial<
     | 'sandbox'
     | 'llm'
     | 'http'
-    | 'notify',
+    | 'notify'
+    | 'recording',
     Record<string, unknown>
   >
 >;
@@ -101,6 +102,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.llm && { llm: settings.llm }),
         ...(settings.http && { http: settings.http }),
         ...(settings.notify && { notify: settings.notify }),
+        ...(settings.recording && { recording: settings.recording }),
       }),
     );
     const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];

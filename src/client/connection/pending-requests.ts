@@ -29,6 +29,8 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'describe_access',
   'subscribe',
   'host_history',
+  'list_recordings',
+  'read_recording',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

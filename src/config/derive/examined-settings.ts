@@ -16,9 +16,10 @@ export const examinedSettings = (configuration: Configuration) => ({
 });
 
 /** A configuration file is private only if it contains secrets. */
-const privateFilesOf = ({ adapter, audit, secrets, file }: Configuration): Record<string, string> => ({
+const privateFilesOf = ({ adapter, audit, recording, secrets, file }: Configuration): Record<string, string> => ({
   state: adapter.stateDirectory,
   'first token': join(adapter.stateDirectory, 'token'),
   audit: audit.file,
+  recordings: recording.directory,
   ...(file !== undefined && secrets.length > 0 && { 'configuration file': file }),
 });

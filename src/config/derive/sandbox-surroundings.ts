@@ -20,10 +20,11 @@ export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'require
 
 /** Collects the settings of a configuration that a sandbox needs. */
 export function sandboxSurroundings(configuration: Configuration): SandboxSurroundings {
-  const { adapter, sandbox, socketio, file, childEnvironment } = configuration;
+  const { adapter, sandbox, socketio, recording, file, childEnvironment } = configuration;
   const { profile, network, unixSockets, protectedPaths } = sandbox;
   const secrets = [
     adapter.stateDirectory,
+    recording.directory,
     file,
     socketio.tls?.key,
     socketFolder(configuration),

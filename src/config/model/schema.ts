@@ -8,6 +8,7 @@ import { httpSection } from '../sections/http.js';
 import { llmSection } from '../sections/llm.js';
 import { loggingSection } from '../sections/logging.js';
 import { notifySection } from '../sections/notify.js';
+import { recordingSection } from '../sections/recording.js';
 import { sandboxSection } from '../sections/sandbox.js';
 import { secretsSection } from '../sections/secrets.js';
 import { isLoopback, socketioSection } from '../sections/socketio.js';
@@ -27,6 +28,7 @@ export const configurationSchema = z
     sandbox: sandboxSection,
     llm: llmSection.prefault({}),
     audit: auditSection,
+    recording: recordingSection.prefault({}),
     secrets: secretsSection.prefault({}),
     http: httpSection,
     notify: notifySection.prefault({}),

@@ -117,6 +117,11 @@ export const ERROR_CATALOGUE = defineErrors({
     retry: 'later',
     next: 'Wait some seconds, or free what the message names.',
   },
+  RECORDING_NOT_FOUND: {
+    meaning: 'No such recording, or it was deleted to make room for newer ones.',
+    retry: 'changed',
+    next: 'Take an id from `list_recordings`.',
+  },
   CHECKPOINT_NOT_FOUND: {
     meaning: 'No such checkpoint of this workspace, or it was dropped for newer ones.',
     retry: 'changed',

@@ -94,6 +94,9 @@ export const checkpointId = z
   .max(MAX_NAME_LENGTH)
   .describe('Id of a checkpoint, from `checkpoint_workspace`');
 
+/** Id of a recording. */
+export const recordingId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a recording');
+
 /** Id of a confirmation. */
 export const confirmationId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a confirmation');
 

@@ -8,6 +8,7 @@ import { daemonRequests } from './requests/daemon.js';
 import { dashboardRequests } from './requests/dashboard.js';
 import { llmRequests } from './requests/llm.js';
 import { machineRequests } from './requests/machine.js';
+import { recordingRequests } from './requests/recordings.js';
 import { sessionRequests } from './requests/sessions.js';
 import { subscriptionRequests } from './requests/subscriptions.js';
 import { terminalRequests } from './requests/terminal.js';
@@ -43,6 +44,7 @@ export const requests = {
   attach_session: sessionRequests.attach_session,
   detach_session: sessionRequests.detach_session,
   watch_resources: sessionRequests.watch_resources,
+  ...recordingRequests,
   ...checkpointRequests,
   ...llmRequests,
   ...auditRequests,

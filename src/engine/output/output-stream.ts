@@ -61,6 +61,7 @@ export class OutputStream {
   #lastBytes: Buffer | undefined;
   #chunker: Utf8Chunker | ByteChunker | undefined;
   #onPiece: PieceListener | undefined;
+  #tap: ((chunk: Buffer) => void) | undefined;
   /** Position in the stream where the follower began. */
   #followedFrom = 0;
   readonly #countBytes: (bytes: number) => void;
@@ -132,6 +133,11 @@ export class OutputStream {
     this.#onPiece = onPiece;
   }
 
+  /** Passes a recording the later output, as bytes that are valid during the call. */
+  tap(onChunk: (chunk: Buffer) => void): void {
+    this.#tap = onChunk;
+  }
+
   /** Appends a copy of the chunk. */
   write(chunk: Buffer): void {
     this.#take(this.#mask ? this.#mask.push(chunk) : chunk);
@@ -162,6 +168,7 @@ export class OutputStream {
     this.#window.push(chunk);
     this.spool.write(chunk);
     this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));
+    this.#tap?.(chunk);
     if (this.#chunker) this.#emit(this.#chunker.push(chunk));
   }
 

@@ -83,9 +83,12 @@ export class CommandRun {
     return this.command.ageMs > INTERACTIVE_MS;
   }
 
-  /** Processes output of the terminal. */
-  onTerminalData(chunk: Buffer): void {
-    if (this.#terminal?.push(chunk)) this.#noteOutput();
+  /** Processes output of the terminal. Returns what is the command's: all of it for a command that does not run on it. */
+  onTerminalData(chunk: Buffer): Buffer {
+    if (!this.#terminal) return chunk;
+    const output = this.#terminal.push(chunk);
+    if (output.length > 0) this.#noteOutput();
+    return output;
   }
 
   /** Pauses or resumes reading of the command's output (backpressure). */

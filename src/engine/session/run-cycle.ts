@@ -104,6 +104,7 @@ export class RunCycle implements Disposable {
     const number = sessionShell.nextNumber();
     if (command.mayEndShell) sessionShell.saveNow();
     command.start();
+    this.#context.listener.tap?.onStarted(command);
     const startMarker = markRecentStart();
     let nonce: string;
     try {

@@ -24,8 +24,20 @@ export interface SessionOptions {
   readonly log: Log;
 }
 
+/** Gets what a recording of a session shows. */
+export interface SessionTap {
+  /** A command begins to run; once more when it is taken to another shell. */
+  onStarted(command: Command): void;
+  /** The terminal has received bytes during the running command, among them the echo of typed input. */
+  onTerminalData(chunk: Buffer): void;
+  /** The terminal has another size, in characters. */
+  onResize(cols: number, rows: number): void;
+}
+
 /** Notified of events in a session that are not part of a command's result. */
 export interface SessionListener {
+  /** Undefined unless the session is recorded. */
+  readonly tap?: SessionTap | undefined;
   /** A command is long-running, or may have left processes running: its resource use is worth measuring. */
   onLingering(): void;
   /** A command waits for terminal input. */

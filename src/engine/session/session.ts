@@ -7,6 +7,8 @@ import type { Kill } from '../command/resource-use.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import { SessionShell, type TerminalSize } from '../shell/session-shell.js';
 import type { ShellProcess } from '../shell/shell-process.js';
+import { showsTyped } from '../shell/terminal-echo.js';
+import { findTerminalReader } from '../shell/wedge-detector.js';
 import { CommandQueue } from './command-queue.js';
 import { RunCycle } from './run-cycle.js';
 import type { SessionContext } from './session-context.js';
@@ -53,7 +55,10 @@ export class Session {
     const session = new Session(options, listener);
     session.#sessionShell = await SessionShell.open(options, options, {
       onReport: session.#cycle.onReport,
-      onTerminalData: (chunk) => session.#cycle.run?.onTerminalData(chunk),
+      onTerminalData: (chunk) => {
+        const output = session.#cycle.run?.onTerminalData(chunk);
+        if (output && output.length > 0) listener.tap?.onTerminalData(output);
+      },
       onExit: (exit) => {
         // The shell of a session that is being opened is not replaced: `SessionShell.open` fails.
         if (session.#isOpen) session.#recovery.onExit(exit);
@@ -179,6 +184,17 @@ export class Session {
     return accepted;
   }
 
+  /** Whether a process is blocked in a read from the terminal. */
+  get isAwaitingInput(): boolean {
+    return findTerminalReader(this.pid) !== undefined;
+  }
+
+  /** Whether the terminal echoes what is typed now; false when that cannot be determined. */
+  showsTyped(): Promise<boolean> {
+    const { pool } = this.options;
+    return showsTyped(this.#sessionShell.shell.terminal.slavePath, pool.env['PATH'] ?? '');
+  }
+
   /** Signals the foreground processes of the running command. Returns the processes that received the signal. */
   async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
     const { run } = this.#cycle;
@@ -188,6 +204,7 @@ export class Session {
   /** Sets the terminal's size, in characters. */
   resize(cols: number, rows: number): void {
     this.#sessionShell.resize(cols, rows);
+    this.listener.tap?.onResize(cols, rows);
   }
 
   /**

@@ -15,12 +15,12 @@ export class TerminalOutput {
     this.#stdout = stdout;
   }
 
-  /** Takes what the terminal has received; returns whether output of the command was in it. */
-  push(chunk: Buffer): boolean {
+  /** Takes what the terminal has received; returns the output of the command in it. */
+  push(chunk: Buffer): Buffer {
     const data = this.#fence.push(chunk);
     if (data.length > 0) this.#stdout.write(data);
     if (this.#fence.isClosed) this.#onClosed?.();
-    return data.length > 0;
+    return data;
   }
 
   /**

@@ -84,6 +84,11 @@ export class Terminal {
     });
   }
 
+  /** Path of the terminal as its program sees it. */
+  get slavePath(): string {
+    return this.#pty._pty;
+  }
+
   /** Whether the program has ended or the terminal was closed. */
   get hasExited(): boolean {
     return this.#hasExited;

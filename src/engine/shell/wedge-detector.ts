@@ -100,7 +100,7 @@ export class WedgeDetector {
 }
 
 /** Finds a foreground process of the shell's terminal that is blocked in a read from it. */
-function findTerminalReader(shellPid: number): number | undefined {
+export function findTerminalReader(shellPid: number): number | undefined {
   const shell = readProcess(shellPid);
   if (!shell) return undefined;
   const isInForeground = (pid: number) => readProcess(pid)?.group === shell.foregroundGroup;

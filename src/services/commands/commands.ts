@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { SignalName } from '../../core/signals.js';
-import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import { settledWithin } from '../../core/time.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
@@ -19,6 +19,7 @@ import type { Confirmations } from '../confirmations/confirmations.js';
 import { renderConfirmation, termsOf } from '../confirmations/wire.js';
 import type { CommandGate } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
+import { typeInto } from '../recordings/type-into.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { Executions } from '../users/executions.js';
@@ -147,7 +148,7 @@ export class Commands {
     const { command, session } = this.#targets.running(given, principal);
     const request = textOf(given);
     const question = gate.admitInput(session, request, principal);
-    if (!question) return { accepted_bytes: session.session.sendInput(request.data ?? '', request.eof === true) };
+    if (!question) return this.#type(session, command, request);
     const { owner } = session;
     const record = registry.get(command.id, owner, 'see');
     const asked = confirmations.ask(
@@ -249,6 +250,13 @@ export class Commands {
     const isAwaited = this.#options.confirmations.join(asked, caller, request.background !== true);
     if (!isAwaited && asked.outcome === undefined) return renderConfirmation(asked);
     return asked.answer.promise;
+  }
+
+  #type(session: SessionRecord, command: Command, { data = '', eof = false }: TypedInput) {
+    const accepted = typeInto(session, command, { data, eof });
+    return typeof accepted === 'number'
+      ? { accepted_bytes: accepted }
+      : accepted.then((bytes) => ({ accepted_bytes: bytes }));
   }
 
   #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {

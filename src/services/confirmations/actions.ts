@@ -5,6 +5,7 @@ import { type CommandRecord, fingerprintOf, renderResult } from '../registry/com
 import type { CommandGate } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
 import type { TypedQuestion } from '../gate/typing-gate.js';
+import { typeInto } from '../recordings/type-into.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
 import type { Confirmations } from './confirmations.js';
@@ -120,15 +121,15 @@ export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guar
     fingerprint: '',
     directory: session.session.workingDirectory,
     assertReady,
-    run: (approval) => {
+    run: async (approval) => {
       assertReady();
       const again = gate.admitInput(session, typed, caller.principal);
       if (again) {
         confirmations.assertCovered(question.judged, approval.mode, again.judged);
         again.pass();
       }
-      const accepted = session.session.sendInput(data, eof);
-      return Promise.resolve({ ...renderResult(record), accepted_bytes: accepted });
+      const accepted = await typeInto(session, command, typed);
+      return { ...renderResult(record), accepted_bytes: accepted };
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Limits } from '../../core/limits/limits.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { Session } from '../../engine/session/session.js';
+import type { SessionRecorder } from '../recordings/session-recorder.js';
 import type { OutputChannel } from './output-channel.js';
 import type { SpoolBudget } from '../../engine/output/spool.js';
 
@@ -30,6 +31,8 @@ export interface SessionRecord {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   lastUsedAt: Date;
+  /** Records it; undefined unless it is recorded. */
+  readonly recorder: SessionRecorder | undefined;
   /** True when it belongs to a one-shot command. */
   readonly isHidden: boolean;
   /** Time since which no client is attached, on the monotonic clock; undefined while one is. */

@@ -33,6 +33,7 @@ export function describeSession(record: SessionRecord): SessionInfo {
     warnings: [],
     last_command: null,
     observers: channel.observers,
+    recording_id: record.recorder?.id ?? null,
   };
 }
 

@@ -22,6 +22,8 @@ import { SessionAttachments } from './session-attachments.js';
 import { type DeadlineLimits, SessionDeadlines } from './session-deadlines.js';
 import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
+import type { Recordings } from '../recordings/recordings.js';
+import type { SessionRecorder } from '../recordings/session-recorder.js';
 import type { SessionUsage } from '../resources/session-usage.js';
 import type { Executions } from '../users/executions.js';
 import { assertEnterable, enterableDirectory, shellFor } from '../users/places.js';
@@ -50,6 +52,7 @@ export interface SessionsOptions {
   readonly confirmations: Pick<Confirmations, 'endSession'>;
   readonly metrics: Metrics;
   readonly usage: SessionUsage;
+  readonly recordings: Pick<Recordings, 'begin' | 'end' | 'discard'>;
   readonly audit: AuditTrail;
   readonly quotas: Pick<Quotas, 'admitSession'>;
   readonly log: Log;
@@ -107,12 +110,17 @@ export class Sessions implements AsyncDisposable {
     this.#opening.add(opening);
     try {
       const { killGraceMs, wedgeTimeoutMs } = limits;
-      const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {} } = request;
+      const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {}, label } = request;
+      const described = { id, owner: caller.principal, label, shell: installed.path, cols, rows };
+      const recorder = isHidden ? undefined : await this.#options.recordings.begin(described, request.record);
       const session = await Session.open(
         { installed, sandbox, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
-        this.#listen(id),
-      );
-      return this.#register(session, caller, { id, label: request.label, isHidden });
+        this.#listen(id, recorder),
+      ).catch(async (error: unknown) => {
+        await this.#options.recordings.discard(recorder);
+        throw error;
+      });
+      return this.#register(session, caller, { id, label, isHidden, recorder });
     } finally {
       this.#opening.delete(opening);
     }
@@ -173,7 +181,7 @@ export class Sessions implements AsyncDisposable {
   #register(
     session: Session,
     { principal, sink }: Caller,
-    { id, label, isHidden }: Pick<SessionRecord, 'id' | 'label' | 'isHidden'>,
+    { id, label, isHidden, recorder }: Pick<SessionRecord, 'id' | 'label' | 'isHidden' | 'recorder'>,
   ): SessionRecord {
     const limits = this.#options.limits();
     const now = performance.now();
@@ -194,6 +202,7 @@ export class Sessions implements AsyncDisposable {
       expiresAt: new Date(createdAt.getTime() + limits.maxLifetimeMs),
       lastUsedAt: createdAt,
       isHidden,
+      recorder,
       abandonedSince: sink || isHidden ? undefined : now,
       createdTicks: now,
       lastUsedTicks: now,
@@ -207,8 +216,9 @@ export class Sessions implements AsyncDisposable {
     return record;
   }
 
-  #listen(id: string): SessionListener {
+  #listen(id: string, recorder: SessionRecorder | undefined): SessionListener {
     return {
+      tap: recorder,
       onLingering: () => {
         const record = this.registry.find(id);
         if (record) this.#options.usage.watch(record);
@@ -253,6 +263,7 @@ export class Sessions implements AsyncDisposable {
       ...(survivors.length > 0 && { survivors }),
     });
     channel[Symbol.dispose]();
+    await this.#options.recordings.end(record.recorder);
     this.#options.usage.forget(record);
     await this.#options.commands.forgetSession(id, record.owner.id);
     this.#options.log.info('session closed', { session_id: id, reason });

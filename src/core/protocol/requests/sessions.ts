@@ -20,6 +20,9 @@ export const sessionRequests = {
       cols: optional(field.terminalCells).describe('Terminal width; 200 by default'),
       rows: optional(field.terminalCells).describe('Terminal height; 50 by default'),
       limits: optional(field.resourceLimits).describe('Limits for this session, lower than the configured ones'),
+      record: optional(z.boolean()).describe(
+        'Whether to record it: output and typed input with their times. `false` does not switch off what `recording.roles` demands',
+      ),
     }),
     output: z.object({
       session_id: field.sessionId,
@@ -30,6 +33,7 @@ export const sessionRequests = {
         'The sandbox that it is in: less than what is configured where that does not work',
       ),
       limits: effectiveLimits,
+      recording_id: field.recordingId.nullable().describe('Null unless it is recorded'),
     }),
   },
   close_session: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { commandId, label, sandboxProfile, sessionId, terminalCells, timestamp } from '../fields.js';
+import { commandId, label, recordingId, sandboxProfile, sessionId, terminalCells, timestamp } from '../fields.js';
 import { commandInfo } from './command-info.js';
 import { processInfo, warning } from './commands.js';
 import { effectiveLimits } from './limits.js';
@@ -51,6 +51,7 @@ export const sessionInfo = z.object({
     .describe('States that hold now and in which commands will fail; see `health_warning`'),
   last_command: commandInfo.nullable().describe('The last command that has ended'),
   observers: z.int().describe('Clients that observe it, see `max_bytes_per_second` of `attach_session`'),
+  recording_id: recordingId.nullable().describe('Null unless it is recorded'),
 });
 
 /** A session as `list_sessions` and `get_session` describe it. */

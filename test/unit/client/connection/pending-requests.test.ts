@@ -49,6 +49,8 @@ describe('after a lost connection', () => {
     'describe_access',
     'subscribe',
     'host_history',
+    'list_recordings',
+    'read_recording',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {
