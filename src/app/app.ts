@@ -93,7 +93,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
   const address = await http.listen();
   engine.forbidOwnPort(address.port);
-  announceStart(context);
+  announceStart(context, services);
   const close = (reason: string) => (closing ??= shutDown(parts, reason, closeAll));
   return {
     url: urlOf(address, configuration),
@@ -106,8 +106,9 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   };
 }
 
-/** Tells the audit log and the webhooks that the daemon takes requests. */
-function announceStart({ audit, notifications, version, configuration }: RuntimeContext): void {
+/** Tells the audit log and the webhooks that the daemon takes requests, and begins to measure the machine. */
+function announceStart({ audit, notifications, version, configuration }: RuntimeContext, { host }: Services): void {
+  void host.start();
   const { file = null } = configuration();
   audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
   const message = `the daemon has started (version ${version})`;

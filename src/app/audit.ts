@@ -17,11 +17,11 @@ const MAX_DAEMONS = 64;
 /** What writes and reads the audit log of this daemon. */
 type Recording = Pick<RuntimeContext, 'audit' | 'requestAudit' | 'auditLog'>;
 
-/** @param path undefined when nothing is recorded */
-const recording = (audit: AuditTrail, path: string | undefined): Recording => ({
+/** @param file undefined when nothing is recorded */
+const recording = (audit: AuditTrail, file?: AuditFile): Recording => ({
   audit,
   requestAudit: new RequestAudit(audit),
-  auditLog: new AuditLog(path),
+  auditLog: new AuditLog(file?.path, () => file?.lastSeq ?? 0),
 });
 
 /**
@@ -34,7 +34,7 @@ export async function buildAudit(
   log: Log,
   closers: Disposables,
 ): Promise<Recording> {
-  if (!audit.enabled) return recording(NO_AUDIT, undefined);
+  if (!audit.enabled) return recording(NO_AUDIT);
   const open = (path: string) =>
     AuditFile.open({
       path,
@@ -50,7 +50,7 @@ export async function buildAudit(
   const file = audit.isFileChosen ? await open(audit.file) : await openFirstFree(audit.file, open);
   if (file.path !== audit.file) log.warn('another daemon has the audit log; this one has its own', { file: file.path });
   closers.push(() => file[Symbol.asyncDispose]());
-  return recording(file, file.path);
+  return recording(file, file);
 }
 
 /**

@@ -13,6 +13,7 @@ import type { ApprovalGuard } from '../services/gate/gate-options.js';
 import { Recordings } from '../services/recordings/recordings.js';
 import { ResourceMonitor } from '../services/resources/resource-monitor.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
+import { SessionDescriptions } from '../services/sessions/session-description.js';
 import { SessionHealth } from '../services/sessions/session-health.js';
 import { SyntaxGuard } from '../services/gate/syntax-guard.js';
 import { TypingGate } from '../services/gate/typing-gate.js';
@@ -41,10 +42,12 @@ export function buildExecution(
   engine: Engine,
   guards: Guards,
   context: RuntimeContext,
-): Pick<Services, 'sessions' | 'usage' | 'recordings' | 'commands' | 'inputs'> {
+): Pick<Services, 'sessions' | 'usage' | 'recordings' | 'commands' | 'inputs' | 'descriptions'> {
   const recordings = buildRecordings(context);
   const { sessions, usage } = buildSessions({ ...guards, recordings }, context);
-  return { sessions, usage, recordings, ...buildCommands(engine, guards, sessions, context) };
+  const health = new SessionHealth({ env: engine.pool.env, notifier: context.notifications });
+  const descriptions = new SessionDescriptions({ usage, health, commands: guards.registry });
+  return { sessions, usage, recordings, descriptions, ...buildCommands(engine, guards, { sessions, health }, context) };
 }
 
 function buildRecordings({ configuration, secrets, log }: RuntimeContext): Recordings {
@@ -75,9 +78,9 @@ function buildSessions(
 }
 
 function buildCommands(
-  { pool, spoolDirectory }: Engine,
+  { spoolDirectory }: Engine,
   { gate, confirmations, quotas, registry, monitor, executions }: Guards,
-  sessions: Sessions,
+  { sessions, health }: { readonly sessions: Sessions; readonly health: SessionHealth },
   { configuration, limits, metrics, audit, notifications: notifier, secrets }: RuntimeContext,
 ): Pick<Services, 'commands' | 'inputs'> {
   const inputs = new StreamedInputs({
@@ -87,7 +90,6 @@ function buildCommands(
       commands.endUnfed(input);
     },
   });
-  const health = new SessionHealth({ env: pool.env, notifier });
   const place = { limits: () => commandLimits(configuration(), limits()), spoolDirectory };
   const observers = { metrics, notifier, audit, secrets };
   const factory = new CommandFactory({ registry, executions, quotas, health, inputs, ...observers, ...place });

@@ -13,7 +13,6 @@ import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import { Restores, type RestoresOptions } from '../services/restores/restores.js';
 import type { Services } from '../services/services.js';
-import { Subscriptions } from '../services/subscriptions/subscriptions.js';
 import { type Execution, Executions } from '../services/users/executions.js';
 
 import type { AccessServices } from './access.js';
@@ -21,6 +20,7 @@ import { buildConfirmations } from './confirmations.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { buildMachine } from './machine.js';
+import { buildObservation } from './observation.js';
 import { buildExecution, buildGate, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
 import { buildApprovalGuard, buildApprovals } from './remembered-approvals.js';
@@ -61,7 +61,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     metadata: buildMetadata(engine, executions, context),
     status: buildStatus(engine, { ...execution, connections, executions }, context),
     machine: buildMachine(context),
-    subscriptions: new Subscriptions({ isAudited: context.configuration().audit.enabled }),
+    ...buildObservation(engine, { ...execution, executions, confirmations, llm, registry }, context),
     readiness: new Readiness({ isClosing, pool: engine.pool }),
     isClosing,
   };

@@ -46,6 +46,8 @@ export class AdapterClient implements AsyncDisposable {
   /** The last command that the daemon has answered. */
   #knownCommandId: string | undefined;
   readonly #runs = new DaemonRuns();
+  /** The last subscription, which is repeated after a reconnection. */
+  #subscription: RequestInput<'subscribe'> | undefined;
 
   /** Does not connect; call `open`. */
   constructor(endpoint: Endpoint, settings: ConnectSettings) {
@@ -57,7 +59,8 @@ export class AdapterClient implements AsyncDisposable {
         this.#notifyState('lost');
       },
       onRestored: async () => {
-        await recover(this.#connection, this.#router, { knownCommandId: this.#knownCommandId, runs: this.#runs });
+        const earlier = { knownCommandId: this.#knownCommandId, runs: this.#runs, subscription: this.#subscription };
+        await recover(this.#connection, this.#router, earlier);
         this.#notifyState('connected');
       },
       onClosed: (error) => {
@@ -116,7 +119,19 @@ export class AdapterClient implements AsyncDisposable {
     payload: RequestInput<N>,
     { signal, timeoutMs }: RequestOptions = {},
   ): Promise<Answer<N>> {
-    return this.#link.request(name, payload, { signal, timeoutMs });
+    const answer = this.#link.request(name, payload, { signal, timeoutMs });
+    if (name === 'subscribe') void this.#noteSubscription(payload as RequestInput<'subscribe'>, answer);
+    return answer;
+  }
+
+  /**
+   * Subscribes to the changes of everything that this client may see, instead of the topics before; none ends it. The
+   * events of `subscribe` come to the listeners of `on`. Repeated after a reconnection.
+   * @param intervalMs between two events of a topic, in milliseconds
+   * @default 1000
+   */
+  subscribe(topics: RequestInput<'subscribe'>['topics'], intervalMs?: number): Promise<Answer<'subscribe'>> {
+    return this.request('subscribe', { topics, interval_ms: intervalMs });
   }
 
   /** Returns the machine, the shell and the limits that commands run with. */
@@ -249,6 +264,15 @@ export class AdapterClient implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #noteSubscription(request: RequestInput<'subscribe'>, answer: Promise<unknown>): Promise<void> {
+    try {
+      await answer;
+      this.#subscription = request.topics.length > 0 ? request : undefined;
+    } catch {
+      // The caller gets the error; the subscription before stays.
+    }
   }
 
   #notifyState(state: ConnectionState, error?: ClientError): void {

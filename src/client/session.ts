@@ -2,7 +2,7 @@ import type { SignalName } from '../core/signals.js';
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { EventName, EventPayload, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
-import { hasCode } from './contract/errors.js';
+import { ClientError, hasCode } from './contract/errors.js';
 import { type AcceptedInput, type InputOptions, sendInput } from './input.js';
 import { inputSource } from './contract/input-source.js';
 import type { ClientLink } from './link.js';
@@ -130,14 +130,18 @@ export class ClientSession implements AsyncDisposable {
     });
   }
 
-  /**
-   * Stops following the session and leaves it open: after the next reconnection its events no longer arrive, and
-   * disposing of it has no effect.
-   */
-  detach(): Promise<void> {
+  /** Stops following the session and leaves it open: its events no longer arrive, and disposing of it has no effect. */
+  async detach(): Promise<void> {
+    const wasFollowed = !this.#isDetached && this.#end === undefined;
     this.#isDetached = true;
     this.#unfollow();
-    return Promise.resolve();
+    if (!wasFollowed) return;
+    try {
+      await this.#link.request('detach_session', { session_id: this.id }, { isBound: true });
+    } catch (error) {
+      // Without a connection nothing is followed, and an ended session has nothing to follow.
+      if (!(error instanceof ClientError)) throw error;
+    }
   }
 
   /** Ends the session and all its processes. Idempotent. */

@@ -15,6 +15,7 @@ import type { RememberedApprovals } from './approvals/remembered-approvals.js';
 import type { Connections } from './registry/connections.js';
 import type { DaemonStatus } from './machine/daemon-status.js';
 import type { LlmPort } from './ports/llm-port.js';
+import type { HostMonitor } from './machine/host-monitor.js';
 import type { Machine } from './machine/machine.js';
 import type { Metadata } from './machine/metadata.js';
 import type { Readiness } from './machine/readiness.js';
@@ -26,6 +27,7 @@ import type { Restores } from './restores/restores.js';
 import type { Subscriptions } from './subscriptions/subscriptions.js';
 import type { Executions } from './users/executions.js';
 import type { Recordings } from './recordings/recordings.js';
+import type { SessionDescriptions } from './sessions/session-description.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { StreamedInputs } from './commands/streamed-inputs.js';
 
@@ -41,6 +43,7 @@ export interface Services {
   readonly executions: Executions;
   readonly sessions: Sessions;
   readonly recordings: Recordings;
+  readonly descriptions: SessionDescriptions;
   readonly usage: SessionUsage;
   readonly commands: Commands;
   readonly inputs: StreamedInputs;
@@ -56,6 +59,7 @@ export interface Services {
   readonly status: DaemonStatus;
   readonly readiness: Readiness;
   readonly machine: Machine;
+  readonly host: HostMonitor;
   readonly subscriptions: Subscriptions;
   /** Metrics recorded by transports. */
   readonly metrics: Metrics;

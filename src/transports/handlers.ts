@@ -4,7 +4,6 @@ import { renderLimits } from '../services/registry/rendered-limits.js';
 import { rememberedInfoOf } from '../services/approvals/rendered-approval.js';
 import { describeAccess } from '../services/access/describe-access.js';
 import { infoOf } from '../services/confirmations/wire.js';
-import { describeSession } from '../services/sessions/session-description.js';
 import type { Services } from '../services/services.js';
 
 /** Handler of one kind of request. The request has been parsed, and the caller's role allows it. */
@@ -54,11 +53,11 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   read_output: ({ commands }, request, { principal }) => commands.readOutput(request, principal),
   search_output: ({ commands }, request, { principal }) => commands.searchOutput(request, principal),
   list_commands: ({ commands }, request, { principal }) => commands.list(request, principal),
-  list_sessions: ({ sessions }, _request, { principal }) => ({
-    sessions: sessions.registry.seenBy(principal).map(describeSession),
+  list_sessions: ({ sessions, descriptions }, _request, { principal }) => ({
+    sessions: sessions.registry.seenBy(principal).map((record) => descriptions.describe(record)),
   }),
-  get_session: ({ sessions }, { session_id }, { principal }) =>
-    describeSession(sessions.registry.get(session_id, principal, 'see')),
+  get_session: ({ sessions, descriptions }, { session_id }, { principal }) =>
+    descriptions.describe(sessions.registry.get(session_id, principal, 'see')),
   reset_session: ({ sessions }, request, { principal }) => sessions.reset(request, principal),
   resize_terminal: ({ sessions }, { session_id, cols, rows }, { principal }) => {
     sessions.registry.get(session_id, principal, 'use').session.resize(cols, rows);
@@ -89,6 +88,6 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   examine_machine: ({ machine }) => machine.examine(),
   describe_access: (_services, _request, { principal }) => describeAccess(principal),
   subscribe: ({ subscriptions }, request, caller) => subscriptions.subscribe(request, caller),
-  host_history: ({ machine }) => machine.history(),
+  host_history: ({ host }, request) => host.history(request),
   create_dashboard_link: ({ links }, request, { principal }) => links.create(request, principal),
 };

@@ -1,4 +1,5 @@
 import type { SessionEndReason } from '../../core/protocol/results.js';
+import type { RequestInput } from '../../core/protocol/requests.js';
 import type { Connection } from './connection.js';
 import { type DaemonRuns, RESTARTED } from './daemon-runs.js';
 import { ClientError, hasCode } from '../contract/errors.js';
@@ -9,6 +10,8 @@ export interface Earlier {
   /** A command that the daemon has answered. */
   readonly knownCommandId: string | undefined;
   readonly runs: DaemonRuns;
+  /** The subscription of the earlier connection. */
+  readonly subscription: RequestInput<'subscribe'> | undefined;
 }
 
 /** Options of requests that are valid only on the current connection. */
@@ -21,8 +24,9 @@ const BOUND = { isBound: true, timeoutMs: Infinity };
 export async function recover(
   connection: Connection,
   router: EventRouter,
-  { knownCommandId, runs }: Earlier,
+  { knownCommandId, runs, subscription }: Earlier,
 ): Promise<void> {
+  if (subscription) await subscribeAgain(connection, subscription);
   const { sessions } = router;
   const attached = await Promise.all(sessions.map((session) => attachAgain(connection, router, session, runs)));
   router.noteUnfollowed(new Set(sessions.filter((_, index) => attached[index]).map(({ id }) => id)));
@@ -33,6 +37,15 @@ export async function recover(
   // run in the earlier run.
   for (const request of doubtful) {
     if (!(await knows(connection, String(request.payload['command_id'])))) request.reject(unknownOutcome(runs));
+  }
+}
+
+/** Repeats a subscription. A daemon that refuses it by now has told why when it was asked first. */
+async function subscribeAgain(connection: Connection, subscription: RequestInput<'subscribe'>): Promise<void> {
+  try {
+    await connection.request('subscribe', subscription, BOUND);
+  } catch (error) {
+    if (!(error instanceof ClientError) || hasCode(error, 'CONNECTION_LOST', 'CLIENT_CLOSED')) throw error;
   }
 }
 

@@ -113,6 +113,11 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     return this.#options.path;
   }
 
+  /** Number of the last written record; 0 before the first one. */
+  get lastSeq(): number {
+    return this.#end.seq;
+  }
+
   record(event: AuditEvent): void {
     this.#appender.add({ time: Date.now(), event });
   }

@@ -18,12 +18,27 @@ const SLICE_MS = 4;
 /** Reads and verifies the audit log of this daemon, for clients. */
 export class AuditLog {
   readonly #path: string | undefined;
+  readonly #lastSeq: () => number;
   readonly #verification: KeptResult<Answer<'verify_audit'>>;
 
-  /** @param path path of the newest file; undefined when nothing is recorded */
-  constructor(path: string | undefined) {
+  /**
+   * @param path path of the newest file; undefined when nothing is recorded
+   * @param lastSeq number of the last written record
+   */
+  constructor(path: string | undefined, lastSeq: () => number) {
     this.#path = path;
+    this.#lastSeq = lastSeq;
     this.#verification = new KeptResult(() => verify(this.#existing()));
+  }
+
+  /** Whether anything is recorded. */
+  get isEnabled(): boolean {
+    return this.#path !== undefined;
+  }
+
+  /** Number of the last written record. */
+  get lastSeq(): number {
+    return this.#lastSeq();
   }
 
   /**

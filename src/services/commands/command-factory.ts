@@ -5,6 +5,7 @@ import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Notifier } from '../../core/notifications/notification.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Request } from '../../core/protocol/requests.js';
+import type { CommandClass } from '../../core/policy/model/classes.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
@@ -51,10 +52,12 @@ export interface CommandPlace {
   readonly session: SessionRecord | undefined;
   /** Set when the shell rejects the text of the request. */
   readonly refused?: RefusedText;
+  /** Class of the policy's verdict; undefined when it was not judged. */
+  readonly commandClass?: CommandClass | undefined;
 }
 
 /** What was done before a command, after a confirmation or in place of one. */
-export type Preparation = Pick<Approval, 'checkpointId' | 'warnings'>;
+export type Preparation = Pick<Approval, 'checkpointId' | 'warnings'> & Partial<Pick<Approval, 'confirmationId'>>;
 
 /** Creates commands from admitted requests, within queue and one-shot limits. */
 export class CommandFactory {
@@ -83,7 +86,7 @@ export class CommandFactory {
     preparation: Preparation | undefined,
   ): CommandRecord {
     const { registry, spoolDirectory, metrics, audit, secrets } = this.#options;
-    const { caller, owner, session, refused } = place;
+    const { caller, owner, session, refused, commandClass } = place;
     const limits = this.#options.limits();
     this.#checkRoom(session, owner, limits);
     const record: CommandRecord = {
@@ -103,6 +106,8 @@ export class CommandFactory {
         ...warningsOf(refused),
       ],
       checkpointId: preparation?.checkpointId,
+      confirmationId: preparation?.confirmationId,
+      commandClass,
     };
     registry.add(record);
     audit.record(commandStarted(record, caller));

@@ -211,8 +211,9 @@ export class Commands {
   /** Starts an admitted command. */
   #start(request: Request<'execute_command'>, place: CommandPlace, preparation?: Preparation): Promise<CommandResult> {
     const { caller, session } = place;
-    const record = this.#options.factory.accept(request, place, preparation);
-    this.#options.gate.noteStart(request, record.command);
+    const { factory, gate } = this.#options;
+    const record = factory.accept(request, { ...place, commandClass: gate.classOf(request) }, preparation);
+    gate.noteStart(request, record.command);
     if (session) this.#options.dispatcher.inSession(record, session, request, caller.sink);
     else if (request.tty === true) this.#options.dispatcher.onOwnTerminal(record, request, caller);
     else this.#options.dispatcher.alone(record, request, caller.sink);

@@ -21,6 +21,7 @@ export interface Approval {
   /** The caller whose connection receives streamed output. */
   readonly caller: Caller;
   readonly mode: ConfirmationMode;
+  readonly confirmationId: string;
   readonly checkpointId: string | undefined;
   readonly warnings: readonly Warning[];
 }

@@ -265,12 +265,12 @@ export class Confirmations implements AsyncDisposable {
   }
 
   async #carryOut(confirmation: Confirmation, caller: Caller): Promise<ConfirmedAnswer> {
-    const { action, mode } = confirmation;
+    const { action, mode, id: confirmationId } = confirmation;
     try {
       const { checkpointId, warnings } = await this.#options.save(action);
       if (this.#hasEnded) throw failures.shuttingDown();
       if (!this.#options.isActive(confirmation.requester)) throw failures.tokenEnded();
-      return await action.run({ caller, mode, checkpointId, warnings });
+      return await action.run({ caller, mode, confirmationId, checkpointId, warnings });
     } finally {
       this.#ofCommands.delete(confirmation);
     }

@@ -9,6 +9,7 @@ import {
   type Policy,
   type PolicyVerdict,
 } from '../../core/policy/decision/policy.js';
+import type { CommandClass } from '../../core/policy/model/classes.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Caller } from '../registry/caller.js';
@@ -42,6 +43,8 @@ export class CommandGate {
   /** Pending decisions: those of one session are made in the order of its requests. */
   readonly #pending = new WeakMap<SessionRecord, Promise<unknown>>();
   readonly #typing: TypingGate;
+  /** Classes of judged requests. */
+  readonly #classes = new WeakMap<object, CommandClass>();
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -190,6 +193,11 @@ export class CommandGate {
     return this.#typing.lineWith(session, typed);
   }
 
+  /** Class of the last verdict on a request; undefined when it was not judged. */
+  classOf(request: object): CommandClass | undefined {
+    return this.#classes.get(request);
+  }
+
   /** Notes the start of a request's command: from now on it gets the typed input that it was allowed. */
   noteStart(request: object, command: Command): void {
     this.#typing.noteStart(request, command);
@@ -228,6 +236,7 @@ export class CommandGate {
   ): Judgement {
     const verdict = decideHere(policy, request, facts);
     const { command, args } = request;
+    this.#classes.set(request, verdict.class);
     this.#options.audit.record({ ...judgementRecord(verdict, session, principal), command, args });
     if (session && verdict.changesNames) this.#options.facts.forget(session);
     if (verdict.takesTyping) this.#typing.noteInteractive(request);

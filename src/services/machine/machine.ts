@@ -1,5 +1,3 @@
-import { availableParallelism, totalmem } from 'node:os';
-
 import type { Answer } from '../../core/protocol/requests.js';
 import { KeptResult } from './kept-result.js';
 
@@ -16,26 +14,6 @@ export class Machine {
       checks: [...(await examine())],
       checked_at: new Date().toISOString(),
     }));
-  }
-
-  /** Returns what was measured in the last hour. */
-  history(): Answer<'host_history'> {
-    return {
-      interval_ms: 10_000,
-      at: [],
-      cpu_percent: [],
-      load1: [],
-      memory_used_bytes: [],
-      disk_used_bytes: [],
-      net_rx_bytes_s: [],
-      net_tx_bytes_s: [],
-      sessions: [],
-      commands_running: [],
-      daemon_rss_bytes: [],
-      memory_bytes: totalmem(),
-      disk_bytes: null,
-      cpus: availableParallelism(),
-    };
   }
 
   /** Runs all checks, or returns a recent result. */

@@ -5,11 +5,19 @@ export class CommandJournal {
   /** Each command with its number; a Map keeps the order. */
   readonly #numbers = new Map<CommandRecord, number>();
   #lastNumber = 0;
+  /** Called with each accepted command. */
+  #listener: ((record: CommandRecord) => void) | undefined;
 
   /** Notes an accepted command. */
   add(record: CommandRecord): void {
     this.#lastNumber += 1;
     this.#numbers.set(record, this.#lastNumber);
+    this.#listener?.(record);
+  }
+
+  /** Calls a listener with each command that is accepted from now on; undefined ends that. */
+  listen(listener: ((record: CommandRecord) => void) | undefined): void {
+    this.#listener = listener;
   }
 
   /** Drops a command. */

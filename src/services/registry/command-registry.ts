@@ -62,6 +62,10 @@ class OwnCommands {
     });
   }
 
+  lastEndedOf(sessionId: string): CommandRecord | undefined {
+    return this.#ended.get(sessionId)?.entries.at(-1)?.record;
+  }
+
   async forgetSession(sessionId: string): Promise<void> {
     const records = [...this.#records.values()].filter((record) => record.sessionId === sessionId);
     this.#ended.delete(sessionId);
@@ -126,6 +130,11 @@ export class CommandRegistry {
    */
   find(commandId: string, owner: string): CommandRecord | undefined {
     return this.#owners.get(owner)?.find(commandId);
+  }
+
+  /** The command of a session that has ended last. */
+  lastEndedOf(sessionId: string, owner: string): CommandRecord | undefined {
+    return this.#owners.get(owner)?.lastEndedOf(sessionId);
   }
 
   /** True when the owner had a command with this id whose record has been dropped. */

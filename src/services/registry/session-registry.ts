@@ -106,6 +106,11 @@ export class SessionRegistry {
     return this.#sessions.get(id);
   }
 
+  /** The remembered end of a session; undefined when there is none. */
+  endOf(id: string): Tombstone | undefined {
+    return this.#tombstones.get(id);
+  }
+
   /** Removes a session and remembers why it ended; returns it, or undefined when it is unknown. */
   remove(id: string, reason: SessionEndReason, detail: string): SessionRecord | undefined {
     const record = this.#sessions.get(id);

@@ -31,6 +31,8 @@ export interface LimitListener {
   onNear(breach: Breach, level: 'warning' | 'exceeded', commandId: string | null): void;
   /** Called for every sample. */
   onUsage(usage: LiveUsage): void;
+  /** Called when nothing runs any more that has to be sampled. */
+  onIdle?(): void;
   /** Longest interval between two samples that a follower accepts, in milliseconds; undefined without followers. */
   wantedIntervalMs(): number | undefined;
 }
@@ -101,8 +103,13 @@ export class LimitMonitor {
     // The shell alone may exceed a limit, and so may the one that replaces it.
     const mayExceed = canEndShell(worst, observation) || this.#escalation.isWaiting(end);
     const mustContinue = running !== undefined || this.#sampler.hasOthers(sample.pids) || mayExceed;
-    if (!mustContinue) this.#sampler.startPeriod();
+    if (!mustContinue) this.#endPeriod();
     return { mustContinue, actedMs: end - begin };
+  }
+
+  #endPeriod(): void {
+    this.#sampler.startPeriod();
+    this.#listener.onIdle?.();
   }
 
   #judge({ running, usage, commandUsage, kernel, isWriting }: Observation, freeBytes: number | undefined): Finding[] {

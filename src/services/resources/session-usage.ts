@@ -8,6 +8,7 @@ import { limitNotification } from '../notifications/limit-notification.js';
 import type { ResourceMonitor } from './resource-monitor.js';
 import type { LimitListener } from './limit-monitor.js';
 import type { SessionRecord } from '../registry/session-registry.js';
+import { type RememberedUsage, UsageMemory } from './usage-memory.js';
 import { UsageFollowers } from './usage-followers.js';
 
 /** Resource usage of sessions: has their limits enforced, and sends usage to the clients that follow it. */
@@ -16,6 +17,7 @@ export class SessionUsage {
   readonly #log: Log;
   readonly #notifier: Notifier;
   readonly #followers = new UsageFollowers();
+  readonly #memory = new UsageMemory();
 
   constructor(monitor: ResourceMonitor, log: Log, notifier: Notifier) {
     this.#monitor = monitor;
@@ -42,6 +44,11 @@ export class SessionUsage {
     return { session_id: id, interval_ms };
   }
 
+  /** The last sample and the peaks of a session. */
+  of({ id }: SessionRecord): RememberedUsage {
+    return this.#memory.of(id);
+  }
+
   /** Handles the end of a connection. */
   remove(sink: EventSink): void {
     this.#followers.remove(sink);
@@ -51,6 +58,7 @@ export class SessionUsage {
   forget({ id, session }: SessionRecord): void {
     this.#monitor.forget(session.watched);
     this.#followers.forget(id);
+    this.#memory.forget(id);
   }
 
   #listenerFor({ id, channel }: SessionRecord): LimitListener {
@@ -63,7 +71,11 @@ export class SessionUsage {
         if (command_id === null) this.#notifier.notify(limitNotification(breach, { sessionId: id }));
       },
       onUsage: (usage) => {
+        this.#memory.note(id, usage);
         this.#followers.tell(id, usage);
+      },
+      onIdle: () => {
+        this.#memory.noteIdle(id);
       },
       wantedIntervalMs: () => this.#followers.intervalOf(id),
     };

@@ -1,40 +1,83 @@
 import type { SessionInfo } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';
+import { describeCommand } from '../registry/command-info.js';
+import type { CommandRegistry } from '../registry/command-registry.js';
 import { renderLimits } from '../registry/rendered-limits.js';
 import type { SessionRecord } from '../registry/session-registry.js';
+import type { SessionUsage } from '../resources/session-usage.js';
+import type { SessionHealth } from './session-health.js';
 
-/** Describes a session for the wire. */
-export function describeSession(record: SessionRecord): SessionInfo {
-  const { session, channel } = record;
-  const { running } = session;
-  return {
-    session_id: record.id,
-    owner: record.owner.name,
-    ...(record.owner.runAs !== undefined && { run_as: record.owner.runAs }),
-    label: record.label ?? null,
-    shell: record.shellName,
-    sandbox: record.sandbox,
-    state: running ? 'busy' : 'idle',
-    working_directory: session.workingDirectory,
-    created_at: record.createdAt.toISOString(),
-    last_used_at: record.lastUsedAt.toISOString(),
-    expires_at: record.expiresAt.toISOString(),
-    cols: session.size.cols,
-    rows: session.size.rows,
-    running_command: running ? describeRunning(running) : null,
-    queued_commands: session.queued.length,
-    next_seq: channel.nextSeq,
-    restarts: session.restarts,
-    attached_clients: channel.followers,
-    background_processes: session.backgroundProcesses,
-    limits: renderLimits(record.limits),
-    usage: null,
-    peaks: { cpu_percent: 0, memory_bytes: 0, processes: 0, written_bytes: 0 },
-    warnings: [],
-    last_command: null,
-    observers: channel.observers,
-    recording_id: record.recorder?.id ?? null,
-  };
+/** Dependencies of `SessionDescriptions`. */
+export interface SessionDescriptionsOptions {
+  readonly usage: Pick<SessionUsage, 'of'>;
+  readonly health: Pick<SessionHealth, 'warningsOf'>;
+  readonly commands: Pick<CommandRegistry, 'lastEndedOf'>;
+}
+
+/** Describes sessions for the wire. */
+export class SessionDescriptions {
+  readonly #options: SessionDescriptionsOptions;
+
+  constructor(options: SessionDescriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** Describes a session as it is now. */
+  describe(record: SessionRecord): SessionInfo {
+    const { session, channel } = record;
+    const { running } = session;
+    const last = this.#options.commands.lastEndedOf(record.id, record.owner.id);
+    return {
+      session_id: record.id,
+      owner: record.owner.name,
+      ...(record.owner.runAs !== undefined && { run_as: record.owner.runAs }),
+      label: record.label ?? null,
+      shell: record.shellName,
+      sandbox: record.sandbox,
+      state: running ? 'busy' : 'idle',
+      working_directory: session.workingDirectory,
+      created_at: record.createdAt.toISOString(),
+      last_used_at: record.lastUsedAt.toISOString(),
+      expires_at: record.expiresAt.toISOString(),
+      cols: session.size.cols,
+      rows: session.size.rows,
+      running_command: running ? describeRunning(running) : null,
+      queued_commands: session.queued.length,
+      next_seq: channel.nextSeq,
+      restarts: session.restarts,
+      attached_clients: channel.followers,
+      background_processes: session.backgroundProcesses,
+      limits: renderLimits(record.limits),
+      ...this.#options.usage.of(record),
+      warnings: [...this.#options.health.warningsOf(record)],
+      last_command: last ? describeCommand(last) : null,
+      observers: channel.observers,
+      recording_id: record.recorder?.id ?? null,
+    };
+  }
+
+  /** The values on which the description depends: while they are the same, it is the same. */
+  stampOf(record: SessionRecord): readonly unknown[] {
+    const { session, channel } = record;
+    const { usage, health, commands } = this.#options;
+    return [
+      session.running,
+      session.queued.length,
+      session.workingDirectory,
+      session.restarts,
+      session.size.cols,
+      session.size.rows,
+      record.lastUsedAt,
+      channel.nextSeq,
+      channel.followers,
+      channel.observers,
+      record.recorder,
+      session.backgroundProcesses.length,
+      usage.of(record),
+      health.warningsOf(record),
+      commands.lastEndedOf(record.id, record.owner.id),
+    ];
+  }
 }
 
 const describeRunning = ({ id, spec, acceptedAt }: Command): SessionInfo['running_command'] => ({

@@ -4,6 +4,7 @@ import { checkHealth, type HealthWarning } from '../../core/health/checks.js';
 import { CORE_TOOLS, type HealthFacts } from '../../core/health/facts.js';
 import { disturbedModes } from '../../core/health/terminal-modes.js';
 import { readSavedState, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
+import type { SessionInfo } from '../../core/protocol/results.js';
 import { isDirectory } from '../../engine/system/is-directory.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
 import type { Notifier } from '../../core/notifications/notification.js';
@@ -22,13 +23,19 @@ const MAX_CHECKS = 50;
 /** Linux uses the same numbers for terminal modes on all architectures except these. */
 const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arch);
 
+/** A warning that is true now, in wire format. */
+export type StandingWarning = SessionInfo['warnings'][number];
+
+/** No warnings, always the same. */
+const NONE: readonly StandingWarning[] = [];
+
 /** Health state of one session. */
 interface Health {
   readonly timer: NodeJS.Timeout;
   /** Number of checks since the last command. */
   checkCount: number;
-  /** Messages already reported, while they are true. */
-  known: ReadonlySet<string>;
+  /** The warnings that are true, all of them reported; another array when one has changed. */
+  standing: readonly StandingWarning[];
   /** Warnings for the next result. */
   pending: HealthWarning[];
   /** Restart count of the shell that the state belongs to. */
@@ -72,7 +79,7 @@ export class SessionHealth {
     this.#health.set(record, {
       timer,
       checkCount: 0,
-      known: new Set(),
+      standing: NONE,
       pending: [],
       restarts: record.session.restarts,
     });
@@ -86,6 +93,14 @@ export class SessionHealth {
     return health.pending.splice(0);
   }
 
+  /** The warnings that are true as of the last check. The same array is returned until one has changed. */
+  warningsOf(record: SessionRecord): readonly StandingWarning[] {
+    const health = this.#health.get(record);
+    if (!health) return NONE;
+    forgetOldShell(health, record);
+    return health.standing;
+  }
+
   #check(record: SessionRecord): void {
     const health = this.#health.get(record);
     if (!health) return;
@@ -97,10 +112,9 @@ export class SessionHealth {
     }
     forgetOldShell(health, record);
     const warnings = checkHealth(facts);
-    const fresh = warnings.filter(({ message }) => !health.known.has(message));
-    health.known = new Set(warnings.map(({ message }) => message));
+    const fresh = updateStanding(health, warnings);
     // Warnings that are no longer true are dropped.
-    health.pending = [...health.pending.filter(({ message }) => health.known.has(message)), ...fresh];
+    health.pending = [...health.pending.filter((warning) => findSame(health.standing, warning)), ...fresh];
     if (fresh.length === 0) return;
     record.channel.announce('health_warning', { session_id: record.id, warnings: fresh });
     this.#notifier.notify({
@@ -164,11 +178,24 @@ function functionsAmongTypes(state: string): ReadonlyMap<string, string> {
   return new Map([...types.matchAll(/^(\S+) is a (?:shell )?function$/gmu)].map(([, name = '']) => [name, '']));
 }
 
+const findSame = (warnings: readonly StandingWarning[], { message }: HealthWarning): StandingWarning | undefined =>
+  warnings.find((warning) => warning.message === message);
+
+/** Replaces the warnings that are true; returns the new ones among them. */
+function updateStanding(health: Health, warnings: readonly HealthWarning[]): HealthWarning[] {
+  const { standing } = health;
+  const fresh = warnings.filter((warning) => !findSame(standing, warning));
+  if (fresh.length === 0 && warnings.length === standing.length) return [];
+  const since = new Date().toISOString();
+  health.standing = warnings.map((warning) => findSame(standing, warning) ?? { ...warning, since });
+  return fresh;
+}
+
 /** A new shell resets the health state. */
 function forgetOldShell(health: Health, { session }: SessionRecord): void {
   if (health.restarts === session.restarts) return;
   health.restarts = session.restarts;
-  health.known = new Set();
+  health.standing = NONE;
   health.pending = [];
 }
 

@@ -1,22 +1,43 @@
 import { AdapterError } from '../../core/errors.js';
+import type { Log } from '../../core/logging/log.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { DEFAULT_TICK_MS, type Topic } from '../../core/protocol/requests/subscriptions.js';
 import type { Role } from '../../core/access/roles.js';
 import type { Caller, EventSink } from '../registry/caller.js';
+import type { Feed, Source, Subscriber } from './source.js';
 
 /** Roles that may subscribe to the audit log, as for `read_audit`. */
 const AUDIT_ROLES: readonly Role[] = ['operator', 'admin'];
+/** A tick is skipped while the connection has more unsent bytes than this: the next one has the newest state. */
+const MAX_PENDING_BYTES = 256 * 1024;
+/** Subscribers whose ticks are this close together share a look, in milliseconds. */
+const SHARED_MS = 50;
+
+/** A topic that this daemon has. */
+export type OwnTopic = Exclude<Topic, 'nodes'>;
 
 /** Dependencies of `Subscriptions`. */
 export interface SubscriptionsOptions {
   /** False when the daemon records nothing. */
   readonly isAudited: boolean;
+  readonly log: Log;
+  readonly sources: Readonly<Record<OwnTopic, Source>>;
 }
 
-/** Sends clients what has changed, at most one event of each topic in an interval. */
-export class Subscriptions {
+/** The subscription of one client. */
+interface Subscription {
+  readonly subscriber: Subscriber;
+  readonly feeds: ReadonlyMap<OwnTopic, Feed>;
+  readonly intervalMs: number;
+  timer: NodeJS.Timeout;
+}
+
+/** Sends clients what has changed, at most one event of each topic in an interval. Costs nothing without subscribers. */
+export class Subscriptions implements Disposable {
   readonly #options: SubscriptionsOptions;
-  readonly #subscribers = new Map<string, readonly Topic[]>();
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** When each topic was looked at last, on the monotonic clock; only of topics with subscribers. */
+  readonly #lookedAt = new Map<OwnTopic, number>();
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -30,25 +51,101 @@ export class Subscriptions {
     const { sink, principal } = caller;
     if (!sink) throw new AdapterError('INVALID_REQUEST', 'subscribe needs a connection that events can come over');
     if (topics.includes('audit') && !AUDIT_ROLES.includes(principal.role)) throw auditForbidden(principal.role);
-    if (topics.includes('nodes')) throw noNodes();
-    const granted = [...new Set(topics)].filter((topic) => topic !== 'audit' || this.#options.isAudited);
-    if (granted.length === 0) this.#subscribers.delete(sink.id);
-    else this.#subscribers.set(sink.id, granted);
+    const granted = [...new Set(topics.map(ownTopic))].filter((topic) => topic !== 'audit' || this.#options.isAudited);
+    this.#remove(sink.id);
+    if (granted.length > 0) this.#add({ principal, sink }, granted, interval_ms);
+    this.#closeUnused();
     return { topics: granted, interval_ms };
   }
 
   /** Handles the end of a connection. */
   detach(sink: EventSink): void {
-    this.#subscribers.delete(sink.id);
+    this.#remove(sink.id);
+    this.#closeUnused();
+  }
+
+  [Symbol.dispose](): void {
+    for (const id of [...this.#subscriptions.keys()]) this.#remove(id);
+    this.#closeUnused();
+  }
+
+  #add(subscriber: Subscriber, topics: readonly OwnTopic[], intervalMs: number): void {
+    const { sources } = this.#options;
+    for (const topic of topics) {
+      if (this.#lookedAt.has(topic)) continue;
+      this.#lookedAt.set(topic, -Infinity);
+      sources[topic].open?.();
+    }
+    const feeds = new Map(topics.map((topic) => [topic, sources[topic].feed(subscriber)]));
+    // The first tick comes after the answer.
+    const subscription: Subscription = {
+      subscriber,
+      feeds,
+      intervalMs,
+      timer: setTimeout(() => {
+        this.#tick(subscription);
+      }, 0),
+    };
+    this.#subscriptions.set(subscriber.sink.id, subscription);
+  }
+
+  #tick(subscription: Subscription): void {
+    const { subscriber, feeds, intervalMs } = subscription;
+    const now = performance.now();
+    subscription.timer = setTimeout(
+      () => {
+        this.#tick(subscription);
+      },
+      pauseAfter(now, intervalMs),
+    ).unref();
+    if (subscriber.sink.pendingBytes() > MAX_PENDING_BYTES) return;
+    for (const [topic, feed] of feeds) {
+      try {
+        this.#look(topic, now);
+        feed();
+      } catch (error) {
+        this.#options.log.error('changes could not be sent', { topic, error: String(error) });
+      }
+    }
+  }
+
+  #look(topic: OwnTopic, now: number): void {
+    if (now - (this.#lookedAt.get(topic) ?? 0) < SHARED_MS) return;
+    this.#lookedAt.set(topic, now);
+    this.#options.sources[topic].look?.();
+  }
+
+  #remove(id: string): void {
+    clearTimeout(this.#subscriptions.get(id)?.timer);
+    this.#subscriptions.delete(id);
+  }
+
+  #closeUnused(): void {
+    for (const topic of [...this.#lookedAt.keys()]) {
+      if ([...this.#subscriptions.values()].some(({ feeds }) => feeds.has(topic))) continue;
+      this.#lookedAt.delete(topic);
+      this.#options.sources[topic].close?.();
+    }
   }
 }
 
-const auditForbidden = (role: Role): AdapterError =>
-  new AdapterError('FORBIDDEN', `the topic audit needs one of the roles ${AUDIT_ROLES.join(', ')}; this is ${role}`, {
-    details: { topic: 'audit', role, needs: [...AUDIT_ROLES] },
-  });
+/**
+ * Pause until the next tick, in milliseconds. All subscribers with one interval have their ticks at the same time, and
+ * share what these cost.
+ */
+const pauseAfter = (now: number, intervalMs: number): number => (Math.round(now / intervalMs) + 1) * intervalMs - now;
 
-const noNodes = (): AdapterError =>
-  new AdapterError('INVALID_REQUEST', 'the topic nodes is not available on this daemon: it has no nodes', {
+/** @throws AdapterError INVALID_REQUEST for a topic that this daemon does not have */
+function ownTopic(topic: Topic): OwnTopic {
+  if (topic !== 'nodes') return topic;
+  throw new AdapterError('INVALID_REQUEST', 'topics: nodes is not available on this daemon, which has no nodes', {
     details: { field: 'topics' },
   });
+}
+
+const auditForbidden = (role: Role): AdapterError =>
+  new AdapterError(
+    'FORBIDDEN',
+    `the topic audit needs one of the roles ${AUDIT_ROLES.join(', ')}; this connection has the role ${role}`,
+    { details: { topic: 'audit', role, needs: [...AUDIT_ROLES] } },
+  );

@@ -41,7 +41,7 @@ export const subscriptionRequests = {
     input: z.strictObject({
       topics: z.array(z.enum(TOPICS)).describe('None ends the subscription. `audit` needs the role operator or admin'),
       interval_ms: optional(z.int().min(MIN_INTERVAL_MS).max(MAX_INTERVAL_MS)).describe(
-        `Between two events of a topic at least; ${DEFAULT_INTERVAL_MS} by default`,
+        `Between two events of a topic; ${DEFAULT_INTERVAL_MS} by default`,
       ),
     }),
     output: z.object({

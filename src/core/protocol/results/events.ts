@@ -11,6 +11,11 @@ import { hostEntry } from './host.js';
 import { sessionInfo } from './sessions.js';
 import { breach, kill, killedBy } from './limits.js';
 
+/** Reason for the end of a session. */
+const sessionEndReason = z
+  .enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown', 'restarted'])
+  .describe('`restarted` comes from client libraries: the session belonged to an earlier run of the daemon');
+
 /** Most entries of a list in one event of a subscription. */
 export const MAX_TICK_ENTRIES = 1000;
 /** Most records of one `audit_records`. */
@@ -104,9 +109,7 @@ export const events = {
     summary: 'A session has ended.',
     schema: z.object({
       session_id: sessionId,
-      reason: z
-        .enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown', 'restarted'])
-        .describe('`restarted` comes from client libraries: the session belonged to an earlier run of the daemon'),
+      reason: sessionEndReason,
       detail: z.string(),
       killed_by: optional(killedBy).describe('Which kind of limit, when it has ended for one'),
       limit: optional(kill).describe('Likewise: the limit, and what was ended for it'),
@@ -117,7 +120,7 @@ export const events = {
     summary: 'Sessions that have changed, for clients that subscribed to `sessions`.',
     schema: z.object({
       sessions: z.array(sessionInfo),
-      closed: z.array(z.object({ session_id: sessionId, reason: z.string(), detail: z.string() })),
+      closed: z.array(z.object({ session_id: sessionId, reason: sessionEndReason, detail: z.string() })),
       ...tick,
     }),
   },

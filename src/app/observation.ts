@@ -1,0 +1,53 @@
+import { HostReader } from '../engine/host/host-reader.js';
+import { HostMonitor } from '../services/machine/host-monitor.js';
+import type { CommandRegistry } from '../services/registry/command-registry.js';
+import type { Services } from '../services/services.js';
+import { AuditSource } from '../services/subscriptions/audit-source.js';
+import { CommandSource } from '../services/subscriptions/command-source.js';
+import { SessionSource } from '../services/subscriptions/session-source.js';
+import { ConfirmationSource, HostSource, LlmSource } from '../services/subscriptions/small-sources.js';
+import { Subscriptions } from '../services/subscriptions/subscriptions.js';
+
+import type { Engine } from './engine.js';
+import type { RuntimeContext } from './runtime-context.js';
+
+/** The services that are observed. */
+type Observed = Pick<Services, 'sessions' | 'descriptions' | 'executions' | 'confirmations' | 'llm'> & {
+  readonly registry: CommandRegistry;
+};
+
+/** Builds what measures the machine, and what tells clients of changes. */
+export function buildObservation(
+  { pool }: Engine,
+  { sessions, descriptions, executions, confirmations, llm, registry }: Observed,
+  { auditLog, log, closers }: RuntimeContext,
+): Pick<Services, 'host' | 'subscriptions'> {
+  const host = new HostMonitor({
+    reader: new HostReader(pool.cwd),
+    counts: () => {
+      const open = sessions.registry.all();
+      return {
+        sessions: open.filter(({ isHidden }) => !isHidden).length,
+        commands_running: open.filter(({ session }) => session.running).length + executions.running,
+        daemon_rss_bytes: process.memoryUsage.rss(),
+      };
+    },
+  });
+  const subscriptions = new Subscriptions({
+    log: log('subscriptions'),
+    isAudited: auditLog.isEnabled,
+    sources: {
+      sessions: new SessionSource(sessions.registry, descriptions),
+      commands: new CommandSource(registry.journal),
+      confirmations: new ConfirmationSource(confirmations),
+      llm: new LlmSource(llm.calls),
+      host: new HostSource(host),
+      audit: new AuditSource(auditLog),
+    },
+  });
+  closers.push(() => {
+    host[Symbol.dispose]();
+    subscriptions[Symbol.dispose]();
+  });
+  return { host, subscriptions };
+}

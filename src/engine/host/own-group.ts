@@ -1,0 +1,80 @@
+import { dirname } from 'node:path';
+
+import { ownGroupOf } from '../limits/cgroup-paths.js';
+import { readSmallFile } from '../system/small-file.js';
+import { parseField } from './proc-texts.js';
+
+const US_PER_MS = 1000;
+
+/** The control groups whose limits apply to the daemon and to what it runs; undefined for one without a limit. */
+export interface OwnGroups {
+  /** Directory of the group that limits the memory, and the names of its files. */
+  readonly memory: { readonly directory: string; readonly files: MemoryFiles } | undefined;
+  /** Directory of the group that limits the CPU time; of cgroup v2 only. */
+  readonly cpu: string | undefined;
+}
+
+/** Names of the files of a memory group. */
+interface MemoryFiles {
+  readonly limit: string;
+  readonly used: string;
+  readonly cached: string;
+}
+
+const VERSION_2: MemoryFiles = { limit: 'memory.max', used: 'memory.current', cached: 'inactive_file' };
+const VERSION_1: MemoryFiles = {
+  limit: 'memory.limit_in_bytes',
+  used: 'memory.usage_in_bytes',
+  cached: 'total_inactive_file',
+};
+
+/**
+ * Finds the control groups that limit the daemon: its own ones, or the nearest ones above them.
+ * @param machineBytes memory of the machine: a higher limit is none
+ */
+export function findOwnGroups(machineBytes: number): OwnGroups {
+  const [mounts = '', membership = ''] = ['mountinfo', 'cgroup'].map((name) => readSmallFile(`/proc/self/${name}`));
+  const unified = ownGroupOf(undefined, mounts, membership);
+  const legacy = ownGroupOf('memory', mounts, membership);
+  const hasLimit = (files: MemoryFiles) => (directory: string) => limitIn(directory, files) < machineBytes;
+  const [memory2, memory1] = [nearest(unified, hasLimit(VERSION_2)), nearest(legacy, hasLimit(VERSION_1))];
+  return {
+    memory:
+      memory2 !== undefined
+        ? { directory: memory2, files: VERSION_2 }
+        : memory1 === undefined
+          ? undefined
+          : { directory: memory1, files: VERSION_1 },
+    cpu: nearest(unified, (directory) => cpusOf(directory) !== undefined),
+  };
+}
+
+/** Limit and use of a memory group, in bytes; undefined when it is gone. Cached files do not count. */
+export function memoryOf({ directory, files }: NonNullable<OwnGroups['memory']>) {
+  const used = Number(readSmallFile(`${directory}/${files.used}`) ?? NaN);
+  if (Number.isNaN(used)) return undefined;
+  const cached = parseField(readSmallFile(`${directory}/memory.stat`) ?? '', files.cached);
+  return { total: limitIn(directory, files), used: Math.max(0, used - cached) };
+}
+
+/** The CPUs that a group may use at a time, which may be a fraction; undefined without a limit. */
+export function cpusOf(directory: string): number | undefined {
+  const [quota, period] = (readSmallFile(`${directory}/cpu.max`) ?? '').split(' ').map(Number);
+  return quota !== undefined && period !== undefined && quota > 0 && period > 0 ? quota / period : undefined;
+}
+
+/** CPU time of a group, in milliseconds. */
+export const cpuMsOf = (directory: string): number =>
+  parseField(readSmallFile(`${directory}/cpu.stat`) ?? '', 'usage_usec') / US_PER_MS;
+
+const limitIn = (directory: string, { limit }: MemoryFiles): number => {
+  const bytes = Number(readSmallFile(`${directory}/${limit}`) ?? NaN);
+  // `max` in cgroup v2.
+  return Number.isNaN(bytes) ? Infinity : bytes;
+};
+
+/** The directory itself or the nearest one above it that fits. */
+function nearest(directory: string | undefined, fits: (directory: string) => boolean): string | undefined {
+  for (let at = directory; at !== undefined && at !== '/'; at = dirname(at)) if (fits(at)) return at;
+  return undefined;
+}

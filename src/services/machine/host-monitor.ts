@@ -1,0 +1,87 @@
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { HostEntry } from '../../core/protocol/results.js';
+import type { HostReader, HostReading } from '../../engine/host/host-reader.js';
+import { columnsOf, type DaemonCounts, hostEntryOf } from './host-series.js';
+
+/** Interval of the history, in milliseconds: 0.003 % of a core. */
+const HISTORY_MS = 10_000;
+/** Entries of the history: an hour. */
+const MAX_ENTRIES = 360;
+/** Least age of the last reading before subscribers get another one, in milliseconds: a tick may be a little early. */
+const LIVE_MS = 900;
+
+/** Dependencies of `HostMonitor`. */
+export interface HostMonitorOptions {
+  readonly reader: Pick<HostReader, 'read' | 'readDisk'>;
+  readonly counts: () => DaemonCounts;
+}
+
+/** A measured entry, with its number. */
+interface Numbered {
+  readonly number: number;
+  readonly entry: HostEntry;
+}
+
+/** Measures the machine: every 10 seconds for the history, and every second while clients subscribe to it. */
+export class HostMonitor implements Disposable {
+  readonly #options: HostMonitorOptions;
+  readonly #history: HostEntry[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** Last reading of the history. */
+  #before: HostReading | undefined;
+  /** Last reading of all. */
+  #last: HostReading | undefined;
+  #live: (Numbered & { readonly reading: HostReading }) | undefined;
+
+  constructor(options: HostMonitorOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the history with a first entry. */
+  async start(): Promise<void> {
+    await this.#options.reader.readDisk();
+    this.#note();
+    this.#timer ??= setInterval(() => {
+      this.#note();
+    }, HISTORY_MS).unref();
+  }
+
+  /** Returns what was measured in the last hour. */
+  history({ since }: Request<'host_history'>): Answer<'host_history'> {
+    const after = since === undefined ? -Infinity : Date.parse(since);
+    const { memory, disk, cpus } = this.#last ?? this.#read();
+    return {
+      interval_ms: HISTORY_MS,
+      ...columnsOf(this.#history.filter(({ at }) => Date.parse(at) > after)),
+      memory_bytes: memory.total,
+      disk_bytes: disk?.total ?? null,
+      cpus,
+    };
+  }
+
+  /** Returns an entry of now, or that of less than a second ago, and its number: a higher one is another entry. */
+  live(): Numbered {
+    const now = performance.now();
+    const { number = 0, reading: lastLive } = this.#live ?? {};
+    if (this.#live && lastLive && now - lastLive.ticks < LIVE_MS) return this.#live;
+    const before = lastLive && now - lastLive.ticks < HISTORY_MS ? lastLive : this.#last;
+    const reading = this.#read();
+    this.#live = { number: number + 1, entry: hostEntryOf(reading, before, this.#options.counts()), reading };
+    return this.#live;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #note(): void {
+    const reading = this.#read();
+    this.#history.push(hostEntryOf(reading, this.#before, this.#options.counts()));
+    if (this.#history.length > MAX_ENTRIES) this.#history.shift();
+    this.#before = reading;
+  }
+
+  #read(): HostReading {
+    return (this.#last = this.#options.reader.read());
+  }
+}
