@@ -11,6 +11,8 @@ const REPEATS = process.env['CI'] === undefined ? 0 : 2;
 const FUZZ_REPEATS = process.env['FUZZ_INPUTS'] === undefined ? 0 : REPEATS;
 /** Tests of processes wait half of the time: a third worker uses what two leave of two cores. */
 const PROCESS_TEST_WORKERS = 3;
+/** Pages in a browser without a graphics card. */
+const BROWSER_TEST_TIMEOUT_MS = 60_000;
 /** A page that installs and builds the project. */
 const PAGE_TEST_TIMEOUT_MS = 600_000;
 /** One file after the other. */
@@ -68,6 +70,19 @@ export default defineConfig({
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
           ...ALONE,
+        },
+      },
+      // Each file has a Chromium of its own.
+      {
+        test: {
+          name: 'dashboard',
+          include: ['test/dashboard/**/*.test.ts'],
+          globalSetup: ['test/dashboard/harness/global-setup.ts'],
+          sequence: { groupOrder: 7 },
+          testTimeout: BROWSER_TEST_TIMEOUT_MS,
+          hookTimeout: BROWSER_TEST_TIMEOUT_MS,
+          retry: REPEATS,
+          maxWorkers: 2,
         },
       },
       // As long as they are asked to: scripts/fuzz.mjs and scripts/soak.mjs say how long.

@@ -1,0 +1,75 @@
+import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
+
+import type { Role } from '../../../src/core/access/roles.js';
+import type { TestDaemon } from '../../support/daemon.js';
+import { WireClient } from '../../support/wire.js';
+import { Faults } from './faults.js';
+
+/** How to open the dashboard. */
+export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'reducedMotion'> {
+  /**
+   * Role of the page.
+   * @default 'admin'
+   */
+  readonly role?: Role;
+  /**
+   * How the page signs in: with a token of its own, by a link of a local program, or not at all.
+   * @default 'token'
+   */
+  readonly signIn?: 'token' | 'link' | 'none';
+  /**
+   * The page after signing in, such as `#/sessions`.
+   * @default '#/'
+   */
+  readonly route?: string;
+}
+
+/** An open dashboard, in a browser context of its own. */
+export interface OpenedDashboard {
+  readonly page: Page;
+  /** Chromium's own protocol, for what Playwright has no method for. */
+  readonly cdp: CDPSession;
+  /** The token that the page has signed in with; undefined without one. */
+  readonly token: string | undefined;
+  /** Faults that the test expects. */
+  readonly faults: Faults;
+}
+
+/** An opened dashboard, and what closes it. */
+interface Opened extends OpenedDashboard {
+  /** Closes the browser context. Throws when something has happened that must not. */
+  readonly close: () => Promise<void>;
+}
+
+let tokens = 0;
+
+/** Opens the dashboard of a daemon. */
+export async function openDashboard(
+  browser: Browser,
+  daemon: TestDaemon,
+  { role = 'admin', signIn = 'token', route = '#/', ...look }: OpenOptions,
+): Promise<Opened> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...look });
+  const faults = new Faults(daemon.url);
+  await faults.watch(context);
+  const page = await context.newPage();
+  const token = signIn === 'token' ? daemon.createToken(role, `page-${process.pid}-${(tokens += 1)}`) : undefined;
+  const fragment = signIn === 'link' ? await linkOf(daemon, role) : token === undefined ? route : `#token=${token}`;
+  await page.goto(`${daemon.url}/${fragment}`);
+  if (signIn !== 'none') {
+    await page.getByRole('navigation').first().waitFor();
+    if (route !== '#/') await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
+  }
+  const close = async () => {
+    await context.close();
+    if (faults.unexpected.length > 0) throw new Error(`the page had faults:\n${faults.unexpected.join('\n')}`);
+  };
+  return { page, cdp: await context.newCDPSession(page), token, faults, close };
+}
+
+/** Makes a link as a local program does; gives its fragment. */
+async function linkOf(daemon: TestDaemon, role: Role): Promise<string> {
+  await using client = await WireClient.connect(daemon.url);
+  const { path } = await client.request('create_dashboard_link', { role });
+  return path.slice(1);
+}
