@@ -1,6 +1,7 @@
 // Imports go one way: core <- engine <- services <- transports <- app <- main. The tools that answer as LLMs do stand beside
 // the services, which know of them by a port alone. The client and the CLI stand outside:
 // the client may use core alone (it runs in a browser), the CLI may use the client, config, core and app.
+// The dashboard is a page in a browser, and uses the client alone.
 // Config, logging and the engine share what src/files does with files; it knows nothing else.
 const layer = (name, from, allowed) => ({
   name,
@@ -34,6 +35,19 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/client/' },
       to: { dependencyTypes: ['core'] },
+    },
+    layer('dashboard-uses-the-client', '^src/dashboard/', ['^src/(core|client|dashboard)/']),
+    {
+      name: 'dashboard-is-browser-safe',
+      severity: 'error',
+      from: { path: '^src/dashboard/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'nobody-imports-the-dashboard',
+      severity: 'error',
+      from: { pathNot: '^src/dashboard/' },
+      to: { path: '^src/dashboard/' },
     },
     layer('doctor-examines-what-runs', '^src/doctor/', ['^src/(core|engine|services|llm|doctor)/']),
     layer('app-knows-no-cli', '^src/app/', ['^src/(core|config|engine|services|llm|transports|logging|doctor|app)/']),

@@ -15,9 +15,9 @@ export default tseslint.config(
     ],
   },
   js.configs.recommended,
-  ...tseslint.configs.strictTypeChecked.map((config) => ({ ...config, files: ['**/*.ts'] })),
+  ...tseslint.configs.strictTypeChecked.map((config) => ({ ...config, files: ['**/*.{ts,tsx}'] })),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
@@ -36,7 +36,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     plugins: { local: { rules: { 'public-docs': publicDocs } } },
     rules: {
       'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
@@ -45,6 +45,11 @@ export default tseslint.config(
       complexity: ['error', 10],
       'local/public-docs': 'error',
     },
+  },
+  {
+    // It has types of its own: those of browsers.
+    files: ['src/dashboard/**'],
+    languageOptions: { parserOptions: { projectService: false, project: './tsconfig.dashboard.json' } },
   },
   {
     files: ['src/**/*.ts'],

@@ -1,4 +1,4 @@
-// Builds dist/: the compiler's output, the shell drivers beside it, and an executable main.js that loads a bundle.
+// Builds dist/: the compiler's output, the shell drivers beside it, the dashboard, and an executable main.js that loads a bundle.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 import { writeCodeCache } from './build/code-cache.mjs';
+import { buildDashboard } from './build/dashboard.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -46,6 +47,7 @@ execFileSync(
 );
 cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/drivers'), { recursive: true });
 await bundle();
+await buildDashboard(join(dist, 'dashboard'));
 writeFileSync(main, LAUNCHER);
 chmodSync(main, 0o755);
 writeFileSync(worker, WORKER_LAUNCHER);

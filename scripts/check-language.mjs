@@ -9,7 +9,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PHRASES = /\b(?:somebody|nobody|whoever|is made of|sees to|seen to|lets? in|anew|by itself|in the eyes of)\b/i;
 
 const findings = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
   .map((entry) => join(entry.parentPath, entry.name))
   .flatMap((path) =>
     readFileSync(path, 'utf8')

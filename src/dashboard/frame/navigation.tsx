@@ -1,0 +1,45 @@
+import type { JSX } from 'preact';
+
+import { Icon } from '../components/icon.js';
+import { pages } from '../pages/pages.js';
+import { hrefOf } from '../router/route.js';
+import type { Page } from '../router/page.js';
+import { useDashboard } from '../state/context.js';
+
+/** The pages. Those that the role may not use stay: they say which role could. */
+export function Navigation(): JSX.Element {
+  const { router } = useDashboard();
+  const { page } = router.route.value;
+  const current = pages.find(({ name }) => name === page);
+  return (
+    <nav class="pages" aria-label="Pages">
+      <ul>
+        {pages
+          .filter(({ parent }) => parent === undefined)
+          .map((entry) => (
+            <Entry key={entry.name} page={entry} isCurrent={entry.name === (current?.parent ?? page)} />
+          ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Entry({ page, isCurrent }: { readonly page: Page; readonly isCurrent: boolean }): JSX.Element {
+  const { access, live } = useDashboard();
+  const isOff = page.needs !== undefined && access.whyNot(page.needs) !== undefined;
+  const waiting = page.name === 'confirmations' ? (live.confirmations.value?.size ?? 0) : 0;
+  return (
+    <li>
+      <a
+        href={hrefOf(page.name)}
+        class={isOff ? 'off' : undefined}
+        aria-current={isCurrent ? 'page' : undefined}
+        title={page.key === undefined ? page.title : `${page.title} (g ${page.key})`}
+      >
+        <Icon name={page.icon} />
+        <span>{page.title}</span>
+        {waiting > 0 ? <span class="count alert">{waiting}</span> : null}
+      </a>
+    </li>
+  );
+}

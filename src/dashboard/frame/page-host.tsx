@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentType, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+import { Empty, Loading, NotAllowed, Problem } from '../components/states.js';
+import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import { pages } from '../pages/pages.js';
+import type { Page, PageProps } from '../router/page.js';
+import { useDashboard } from '../state/context.js';
+
+/** Shows the page that the address names. */
+export function PageHost(): JSX.Element {
+  const { router, access } = useDashboard();
+  const route = router.route.value;
+  const page = pages.find(({ name }) => name === route.page);
+  useEffect(() => {
+    document.title = page ? `${page.title} · shell-adapter` : 'shell-adapter';
+  }, [page]);
+  if (!page) return <UnknownPage />;
+  if (page.needs !== undefined && access.whyNot(page.needs) !== undefined) {
+    return <NotAllowed roles={PERMISSIONS[page.needs]} role={access.info.value?.role ?? ''} />;
+  }
+  return <LoadedPage key={page.name} page={page} segments={route.segments} />;
+}
+
+function LoadedPage({ page, segments }: { readonly page: Page } & PageProps): JSX.Element {
+  const loaded = useSignal<{ readonly Content?: ComponentType<PageProps>; readonly problem?: string }>({});
+  useEffect(() => {
+    page.load().then(
+      (Content) => {
+        loaded.value = { Content };
+      },
+      (error: unknown) => {
+        loaded.value = { problem: String(error) };
+      },
+    );
+  }, [page]);
+  const { Content, problem } = loaded.value;
+  if (Content) return <Content segments={segments} />;
+  if (problem === undefined) return <Loading what={page.title} />;
+  return (
+    <Problem title="This page could not be loaded">
+      The daemon may have been updated since you opened the dashboard. <a href=".">Load it again</a>. ({problem})
+    </Problem>
+  );
+}
+
+const UnknownPage = (): JSX.Element => (
+  <Empty title="There is no such page">
+    The address may be of another version. <a href="#/overview">Go to the overview</a>
+  </Empty>
+);

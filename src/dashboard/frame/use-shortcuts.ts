@@ -1,0 +1,69 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+import { pages } from '../pages/pages.js';
+import { hrefOf } from '../router/route.js';
+import type { Router } from '../router/router.js';
+import { useDashboard } from '../state/context.js';
+import { type Shortcut, Shortcuts } from './shortcuts.js';
+
+/** Rows that `j` and `k` visit: the links that open them. */
+const ROWS = 'main [data-row]';
+const SEARCH = 'main input[type="search"]';
+
+/** Acts on the keys of the dashboard. Returns whether their list is open. */
+export function useShortcuts(): Signal<boolean> {
+  const { router } = useDashboard();
+  const isHelpOpen = useSignal(false);
+  useEffect(() => {
+    const shortcuts = new Shortcuts();
+    const onKey = (event: KeyboardEvent) => {
+      const { key, timeStamp: at } = event;
+      const isModified = event.ctrlKey || event.altKey || event.metaKey;
+      const shortcut = event.defaultPrevented
+        ? undefined
+        : shortcuts.press({ key, isModified, isTyping: isTyping(event.target), at });
+      if (!shortcut || document.querySelector('dialog[open]')) return;
+      if (shortcut.kind === 'help') isHelpOpen.value = true;
+      else act(shortcut, router);
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  return isHelpOpen;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
+}
+
+function act(shortcut: Shortcut, router: Router): void {
+  if (shortcut.kind === 'page') {
+    const page = pages.find(({ key }) => key === shortcut.key);
+    if (page) router.go(hrefOf(page.name));
+  } else if (shortcut.kind === 'search') {
+    document.querySelector<HTMLElement>(SEARCH)?.focus();
+  } else if (shortcut.kind === 'back') {
+    goUp(router);
+  } else {
+    visitRow(shortcut.kind === 'next' ? 1 : -1);
+  }
+}
+
+/** Goes from something on a page to the page, and from a page of its own to that above. */
+function goUp(router: Router): void {
+  const { page, segments } = router.route.peek();
+  const parent = pages.find(({ name }) => name === page)?.parent;
+  if (segments.length > 1) router.go(hrefOf(page, segments.slice(0, -1)));
+  else if (parent !== undefined) router.go(hrefOf(parent));
+  else if (segments.length > 0) router.go(hrefOf(page));
+}
+
+function visitRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
+  const current = rows.findIndex((row) => row === document.activeElement);
+  const next = current === -1 ? rows[step === 1 ? 0 : rows.length - 1] : rows[current + step];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,27 @@
+import { render } from 'preact';
+
+import { App } from './frame/app.js';
+import { takeCredentials } from './state/credentials.js';
+import { Dashboard } from './state/dashboard.js';
+import { unregisterServiceWorkers } from './state/service-workers.js';
+import { DashboardContext } from './state/context.js';
+
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/components.css';
+import './styles/frame.css';
+
+// First of all: a token or code must not stay in the address and in the history.
+const credentials = takeCredentials();
+const root = document.getElementById('app');
+
+if (root && !(await unregisterServiceWorkers())) {
+  const dashboard = new Dashboard();
+  render(
+    <DashboardContext.Provider value={dashboard}>
+      <App />
+    </DashboardContext.Provider>,
+    root,
+  );
+  void dashboard.connection.start(credentials);
+}

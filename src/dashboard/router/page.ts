@@ -1,0 +1,50 @@
+import type { ComponentType } from 'preact';
+
+import type { RequestName } from '../../client/index.js';
+
+/** Names of the icons in `components/icon.tsx`. */
+export type IconName =
+  | 'overview'
+  | 'session'
+  | 'confirmations'
+  | 'checkpoints'
+  | 'audit'
+  | 'tokens'
+  | 'policy'
+  | 'doctor'
+  | 'recordings'
+  | 'search'
+  | 'close'
+  | 'copy'
+  | 'sun'
+  | 'moon'
+  | 'warning'
+  | 'download'
+  | 'play'
+  | 'stop'
+  | 'keyboard'
+  | 'signOut'
+  | 'eye'
+  | 'chevron';
+
+/** What a page gets. */
+export interface PageProps {
+  /** The segments of the path after the name of the page. */
+  readonly segments: readonly string[];
+}
+
+/** A page of the dashboard, as `pages/pages.ts` lists it. */
+export interface Page {
+  /** First segment of its path. */
+  readonly name: string;
+  readonly title: string;
+  readonly icon: IconName;
+  /** Key that opens it, after `g`; undefined for a page that is reached from others. */
+  readonly key?: string;
+  /** The page to which it belongs in the navigation, if it is not there itself. */
+  readonly parent?: string;
+  /** The request without which the page is of no use: a role that may not make it is told which one could. */
+  readonly needs?: RequestName;
+  /** Loads its code. */
+  readonly load: () => Promise<ComponentType<PageProps>>;
+}
