@@ -27,11 +27,16 @@ const SHEET_ELEMENT = `function __sheetElement(owner) {
 
 /** The plugin. It fails the build unless it finds exactly what xterm.js 6.0.0 contains. */
 export function constructedStyleSheets() {
+  let isPatched = false;
   return {
     name: 'xterm-style-sheets',
     transform(code, id) {
       if (!id.endsWith('/@xterm/xterm/lib/xterm.mjs')) return undefined;
+      isPatched = true;
       return { code: SHEET_ELEMENT + patchXterm(code), map: null };
+    },
+    generateBundle() {
+      if (!isPatched) throw new Error('xterm.mjs was not patched: has its path changed?');
     },
   };
 }

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { Empty, Loading } from '../../components/states.js';
 import type { PageProps } from '../../router/page.js';
 import { useDashboard } from '../../state/context.js';
+import { TerminalView } from './terminal/terminal-view.js';
 
 /** One session. */
 export function Session({ segments: [id = ''] }: PageProps): JSX.Element {
@@ -14,7 +15,7 @@ export function Session({ segments: [id = ''] }: PageProps): JSX.Element {
   return (
     <>
       <h1>{session.label ?? id}</h1>
-      <p class="muted">{session.working_directory}</p>
+      <TerminalView session={session} />
     </>
   );
 }

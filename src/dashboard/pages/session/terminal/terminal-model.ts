@@ -1,0 +1,131 @@
+import { type Signal, signal } from '@preact/signals';
+
+import { ClientError } from '../../../../client/index.js';
+import { hrefOf } from '../../../router/route.js';
+import type { Dashboard } from '../../../state/dashboard.js';
+import { InputQueue } from './input-queue.js';
+import { ScreenFeed } from './screen-feed.js';
+import { SessionWatcher } from './session-watcher.js';
+import { TextLog } from './text-log.js';
+import type { ScreenListener, TerminalScreen } from './terminal-screen.js';
+
+/** Most output that waits to be shown, in bytes. */
+const MAX_WAITING_BYTES = 256 * 1024;
+
+/** The terminal of one session: what is shown, and what is typed. */
+export class TerminalModel implements Disposable {
+  readonly isFollowing = signal(true);
+  readonly isTyping = signal(false);
+  /** Prompt of the command that waits for input; undefined while none does. */
+  readonly prompt: Signal<string | undefined> = signal(undefined);
+  /** What went wrong, for people; empty for nothing. */
+  readonly problem = signal('');
+  /** A text of several lines that was pasted, and is typed once it is confirmed. */
+  readonly pasted: Signal<string | undefined> = signal(undefined);
+  /** Rises with each change of the log. */
+  readonly shown = signal(0);
+  readonly screen: Signal<TerminalScreen | undefined> = signal(undefined);
+  readonly log = new TextLog();
+  readonly #dashboard: Dashboard;
+  readonly #sessionId: string;
+  readonly #feed = new ScreenFeed(MAX_WAITING_BYTES);
+  readonly #watcher: SessionWatcher;
+  readonly #keys: InputQueue;
+  #isDisposed = false;
+
+  constructor(dashboard: Dashboard, sessionId: string) {
+    this.#dashboard = dashboard;
+    this.#sessionId = sessionId;
+    const { client } = dashboard.connection;
+    this.#watcher = new SessionWatcher({
+      client,
+      sessionId,
+      feed: this.#feed,
+      find: (id) => dashboard.live.commands.peek()?.get(id),
+      onFed: () => this.screen.peek()?.pump(),
+      onPrompt: (prompt) => {
+        this.prompt.value = prompt;
+      },
+    });
+    this.#keys = new InputQueue(
+      // The answer has no time limit: a person may have to confirm it.
+      (data) => client.request('send_input', { session_id: sessionId, data }, { timeoutMs: Infinity }).then(refuse),
+      this.#onProblem,
+    );
+  }
+
+  /** Loads the terminal into an element, and begins to observe the session. */
+  async start(element: HTMLElement): Promise<void> {
+    const { TerminalScreen } = await import('./terminal-screen.js');
+    if (this.#isDisposed) return;
+    const source = { feed: this.#feed, isTty: (id: string) => this.#watcher.isTty(id) };
+    const screen = new TerminalScreen(element, source, this.#listener());
+    screen.isDark = this.#dashboard.theme.isDark;
+    this.screen.value = screen;
+    await this.#watcher.start().catch(this.#onProblem);
+  }
+
+  /** Sends keys. */
+  type(data: string): void {
+    this.problem.value = '';
+    this.#keys.type(data);
+  }
+
+  /** Switches typing on or off. */
+  setTyping(isTyping: boolean): void {
+    const screen = this.screen.peek();
+    if (!screen) return;
+    this.isTyping.value = isTyping;
+    screen.isTyping = isTyping;
+    if (isTyping) screen.focus();
+  }
+
+  /** Types a text that was pasted, if it is confirmed. */
+  answerPaste(isConfirmed: boolean): void {
+    const text = this.pasted.peek();
+    this.pasted.value = undefined;
+    const screen = this.screen.peek();
+    if (isConfirmed && text !== undefined) screen?.paste(text);
+    screen?.focus();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    this.#watcher.stop();
+    this.screen.peek()?.[Symbol.dispose]();
+    this.screen.value = undefined;
+  }
+
+  #listener(): ScreenListener {
+    return {
+      onKeys: (data) => {
+        this.type(data);
+      },
+      onFollowing: (isFollowing) => {
+        this.isFollowing.value = isFollowing;
+      },
+      onGap: ({ commandId, stream, offset }) => {
+        const query = { view: 'timeline', command: commandId, stream, offset: String(offset) };
+        this.#dashboard.router.go(hrefOf('sessions', [this.#sessionId], query));
+      },
+      onLeave: () => {
+        document.querySelector<HTMLElement>('.terminal-tools button')?.focus();
+      },
+      onShown: (piece) => {
+        this.log.add(piece);
+        this.shown.value += 1;
+      },
+    };
+  }
+
+  readonly #onProblem = (error: unknown): void => {
+    this.problem.value = error instanceof ClientError ? `${error.message} (${error.code})` : String(error);
+  };
+}
+
+/** Answers about input are no errors when the input has to be confirmed first: here they are. */
+function refuse(answer: { readonly status?: string | undefined; readonly reasons?: string[] | undefined }): void {
+  if (answer.status !== 'confirmation_required') return;
+  const why = (answer.reasons ?? []).join('; ');
+  throw new Error(`Nothing was typed: it has to be confirmed first, on the page Confirmations. ${why}`);
+}

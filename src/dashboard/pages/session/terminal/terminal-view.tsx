@@ -1,0 +1,99 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+
+import type { SessionInfo } from '../../../../client/index.js';
+import { Button } from '../../../components/button.js';
+import { Dialog } from '../../../components/dialog.js';
+import { countOf } from '../../../format/words.js';
+import { useDashboard } from '../../../state/context.js';
+import { TerminalModel } from './terminal-model.js';
+import { TerminalTools } from './terminal-tools.js';
+import { TextView } from './text-view.js';
+import { useTerminalSize } from './use-terminal-size.js';
+
+import './terminal.css';
+
+/** The terminal of a session. */
+export function TerminalView({ session }: { readonly session: SessionInfo }): JSX.Element {
+  const dashboard = useDashboard();
+  const { session_id: id } = session;
+  const model = useMemo(() => new TerminalModel(dashboard, id), [id]);
+  const element = useRef<HTMLDivElement>(null);
+  const isText = useSignal(false);
+  useEffect(() => {
+    if (element.current) void model.start(element.current);
+    return () => model[Symbol.dispose]();
+  }, [model]);
+  useTerminalSize(model, session, element);
+  const { isDark } = dashboard.theme;
+  const screen = model.screen.value;
+  useEffect(() => {
+    if (screen) screen.isDark = isDark;
+  }, [screen, isDark]);
+  return (
+    <section class="panel terminal-panel" aria-label="Terminal">
+      <TerminalTools model={model} session={session} isText={isText} />
+      <TerminalStatus model={model} />
+      <div class="terminal-frame" hidden={isText.value} onPasteCapture={(event) => onPaste(event, model)}>
+        <div ref={element} class="terminal" />
+      </div>
+      {isText.value ? <TextView model={model} /> : null}
+      {model.pasted.value === undefined ? null : <PasteQuestion model={model} text={model.pasted.value} />}
+    </section>
+  );
+}
+
+/** What waits, and what went wrong. */
+function TerminalStatus({ model }: { readonly model: TerminalModel }): JSX.Element | null {
+  const problem = model.problem.value;
+  const prompt = model.prompt.value;
+  if (problem !== '') {
+    return (
+      <p class="terminal-status bad" role="alert">
+        {problem}
+      </p>
+    );
+  }
+  if (prompt === undefined) return null;
+  const hint = model.isTyping.value ? '' : ' Press Type to answer.';
+  return (
+    <p class="terminal-status warn" role="status">
+      {prompt.trim() === '' ? 'The command waits for input.' : `The command waits for input: ${prompt}`}
+      {hint}
+    </p>
+  );
+}
+
+/** A paste of several lines runs several commands: it is asked for first. */
+function onPaste(event: ClipboardEvent, model: TerminalModel): void {
+  const text = event.clipboardData?.getData('text/plain') ?? '';
+  if (!model.isTyping.peek() || !/[\r\n]/.test(text.trim())) return;
+  event.preventDefault();
+  event.stopPropagation();
+  model.pasted.value = text;
+}
+
+function PasteQuestion({ model, text }: { readonly model: TerminalModel; readonly text: string }): JSX.Element {
+  const answer = (isConfirmed: boolean) => {
+    model.answerPaste(isConfirmed);
+  };
+  const lines = text.trim().split(/\r\n|\r|\n/).length;
+  return (
+    <Dialog
+      title={`Paste ${countOf(lines, 'line')}?`}
+      onClose={() => answer(false)}
+      actions={
+        <>
+          <Button onPress={() => answer(false)}>Cancel</Button>
+          <Button tone="primary" onPress={() => answer(true)}>
+            Paste
+          </Button>
+        </>
+      }
+    >
+      <p>A program may run each line at once.</p>
+      <pre class="pasted">{text}</pre>
+    </Dialog>
+  );
+}
