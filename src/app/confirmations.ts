@@ -51,6 +51,7 @@ export function buildConfirmations(
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
     approvals,
+    diffBaseFor: (viewer) => checkpoints.newestFor(viewer),
     isActive: (principal) => access.isActive(principal),
     observe: (record) => {
       observer(record);

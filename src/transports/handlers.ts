@@ -3,7 +3,6 @@ import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
 import { rememberedInfoOf } from '../services/approvals/rendered-approval.js';
 import { describeAccess } from '../services/access/describe-access.js';
-import { infoOf } from '../services/confirmations/wire.js';
 import type { Services } from '../services/services.js';
 
 /** Handler of one kind of request. The request has been parsed, and the caller's role allows it. */
@@ -38,9 +37,12 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
   send_input: ({ commands }, request, caller) => commands.sendInput(request, caller),
   confirm_command: ({ commands }, request, caller) => commands.confirm(request, caller),
-  list_confirmations: ({ confirmations }, _request, { principal }) => ({
-    confirmations: confirmations.seenBy(principal).map((confirmation) => infoOf(confirmation, principal)),
-  }),
+  list_confirmations: async ({ confirmations, checkpoints }, _request, { principal }) => {
+    if (confirmations.seenBy(principal).length > 0) await checkpoints.of(principal).newest.load();
+    return {
+      confirmations: confirmations.seenBy(principal).map((open) => confirmations.describe(open, principal)),
+    };
+  },
   list_remembered_approvals: ({ approvals }, _request, { principal }) => ({
     approvals: approvals.seenBy(principal).map(rememberedInfoOf),
     problem: approvals.problem ?? null,

@@ -29,6 +29,7 @@ import { findProgram } from '../../engine/shells/list.js';
 import { outputLimitsOf } from '../registry/command-limits.js';
 import { styleOf } from '../registry/command-record.js';
 import { workspacePaths } from './workspace-paths.js';
+import { NewestCheckpoints } from './newest-checkpoints.js';
 
 /** Maximum number of waiting or running requests: each takes time in proportion to the files of the workspace. */
 const MAX_WAITING = 32;
@@ -65,6 +66,8 @@ export class Checkpoints {
   /** The workspace with symbolic links resolved; it may be deleted later. */
   readonly #realWorkspace: string;
   readonly #store: string;
+  /** The newest ones, for those that only want to know what to compare with. */
+  readonly newest = new NewestCheckpoints(() => this.#run({ kind: 'list', scope: null }));
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -160,6 +163,7 @@ export class Checkpoints {
       removed: removed.count,
       undo: undoCheckpoint.id,
     });
+    this.newest.note({ id: undoCheckpoint.id, owner: principal.id });
     this.#tidyIf(undoCheckpoint);
     return {
       checkpoint_id: id,
@@ -178,6 +182,7 @@ export class Checkpoints {
     const saved = await this.#inTurn({ kind: 'save', id: newId(), label, reason, owner });
     const { id, files, bytes, skipped } = saved;
     this.#options.log.info('the workspace was saved', { checkpoint: id, files, bytes, skipped: skipped.count });
+    this.newest.note({ id, owner });
     this.#tidyIf(saved);
     return saved;
   }

@@ -27,6 +27,16 @@ export class WorkspaceCheckpoints {
     return this.#for(this.#options.executions.of(principal));
   }
 
+  /** The newest checkpoint that a principal may compare with, as far as it is known; null if none is. */
+  newestFor(principal: Principal): string | null {
+    try {
+      return this.of(principal).newest.of(principal);
+    } catch {
+      // A user that was not prepared has made no request yet.
+      return null;
+    }
+  }
+
   #for(execution: Execution): Checkpoints {
     let checkpoints = this.#known.get(execution);
     if (!checkpoints) this.#known.set(execution, (checkpoints = this.#options.build(execution)));

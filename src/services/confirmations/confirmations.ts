@@ -5,6 +5,7 @@ import type { ConfirmationObserver, ConfirmationOutcome, ConfirmationRecord } fr
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import { AdapterError } from '../../core/errors.js';
 import { confirmationIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/command.js';
 import { randomBytes } from '../../engine/system/random.js';
@@ -48,6 +49,8 @@ export interface ConfirmationsOptions {
   readonly reviewer: () => Reviewer | undefined;
   readonly save: SaveBefore;
   readonly approvals: RememberedApprovals;
+  /** The newest checkpoint that a principal may see, as far as it is known. */
+  readonly diffBaseFor: (viewer: Principal) => string | null;
   /** True while a principal's token is valid: a principal without a connection is not notified when it ends. */
   readonly isActive: (principal: Principal) => boolean;
   readonly observe: ConfirmationObserver;
@@ -98,9 +101,8 @@ export class Confirmations implements AsyncDisposable {
       clearTimeout(timer);
     });
     this.#note(confirmation, 'asked', { by: principal, justification: '' });
-    for (const caller of this.#audienceOf(confirmation)) {
-      caller.sink?.send('confirmation_required', infoOf(confirmation, caller.principal));
-    }
+    for (const { principal: viewer, sink } of this.#audienceOf(confirmation))
+      sink?.send('confirmation_required', this.describe(confirmation, viewer));
     if (mode === 'llm') void this.#review(confirmation);
     return confirmation;
   }
@@ -130,6 +132,10 @@ export class Confirmations implements AsyncDisposable {
   seenBy(principal: Principal): Confirmation[] {
     return [...this.#open.values()].filter((confirmation) => isVisible(confirmation, principal));
   }
+
+  /** Describes a confirmation to a principal. */
+  readonly describe = (confirmation: Confirmation, viewer: Principal): ConfirmationInfo =>
+    infoOf(confirmation, viewer, this.#options.diffBaseFor(viewer));
 
   /**
    * Makes a decision; returns the result of the approved action, or undefined after a rejection. A client may always

@@ -45,8 +45,11 @@ export function renderConfirmation(confirmation: Confirmation): ConfirmedAnswer 
   };
 }
 
-/** Renders everything that a decider has to see. */
-export function infoOf(confirmation: Confirmation, viewer: Principal): ConfirmationInfo {
+/**
+ * Renders everything that a decider has to see.
+ * @param diffBase the newest checkpoint that the viewer may see
+ */
+export function infoOf(confirmation: Confirmation, viewer: Principal, diffBase: string | null): ConfirmationInfo {
   const { action, requester, requestedAt } = confirmation;
   const { command, args, env, stdin } = action.request;
   return {
@@ -64,7 +67,7 @@ export function infoOf(confirmation: Confirmation, viewer: Principal): Confirmat
     requested_at: requestedAt.toISOString(),
     may_decide: mayDecide(confirmation, viewer),
     server_time: new Date().toISOString(),
-    diff_base: null,
+    diff_base: diffBase,
   };
 }
 

@@ -1,14 +1,13 @@
 import type { Confirmations } from '../confirmations/confirmations.js';
-import { infoOf } from '../confirmations/wire.js';
 import type { HostMonitor } from '../machine/host-monitor.js';
 import type { LlmCallsPort } from '../ports/llm-calls-port.js';
 import { type Feed, limited, type Source, type Subscriber } from './source.js';
 
 /** The open confirmations at the beginning: later ones are sent to every client concerned. */
 export class ConfirmationSource implements Source {
-  readonly #confirmations: Pick<Confirmations, 'seenBy'>;
+  readonly #confirmations: Pick<Confirmations, 'seenBy' | 'describe'>;
 
-  constructor(confirmations: Pick<Confirmations, 'seenBy'>) {
+  constructor(confirmations: Pick<Confirmations, 'seenBy' | 'describe'>) {
     this.#confirmations = confirmations;
   }
 
@@ -18,7 +17,7 @@ export class ConfirmationSource implements Source {
       if (!isFirst) return;
       isFirst = false;
       for (const confirmation of this.#confirmations.seenBy(principal)) {
-        sink.send('confirmation_required', infoOf(confirmation, principal));
+        sink.send('confirmation_required', this.#confirmations.describe(confirmation, principal));
       }
     };
   }

@@ -126,6 +126,10 @@ describe('a command that has to be confirmed', () => {
         kind: 'command',
       }),
     );
+    const [before] = await listed();
+    expect(Date.parse(before!.expires_at)).toBeGreaterThan(Date.parse(before!.server_time));
+    const { checkpoint_id: saved } = await client.request('checkpoint_workspace', {});
+    expect((await listed())[0]?.diff_base).toBe(saved);
     await approve(stopped, { decision: 'reject' });
     expect((await listed()).filter(({ command_id }) => command_id === 'listed')).toEqual([]);
   });
@@ -143,6 +147,13 @@ describe('a command that has to be confirmed', () => {
       confirmation_id: first.confirmation_id,
     });
     expect((await approve(first)).command_id).toBe('again');
+    const { commands } = await client.request('list_commands', { limit: 1 });
+    expect(commands[0]).toMatchObject({
+      command_id: 'again',
+      class: 'destructive',
+      confirmation_id: first.confirmation_id,
+      checkpoint_id: expect.any(String) as string,
+    });
     expect((await client.run('rm -f x', undefined, request)).status).toBe('completed');
   });
 

@@ -60,6 +60,7 @@ export class Fixture {
         observe: () => undefined,
         log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
       }),
+      diffBaseFor: () => null,
       isActive: ({ id }) => !this.ended.has(id),
       observe: (record) => this.steps.push(record),
     });
