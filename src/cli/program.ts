@@ -20,6 +20,9 @@ import { mcpSubcommand } from './models/mcp.js';
 import { metadataSubcommand } from './daemon/metadata.js';
 import { openSubcommand } from './sessions/open.js';
 import { protocolSubcommand } from './models/protocol.js';
+import { recordSubcommand } from './recordings/record.js';
+import { recordingsSubcommand } from './recordings/recordings.js';
+import { replaySubcommand } from './recordings/replay.js';
 import { restoreSubcommand } from './checkpoints/restore.js';
 import { serveSubcommand } from './daemon/serve.js';
 import { sessionsSubcommand } from './sessions/sessions.js';
@@ -44,6 +47,9 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   sessionsSubcommand,
   attachSubcommand,
   closeSubcommand,
+  recordSubcommand,
+  recordingsSubcommand,
+  replaySubcommand,
   checkpointSubcommand,
   diffSubcommand,
   restoreSubcommand,

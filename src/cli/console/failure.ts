@@ -48,6 +48,7 @@ const HINTS: Partial<Record<ClientErrorCode, string | ((commandLine: CommandLine
   SESSION_NOT_FOUND: (commandLine) => `\`${commandLine('sessions')}\` lists the sessions that are open.`,
   SESSION_LIMIT: (commandLine) =>
     `\`${commandLine('sessions')}\` lists them, \`${commandLine('close ID')}\` ends one. The limit is max_sessions.`,
+  RECORDING_NOT_FOUND: (commandLine) => `\`${commandLine('recordings')}\` lists the recordings.`,
   CHECKPOINT_NOT_FOUND: (commandLine) => `\`${commandLine('checkpoint --list')}\` lists the checkpoints.`,
   CHECKPOINT_TOO_LARGE: 'Raise the limit in the configuration, or take something out of the workspace.',
   CONFIRMATION_NOT_FOUND: (commandLine) => `\`${commandLine('confirm')}\` lists what waits for a confirmation.`,

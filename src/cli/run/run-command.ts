@@ -1,25 +1,24 @@
-import { constants } from 'node:os';
 import { resolve } from 'node:path';
 
-import {
-  type AdapterClient,
-  type ClientCommand,
-  type ClientSession,
-  type CommandResult,
-  ConfirmationRequiredError,
-  type ExecuteOptions,
-} from '../../client/index.js';
-import { hasCode } from '../../client/contract/errors.js';
+import type { AdapterClient, CommandResult } from '../../client/index.js';
 import { randomCommandId } from '../../client/runtime/random-id.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type Outcome, runOrAsk } from '../confirmations/prompt.js';
 import { CommandSignals } from './command-signals.js';
-import { openTerminal } from '../terminal/command-terminal.js';
 import { commandLineFor } from '../console/command-line.js';
 import type { Context } from '../console/context.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { showHints } from './exec-hints.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
+import {
+  type ExecuteRequest,
+  follow,
+  LEFT_EXIT_CODE,
+  reportCancelled,
+  runOnTerminal,
+  type TerminalRun,
+  whenBroken,
+} from './run-on-terminal.js';
 import { type CommandInput, readInput } from './streamed-input.js';
 import { onOneLine, paint } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
@@ -38,14 +37,6 @@ export interface ExecOptions extends DaemonOptions {
   readonly json?: boolean;
 }
 
-/** Exit code when the reader of the output has closed the pipe: 128 + SIGPIPE. */
-const BROKEN_PIPE_EXIT_CODE = 128 + constants.signals.SIGPIPE;
-/** Exit code when a person leaves the command or its confirmation: 128 + SIGINT, as for Ctrl-C. */
-const LEFT_EXIT_CODE = 128 + constants.signals.SIGINT;
-
-/** Runs commands: the client, or a session. */
-type Runner = Pick<AdapterClient | ClientSession, 'execute'>;
-
 /**
  * Runs a command and forwards everything: input, output, signals, exit code.
  * @throws CommandLineError, ConfigurationError, ClientError
@@ -60,7 +51,7 @@ export async function runCommand(
   const outcome = await withDaemon(options, context, async (client) => {
     const input = options.stdin && !context.stdin.isTTY ? await readInput(context, client, words, options) : undefined;
     const request = requestOf(context, words, { ...options, input });
-    if (isInteractive) return runOnTerminal(context, client, { session: options.session, signals, request });
+    if (isInteractive) return runInteractively(context, client, { session: options.session, signals, request });
     const hints = await showHints(context, client, { ...options, words, commandId: request[1].commandId });
     try {
       const runner = options.session === undefined ? client : await client.attachSession(options.session);
@@ -75,17 +66,11 @@ export async function runCommand(
   else await conclude(context, outcome, options);
 }
 
-type ExecuteRequest = [command: string, options: ExecuteOptions & { readonly commandId: string }];
-
 function requestOf(
   { cwd, stdout }: Context,
   [first, ...rest]: readonly [string, ...string[]],
   options: ExecOptions & { readonly input: CommandInput | undefined },
 ): ExecuteRequest {
-  const gone = new AbortController();
-  void stdout.broken.then(() => {
-    gone.abort(new BrokenOutput());
-  });
   const { env, timeout, tty, sandbox, json } = options;
   return [
     first,
@@ -101,77 +86,21 @@ function requestOf(
       stream: json !== true,
       // The output is streamed: the result need not contain it again.
       output: json === true ? undefined : { maxSize: 0 },
-      signal: gone.signal,
+      signal: whenBroken(stdout),
     },
   ];
 }
 
-/** Standard output has no reader: the command is ended, without an error message. */
-class BrokenOutput extends Error {}
-
-/** How a running command is followed. */
-interface FollowOptions {
-  /** Output is not forwarded. */
-  readonly isQuiet: boolean;
-  readonly signals: CommandSignals;
-  /** Resolves when output may be written. */
-  readonly whenFree?: () => Promise<void>;
-}
-
-/** Forwards the output while the command runs. */
-async function follow(
-  { stdout, stderr }: Context,
-  command: ClientCommand,
-  { isQuiet, signals, whenFree }: FollowOptions,
-): Promise<Outcome> {
-  signals.sendTo(command);
-  try {
-    if (!isQuiet) {
-      for await (const { stream, data } of command) {
-        await whenFree?.();
-        await (stream === 'stdout' ? stdout : stderr).write(data);
-      }
-    }
-    return await command;
-  } catch (error) {
-    if (error instanceof BrokenOutput) return BROKEN_PIPE_EXIT_CODE;
-    if (error instanceof ConfirmationRequiredError && error.result) return error.result;
-    throw error;
-  }
-}
-
-/** Returns the exit code of a command whose confirmation was withdrawn. Throws other errors again. */
-async function reportCancelled({ stderr }: Context, error: unknown): Promise<number> {
-  if (!hasCode(error, 'COMMAND_DENIED') || error.details?.['outcome'] !== 'withdrawn') throw error;
-  await stderr.write('shell-adapter: cancelled: the command was not run\n');
-  return LEFT_EXIT_CODE;
-}
-
-/** A command that runs with this terminal. */
-interface TerminalRun {
-  /** Id of a session; a new one by default. */
-  readonly session: string | undefined;
-  readonly signals: CommandSignals;
-  readonly request: ExecuteRequest;
-}
-
 /** Runs the command with this terminal: in a new session, unless one is named. */
-async function runOnTerminal(
+async function runInteractively(
   context: Context,
   client: AdapterClient,
-  { session: id, signals, request }: TerminalRun,
+  { session: id, ...run }: TerminalRun & { readonly session: string | undefined },
 ): Promise<Outcome> {
   const { columns: cols, rows } = context.stdout.size ?? {};
   const session = id === undefined ? await client.openSession({ cols, rows }) : await client.attachSession(id);
-  const runner: Runner = session;
-  const start = async () => {
-    const command = runner.execute(...request);
-    await using terminal = openTerminal(context, { client, session, command });
-    const followed = follow(context, command, { isQuiet: false, signals, whenFree: terminal.whenFree });
-    return await Promise.race([followed, terminal.closed.then(() => LEFT_EXIT_CODE)]);
-  };
   try {
-    return await runOrAsk(context, client, start, LEFT_EXIT_CODE);
+    return await runOnTerminal(context, client, session, run);
   } finally {
     if (id === undefined) await session.close();
   }

@@ -6,6 +6,7 @@ import { TerminalText } from '../../core/recording/terminal-text.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { Command } from '../../engine/command/command.js';
 import type { RecordingWriter } from '../../engine/recording/recording-writer.js';
+import { quote } from '../../engine/shells/shell.js';
 import type { Session } from '../../engine/session/session.js';
 import type { SessionTap } from '../../engine/session/session-options.js';
 import { TypedInput } from './typed-input.js';
@@ -47,7 +48,7 @@ export class SessionRecorder implements SessionTap {
   onStarted(command: Command): void {
     if (this.#seen.has(command) || !this.#writer.isOpen) return;
     this.#seen.add(command);
-    const text = this.#secrets.text(command.shellText);
+    const text = this.#secrets.text(textOf(command));
     this.#writer.add('m', markerLabel(text));
     this.#show((this.#isAtLineStart ? '' : '\r\n') + promptLine(text));
     for (const stream of STREAMS) this.#follow(command, stream);
@@ -150,3 +151,11 @@ export class SessionRecorder implements SessionTap {
  * for a program that waits for the text, since what is typed ahead may be for one that switches the echo off.
  */
 const mayShow = (session: Session, { spec }: Command): boolean => spec.tty || session.isAwaitingInput;
+
+/** Words that mean the same without quotes. */
+const PLAIN = /^[\w@%+=:,./-]+$/u;
+
+/** A command as a person would type it. */
+function textOf({ spec: { command, args } }: Command): string {
+  return args ? [command, ...args].map((word) => (PLAIN.test(word) ? word : quote(word))).join(' ') : command;
+}

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { parseCast } from '../../../src/core/recording/asciicast.js';
+import { TestDaemon } from '../../support/daemon.js';
+import { CliTerminal, makeFolder, runCli, urlVariable } from '../cli/support.js';
+import { dataOf } from './support.js';
+
+let daemon: TestDaemon;
+beforeAll(async () => {
+  daemon = await TestDaemon.start();
+});
+afterAll(async () => {
+  await daemon[Symbol.asyncDispose]();
+});
+
+const cli = (args: readonly string[]) => runCli(args, { env: urlVariable(daemon), cwd: daemon.directory });
+
+describe('the command line', () => {
+  it('records a shell, and lists, plays, saves and deletes the recording', async () => {
+    const file = join(daemon.directory, 'deploy.cast');
+    const env = { ...urlVariable(daemon), PS1: 'ready> ' };
+    await using terminal = new CliTerminal(['record', '--shell', 'sh', '--title', 'how to', file], { env });
+    await terminal.until(/[#$>] $/u);
+    terminal.type("printf 'a%sb\\n' - ; read -r x\r");
+    await terminal.until(/a-b/u);
+    terminal.type('shown\r');
+    terminal.type('stty -echo; printf "a%sc\\n" -; read -r x; stty echo; printf "a%sd\\n" -\r');
+    await terminal.until(/a-c/u);
+    terminal.type('hunter2-hidden\r');
+    await terminal.until(/a-d/u);
+    terminal.type('exit 3\r');
+    expect(await terminal.ended).toBe(3);
+    const [id = ''] = /recording_[\w-]{22}/u.exec(terminal.output) ?? [];
+    expect(terminal.output).toContain(`saved to ${file}`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toContain('hunter2');
+    expect(dataOf(parseCast(text), 'i')).toContain('***');
+    expect(parseCast(text).header).toMatchObject({ title: 'how to', width: 100, height: 30 });
+
+    expect((await cli(['recordings', '--save', id])).stdout).toBe(text);
+    expect((await cli(['recordings'])).stdout).toMatch(new RegExp(`^${id}  local  .*  complete  how to$`, 'mu'));
+    for (const source of [id, file]) {
+      const played = await cli(['replay', source, '--speed', '1000', '--idle', '0']);
+      expect(played).toMatchObject({ code: 0, stdout: dataOf(parseCast(text), 'o') });
+    }
+    await using player = new CliTerminal(['replay', file, '--speed', '0.01'], { env });
+    await player.until(/sh -i/u);
+    player.type('q');
+    expect(await player.ended).toBe(0);
+
+    expect(await cli(['recordings', '--delete', id])).toMatchObject({ code: 2 });
+    expect(await cli(['recordings', '--delete', id, '--yes'])).toMatchObject({ code: 0, stdout: `deleted ${id}\n` });
+    expect((await cli(['recordings', '--json'])).stdout).toContain('"recordings": []');
+    const gone = await cli(['replay', id]);
+    expect(gone).toMatchObject({ code: 1 });
+    expect(gone.stderr).toContain(`there is no recording ${id}`);
+  });
+
+  it('says what was wrong, and what would be right', async () => {
+    using folder = makeFolder();
+    const file = join(folder.path, 'missing.cast');
+    const [missing, wrong, noTerminal] = await Promise.all([
+      cli(['replay', file]),
+      cli(['replay', join(daemon.directory, 'config.yaml')]),
+      cli(['record', file]),
+    ]);
+    expect(missing.stderr).toContain('neither the id of a recording nor a file');
+    expect(wrong.stderr).toContain('line 1 is not the header of an asciicast file of version 2');
+    expect(noTerminal).toMatchObject({ code: 2 });
+    expect(noTerminal.stderr).toContain('record needs a terminal');
+    expect(existsSync(file)).toBe(false);
+  });
+});
