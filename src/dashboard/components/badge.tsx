@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 
-/** What a colour stands for. The text says it too. */
-export type Tone = 'neutral' | 'good' | 'info' | 'warn' | 'bad';
+import type { Tone } from './tone.js';
+
+export type { Tone } from './tone.js';
 
 /** A short state, such as `running`. */
 export const Badge = ({ tone = 'neutral', children, title }: BadgeProps): JSX.Element => (

@@ -10,12 +10,14 @@ import { useDashboard } from '../state/context.js';
 
 /** Shows the page that the address names. */
 export function PageHost(): JSX.Element {
-  const { router, access } = useDashboard();
+  const { router, access, attention } = useDashboard();
   const route = router.route.value;
   const page = pages.find(({ name }) => name === route.page);
+  const waiting = attention.waiting.value;
   useEffect(() => {
-    document.title = page ? `${page.title} · shell-adapter` : 'shell-adapter';
-  }, [page]);
+    const title = page ? `${page.title} · shell-adapter` : 'shell-adapter';
+    document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+  }, [page, waiting]);
   if (!page) return <UnknownPage />;
   if (page.needs !== undefined && access.whyNot(page.needs) !== undefined) {
     return <NotAllowed roles={PERMISSIONS[page.needs]} role={access.info.value?.role ?? ''} />;

@@ -62,7 +62,7 @@ function goUp(router: Router): void {
 
 function visitRow(step: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
-  const current = rows.findIndex((row) => row === document.activeElement);
+  const current = rows.findIndex((row) => row.contains(document.activeElement));
   const next = current === -1 ? rows[step === 1 ? 0 : rows.length - 1] : rows[current + step];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });

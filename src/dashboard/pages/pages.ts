@@ -16,4 +16,12 @@ export const pages: readonly Page[] = [
     parent: 'overview',
     load: async () => (await import('./session/session.js')).Session,
   },
+  {
+    name: 'confirmations',
+    title: 'Confirmations',
+    icon: 'confirmations',
+    key: 'c',
+    needs: 'list_confirmations',
+    load: async () => (await import('./confirmations/confirmations.js')).Confirmations,
+  },
 ];

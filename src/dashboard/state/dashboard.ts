@@ -2,6 +2,7 @@ import { type Signal, signal } from '@preact/signals';
 
 import { Router } from '../router/router.js';
 import { Access } from './access.js';
+import { Attention } from './attention.js';
 import { Clock } from './clock.js';
 import { DaemonConnection } from './connection.js';
 import { LiveData } from './live.js';
@@ -19,6 +20,7 @@ export class Dashboard {
   readonly notices = new Notices();
   readonly access = new Access();
   readonly live = new LiveData();
+  readonly attention = new Attention(this);
   readonly connection: DaemonConnection;
   /** What a restart of the daemon has ended, for people; empty without one. */
   readonly restarted: Signal<string> = signal('');

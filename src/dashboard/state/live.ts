@@ -49,6 +49,8 @@ export class LiveData {
     ]);
     const { memory_bytes, disk_bytes, cpus } = history;
     batch(() => {
+      for (const { server_time: time } of confirmations.slice(-1))
+        this.clockOffset.value = Date.parse(time) - Date.now();
       this.hostSizes.value = { memory_bytes, disk_bytes, cpus };
       this.host.value = addSamples(this.host.peek(), samplesOf(history));
       this.confirmations.value = new Map(confirmations.map((info) => [info.confirmation_id, info]));
@@ -98,6 +100,7 @@ export class LiveData {
       this.host.value = addSamples(this.host.peek(), [sample]);
     });
     client.on('confirmation_required', (info) => {
+      this.clockOffset.value = Date.parse(info.server_time) - Date.now();
       this.confirmations.value = new Map(this.confirmations.peek()).set(info.confirmation_id, info);
     });
     client.on('confirmation_resolved', ({ confirmation_id: id }) => {

@@ -17,3 +17,9 @@ export type HostSizes = Pick<Answer<'host_history'>, 'memory_bytes' | 'disk_byte
 
 /** A topic of `subscribe`. */
 export type Topic = Answer<'subscribe'>['topics'][number];
+
+/** A simple command with the verdict of the policy. */
+export type JudgedCommand = Answer<'check_command'>['commands'][number];
+
+/** A file or directory that differs from a checkpoint. */
+export type ChangedPath = Answer<'diff_workspace'>['changes'][number];

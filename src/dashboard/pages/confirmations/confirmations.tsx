@@ -1,0 +1,71 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+
+import { Button } from '../../components/button.js';
+import { PageHead } from '../../components/page-head.js';
+import { Empty, Loading } from '../../components/states.js';
+import { countOf } from '../../format/words.js';
+import type { NotifyState } from '../../state/attention.js';
+import { useDashboard } from '../../state/context.js';
+import { CardStore } from './card-store.js';
+import { ConfirmationCard } from './confirmation-card.js';
+import { useCardKeys } from './use-card-keys.js';
+
+import './confirmations.css';
+
+/** What waits for a confirmation. */
+export function Confirmations(): JSX.Element {
+  const dashboard = useDashboard();
+  const store = useMemo(() => new CardStore(dashboard), []);
+  useEffect(() => () => store[Symbol.dispose](), []);
+  const intent = useCardKeys(store);
+  const cards = store.cards.value;
+  const ended = cards.filter(({ end }) => end).length;
+  return (
+    <>
+      <PageHead title="Confirmations">
+        {ended > 0 ? (
+          <Button onPress={() => store.dismiss()}>{`Dismiss ${countOf(ended, 'decided one', 'decided ones')}`}</Button>
+        ) : null}
+        <NotifyButton />
+      </PageHead>
+      {cards.length === 0 ? <Nothing /> : null}
+      {cards.map((card) => (
+        <ConfirmationCard key={card.info.confirmation_id} card={card} store={store} intent={intent} />
+      ))}
+    </>
+  );
+}
+
+function Nothing(): JSX.Element {
+  const { live } = useDashboard();
+  if (!live.confirmations.value) return <Loading what="the confirmations" />;
+  return (
+    <div class="panel">
+      <Empty title="Nothing waits for a confirmation">
+        Commands that the policy has confirmed appear here at once. <a href="#/policy">Try what it says about one</a>
+      </Empty>
+    </div>
+  );
+}
+
+const WHY_NOT_NOTIFY: { readonly [S in NotifyState]?: string } = {
+  refused: 'The browser refuses notifications of this page: permit them in its settings.',
+  unsupported: 'This browser has no notifications for this page.',
+};
+
+function NotifyButton(): JSX.Element {
+  const { attention } = useDashboard();
+  const state = attention.notify.value;
+  const isOn = state === 'on';
+  return (
+    <Button
+      isPressed={isOn}
+      whyNot={WHY_NOT_NOTIFY[state]}
+      title="Tells class and requester of new confirmations, never the command"
+      onPress={() => void attention.setNotify(!isOn)}
+    >
+      {isOn ? 'Notifications on' : 'Notify me'}
+    </Button>
+  );
+}

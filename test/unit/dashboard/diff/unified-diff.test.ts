@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+
+import { parseDiff } from '../../../../src/dashboard/components/diff/unified-diff.js';
+
+const PATCH = `diff --git a/x.sql b/x.sql
+index 1..2 100644
+--- a/x.sql
++++ b/x.sql
+@@ -1,3 +1,3 @@ head
+ one
+--- a comment
++-- another
+ three
+@@ -9 +9,2 @@
+ nine
++ten
+\\ No newline at end of file
+diff --git a/y b/y
+new file mode 100644
+`;
+
+describe('a unified diff', () => {
+  it('has numbers for the lines before and after', () => {
+    const lines = parseDiff(PATCH).map(({ kind, text, before, after }) => [kind, before, after, text]);
+    expect(lines).toEqual([
+      ['file', null, null, 'a/x.sql b/x.sql'],
+      ['note', null, null, 'index 1..2 100644'],
+      ['note', null, null, '--- a/x.sql'],
+      ['note', null, null, '+++ b/x.sql'],
+      ['hunk', null, null, '@@ -1,3 +1,3 @@ head'],
+      ['context', 1, 1, 'one'],
+      ['removed', 2, null, '-- a comment'],
+      ['added', null, 2, '-- another'],
+      ['context', 3, 3, 'three'],
+      ['hunk', null, null, '@@ -9 +9,2 @@'],
+      ['context', 9, 9, 'nine'],
+      ['added', null, 10, 'ten'],
+      ['note', null, null, '\\ No newline at end of file'],
+      ['file', null, null, 'a/y b/y'],
+      ['note', null, null, 'new file mode 100644'],
+    ]);
+  });
+
+  it('goes on after a part that was left out', () => {
+    const kinds = parseDiff('@@ -1,9 +1,9 @@\n a\n[… 99 characters omitted …]\n+b\n@@ -20 +20 @@\n-c\n+d').map(
+      ({ kind }) => kind,
+    );
+    expect(kinds).toEqual(['hunk', 'context', 'note', 'note', 'hunk', 'removed', 'added']);
+  });
+
+  it('has no lines for an empty patch', () => {
+    expect(parseDiff('')).toEqual([]);
+  });
+});
