@@ -20,9 +20,9 @@ export function Header(): JSX.Element {
   const info = access.info.value;
   return (
     <header class="top">
-      <a class="brand" href="#/overview">
+      <a class="brand" href="#/overview" aria-label="shell-adapter, overview">
         <Icon name="session" />
-        shell-adapter
+        <span>shell-adapter</span>
       </a>
       <Badge tone={tone}>{text}</Badge>
       <span class="spacer" />

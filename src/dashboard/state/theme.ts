@@ -10,15 +10,20 @@ const CHOICES: readonly ThemeChoice[] = ['system', 'light', 'dark'];
 /** The colours of the page. */
 export class Theme {
   readonly choice = signal<ThemeChoice>(stored());
+  readonly #system = matchMedia('(prefers-color-scheme: dark)');
+  readonly #isSystemDark = signal(this.#system.matches);
 
   constructor() {
+    this.#system.addEventListener('change', ({ matches }) => {
+      this.#isSystemDark.value = matches;
+    });
     this.#apply();
   }
 
   /** Whether the page is dark now. */
   get isDark(): boolean {
     const choice = this.choice.value;
-    return choice === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : choice === 'dark';
+    return choice === 'system' ? this.#isSystemDark.value : choice === 'dark';
   }
 
   /** Switches between light and dark. */

@@ -1,22 +1,19 @@
 import type { JSX } from 'preact';
 
-import { Panel } from '../../components/panel.js';
-import { Empty, Loading } from '../../components/states.js';
-import { useDashboard } from '../../state/context.js';
+import { LlmCalls, RunningCommands, WaitingConfirmations } from './activity-panels.js';
+import { HostPanel } from './host-panel.js';
+import { SessionsTable } from './sessions-table.js';
+
+import './overview.css';
 
 /** What runs on the machine, and how it is. */
-export function Overview(): JSX.Element {
-  const sessions = useDashboard().live.sessions.value;
-  return (
-    <>
-      <h1>Overview</h1>
-      <Panel title="Sessions">
-        {sessions ? (
-          <Empty title="No sessions">{`There are ${sessions.size}.`}</Empty>
-        ) : (
-          <Loading what="the sessions" />
-        )}
-      </Panel>
-    </>
-  );
-}
+export const Overview = (): JSX.Element => (
+  <>
+    <h1 class="hidden">Overview</h1>
+    <HostPanel />
+    <WaitingConfirmations />
+    <SessionsTable />
+    <RunningCommands />
+    <LlmCalls />
+  </>
+);

@@ -1,0 +1,79 @@
+import uPlot from 'uplot';
+
+import 'uplot/dist/uPlot.min.css';
+
+/** What a chart shows. */
+export interface ChartData {
+  /** Times in seconds, then one column for each line. */
+  readonly columns: readonly (readonly (number | null)[])[];
+  /** Range of the times, in seconds: with few points a chart would choose years. */
+  readonly from: number;
+  readonly to: number;
+  /** Top of the values; null for the highest one. */
+  readonly top: number | null;
+}
+
+/** Lines and their colours, as names of custom properties. */
+export interface ChartLine {
+  readonly title: string;
+  readonly colour: string;
+}
+
+/** Room above the highest value, as a factor. */
+const HEADROOM = 1.15;
+
+/** A small chart of lines, which follows the size of its element. */
+export class ChartCanvas implements Disposable {
+  readonly #plot: uPlot;
+  readonly #observer: ResizeObserver;
+  #data: ChartData;
+
+  constructor(element: HTMLElement, lines: readonly ChartLine[], data: ChartData) {
+    this.#data = data;
+    const { clientWidth: width, clientHeight: height } = element;
+    this.#plot = new uPlot(this.#options(element, lines, { width, height }), columnsOf(data), element);
+    this.#observer = new ResizeObserver(() => {
+      this.#plot.setSize({ width: element.clientWidth, height: element.clientHeight });
+    });
+    this.#observer.observe(element);
+  }
+
+  /** Shows other values. */
+  update(data: ChartData): void {
+    this.#data = data;
+    this.#plot.setData(columnsOf(data));
+  }
+
+  [Symbol.dispose](): void {
+    this.#observer.disconnect();
+    this.#plot.destroy();
+  }
+
+  #options(element: HTMLElement, lines: readonly ChartLine[], size: { width: number; height: number }): uPlot.Options {
+    const colourOf = (name: string) => getComputedStyle(element).getPropertyValue(name);
+    return {
+      ...size,
+      padding: [2, 0, 2, 0],
+      cursor: { show: false },
+      select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+      legend: { show: false },
+      axes: [{ show: false }, { show: false }],
+      scales: {
+        x: { time: true, range: () => [this.#data.from, this.#data.to] },
+        y: { range: (_plot, _low, high) => [0, this.#data.top ?? Math.max(1, (high || 0) * HEADROOM)] },
+      },
+      series: [
+        {},
+        ...lines.map(({ colour }, index) => ({
+          stroke: () => colourOf(colour),
+          ...(index === 0 && { fill: () => `color-mix(in srgb, ${colourOf(colour)} 18%, transparent)` }),
+          width: 1.5,
+          points: { show: false },
+        })),
+      ],
+    };
+  }
+}
+
+const columnsOf = ({ columns }: ChartData): uPlot.AlignedData =>
+  columns.map((column) => [...column]) as uPlot.AlignedData;

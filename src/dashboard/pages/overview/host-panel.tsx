@@ -1,0 +1,116 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+
+import { Button } from '../../components/button.js';
+import { Chart } from '../../components/chart.js';
+import { Chip } from '../../components/chip.js';
+import type { Column } from '../../components/data-table.js';
+import { DataTable } from '../../components/data-table.js';
+import { Loading } from '../../components/states.js';
+import { formatClock } from '../../format/time.js';
+import { useDashboard } from '../../state/context.js';
+import type { HostSample, HostSizes } from '../../state/wire.js';
+import { columnsOf, HOST_CARDS, type HostCard, TIME_WINDOWS, type TimeWindow } from './host-cards.js';
+
+const COLOURS = ['--accent', '--info'] as const;
+
+/** The lines of each card: made once, since a chart begins again with other lines. */
+const LINES = new Map(
+  HOST_CARDS.map(({ title, series }) => [
+    title,
+    series.map((name, index) => ({ title: name, colour: COLOURS[index] ?? '--accent' })),
+  ]),
+);
+
+const COLUMNS: readonly Column<HostSample>[] = [
+  { key: 'at', title: 'Time', render: ({ at }) => formatClock(Date.parse(at)), sortBy: ({ at }) => at },
+  ...HOST_CARDS.map((card) => ({ key: card.title, title: card.title, render: card.text, isNumeric: true })),
+];
+
+/** How the machine is: cards with charts, or a table of the same values. */
+export function HostPanel(): JSX.Element {
+  const { live, router, clock } = useDashboard();
+  const isTable = useSignal(false);
+  const { window: name } = router.route.value.query;
+  const window = TIME_WINDOWS.find((one) => one.name === name) ?? TIME_WINDOWS[0];
+  const samples = live.host.value;
+  const sizes = live.hostSizes.value;
+  const last = samples.at(-1);
+  if (!last || !sizes) return <Loading what="the values of the machine" />;
+  const to = clock.now.value + live.clockOffset.value;
+  return (
+    <section aria-label="Machine" class="host">
+      <HostTools window={window} isTable={isTable.value} onTable={() => (isTable.value = !isTable.value)} />
+      {isTable.value ? (
+        <div class="panel">
+          <DataTable
+            label="Values of the machine"
+            rows={samples.filter(({ at }) => Date.parse(at) >= to - window.ms)}
+            columns={COLUMNS}
+            keyOf={({ at }) => at}
+            initialSort="-at"
+            sortName="hostsort"
+          />
+        </div>
+      ) : (
+        <div class="cards">
+          {HOST_CARDS.map((card) => (
+            <Card key={card.title} card={card} last={last} sizes={sizes} range={{ from: to - window.ms, to }} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface HostToolsProps {
+  readonly window: TimeWindow;
+  readonly isTable: boolean;
+  readonly onTable: () => void;
+}
+
+function HostTools({ window, isTable, onTable }: HostToolsProps): JSX.Element {
+  const { router } = useDashboard();
+  return (
+    <div class="toolbar" role="group" aria-label="Time of the charts">
+      {TIME_WINDOWS.map(({ name, title }) => (
+        <Chip key={name} isOn={name === window.name} onToggle={() => router.setQuery({ window: name })}>
+          {title}
+        </Chip>
+      ))}
+      <span class="spacer" />
+      <Button isPressed={isTable} onPress={onTable}>
+        As table
+      </Button>
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly card: HostCard;
+  readonly last: HostSample;
+  readonly sizes: HostSizes;
+  /** In milliseconds. */
+  readonly range: { readonly from: number; readonly to: number };
+}
+
+function Card({ card, last, sizes, range }: CardProps): JSX.Element {
+  const { live } = useDashboard();
+  const { title } = card;
+  const text = card.text(last);
+  const detail = card.detail(last, sizes);
+  const data = {
+    columns: columnsOf(live.host.value, card, range.from),
+    from: range.from / 1000,
+    to: range.to / 1000,
+    top: card.top?.(sizes) ?? null,
+  };
+  return (
+    <article class="card">
+      <h2>{title}</h2>
+      <p class="value">{text}</p>
+      <p class="detail">{detail}</p>
+      <Chart label={`${title}: now ${text} ${detail}`} lines={LINES.get(title) ?? []} data={data} />
+    </article>
+  );
+}

@@ -1,0 +1,176 @@
+import type { JSX } from 'preact';
+
+import type { SessionInfo } from '../../../client/index.js';
+import { Badge } from '../../components/badge.js';
+import { Bar } from '../../components/bar.js';
+import { Chip } from '../../components/chip.js';
+import { type Column, DataTable } from '../../components/data-table.js';
+import { Icon } from '../../components/icon.js';
+import { Panel } from '../../components/panel.js';
+import { Empty, Loading } from '../../components/states.js';
+import { Ago, Since } from '../../components/time.js';
+import { formatBytes, formatPercent } from '../../format/size.js';
+import { countOf } from '../../format/words.js';
+import { hrefOf } from '../../router/route.js';
+import { useDashboard } from '../../state/context.js';
+import { filterSessions, parseFilters, SESSION_FILTERS, toggleFilter } from './session-filters.js';
+
+const MB = 1024 * 1024;
+
+const COLUMNS: readonly Column<SessionInfo>[] = [
+  {
+    key: 'label',
+    title: 'Session',
+    sortBy: ({ label, session_id: id }) => label ?? id,
+    render: ({ label, session_id: id }) => (
+      <a data-row href={hrefOf('sessions', [id])} class="ellipsis name">
+        {label ?? id}
+      </a>
+    ),
+  },
+  { key: 'owner', title: 'Owner', sortBy: ({ owner }) => owner, render: ({ owner }) => owner },
+  {
+    key: 'state',
+    title: 'State',
+    sortBy: ({ state }) => state,
+    render: ({ state }) => <Badge tone={state === 'busy' ? 'info' : 'neutral'}>{state}</Badge>,
+  },
+  {
+    key: 'running',
+    title: 'Running, or last',
+    sortBy: ({ running_command: running }) => running?.started_at ?? null,
+    render: ({ running_command: running, last_command: last }) =>
+      running ? (
+        <span class="running">
+          <code class="ellipsis">{running.command}</code>
+          <Since at={running.started_at} />
+        </span>
+      ) : (
+        last && <code class="ellipsis last">{last.command}</code>
+      ),
+  },
+  {
+    key: 'cpu',
+    title: 'CPU',
+    sortBy: ({ usage }) => usage?.cpu_percent ?? null,
+    render: ({ usage, limits }) =>
+      usage && (
+        <Bar label="CPU" value={usage.cpu_percent} limit={limits.cpu_percent} text={formatPercent(usage.cpu_percent)} />
+      ),
+  },
+  {
+    key: 'memory',
+    title: 'Memory',
+    sortBy: ({ usage }) => usage?.memory_bytes ?? null,
+    render: ({ usage, limits }) =>
+      usage && (
+        <Bar
+          label="Memory"
+          value={usage.memory_bytes}
+          limit={limits.memory_mb === null ? null : limits.memory_mb * MB}
+          text={formatBytes(usage.memory_bytes)}
+        />
+      ),
+  },
+  {
+    key: 'warnings',
+    title: 'Warnings',
+    sortBy: ({ warnings }) => warnings.length,
+    render: ({ warnings }) =>
+      warnings.length > 0 && (
+        <Badge tone="warn" title={warnings.map(({ message }) => message).join('\n')}>
+          <Icon name="warning" />
+          {warnings.length === 1 ? warnings[0]?.code : countOf(warnings.length, 'warning')}
+        </Badge>
+      ),
+  },
+  {
+    key: 'observers',
+    title: 'Watched by',
+    isNumeric: true,
+    sortBy: ({ observers }) => observers,
+    render: ({ observers }) => observers,
+  },
+  {
+    key: 'expires',
+    title: 'Expires',
+    sortBy: ({ expires_at: at }) => at,
+    render: ({ expires_at: at }) => <Ago at={at} />,
+  },
+];
+
+/** The sessions, with filters in the address. */
+export function SessionsTable(): JSX.Element {
+  const { live, router, access } = useDashboard();
+  const all = live.sessions.value;
+  const { show, q: text = '' } = router.route.value.query;
+  const filters = parseFilters(show);
+  if (!all) return <Loading what="the sessions" />;
+  const caller = access.info.value?.name ?? '';
+  const rows = filterSessions(all.values(), { filters, text, caller });
+  return (
+    <Panel title={`Sessions (${all.size})`} actions={<SessionTools filters={filters} text={text} caller={caller} />}>
+      {rows.length === 0 ? (
+        <NoSessions isFiltered={all.size > 0} />
+      ) : (
+        <DataTable
+          label="Sessions"
+          rows={rows}
+          columns={COLUMNS}
+          keyOf={({ session_id: id }) => id}
+          initialSort="label"
+        />
+      )}
+    </Panel>
+  );
+}
+
+interface SessionToolsProps {
+  readonly filters: ReadonlySet<string>;
+  readonly text: string;
+  readonly caller: string;
+}
+
+function SessionTools({ filters, text, caller }: SessionToolsProps): JSX.Element {
+  const { live, router } = useDashboard();
+  const all = live.sessions.value ?? new Map<string, SessionInfo>();
+  return (
+    <div class="toolbar" role="group" aria-label="Filters of the sessions">
+      {SESSION_FILTERS.map(({ name, title }) => (
+        <Chip
+          key={name}
+          isOn={filters.has(name)}
+          count={filterSessions(all.values(), { filters: new Set([name]), text: '', caller }).length}
+          onToggle={() => {
+            router.setQuery({ show: toggleFilter(filters, name) });
+          }}
+        >
+          {title}
+        </Chip>
+      ))}
+      <label>
+        <span class="hidden">Search the sessions</span>
+        <input
+          type="search"
+          placeholder="Search…"
+          value={text}
+          onInput={({ currentTarget }) => {
+            router.setQuery({ q: currentTarget.value });
+          }}
+        />
+      </label>
+    </div>
+  );
+}
+
+const NoSessions = ({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element =>
+  isFiltered ? (
+    <Empty title="No session passes the filters">
+      <a href={hrefOf('overview')}>Show all</a>
+    </Empty>
+  ) : (
+    <Empty title="No sessions">
+      Agents and programs open them. By hand: <code>shell-adapter open --label work</code>, or{' '}
+      <code>shell-adapter shell</code>
+    </Empty>
+  );
