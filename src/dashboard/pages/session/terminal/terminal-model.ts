@@ -50,7 +50,7 @@ export class TerminalModel implements Disposable {
     this.#keys = new InputQueue(
       // The answer has no time limit: a person may have to confirm it.
       (data) => client.request('send_input', { session_id: sessionId, data }, { timeoutMs: Infinity }).then(refuse),
-      this.#onProblem,
+      this.onProblem,
     );
   }
 
@@ -62,7 +62,7 @@ export class TerminalModel implements Disposable {
     const screen = new TerminalScreen(element, source, this.#listener());
     screen.isDark = this.#dashboard.theme.isDark;
     this.screen.value = screen;
-    await this.#watcher.start().catch(this.#onProblem);
+    await this.#watcher.start().catch(this.onProblem);
   }
 
   /** Sends keys. */
@@ -118,7 +118,8 @@ export class TerminalModel implements Disposable {
     };
   }
 
-  readonly #onProblem = (error: unknown): void => {
+  /** Shows what went wrong. */
+  readonly onProblem = (error: unknown): void => {
     this.problem.value = error instanceof ClientError ? `${error.message} (${error.code})` : String(error);
   };
 }

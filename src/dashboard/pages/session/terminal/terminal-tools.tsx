@@ -2,15 +2,15 @@ import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
-import type { SessionInfo } from '../../../../client/index.js';
 import { Button } from '../../../components/button.js';
 import { Icon } from '../../../components/icon.js';
 import { useDashboard } from '../../../state/context.js';
+import type { ViewedSession } from '../use-session.js';
 import type { TerminalModel } from './terminal-model.js';
 
 interface ToolsProps {
   readonly model: TerminalModel;
-  readonly session: SessionInfo;
+  readonly session: ViewedSession;
   readonly isText: Signal<boolean>;
 }
 
@@ -44,11 +44,12 @@ export function TerminalTools({ model, session, isText }: ToolsProps): JSX.Eleme
 type Props = Pick<ToolsProps, 'model' | 'session'>;
 
 function TypeButton({ model, session }: Props): JSX.Element {
-  const { access } = useDashboard();
   const isTyping = model.isTyping.value;
-  const refused = access.whyNotOf('send_input', session.owner, 'use');
+  const refused = session.whyNot('send_input', 'use');
   const idle =
-    session.running_command === null ? 'Nothing runs that could read it: start a command or a shell first.' : undefined;
+    session.info.running_command === null
+      ? 'Nothing runs that could read it: start a command or a shell first.'
+      : undefined;
   return (
     <Button
       isPressed={isTyping}
@@ -66,22 +67,21 @@ function TypeButton({ model, session }: Props): JSX.Element {
 }
 
 function FitButton({ model, session }: Props): JSX.Element {
-  const { access, connection } = useDashboard();
+  const { connection } = useDashboard();
+  const { info } = session;
   const fit = async () => {
     const room = model.screen.peek()?.room;
-    if (room) await connection.request('resize_terminal', { session_id: session.session_id, ...room });
+    if (room) await connection.request('resize_terminal', { session_id: info.session_id, ...room });
   };
   return (
     <Button
       title="Set the size of the session’s terminal to what is seen here"
-      whyNot={access.whyNotOf('resize_terminal', session.owner, 'use')}
+      whyNot={session.whyNot('resize_terminal', 'use')}
       onPress={() => {
-        fit().catch((error: unknown) => {
-          model.problem.value = String(error);
-        });
+        fit().catch(model.onProblem);
       }}
     >
-      {`Fit ${session.cols}×${session.rows}`}
+      {`Fit ${info.cols}×${info.rows}`}
     </Button>
   );
 }

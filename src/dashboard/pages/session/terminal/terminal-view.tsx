@@ -1,32 +1,34 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 
-import type { SessionInfo } from '../../../../client/index.js';
 import { Button } from '../../../components/button.js';
 import { Dialog } from '../../../components/dialog.js';
 import { countOf } from '../../../format/words.js';
 import { useDashboard } from '../../../state/context.js';
-import { TerminalModel } from './terminal-model.js';
+import type { ViewedSession } from '../use-session.js';
+import type { TerminalModel } from './terminal-model.js';
 import { TerminalTools } from './terminal-tools.js';
 import { TextView } from './text-view.js';
 import { useTerminalSize } from './use-terminal-size.js';
 
 import './terminal.css';
 
+interface TerminalViewProps {
+  readonly session: ViewedSession;
+  readonly model: TerminalModel;
+}
+
 /** The terminal of a session. */
-export function TerminalView({ session }: { readonly session: SessionInfo }): JSX.Element {
-  const dashboard = useDashboard();
-  const { session_id: id } = session;
-  const model = useMemo(() => new TerminalModel(dashboard, id), [id]);
+export function TerminalView({ session, model }: TerminalViewProps): JSX.Element {
+  const { theme } = useDashboard();
   const element = useRef<HTMLDivElement>(null);
   const isText = useSignal(false);
   useEffect(() => {
     if (element.current) void model.start(element.current);
-    return () => model[Symbol.dispose]();
   }, [model]);
-  useTerminalSize(model, session, element);
-  const { isDark } = dashboard.theme;
+  useTerminalSize(model, session.info, element);
+  const { isDark } = theme;
   const screen = model.screen.value;
   useEffect(() => {
     if (screen) screen.isDark = isDark;

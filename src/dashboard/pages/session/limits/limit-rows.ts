@@ -1,0 +1,44 @@
+import type { SessionInfo } from '../../../../client/index.js';
+import { formatBytes, formatPercent } from '../../../format/size.js';
+
+const MB = 1024 * 1024;
+
+type Used = SessionInfo['peaks'];
+
+/** A resource of a session, and its limit. */
+export interface LimitRow {
+  readonly title: string;
+  readonly of: (used: Used) => number;
+  readonly limit: (limits: SessionInfo['limits']) => number | null;
+  readonly format: (value: number) => string;
+}
+
+const inBytes = (megabytes: number | null): number | null => (megabytes === null ? null : megabytes * MB);
+
+/** The resources that are bounded. */
+export const LIMIT_ROWS: readonly LimitRow[] = [
+  {
+    title: 'CPU, of one core',
+    of: ({ cpu_percent: value }) => value,
+    limit: ({ cpu_percent: limit }) => limit,
+    format: formatPercent,
+  },
+  {
+    title: 'Memory',
+    of: ({ memory_bytes: value }) => value,
+    limit: ({ memory_mb: limit }) => inBytes(limit),
+    format: formatBytes,
+  },
+  {
+    title: 'Processes',
+    of: ({ processes: value }) => value,
+    limit: ({ processes: limit }) => limit,
+    format: String,
+  },
+  {
+    title: 'Written to disks',
+    of: ({ written_bytes: value }) => value,
+    limit: ({ disk_mb: limit }) => inBytes(limit),
+    format: formatBytes,
+  },
+];

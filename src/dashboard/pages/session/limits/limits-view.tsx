@@ -1,0 +1,75 @@
+import type { JSX } from 'preact';
+
+import { Bar } from '../../../components/bar.js';
+import { Chart } from '../../../components/chart.js';
+import { Panel } from '../../../components/panel.js';
+import { Empty } from '../../../components/states.js';
+import { formatClock } from '../../../format/time.js';
+import { useDashboard } from '../../../state/context.js';
+import type { ViewedSession } from '../use-session.js';
+import { LIMIT_ROWS, type LimitRow } from './limit-rows.js';
+import { type UsageRecord, useUsage } from './use-usage.js';
+
+import './limits.css';
+
+/** Time that the charts show, in milliseconds. */
+const WINDOW_MS = 300_000;
+
+const LINES = [{ title: 'Used', colour: '--accent' }] as const;
+
+/** What a session uses, against its limits. */
+export function LimitsView({ session }: { readonly session: ViewedSession }): JSX.Element {
+  const record = useUsage(session.info.session_id);
+  return (
+    <>
+      <Panel title="Usage and limits">
+        <div class="limits">
+          {LIMIT_ROWS.map((row) => (
+            <Resource key={row.title} row={row} session={session} record={record} />
+          ))}
+        </div>
+      </Panel>
+      <Panel title="Limits that came near or were exceeded">
+        {record.marks.length === 0 ? (
+          <Empty title="None">While this page is open, they are listed here.</Empty>
+        ) : (
+          <ul class="marks">
+            {record.marks.map(({ at, text }) => (
+              <li key={`${at} ${text}`}>
+                <time>{formatClock(at)}</time> {text}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+    </>
+  );
+}
+
+interface ResourceProps {
+  readonly row: LimitRow;
+  readonly session: ViewedSession;
+  readonly record: UsageRecord;
+}
+
+function Resource({ row, session: { info }, record }: ResourceProps): JSX.Element {
+  const { clock } = useDashboard();
+  const { usage, peaks, limits } = info;
+  const limit = row.limit(limits);
+  const now = usage ? row.format(row.of(usage)) : 'nothing runs';
+  const to = clock.now.value / 1000;
+  const data = {
+    columns: [record.samples.map(({ at }) => at / 1000), record.samples.map(({ used }) => (used ? row.of(used) : 0))],
+    from: to - WINDOW_MS / 1000,
+    to,
+    top: limit,
+  };
+  return (
+    <section class="resource" aria-label={row.title}>
+      <h3>{row.title}</h3>
+      <Bar label={row.title} value={usage ? row.of(usage) : 0} limit={limit} text={now} />
+      <p class="muted">{`limit ${limit === null ? 'none' : row.format(limit)}, most ${row.format(row.of(peaks))}`}</p>
+      <Chart label={`${row.title}: now ${now}`} lines={LINES} data={data} />
+    </section>
+  );
+}
