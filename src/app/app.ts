@@ -37,6 +37,8 @@ export interface AppOptions {
 export interface App extends AsyncDisposable {
   /** `http://HOST:PORT`, or `https://` with TLS. */
   readonly url: string;
+  /** The dashboard; undefined when it is switched off. */
+  readonly dashboard: AppDashboard | undefined;
   /**
    * Applies a new configuration, except for the settings that a running daemon cannot change.
    * @returns the names of the settings that have changed and take effect at the next start
@@ -46,6 +48,17 @@ export interface App extends AsyncDisposable {
   readonly killAll: () => void;
   /** Notifies the clients, ends all processes and removes the files. Idempotent. */
   close(reason: string): Promise<void>;
+}
+
+/** The dashboard of a running daemon. */
+export interface AppDashboard {
+  /** Address for a browser. */
+  readonly url: string;
+  /**
+   * Makes a link that signs a browser in once, within ten minutes. Only for the person who starts the daemon. Undefined
+   * where all programs need a token, or no page does.
+   */
+  readonly createLink: (() => string) | undefined;
 }
 
 /** Time between the shutdown notice to clients and the end, in milliseconds. */
@@ -97,11 +110,10 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const close = (reason: string) => (closing ??= shutDown(parts, reason, closeAll));
   return {
     url: urlOf(address, configuration),
+    dashboard: dashboardOf(address, configuration, services),
     reconfigure: (next) => reconfigure(options, next, parts),
     close,
-    killAll: () => {
-      abandonEngine(engine);
-    },
+    killAll: abandonEngine.bind(undefined, engine),
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
 }
@@ -135,6 +147,19 @@ function watchWorkload(prometheus: PrometheusMetrics, { engine, services, server
 
 function urlOf({ address, family, port }: AddressInfo, { socketio }: Configuration): string {
   return `${socketio.tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Browsers cannot open the address that means all of this machine. */
+function dashboardOf(
+  address: AddressInfo,
+  configuration: Configuration,
+  { links }: Services,
+): AppDashboard | undefined {
+  const { http, auth } = configuration;
+  if (!http.dashboard) return undefined;
+  const host = address.address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1');
+  const url = urlOf({ ...address, address: host }, configuration);
+  return { url, createLink: auth.mode === 'auto' ? () => url + links.createForStart() : undefined };
 }
 
 function reconfigure(

@@ -11,6 +11,7 @@ import { confirmSubcommand } from './confirmations/confirm.js';
 import type { Context } from './console/context.js';
 import { commandLineFor } from './console/command-line.js';
 import type { DaemonOptions } from './connect/daemon-address.js';
+import { dashboardSubcommand } from './access/dashboard.js';
 import { diffSubcommand } from './checkpoints/diff.js';
 import { doctorSubcommand } from './daemon/doctor.js';
 import { execSubcommand } from './run/exec.js';
@@ -59,6 +60,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   skillSubcommand,
   tokenSubcommand,
   auditSubcommand,
+  dashboardSubcommand,
   metadataSubcommand,
   doctorSubcommand,
   configSubcommand,

@@ -91,5 +91,5 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   describe_access: (_services, _request, { principal }) => describeAccess(principal),
   subscribe: ({ subscriptions }, request, caller) => subscriptions.subscribe(request, caller),
   host_history: ({ host }, request) => host.history(request),
-  create_dashboard_link: ({ links }, request, { principal }) => links.create(request, principal),
+  create_dashboard_link: ({ links }, request, caller) => links.create(request, caller),
 };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { type App, type AppOptions, startApp } from '../../app/app.js';
+import { type App, type AppDashboard, type AppOptions, startApp } from '../../app/app.js';
 import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
 import { findConfigurationFile } from '../../config/read/locate.js';
@@ -20,7 +20,7 @@ export interface ServeOptions {
   readonly workspace?: string;
   readonly host?: string;
   readonly port?: number;
-  /** Whether to print an example command. Default: only on a terminal. */
+  /** Whether to print an example command, and a link to the dashboard. Default: only on a terminal. */
   readonly example?: boolean;
 }
 
@@ -107,8 +107,14 @@ async function announce(
   if (process.pid === 1) log.warn(FIRST_PROCESS);
   log.info('the daemon listens', { url: app.url, configuration: configuration.file ?? 'none', directory: cwd });
   await stdout.write(`listening on ${app.url}\n`);
-  if (example) await stdout.write(`try: ${programName} exec --url ${app.url} 'echo hello'\n`);
+  if (!example) return;
+  await stdout.write(`try: ${programName} exec --url ${app.url} 'echo hello'\n`);
+  if (app.dashboard) await stdout.write(`dashboard: ${describeDashboard(app.dashboard)}\n`);
 }
+
+/** The link is printed on standard output alone: it must not get into the log file. */
+const describeDashboard = ({ url, createLink }: AppDashboard): string =>
+  createLink ? `${createLink()} (counts once, for 10 minutes)` : url;
 
 function reload(app: App, logging: Logging, load: () => Configuration): void {
   const log = logging.component();

@@ -13,8 +13,8 @@ export const serveSubcommand: Subcommand = (context) =>
     .option('-w, --workspace <directory>', 'where sessions start; created when it is missing')
     .option('--host <address>', 'the address to listen on')
     .option('--port <number>', 'the port; 0 takes any that is free', readNumber({ min: 0, max: 65_535, isWhole: true }))
-    .option('--example', 'print a line to try, even when the output is no terminal')
-    .option('--no-example', 'print no line to try')
+    .option('--example', 'print a line to try and a link to the dashboard, even when the output is no terminal')
+    .option('--no-example', 'print neither')
     .addHelpText('after', HELP)
     .action(async (options: ServeOptions) => {
       const { runDaemon } = await import('./run-daemon.js');

@@ -22,7 +22,7 @@ A client has \`handshake_timeout\` to show its token. When too many connections 
 are answered with status 503 and the error \`RESOURCE_EXHAUSTED\` as JSON, whatever they ask; with TLS they are closed. A connection that has shown
 no token serves one request. The daemon's own user has no such limits.
 
-Web pages always need a token, and their \`Origin\` must be in \`cors_allowed_origins\`. A program that sends the daemon's own \`Origin\`, as
+Web pages always need a token, and their \`Origin\` must be in \`cors_allowed_origins\`, or that of the daemon itself. A program that sends the daemon's own \`Origin\`, as
 Python's websocket-client does, does not count as a page. A request with another \`Origin\`, or with a \`Host\` that is not a name of the daemon,
 is refused with status 403, whatever its token. A request with a header of a browser (\`Sec-Fetch-Site\`) or of a proxy (\`Via\`, \`Forwarded\`,
 \`X-Forwarded-*\`, \`CF-Connecting-IP\` and their like) needs a token.

@@ -5,6 +5,7 @@ import { canGrant, type Role, ROLES_GRANTED } from '../../core/access/roles.js';
 import { AdapterError } from '../../core/errors.js';
 import { MAX_SIGN_IN_MS } from '../../core/protocol/requests/dashboard.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Caller, EventSink } from '../registry/caller.js';
 import { hashOf } from './token-files.js';
 
 /** Length of a code in bytes: it cannot be guessed. */
@@ -28,8 +29,13 @@ export interface LinkGrant {
   readonly makerEnded: AbortSignal | undefined;
 }
 
+/** A client that asks for a link. */
+type LinkMaker = Pick<Caller, 'principal' | 'sink'>;
+
 interface Link extends LinkGrant {
   readonly endsAt: number;
+  /** The connection that is told of its use. */
+  readonly sink?: EventSink | undefined;
 }
 
 /** Dependencies of the links. */
@@ -55,14 +61,17 @@ export class DashboardLinks {
    * @throws AdapterError FORBIDDEN for a role above that of the maker, or for a page; RESOURCE_EXHAUSTED when too many
    *   links wait; UNKNOWN_REQUEST without a dashboard
    */
-  create(request: Request<'create_dashboard_link'>, maker: Principal): Answer<'create_dashboard_link'> {
+  create(
+    request: Request<'create_dashboard_link'>,
+    { principal: maker, sink }: LinkMaker,
+  ): Answer<'create_dashboard_link'> {
     const { role = maker.role, expires_in_ms: lifeMs = MAX_SIGN_IN_MS } = request;
     if (!this.#options.isServed) throw new AdapterError('UNKNOWN_REQUEST', SWITCHED_OFF);
     if (maker.pageId !== undefined) throw new AdapterError('FORBIDDEN', FROM_PAGE);
     if (!canGrant(maker.role, role)) throw tooHigh(maker.role, role);
     const makerEnded = maker.isLocalPeer ? undefined : this.#options.endOfToken(maker.id);
     const endsAt = Date.now() + LINK_MS;
-    const path = this.#add({ maker, role, lifeMs, makerEnded, endsAt });
+    const path = this.#add({ maker, role, lifeMs, makerEnded, endsAt, sink });
     return { path, expires_at: new Date(endsAt).toISOString(), role };
   }
 
@@ -77,7 +86,9 @@ export class DashboardLinks {
     const key = keyOf(code);
     const link = this.#links.get(key);
     this.#links.delete(key);
-    return link && isValid(link) ? link : undefined;
+    if (!link || !isValid(link)) return undefined;
+    link.sink?.send('dashboard_link_used', { path: pathOf(code) });
+    return link;
   }
 
   #add(link: Link): string {
@@ -88,9 +99,12 @@ export class DashboardLinks {
     if (this.#links.size >= MAX_LINKS) throw new AdapterError('RESOURCE_EXHAUSTED', TOO_MANY);
     const code = randomBytes(CODE_BYTES).toString('base64url');
     this.#links.set(keyOf(code), link);
-    return `/#code=${code}`;
+    return pathOf(code);
   }
 }
+
+/** Path of a link: browsers do not send what follows the `#`. */
+const pathOf = (code: string): string => `/#code=${code}`;
 
 /** Looking a hash up tells nothing about a code: similar codes have different hashes. */
 const keyOf = (code: string): string => hashOf(code).toString('hex');

@@ -67,6 +67,7 @@ describe('a link', () => {
     expect(token).toMatch(/^sap_[\w-]{43}$/);
     expect(Date.parse(expires_at) - Date.now()).toBeGreaterThan(3_500_000);
     expect(Date.parse(expires_at) - Date.now()).toBeLessThanOrEqual(3_600_000);
+    expect(await local.event('dashboard_link_used')).toEqual({ path: `/#code=${code}` });
     expect(await signIn(code)).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } });
     await using page = await come(token);
     expect((await page.request('daemon_status')).caller).toMatchObject({

@@ -55,13 +55,18 @@ describe('serve, when it is ready', () => {
     expect(await serve.ended).toMatchObject({ code: 0, stdout: `listening on ${url}\n` });
   });
 
-  it('prints a line to try on a terminal, which works as it is', async () => {
+  it('prints a line to try on a terminal and a link to the dashboard, which work as they are', async () => {
     using folder = makeFolder();
     await using terminal = new CliTerminal(['serve', '--config', writeConfiguration(folder.path)], { cols: 300 });
     const [, line = ''] = await terminal.until(/try: (.+)\r\n/);
     const [, url = ''] = /--url (\S+)/.exec(line) ?? [];
     expect(line).toMatch(/^node \S*dist\/main\.js exec --url http:\S+ 'echo hello'$/);
     expect(await runCli(['exec', '--url', url, 'echo hello'])).toMatchObject({ code: 0, stdout: 'hello\n' });
+    const [, code = ''] = await terminal.until(/dashboard: \S+\/#code=([\w-]{43}) \(counts once, for 10 minutes\)/);
+    const headers = { origin: url, 'content-type': 'application/json' };
+    const body = JSON.stringify({ code });
+    expect((await fetch(`${url}/session`, { method: 'POST', headers, body })).status).toBe(200);
+    expect(readFileSync(join(folder.path, 'log'), 'utf8')).not.toContain(code);
     terminal.type('\u0003');
     expect(await terminal.ended).toBe(0);
   });
@@ -71,7 +76,7 @@ describe('serve, when it is ready', () => {
     const file = writeConfiguration(folder.path);
     await using serve = new CliProcess(['serve', '--config', file, '--host', '127.0.0.3', '--port', '0', '--example']);
     const [, url = ''] = await serve.until('stdout', /^listening on (http:\/\/127\.0\.0\.3:[1-9]\d*)\ntry: /);
-    expect((await fetch(url)).status).toBe(404);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
     serve.child.kill('SIGINT');
     expect((await serve.ended).code).toBe(0);
   });

@@ -4,7 +4,7 @@ import { ROLE_NAMES } from '../../access/roles.js';
 import { optional, timestamp } from '../fields.js';
 
 /** Shortest lifetime of a page's sign-in, in milliseconds. */
-const MIN_SIGN_IN_MS = 60_000;
+export const MIN_SIGN_IN_MS = 60_000;
 /** Longest lifetime of a page's sign-in, in milliseconds: a working day. */
 export const MAX_SIGN_IN_MS = 12 * 3_600_000;
 

@@ -147,6 +147,10 @@ export const events = {
     summary: 'The token of this connection is no longer valid. The daemon then closes the connection.',
     schema: z.object({ message: z.string().describe('Why: it was revoked or replaced, or has expired') }),
   },
+  dashboard_link_used: {
+    summary: 'A link of `create_dashboard_link` that this connection has asked for was used.',
+    schema: z.object({ path: z.string() }),
+  },
   server_shutdown: {
     summary: 'The daemon is stopping, and ends all commands and sessions.',
     schema: z.object({ reason: z.string(), grace_ms: z.int() }),

@@ -26,7 +26,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const codeOf = (maker: Principal): string => links.create({}, maker).path.replace('/#code=', '');
+const codeOf = (maker: Principal): string =>
+  links.create({}, { principal: maker, sink: undefined }).path.replace('/#code=', '');
 
 function open(maker: Principal) {
   const grant = links.use(codeOf(maker));
