@@ -27,6 +27,8 @@ import { replaySubcommand } from './recordings/replay.js';
 import { restoreSubcommand } from './checkpoints/restore.js';
 import { serveSubcommand } from './daemon/serve.js';
 import { sessionsSubcommand } from './sessions/sessions.js';
+import { historySubcommand } from './sessions/history.js';
+import { topSubcommand } from './sessions/top.js';
 import { skillSubcommand } from './models/skill.js';
 import { statusSubcommand } from './daemon/status.js';
 import { stopSubcommand } from './daemon/stop.js';
@@ -46,6 +48,8 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   confirmSubcommand,
   openSubcommand,
   sessionsSubcommand,
+  topSubcommand,
+  historySubcommand,
   attachSubcommand,
   closeSubcommand,
   recordSubcommand,

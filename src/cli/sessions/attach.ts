@@ -1,5 +1,6 @@
 import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { AttachOptions } from './follow-session.js';
+import { UsageError } from '../console/failure.js';
 import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
 
 /** `attach`: follows a session. */
@@ -19,9 +20,12 @@ export const attachSubcommand: Subcommand = (context) =>
       '--input',
       'type into what runs: at a terminal every key, Ctrl-] leaves; otherwise lines. Without it, nothing can be changed',
     )
+    .option('--observe', 'only look: commands never wait for this client, and output that comes too fast is skipped')
     .option('--json', 'print each event as a line of JSON')
     .addHelpText('after', HELP)
     .action(async (id: string, options: AttachOptions) => {
+      if (options.observe === true && options.input === true)
+        throw new UsageError('--observe only looks: leave out --input, or follow the session without --observe');
       const { followSession } = await import('./follow-session.js');
       await followSession(context, id, options);
     });

@@ -15,10 +15,14 @@ import { CommandLineError, reportFailure } from '../console/failure.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import { type Display, SHOWN_EVENTS, type ShownEvent, showAsJson, TextDisplay } from './event-display.js';
 
+/** Rate of `--observe`, in bytes per second: more than a terminal shows. */
+const OBSERVED_BYTES_PER_SECOND = 4 * 1024 * 1024;
+
 /** Options of `attach`. */
 export interface AttachOptions extends DaemonOptions {
   readonly fromSeq?: number;
   readonly input?: boolean;
+  readonly observe?: boolean;
   readonly json?: boolean;
 }
 
@@ -41,7 +45,10 @@ export async function followSession(context: Context, id: string, options: Attac
       : new TextDisplay(context, { terminals, whenFree: () => whenFree() });
     const ended = listen(client, id, show);
     // Replayed events arrive before the answer, so the listeners must be installed first.
-    const session = await client.attachSession(id, { fromSeq: options.fromSeq });
+    const session = await client.attachSession(id, {
+      fromSeq: options.fromSeq,
+      maxBytesPerSecond: options.observe === true ? OBSERVED_BYTES_PER_SECOND : undefined,
+    });
     const terminal = isInteractive ? openTerminal(context, { client, session }) : undefined;
     if (options.input && !terminal) sendLines(context, options, session);
     const over = Promise.race([ended, detached, context.stdout.broken, ...(terminal ? [terminal.closed] : [])]);

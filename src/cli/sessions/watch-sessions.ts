@@ -1,19 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import type { AdapterClient, SessionInfo } from '../../client/index.js';
+import type { SessionInfo } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { renderSessions } from './session-table.js';
 import { onOneLine } from '../console/style.js';
+import { Screen } from '../console/screen.js';
+import { untilStopped } from '../console/until-stopped.js';
+import { followState } from './live-state.js';
 import { withDaemon } from '../connect/with-daemon.js';
-
-/** Interval at which the sessions are listed, in milliseconds: no event reports a session that another client opens. */
-const REFRESH_MS = 1000;
-
-/** Moves the cursor to the top left corner and erases the rest: unlike clearing the screen, this does not flicker. */
-const HOME = '\x1b[H';
-const ERASE_LINE_END = '\x1b[K';
-const ERASE_BELOW = '\x1b[J';
 
 /**
  * Shows the sessions until a signal arrives or the reader closes the pipe: a table that is redrawn on a terminal, else
@@ -21,31 +14,17 @@ const ERASE_BELOW = '\x1b[J';
  * @throws CommandLineError, ConfigurationError, ClientError
  */
 export async function watchSessions(context: Context, options: DaemonOptions, asJson: boolean): Promise<void> {
-  const stop = new AbortController();
-  const signals = context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => {
-    stop.abort();
-  });
-  void context.stdout.broken.then(() => {
-    stop.abort();
-  });
-  try {
-    await withDaemon(options, context, (client) => refresh(context, client, displayFor(context, asJson), stop.signal));
-  } catch (error) {
-    if (!stop.signal.aborted) throw error;
-  } finally {
-    signals[Symbol.dispose]();
-  }
+  const show = displayFor(context, asJson);
+  // Ages on a screen go on each second, whether a session has changed or not.
+  const topics: Topics = asJson || !context.stdout.isTerminal ? ['sessions'] : ['sessions', 'host'];
+  await untilStopped(context, (signal) =>
+    withDaemon(options, context, (client) => followState(client, topics, ({ sessions }) => show(sessions), signal)),
+  );
 }
+
+type Topics = Parameters<typeof followState>[1];
 
 type Display = (sessions: readonly SessionInfo[]) => Promise<void>;
-
-async function refresh({ stdout }: Context, client: AdapterClient, show: Display, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && !stdout.isBroken) {
-    const { sessions } = await client.request('list_sessions', {}, { signal });
-    await show(sessions);
-    await sleep(REFRESH_MS, undefined, { signal });
-  }
-}
 
 function displayFor(context: Context, asJson: boolean): Display {
   if (asJson) return showChanges(context, (change, session) => JSON.stringify({ change, ...session }));
@@ -59,15 +38,9 @@ function displayFor(context: Context, asJson: boolean): Display {
 /** Longest command on a line, in characters. */
 const MAX_COMMAND = 200;
 
-function redraw({ stdout }: Context): Display {
-  let isFirst = true;
-  return async (sessions) => {
-    const { columns, rows } = stdout.size ?? { columns: 80, rows: 24 };
-    const lines = [`${new Date().toLocaleTimeString()}  (Ctrl-C ends)`, '', ...renderSessions(sessions, Date.now())];
-    const shown = lines.slice(0, rows - 1).map((line) => `${onOneLine(line, columns)}${ERASE_LINE_END}\n`);
-    await stdout.write(`${isFirst ? '\x1b[2J' : ''}${HOME}${shown.join('')}${ERASE_BELOW}`);
-    isFirst = false;
-  };
+function redraw(context: Context): Display {
+  const screen = new Screen(context);
+  return (sessions) => screen.draw(renderSessions(sessions, Date.now()));
 }
 
 type Change = 'open' | 'changed' | 'closed';
