@@ -3,6 +3,8 @@ import type { CastEvent } from './asciicast.js';
 /** Times at which events are shown, in milliseconds, with pauses that may be shorter than they were. */
 export class Timeline {
   readonly events: readonly CastEvent[];
+  /** Commands: the label of each marker with its time. */
+  readonly marks: readonly { readonly atMs: number; readonly label: string }[];
   readonly #times: readonly number[];
 
   /** @param maxPauseMs longest pause between two events; by default as it was */
@@ -16,6 +18,9 @@ export class Timeline {
       before = ms;
       return at;
     });
+    this.marks = events.flatMap(([, code, label], index) =>
+      code === 'm' ? [{ atMs: this.timeOf(index), label }] : [],
+    );
   }
 
   /** Time of the last event. */
@@ -38,11 +43,6 @@ export class Timeline {
       else high = middle;
     }
     return low;
-  }
-
-  /** Commands: the label of each marker with its time. */
-  get marks(): readonly { readonly atMs: number; readonly label: string }[] {
-    return this.events.flatMap(([, code, label], index) => (code === 'm' ? [{ atMs: this.timeOf(index), label }] : []));
   }
 
   /** What the terminal gets from one event up to another, that one not included. */

@@ -24,4 +24,12 @@ export const pages: readonly Page[] = [
     needs: 'list_confirmations',
     load: async () => (await import('./confirmations/confirmations.js')).Confirmations,
   },
+  {
+    name: 'recordings',
+    title: 'Recordings',
+    icon: 'recordings',
+    key: 'r',
+    needs: 'list_recordings',
+    load: async () => (await import('./recordings/recordings.js')).Recordings,
+  },
 ];

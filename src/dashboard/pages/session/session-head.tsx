@@ -68,6 +68,7 @@ function Facts({ session: { info } }: { readonly session: ViewedSession }): JSX.
         expires <Ago at={info.expires_at} />
       </span>
       <span>{`watched by ${info.observers}`}</span>
+      {info.recording_id === null ? null : <a href={hrefOf('recordings', [info.recording_id])}>Recording</a>}
     </p>
   );
 }

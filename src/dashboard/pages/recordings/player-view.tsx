@@ -1,0 +1,126 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+
+import type { Cast } from '../../../core/recording/asciicast.js';
+import { Panel } from '../../components/panel.js';
+import { Empty } from '../../components/states.js';
+import { formatPosition } from '../../format/position.js';
+import { useDashboard } from '../../state/context.js';
+import { PlayerControls } from './player-controls.js';
+import { PlayerModel } from './player-model.js';
+import type { XtermScreen } from './xterm-screen.js';
+
+/** How far the arrow keys move, in milliseconds. */
+const STEP_MS = 5000;
+
+interface PlayerViewProps {
+  readonly cast: Cast;
+  /** Further controls. */
+  readonly children: ComponentChildren;
+}
+
+/** Plays a recording: screen, controls, and the list of its commands. */
+export function PlayerView({ cast, children }: PlayerViewProps): JSX.Element {
+  const model = useMemo(() => new PlayerModel(cast), [cast]);
+  const element = useRef<HTMLDivElement>(null);
+  useScreen(model, element);
+  usePlaying(model);
+  return (
+    <div class="player">
+      <section class="panel player-panel" aria-label="Player">
+        <div class="player-head">{children}</div>
+        <div
+          class="player-frame"
+          role="region"
+          tabIndex={0}
+          aria-label="Screen. Space plays, arrows move, n and p jump between commands."
+          onKeyDown={(event) => onKey(event, model)}
+        >
+          <div ref={element} class="player-screen" />
+        </div>
+        <PlayerControls model={model} />
+      </section>
+      <Panel title="Commands">
+        <CommandList model={model} />
+      </Panel>
+    </div>
+  );
+}
+
+/** Loads the terminal into an element, and shows the recording in it. */
+function useScreen(model: PlayerModel, element: RefObject<HTMLDivElement | null>): void {
+  const { theme } = useDashboard();
+  const screen = useSignal<XtermScreen | undefined>(undefined);
+  useEffect(() => {
+    let isLeft = false;
+    void import('./xterm-screen.js').then(({ XtermScreen }) => {
+      if (isLeft || !element.current) return;
+      screen.value = new XtermScreen(element.current);
+      model.attach(screen.value);
+    });
+    return () => {
+      isLeft = true;
+      screen.peek()?.[Symbol.dispose]();
+    };
+  }, [model]);
+  const { isDark } = theme;
+  useEffect(() => {
+    if (screen.value) screen.value.isDark = isDark;
+  }, [screen.value, isDark]);
+}
+
+/** Ticks with the frames of the browser while it plays. */
+function usePlaying(model: PlayerModel): void {
+  const isPlaying = model.isPlaying.value;
+  useEffect(() => {
+    if (!isPlaying) return undefined;
+    const tick = (now: number) => {
+      model.tick(now);
+      frame = requestAnimationFrame(tick);
+    };
+    let frame = requestAnimationFrame(tick);
+    return () => cancelAnimationFrame(frame);
+  }, [model, isPlaying]);
+}
+
+function onKey(event: KeyboardEvent, model: PlayerModel): void {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const now = model.position.peek();
+  const action = {
+    ' ': () => model.toggle(),
+    ArrowLeft: () => model.seek(now - STEP_MS),
+    ArrowRight: () => model.seek(now + STEP_MS),
+    Home: () => model.seek(0),
+    End: () => model.seek(Infinity),
+    n: () => model.jump(true),
+    p: () => model.jump(false),
+  }[event.key];
+  if (!action) return;
+  action();
+  event.preventDefault();
+}
+
+/** The commands of the recording; each leads to its time. */
+function CommandList({ model }: { readonly model: PlayerModel }): JSX.Element {
+  const { marks } = model.timeline;
+  const current = model.currentMark;
+  if (marks.length === 0) return <Empty title="No commands">Nothing was run in this session.</Empty>;
+  return (
+    <ol class="player-commands">
+      {marks.map(({ atMs, label }, index) => (
+        <li key={index}>
+          <button
+            type="button"
+            data-row
+            aria-current={index === current ? 'step' : undefined}
+            onClick={() => model.seek(atMs)}
+          >
+            <span class="player-time">{formatPosition(atMs)}</span>
+            <code>{label}</code>
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
