@@ -10,6 +10,7 @@ export const reportedConfiguration = (configuration: Configuration): ReportedCon
   workspaceDirectory: configuration.adapter.workspaceDirectory,
   stateDirectory: configuration.adapter.stateDirectory,
   logFile: configuration.logging.logFilePath,
+  hasDashboard: configuration.http.dashboard,
   confirmedBy: confirmersOf(configuration),
 });
 

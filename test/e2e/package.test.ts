@@ -61,6 +61,8 @@ describe('the package', () => {
       'skills/shell-adapter/SKILL.md',
       'dist/client/index.d.ts',
       'dist/engine/shells/drivers/driver.bash',
+      'dist/dashboard/index.html',
+      'dist/dashboard/index.html.br',
       'config/shell_adapter.yaml',
       'config/seed.yaml',
       'docs/reference/protocol.md',
@@ -114,6 +116,11 @@ describe('the package', () => {
       expect(output).toBe(`42 ${cwd} function function true\n`);
       const viaCli = execFileSync(BIN, ['exec', '--url', url, '-n', 'pwd'], { encoding: 'utf8', env: environment() });
       expect(viaCli).toBe(`${cwd}\n`);
+      const page = await (await fetch(url)).text();
+      for (const [, asset = ''] of page.matchAll(/(?:src|href)="\.\/([^"]+)"/g)) {
+        expect((await fetch(`${url}/${asset}`)).status, asset).toBe(200);
+      }
+      expect(page).toMatch(/src="\.\/assets\/index-[\w-]+\.js"/);
     } finally {
       daemon.kill('SIGTERM');
     }

@@ -11,6 +11,7 @@ import { examineUsers } from '../../doctor/users.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor, quoteWord } from '../console/command-line.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
+import { describeDashboard } from './status.js';
 import { findStatus } from '../connect/find-status.js';
 
 /**
@@ -93,6 +94,7 @@ async function examineDaemon(
     { name, status: 'ok', detail: running },
     { name: 'daemon file', status: 'ok', detail: status.configuration_file ?? 'none: the defaults' },
     { name: 'daemon workspace', status: 'ok', detail: status.workspace_directory },
+    { name: 'daemon dashboard', status: 'ok', detail: describeDashboard(status.dashboard, url) },
     ...compareDaemon(context, status, configuration),
   ];
 }

@@ -1,4 +1,3 @@
-import type { Answer } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import type { FoundDaemon } from '../connect/find-status.js';
@@ -8,6 +7,9 @@ import { createCommand, examples, type Subcommand } from '../options/subcommand.
 
 /** Exit codes in the style of `systemctl status`. */
 const EXIT_CODES: Readonly<Record<FoundDaemon['state'], number>> = { running: 0, stopped: 3, unknown: 4 };
+
+/** A daemon that runs. */
+type RunningDaemon = Extract<FoundDaemon, { state: 'running' }>;
 
 /** `status`: prints whether a daemon runs, and its state. */
 export const statusSubcommand: Subcommand = (context) =>
@@ -36,13 +38,13 @@ const toJson = (found: FoundDaemon): object =>
 function render({ stdout }: Context, found: FoundDaemon): string {
   if (found.state === 'running') {
     const head = `${paint(stdout, 'green', 'running')} at ${found.url}`;
-    return `${[head, ...alignColumns(describe(found.status))].join('\n')}\n`;
+    return `${[head, ...alignColumns(describe(found))].join('\n')}\n`;
   }
   const hint = found.state === 'unknown' && found.hint !== undefined ? `\n${found.hint}` : '';
   return `${paint(stdout, found.state === 'unknown' ? 'yellow' : 'red', found.state)}: ${found.why}${hint}\n`;
 }
 
-const describe = (status: Answer<'daemon_status'>): string[][] => [
+const describe = ({ status, url }: RunningDaemon): string[][] => [
   ['version', `shell-adapter ${status.adapter_version}, protocol ${status.protocol_version}`],
   ['process', `${status.pid}, user ${status.user}`],
   ['uptime', `${formatSpan(status.uptime_ms)}, since ${status.started_at}`],
@@ -51,7 +53,14 @@ const describe = (status: Answer<'daemon_status'>): string[][] => [
   ['workspace', status.workspace_directory],
   ['state', status.state_directory],
   ['log', status.log_file],
+  ['dashboard', describeDashboard(status.dashboard, url)],
 ];
+
+/** Where the dashboard is, for `status` and `doctor`. */
+export function describeDashboard(isServed: boolean, url: string): string {
+  if (!isServed) return 'off (http.dashboard: false)';
+  return `${url.startsWith('unix:') ? 'at the port of the daemon' : url}; \`shell-adapter dashboard\` opens it`;
+}
 
 const HELP = `${examples('shell-adapter status', 'shell-adapter status --json | jq -r .workspace_directory')}
 

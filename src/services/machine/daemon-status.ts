@@ -12,6 +12,7 @@ export interface ReportedConfiguration {
   readonly workspaceDirectory: string;
   readonly stateDirectory: string;
   readonly logFile: string;
+  readonly hasDashboard: boolean;
   readonly confirmedBy: readonly ConfirmationMode[];
 }
 
@@ -39,7 +40,7 @@ export class DaemonStatus {
   /** Returns the answer to `daemon_status`. */
   describe({ name, role, runAs, isLocalPeer }: Principal): Answer<'daemon_status'> {
     const { configuration, workload } = this.#options;
-    const { file = null, workspaceDirectory, stateDirectory, logFile, confirmedBy } = configuration();
+    const { file = null, workspaceDirectory, stateDirectory, logFile, hasDashboard, confirmedBy } = configuration();
     return {
       ...this.identity,
       pid: process.pid,
@@ -51,6 +52,7 @@ export class DaemonStatus {
       workspace_directory: workspaceDirectory,
       state_directory: stateDirectory,
       log_file: logFile,
+      dashboard: hasDashboard,
       ...workload(),
       confirmed_by: CONFIRMATION_MODES.filter((mode) => confirmedBy.includes(mode)),
       caller: { name, role, ...(runAs !== undefined && { run_as: runAs }), has_token: !isLocalPeer },

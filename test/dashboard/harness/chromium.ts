@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs';
 
 import { type Browser, chromium } from 'playwright-core';
 
-import { isRoot } from '../../support/root.js';
-
 /** Path of Chromium: that of `CHROMIUM`, or the one of Debian. */
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
@@ -16,8 +14,11 @@ const SWITCHES = [
   ...['--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
 ];
 
-/** Starts Chromium with a profile of its own, which is removed when it closes. Root can start it only without its sandbox. */
+/**
+ * Starts Chromium with a profile of its own, which is removed when it closes. Its sandbox cannot be used by root and in many
+ * containers; the pages are the daemon's own.
+ */
 export function launchChromium(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) throw new Error(`there is no Chromium at ${CHROMIUM}; set CHROMIUM, or install chromium`);
-  return chromium.launch({ executablePath: CHROMIUM, args: SWITCHES, chromiumSandbox: !isRoot, timeout: 60_000 });
+  return chromium.launch({ executablePath: CHROMIUM, args: SWITCHES, chromiumSandbox: false, timeout: 60_000 });
 }

@@ -30,6 +30,7 @@ export const daemonRequests = {
       workspace_directory: z.string(),
       state_directory: z.string(),
       log_file: z.string(),
+      dashboard: z.boolean().describe('Whether the dashboard is served at the address of the daemon'),
       sessions: z.int().describe('Open sessions'),
       running_commands: z.int().describe('Running commands, with and without a session'),
       clients: z.int().describe('Connected Socket.IO clients, this one included'),
