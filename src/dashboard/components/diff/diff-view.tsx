@@ -41,7 +41,7 @@ export function DiffView({ patch, label }: { readonly patch: string; readonly la
 }
 
 const Line = ({ line: { kind, text, before, after } }: { readonly line: DiffLine }): JSX.Element => (
-  <div class={`diff-line ${kind}`}>
+  <div class={`diff-line line-${kind}`}>
     <span class="diff-number">{before}</span>
     <span class="diff-number">{after}</span>
     <span class="diff-sign">{SIGNS[kind]}</span>

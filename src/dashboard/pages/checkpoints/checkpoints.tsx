@@ -1,0 +1,122 @@
+import type { JSX } from 'preact';
+
+import type { Answer } from '../../../client/index.js';
+import { Badge } from '../../components/badge.js';
+import { Button } from '../../components/button.js';
+import { SafeText } from '../../components/command/command-text.js';
+import { type Column, DataTable } from '../../components/data-table.js';
+import { PageHead } from '../../components/page-head.js';
+import { Panel } from '../../components/panel.js';
+import { Empty, Loading, Problem } from '../../components/states.js';
+import { Ago } from '../../components/time.js';
+import { formatBytes } from '../../format/size.js';
+import type { PageProps } from '../../router/page.js';
+import { hrefOf } from '../../router/route.js';
+import { useAnswer } from '../../state/use-answer.js';
+import { CheckpointDetails } from './checkpoint-details.js';
+import { SaveForm } from './save-form.js';
+
+import './checkpoints.css';
+
+/** A checkpoint of the workspace. */
+export type Checkpoint = Answer<'list_checkpoints'>['checkpoints'][number];
+
+/** What a checkpoint was made for. */
+export const KINDS: { readonly [K in Checkpoint['kind']]: string } = {
+  requested: 'requested',
+  before_restore: 'before a restore',
+  before_command: 'before a command',
+};
+
+/** The saved states of the workspace: what has changed since, and the way back. */
+export function Checkpoints({ segments: [id] }: PageProps): JSX.Element {
+  const { value, problem, isLoading, reload } = useAnswer('list_checkpoints', {});
+  const selected = value?.checkpoints.find(({ checkpoint_id: each }) => each === id);
+  return (
+    <>
+      <PageHead title="Checkpoints">
+        <Button onPress={reload}>{isLoading ? 'Loading…' : 'Refresh'}</Button>
+      </PageHead>
+      <Panel title="Saved states of the workspace" actions={<SaveForm onSaved={reload} />}>
+        <List checkpoints={value?.checkpoints} problem={problem} selected={id} />
+      </Panel>
+      {selected ? <CheckpointDetails key={id} checkpoint={selected} onChanged={reload} /> : null}
+      {value && id !== undefined && !selected ? (
+        <Problem title="There is no such checkpoint">It may have made room for a newer one.</Problem>
+      ) : null}
+    </>
+  );
+}
+
+interface ListProps {
+  readonly checkpoints: readonly Checkpoint[] | undefined;
+  readonly problem: string | undefined;
+  readonly selected: string | undefined;
+}
+
+function List({ checkpoints, problem, selected }: ListProps): JSX.Element {
+  if (problem !== undefined) return <Problem title="The checkpoints cannot be listed">{problem}</Problem>;
+  if (!checkpoints) return <Loading what="the checkpoints" />;
+  if (checkpoints.length === 0) {
+    return (
+      <Empty title="No checkpoints">
+        Save one here. The daemon also saves one before a command that may destroy something.
+      </Empty>
+    );
+  }
+  return (
+    <DataTable
+      label="Checkpoints"
+      rows={checkpoints}
+      columns={COLUMNS}
+      keyOf={({ checkpoint_id: id }) => id}
+      initialSort="-created"
+      classOf={({ checkpoint_id: id }) => (id === selected ? 'selected' : '')}
+    />
+  );
+}
+
+const COLUMNS: readonly Column<Checkpoint>[] = [
+  {
+    key: 'id',
+    title: 'Checkpoint',
+    sortBy: ({ checkpoint_id: id }) => id,
+    render: ({ checkpoint_id: id }) => (
+      <a data-row class="mono" href={hrefOf('checkpoints', [id])}>
+        {id}
+      </a>
+    ),
+  },
+  {
+    key: 'created',
+    title: 'Saved',
+    sortBy: ({ created_at: at }) => at,
+    render: ({ created_at: at }) => <Ago at={at} />,
+  },
+  {
+    key: 'label',
+    title: 'Label',
+    sortBy: ({ label }) => label,
+    render: ({ label }) => (label === null ? <span class="muted">none</span> : <SafeText text={label} />),
+  },
+  {
+    key: 'kind',
+    title: 'Made',
+    sortBy: ({ kind }) => kind,
+    render: ({ kind }) => <Badge tone={kind === 'requested' ? 'info' : 'neutral'}>{KINDS[kind]}</Badge>,
+  },
+  {
+    key: 'files',
+    title: 'Files',
+    isNumeric: true,
+    sortBy: ({ files }) => files,
+    render: ({ files }) => files.toLocaleString('en'),
+  },
+  {
+    key: 'bytes',
+    title: 'Size',
+    isNumeric: true,
+    sortBy: ({ bytes }) => bytes,
+    render: ({ bytes }) => formatBytes(bytes),
+  },
+];

@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+
+import { Button } from '../../components/button.js';
+import { TextField } from '../../components/text-field.js';
+import { useDashboard } from '../../state/context.js';
+import { useAction } from '../../state/use-action.js';
+
+/** Saves the workspace as a checkpoint, with a label. */
+export function SaveForm({ onSaved }: { readonly onSaved: () => void }): JSX.Element {
+  const { connection, access, notices } = useDashboard();
+  const label = useSignal('');
+  const { isRunning, problem, run } = useAction();
+  const whyNot = access.whyNot('checkpoint_workspace') ?? (isRunning ? 'It is being saved.' : undefined);
+  const save = () => {
+    if (whyNot !== undefined) return;
+    run(async () => {
+      const text = label.peek().trim();
+      await connection.request('checkpoint_workspace', text === '' ? {} : { label: text });
+      label.value = '';
+      notices.say('The workspace was saved.');
+      onSaved();
+    });
+  };
+  return (
+    <form
+      aria-label="Save a checkpoint"
+      class="toolbar save-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <TextField label="Label" text={label} maxLength={100} />
+      <Button onPress={save} whyNot={whyNot}>
+        {isRunning ? 'Saving…' : 'Save now'}
+      </Button>
+      {problem === undefined ? null : (
+        <span class="problem-text" role="alert">
+          {problem}
+        </span>
+      )}
+    </form>
+  );
+}
