@@ -75,7 +75,7 @@ async function listCommands(
 }
 
 /** Renders the table of commands, line by line. */
-export function renderHistory(commands: readonly LiveCommand[], now: number): string[] {
+function renderHistory(commands: readonly LiveCommand[], now: number): string[] {
   if (commands.length === 0) return ['No command is known.'];
   const rows = commands.map((command) => {
     const {

@@ -52,7 +52,7 @@ function displayFor(context: Context, { json, isOnce }: { readonly json: boolean
 }
 
 /** Renders the state, line by line. */
-export function renderTop({ host, sessions, running }: LiveState, now: number): string[] {
+function renderTop({ host, sessions, running }: LiveState, now: number): string[] {
   return [
     ...(host ? [machineLine(host), ''] : []),
     ...sessionTable(sessions),

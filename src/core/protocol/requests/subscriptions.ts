@@ -5,7 +5,7 @@ import { optional, timestamp } from '../fields.js';
 import { hostEntry } from '../results.js';
 
 /** Topics of `subscribe`. `nodes` is reserved: a daemon alone has none. */
-export const TOPICS = ['sessions', 'commands', 'confirmations', 'llm', 'host', 'audit', 'nodes'] as const;
+const TOPICS = ['sessions', 'commands', 'confirmations', 'llm', 'host', 'audit', 'nodes'] as const;
 
 /** A topic of `subscribe`. */
 export type Topic = (typeof TOPICS)[number];
