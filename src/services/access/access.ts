@@ -163,7 +163,6 @@ export class Access {
 
 const NOT_OWN_USER = "the connection is not from a process of the daemon's own user on this machine";
 const noToken = (why: string): string => `a token is needed (${why}): \`shell-adapter token create\` makes one`;
-const WRONG_CODE =
-  'the link does not count: it was used, or is older than a minute; `shell-adapter dashboard` makes another';
+const WRONG_CODE = 'the link does not count: it was used, or has expired; `shell-adapter dashboard` makes another';
 const WRONG_TOKEN =
   'the token is not known: it is wrong, was revoked, or has expired; `shell-adapter token list` has them';

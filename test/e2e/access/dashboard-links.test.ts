@@ -75,6 +75,9 @@ describe('a link', () => {
       role: 'admin',
       has_token: false,
     });
+    const access = await page.request('describe_access', {});
+    expect(access).toMatchObject({ name: 'local', is_local: true, expires_at });
+    expect(access.may).not.toContain('create_dashboard_link');
     expect((await page.request('create_dashboard_link')).error?.message).toContain('cannot make links');
   });
 
