@@ -21,6 +21,7 @@ const WAITING: readonly (readonly [name: string, yaml: string])[] = [
   ['sandbox', 'sandbox: { profile: strict }'],
   ['llm.worktree_directory', 'llm: { worktree_directory: elsewhere }'],
   ['audit', 'audit: { max_size: 9999 }'],
+  ['recording.directory', 'recording: { directory: elsewhere }'],
   ['http', 'http: { metrics: false }'],
 ];
 
@@ -32,13 +33,14 @@ it.each(WAITING)('%s stays as the daemon was started with, and is told', (name, 
 
 it('a state directory that waits takes along what is in it by default', () => {
   const { configuration, waiting } = reload(STARTED, read('adapter: { state_directory: elsewhere }'));
-  expect(waiting).toEqual(['adapter.state_directory', 'llm.worktree_directory', 'audit']);
+  expect(waiting).toEqual(['adapter.state_directory', 'llm.worktree_directory', 'audit', 'recording.directory']);
   expect(configuration).toEqual(STARTED);
 });
 
 it.each([
   'adapter: { max_sessions: 9, memory_mb_limit: 9, wedge_timeout: 9, session_max_lifetime: 9 }',
   'checkpoints: { max_files: 9 }',
+  'recording: { roles: [agent] }',
   'logging: { logging_level: debug }',
   'auth: { requests_per_second: 9 }',
   'confirmation: { mode: self, expires: 9 }',
