@@ -7,6 +7,7 @@ import { Chip } from '../../components/chip.js';
 import type { Column } from '../../components/data-table.js';
 import { DataTable } from '../../components/data-table.js';
 import { Loading } from '../../components/states.js';
+import { Toolbar } from '../../components/toolbar.js';
 import { formatClock } from '../../format/time.js';
 import { useDashboard } from '../../state/context.js';
 import type { HostSample, HostSizes } from '../../state/wire.js';
@@ -72,7 +73,7 @@ interface HostToolsProps {
 function HostTools({ window, isTable, onTable }: HostToolsProps): JSX.Element {
   const { router } = useDashboard();
   return (
-    <div class="toolbar" role="group" aria-label="Time of the charts">
+    <Toolbar label="Time of the charts">
       {TIME_WINDOWS.map(({ name, title }) => (
         <Chip key={name} isOn={name === window.name} onToggle={() => router.setQuery({ window: name })}>
           {title}
@@ -82,7 +83,7 @@ function HostTools({ window, isTable, onTable }: HostToolsProps): JSX.Element {
       <Button isPressed={isTable} onPress={onTable}>
         As table
       </Button>
-    </div>
+    </Toolbar>
   );
 }
 

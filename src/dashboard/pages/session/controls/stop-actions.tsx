@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 
 import type { SignalName } from '../../../../client/index.js';
 import { Button, TwoStepButton } from '../../../components/button.js';
+import { Toolbar } from '../../../components/toolbar.js';
 import { useDashboard } from '../../../state/context.js';
 import type { TerminalModel } from '../terminal/terminal-model.js';
 import type { ViewedSession } from '../use-session.js';
@@ -21,7 +22,7 @@ export function StopActions({ session, model }: StopProps): JSX.Element {
   const whyNotSignal =
     session.whyNot('signal_command', 'stop') ?? (running === null ? 'Nothing runs in this session.' : undefined);
   return (
-    <div class="toolbar" role="group" aria-label="Stop">
+    <Toolbar label="Stop">
       <Button whyNot={whyNotSignal} onPress={signal('SIGINT')} title="Interrupt the running command (SIGINT)">
         Ctrl-C
       </Button>
@@ -45,6 +46,6 @@ export function StopActions({ session, model }: StopProps): JSX.Element {
       >
         Close
       </TwoStepButton>
-    </div>
+    </Toolbar>
   );
 }

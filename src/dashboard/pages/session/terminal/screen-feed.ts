@@ -19,14 +19,14 @@ export interface GapPiece {
 }
 
 /** A text between outputs, such as the line of a command. */
-export interface MarkPiece {
+interface MarkPiece {
   readonly kind: 'mark';
   readonly commandId: string;
   readonly text: string;
 }
 
 /** The end of a command: the sizes of its streams, and a text about it, which may be empty. */
-export interface EndPiece {
+interface EndPiece {
   readonly kind: 'end';
   readonly commandId: string;
   readonly sizes: { readonly [S in OutputStreamName]: number };

@@ -24,11 +24,14 @@ export interface WatcherOptions {
   readonly onFed: () => void;
   /** A command waits for input, with this prompt; undefined when it no longer does. */
   readonly onPrompt: (prompt: string | undefined) => void;
+  /** A command has ended. */
+  readonly onEnded: () => void;
 }
 
 type HeldEvent =
   | { readonly kind: 'output'; readonly event: EventPayload<'command_output'> }
-  | { readonly kind: 'finished'; readonly event: CommandResult };
+  | { readonly kind: 'finished'; readonly event: CommandResult }
+  | { readonly kind: 'awaiting'; readonly event: EventPayload<'awaiting_input'> };
 
 const encoder = new TextEncoder();
 
@@ -75,7 +78,7 @@ export class SessionWatcher {
   }
 
   #listen(): void {
-    const { client, sessionId, onPrompt } = this.#options;
+    const { client, sessionId } = this.#options;
     this.#stops.push(
       client.on('command_output', (event) => {
         if (event.session_id === sessionId) this.#hold({ kind: 'output', event });
@@ -83,8 +86,8 @@ export class SessionWatcher {
       client.on('command_finished', (event) => {
         if (event.session_id === sessionId) this.#hold({ kind: 'finished', event });
       }),
-      client.on('awaiting_input', ({ session_id: id, prompt }) => {
-        if (id === sessionId) onPrompt(prompt);
+      client.on('awaiting_input', (event) => {
+        if (event.session_id === sessionId) this.#hold({ kind: 'awaiting', event });
       }),
     );
   }
@@ -101,12 +104,17 @@ export class SessionWatcher {
       for (let held = this.#held.shift(); held && !this.#isStopped; held = this.#held.shift()) {
         const id = held.event.command_id;
         if (!this.#started.has(id)) this.#begin(this.#options.find(id) ?? (await this.#lookUp(id)), id);
-        if (held.kind === 'output') this.#onOutput(held.event);
-        else this.#onFinished(held.event);
+        this.#take(held);
       }
     } finally {
       this.#isBusy = false;
     }
+  }
+
+  #take(held: HeldEvent): void {
+    if (held.kind === 'output') this.#onOutput(held.event);
+    else if (held.kind === 'finished') this.#onFinished(held.event);
+    else this.#options.onPrompt(held.event.prompt);
   }
 
   #onOutput({ command_id: commandId, stream, offset, data }: EventPayload<'command_output'>): void {
@@ -120,6 +128,7 @@ export class SessionWatcher {
     const { command_id: commandId, stdout_bytes: stdout, stderr_bytes: stderr } = result;
     this.#options.feed.add({ kind: 'end', commandId, sizes: { stdout, stderr }, text: endLine(result) });
     this.#options.onPrompt(undefined);
+    this.#options.onEnded();
     this.#options.onFed();
   }
 
@@ -145,12 +154,12 @@ export class SessionWatcher {
       for (const [stream, offset, data] of tails[index] ?? []) {
         this.#options.feed.add({ kind: 'output', commandId: info.command_id, stream, offset, data });
       }
-      if (info.state === 'ended') this.#onEnded(info);
+      if (info.state === 'ended') this.#addEnd(info);
     });
     this.#options.onFed();
   }
 
-  #onEnded(info: CommandInfo): void {
+  #addEnd(info: CommandInfo): void {
     const { command_id: commandId, stdout_bytes: stdout, stderr_bytes: stderr } = info;
     this.#options.feed.add({ kind: 'end', commandId, sizes: { stdout, stderr }, text: endLine(info) });
   }

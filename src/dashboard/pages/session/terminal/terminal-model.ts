@@ -46,6 +46,10 @@ export class TerminalModel implements Disposable {
       onPrompt: (prompt) => {
         this.prompt.value = prompt;
       },
+      // What was typed for one command must not reach the next one.
+      onEnded: () => {
+        this.setTyping(false);
+      },
     });
     this.#keys = new InputQueue(
       // The answer has no time limit: a person may have to confirm it.

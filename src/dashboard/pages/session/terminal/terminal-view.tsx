@@ -25,7 +25,7 @@ export function TerminalView({ session, model }: TerminalViewProps): JSX.Element
   const element = useRef<HTMLDivElement>(null);
   const isText = useSignal(false);
   useEffect(() => {
-    if (element.current) void model.start(element.current);
+    if (element.current) model.start(element.current).catch(model.onProblem);
   }, [model]);
   useTerminalSize(model, session.info, element);
   const { isDark } = theme;
@@ -38,7 +38,7 @@ export function TerminalView({ session, model }: TerminalViewProps): JSX.Element
       <TerminalTools model={model} session={session} isText={isText} />
       <TerminalStatus model={model} />
       <div class="terminal-frame" hidden={isText.value} onPasteCapture={(event) => onPaste(event, model)}>
-        <div ref={element} class="terminal" />
+        <div ref={element} class="terminal-host" />
       </div>
       {isText.value ? <TextView model={model} /> : null}
       {model.pasted.value === undefined ? null : <PasteQuestion model={model} text={model.pasted.value} />}

@@ -93,7 +93,7 @@ export function Timeline({ session }: { readonly session: ViewedSession }): JSX.
       {command ? <CommandDetail key={command.command_id} command={command} /> : null}
       <Panel title="Commands" actions={loadOlder ? <Button onPress={loadOlder}>Load older ones</Button> : null}>
         <DataTable
-          label="Commands"
+          label="Commands of the session"
           rows={commands}
           columns={COLUMNS}
           keyOf={({ command_id: id }) => id}

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { expect } from 'vitest';
+
+import { MAIN } from '../support/daemon.js';
+import { eventually } from '../support/measure.js';
+import { findViolations } from './harness/axe.js';
+import { dashboardTest } from './harness/dashboard-test.js';
+
+const it = dashboardTest();
+
+/** How soon a change shows: one tick, and room for a busy machine. */
+const SOON_MS = 10_000;
+
+it('shows a session that the command line opens, and its end', async ({ openDashboard, daemon, client }) => {
+  const { page } = await openDashboard({ role: 'viewer' });
+  await page.getByText('No sessions', { exact: true }).waitFor();
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...[MAIN, 'open', '--url', daemon.url, '--label', 'from-cli'],
+  ]);
+  const row = page.getByRole('row').filter({ hasText: 'from-cli' });
+  await row.waitFor({ timeout: SOON_MS });
+  const sessionId = /session_[\w-]+/.exec(stdout)?.[0] ?? '';
+  await client.request('execute_command', { session_id: sessionId, command: 'sleep 60', background: true });
+  await row.filter({ hasText: 'busy' }).filter({ hasText: 'sleep 60' }).waitFor({ timeout: SOON_MS });
+  await page.getByRole('table').getByText('sleep 60').nth(1).waitFor({ timeout: SOON_MS });
+  await client.request('close_session', { session_id: sessionId });
+  await row.waitFor({ state: 'detached', timeout: SOON_MS });
+});
+
+it('keeps filters and sorting in the address', async ({ openDashboard, client }) => {
+  const [idle, busy] = [
+    await client.openSession({ label: 'one-idle' }),
+    await client.openSession({ label: 'two-busy' }),
+  ];
+  await client.request('execute_command', { session_id: busy, command: 'sleep 60', background: true });
+  const { page } = await openDashboard({ route: '#/overview' });
+  const row = (text: string) =>
+    page.getByRole('region', { name: 'Sessions', exact: true }).getByRole('row').filter({ hasText: text });
+  await row('one-idle').waitFor();
+  await page.getByRole('button', { name: /^Busy/ }).click();
+  await row('one-idle').waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Sessions', exact: true }).getByRole('button', { name: 'Owner' }).click();
+  expect(page.url()).toContain('show=busy&sort=owner');
+  await page.reload();
+  await row('two-busy').waitFor();
+  expect(await row('one-idle').count()).toBe(0);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'two-busy' }).waitFor();
+  await page.keyboard.press('Escape');
+  await row('two-busy').waitFor();
+  for (const id of [idle, busy]) await client.request('close_session', { session_id: id });
+});
+
+it('has charts that show the chosen time, and a table of their values', async ({ openDashboard }) => {
+  const { page } = await openDashboard();
+  await page.locator('.chart canvas').nth(5).waitFor();
+  const name = await page.locator('.chart').first().getAttribute('aria-label');
+  expect(name).toMatch(/^CPU: now .* of \d+ CPUs?$/);
+  await page.getByRole('button', { name: '1 h' }).click();
+  await page.getByRole('button', { name: 'As table' }).click();
+  await page.getByRole('region', { name: 'Values of the machine' }).getByRole('row').nth(1).waitFor();
+});
+
+it('shows its keys, and takes none from fields', async ({ openDashboard }) => {
+  const { page } = await openDashboard();
+  await page.getByRole('searchbox').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('?g');
+  expect(await page.getByRole('searchbox').inputValue()).toBe('?g');
+  await page.getByRole('heading', { name: /Sessions/ }).click();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
+it('can be used by all, on wide and narrow screens, dark and light', async ({ openDashboard, client }) => {
+  const id = await client.openSession({ label: 'examined' });
+  await client.request('execute_command', { session_id: id, command: 'echo out; echo err >&2; false' });
+  const { page, cdp } = await openDashboard({ colorScheme: 'dark' });
+  const views = ['#/overview', ...['terminal', 'timeline', 'limits'].map((view) => `#/sessions/${id}?view=${view}`)];
+  for (const view of views) {
+    await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
+    await page.locator('main :is(table, .xterm-rows, .limits):visible').first().waitFor();
+    for (const [width, colorScheme] of [
+      [1280, 'dark'],
+      [390, 'light'],
+      [320, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      expect([view, width, await findViolations(cdp)]).toEqual([view, width, []]);
+      await eventually(async () => {
+        expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, width]);
+      });
+    }
+  }
+  await client.request('close_session', { session_id: id });
+});
