@@ -1,5 +1,6 @@
 import type { SessionInfo } from '../../client/index.js';
 import { formatBytes } from '../checkpoints/checkpoint-output.js';
+import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import { alignColumns } from '../console/columns.js';
 import type { Context } from '../console/context.js';
@@ -8,7 +9,12 @@ import { formatSpan, onOneLine } from '../console/style.js';
 import { untilStopped } from '../console/until-stopped.js';
 import { lineOf } from './history.js';
 import { followState, type LiveCommand, type LiveState } from './live-state.js';
-import type { TopOptions } from './top.js';
+
+/** Options of `top`. */
+export interface TopOptions extends DaemonOptions {
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
 
 /** Longest label, owner or command in the table of sessions, in characters. */
 const MAX_CELL = 40;

@@ -1,11 +1,6 @@
-import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
+import { withDaemonOptions } from '../connect/daemon-address.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
-
-/** Options of `top`. */
-export interface TopOptions extends DaemonOptions {
-  readonly once?: boolean;
-  readonly json?: boolean;
-}
+import type { TopOptions } from './show-top.js';
 
 /** `top`: shows what runs and what it uses. */
 export const topSubcommand: Subcommand = (context) =>

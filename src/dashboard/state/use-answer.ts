@@ -5,7 +5,7 @@ import type { Answer, RequestInput, RequestName } from '../../client/index.js';
 import { useDashboard } from './context.js';
 
 /** An answer as it is loaded. While it is loaded again, the last one stays. */
-export interface Loaded<T> {
+interface Loaded<T> {
   readonly value: T | undefined;
   /** What the daemon said instead of an answer. */
   readonly problem: string | undefined;

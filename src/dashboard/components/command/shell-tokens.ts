@@ -1,5 +1,5 @@
 /** What a part of a command is. */
-export type TokenKind =
+type TokenKind =
   | 'space'
   | 'command'
   | 'keyword'

@@ -75,7 +75,7 @@ interface ChangedFilesProps {
 }
 
 /** The changed files with their counts of lines. */
-export const ChangedFiles = ({ changes, count }: ChangedFilesProps): JSX.Element => (
+const ChangedFiles = ({ changes, count }: ChangedFilesProps): JSX.Element => (
   <ul class="diff-files" aria-label="Changed files" tabIndex={0}>
     {changes.map(({ path, status, insertions, deletions }) => (
       <li key={path}>

@@ -6,7 +6,7 @@ import { SafeText } from '../../components/command/command-text.js';
 import { WorkspaceDiff } from '../../components/diff/workspace-diff.js';
 import { Panel } from '../../components/panel.js';
 import { useDashboard } from '../../state/context.js';
-import type { Checkpoint } from './checkpoints.js';
+import type { Checkpoint } from './checkpoint.js';
 import { RestoreDialog } from './restore-dialog.js';
 import { RestoreResult } from './restore-result.js';
 import { useRestore } from './use-restore.js';

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 
-import type { Answer } from '../../../client/index.js';
 import { Badge } from '../../components/badge.js';
 import { Button } from '../../components/button.js';
 import { SafeText } from '../../components/command/command-text.js';
@@ -13,16 +12,14 @@ import { formatBytes } from '../../format/size.js';
 import type { PageProps } from '../../router/page.js';
 import { hrefOf } from '../../router/route.js';
 import { useAnswer } from '../../state/use-answer.js';
+import type { Checkpoint } from './checkpoint.js';
 import { CheckpointDetails } from './checkpoint-details.js';
 import { SaveForm } from './save-form.js';
 
 import './checkpoints.css';
 
-/** A checkpoint of the workspace. */
-export type Checkpoint = Answer<'list_checkpoints'>['checkpoints'][number];
-
 /** What a checkpoint was made for. */
-export const KINDS: { readonly [K in Checkpoint['kind']]: string } = {
+const KINDS: { readonly [K in Checkpoint['kind']]: string } = {
   requested: 'requested',
   before_restore: 'before a restore',
   before_command: 'before a command',

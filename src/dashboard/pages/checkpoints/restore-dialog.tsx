@@ -5,7 +5,7 @@ import { Dialog } from '../../components/dialog.js';
 import { Loading, Problem } from '../../components/states.js';
 import { countOf } from '../../format/words.js';
 import { useAnswer } from '../../state/use-answer.js';
-import type { Checkpoint } from './checkpoints.js';
+import type { Checkpoint } from './checkpoint.js';
 import { PathList } from './path-list.js';
 import { restorePlan } from './restore-plan.js';
 

@@ -7,8 +7,8 @@ import type { PlayerModel } from './player-model.js';
 
 const SPEEDS = [0.5, 1, 2, 4, 8, 16] as const;
 const PERCENT = 100;
-/** Step of the time line, in milliseconds. */
-const STEP_MS = 1000;
+/** Distance between two places of the time line, in milliseconds. */
+const GRAIN_MS = 100;
 
 /** Play and pause, the time line with marks of the commands, and the speed. */
 export function PlayerControls({ model }: { readonly model: PlayerModel }): JSX.Element {
@@ -46,8 +46,8 @@ function TimeLine({ model }: { readonly model: PlayerModel }): JSX.Element {
           aria-label="Position"
           aria-valuetext={`${formatPosition(position)} of ${formatPosition(durationMs)}`}
           min={0}
-          max={Math.ceil(durationMs)}
-          step={STEP_MS / 10}
+          max={Math.ceil(durationMs / GRAIN_MS) * GRAIN_MS}
+          step={GRAIN_MS}
           value={position}
           onInput={({ currentTarget }) => model.seek(Number(currentTarget.value))}
         />

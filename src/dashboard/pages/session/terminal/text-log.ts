@@ -72,7 +72,7 @@ function linesOf({ source, pieces }: Run): Omit<LogLine, 'id'>[] {
   return shown.split(/\r?\n/).map((line) => ({ source, text: line }));
 }
 
-function textOf(piece: ScreenPiece, decoder: TextDecoder): string {
+function textOf(piece: ScreenPiece, decoder: InstanceType<typeof TextDecoder>): string {
   if (piece.kind === 'output') return decoder.decode(piece.data, { stream: true });
   if (piece.kind === 'mark') return piece.text;
   return `${formatBytes(piece.to - piece.from)} of ${piece.stream} not shown`;
