@@ -57,7 +57,7 @@ const inputsOf = ({ env, stdin }: ConfirmationInfo): readonly Fact[] => [
   ],
   [
     'Standard input',
-    stdin === undefined ? undefined : (
+    stdin === undefined || stdin === '' ? undefined : (
       <pre class="command-text">
         <SafeText text={stdin} />
       </pre>

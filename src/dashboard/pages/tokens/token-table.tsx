@@ -29,7 +29,7 @@ export function TokenTable({ tokens, onRotate, onRevoke }: TokenTableProps): JSX
     return [nameColumn(own), ...COLUMNS, { key: 'actions', title: 'Actions', render }];
   }, [own]);
   const keyOf = ({ token_id: id }: TokenInfo) => id;
-  return <DataTable label="Tokens" rows={tokens} columns={columns} keyOf={keyOf} initialSort="name" />;
+  return <DataTable label="All tokens" rows={tokens} columns={columns} keyOf={keyOf} initialSort="name" />;
 }
 
 interface ActionsProps extends Omit<TokenTableProps, 'tokens'> {

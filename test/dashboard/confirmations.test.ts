@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect } from 'vitest';
+
+import { hrefOf } from '../../src/dashboard/router/route.js';
+import type { TestDaemon } from '../support/daemon.js';
+import { WireClient } from '../support/wire.js';
+import { findViolations } from './harness/axe.js';
+import { dashboardTest } from './harness/dashboard-test.js';
+
+const it = dashboardTest({ settings: { confirmation: { mode: 'operator', checkpoint: false } } });
+const route = hrefOf('confirmations');
+
+const come = (daemon: TestDaemon, name: string) =>
+  WireClient.connect(daemon.url, ['websocket'], { token: daemon.createToken('agent', name) });
+
+it('is decided by keys alone, and the other operator sees it', async ({ openDashboard, daemon }) => {
+  await using agent = await come(daemon, 'keys');
+  const first = await openDashboard({ role: 'operator', route });
+  const second = await openDashboard({ role: 'operator', route, viewport: { width: 390, height: 800 } });
+  const running = agent.run('echo approved; rm -f none');
+  for (const { page } of [first, second]) await page.getByRole('article').getByText('command of keys').waitFor();
+  expect(await first.page.title()).toContain('1');
+  expect(await findViolations(first.cdp)).toEqual([]);
+  expect(await findViolations(second.cdp)).toEqual([]);
+  // The button works once the card has stood still for a while.
+  await first.page.locator('.button.primary[aria-disabled=false]').waitFor();
+  await first.page.keyboard.press('a');
+  await first.page.keyboard.press('Enter');
+  expect(await running).toMatchObject({ status: 'completed', stdout: 'approved\n' });
+  await first.page.getByRole('article').getByText('by you').waitFor();
+  await second.page.getByRole('article').getByText('Approved', { exact: true }).waitFor();
+});
+
+it('is rejected with a reason that the client gets', async ({ openDashboard, daemon }) => {
+  await using agent = await come(daemon, 'refused');
+  const { page } = await openDashboard({ role: 'operator', route });
+  const running = agent.run('rm -f another');
+  const card = page.getByRole('article').filter({ hasText: 'refused' });
+  await card.waitFor();
+  await card.locator('.button.danger[aria-disabled=false]').waitFor();
+  await card.focus();
+  await page.keyboard.press('r');
+  await page.keyboard.type('not today');
+  await page.keyboard.press('Enter');
+  expect(await running).toMatchObject({
+    error: { code: 'COMMAND_DENIED', message: expect.stringContaining('not today') as string },
+  });
+  await card.getByText('Rejected').waitFor();
+});
+
+it('shows characters that deceive as boxes', async ({ openDashboard, daemon }) => {
+  await using agent = await come(daemon, 'bidi');
+  const { page } = await openDashboard({ role: 'operator', route });
+  const running = agent.run('rm -f a\u202Etxt.exe\u200B \u0430dmin').catch(() => undefined);
+  const card = page.getByRole('article').filter({ hasText: 'bidi' });
+  await card.getByText('U+202E').first().waitFor();
+  await card.getByText('U+200B').first().waitFor();
+  await agent[Symbol.asyncDispose]();
+  await card.getByText('Withdrawn').waitFor();
+  await running;
+});
+
+it('says of a confirmation that no longer matches what has changed, and keeps what was typed', async ({
+  openDashboard,
+  daemon,
+}) => {
+  await using agent = await come(daemon, 'moved');
+  const session = await agent.openSession();
+  await agent.run('mkdir -p one two; ln -sfn one link', session);
+  const { page } = await openDashboard({ role: 'operator', route });
+  const running = agent.run('rm -r link/never', session).catch(() => undefined);
+  const card = page.getByRole('article').filter({ hasText: 'moved' });
+  await card.getByRole('textbox').fill('looked at it');
+  await agent.run('ln -sfn /tmp link');
+  await card.locator('.button.primary[aria-disabled=false]').click();
+  await card
+    .getByRole('alert')
+    .getByText(/leads to .* now/)
+    .waitFor();
+  expect(await card.getByRole('textbox').inputValue()).toBe('looked at it');
+  await agent[Symbol.asyncDispose]();
+  await running;
+});
+
+it('has nothing to press for a viewer, and a local page cannot decide', async ({ openDashboard, daemon }) => {
+  await using agent = await come(daemon, 'kept');
+  const running = agent.run('rm -f kept').catch(() => undefined);
+  const { page } = await openDashboard({ signIn: 'link', route });
+  const card = page.getByRole('article').filter({ hasText: 'kept' });
+  await card.waitFor();
+  expect(await card.locator('.button.primary').getAttribute('aria-disabled')).toBe('true');
+  await agent[Symbol.asyncDispose]();
+  await running;
+  const viewer = await openDashboard({ role: 'viewer', route });
+  await viewer.page
+    .getByText(/agent, operator or admin/)
+    .first()
+    .waitFor();
+});
+
+it('restores a checkpoint after showing what changes, and undoes it', async ({ openDashboard, daemon, client }) => {
+  await using operator = await WireClient.connect(daemon.url, ['websocket'], {
+    token: daemon.createToken('operator', 'decides'),
+  });
+  await client.run('echo kept > kept.txt');
+  const { page, cdp } = await openDashboard({ route: hrefOf('checkpoints') });
+  await page.getByLabel('Label').fill('before the change');
+  await page.getByRole('button', { name: 'Save now' }).click();
+  await page.getByRole('row').filter({ hasText: 'before the change' }).getByRole('link').waitFor();
+  await client.run('echo more > added.txt; mv kept.txt moved.txt');
+  await page.getByRole('row').filter({ hasText: 'before the change' }).getByRole('link').click();
+  await page.getByText('added.txt').first().waitFor();
+  expect(await findViolations(cdp)).toEqual([]);
+  await page.getByRole('button', { name: 'Restore…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Will be removed').waitFor();
+  expect(await findViolations(cdp)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+  // Commands of the local client have run since: an operator is asked.
+  await page.getByText('it waits here until it is').waitFor();
+  const question = await operator.event('confirmation_required', ({ kind }) => kind === 'restore');
+  await operator.request('confirm_command', {
+    confirmation_id: question.confirmation_id,
+    decision: 'approve',
+    justification: 'agreed',
+  });
+  await page.getByText('Restored.', { exact: true }).waitFor();
+  expect(existsSync(join(daemon.workspace, 'added.txt'))).toBe(false);
+  expect(existsSync(join(daemon.workspace, 'kept.txt'))).toBe(true);
+  await page.getByRole('button', { name: 'Undo the restore' }).waitFor();
+});
