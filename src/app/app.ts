@@ -113,7 +113,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     dashboard: dashboardOf(address, configuration, services),
     reconfigure: (next) => reconfigure(options, next, parts),
     close,
-    killAll: abandonEngine.bind(undefined, engine),
+    killAll: () => abandonEngine(engine),
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
 }

@@ -39,11 +39,11 @@ export class HostMonitor implements Disposable {
 
   /** Starts the history with a first entry. */
   async start(): Promise<void> {
-    await this.#options.reader.readDisk();
-    this.#note();
     this.#timer ??= setInterval(() => {
       this.#note();
     }, HISTORY_MS).unref();
+    await this.#options.reader.readDisk();
+    this.#note();
   }
 
   /** Returns what was measured in the last hour. */

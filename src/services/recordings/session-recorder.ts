@@ -72,7 +72,7 @@ export class SessionRecorder implements SessionTap {
    * @throws AdapterError NO_RUNNING_COMMAND when the command has ended meanwhile; INPUT_FULL
    */
   async type(session: Session, command: Command, { data, eof }: TypedText): Promise<number> {
-    const isShown = data !== '' && this.#writer.isOpen && mayShow(session, command) && (await this.#lookAt(session));
+    const isShown = await this.#isShown(session, command, data);
     if (session.running !== command) {
       throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has ended: there is nothing to type into`);
     }
@@ -100,6 +100,13 @@ export class SessionRecorder implements SessionTap {
   /** Resolves when everything so far can be read. */
   flush(): Promise<void> {
     return this.#writer.flush();
+  }
+
+  /** Text that comes during a look-up waits for it, even if it needs none: everything is delivered in the order of typing. */
+  async #isShown(session: Session, command: Command, data: string): Promise<boolean> {
+    const isCandidate = data !== '' && this.#writer.isOpen && mayShow(session, command);
+    const look = isCandidate ? this.#lookAt(session) : this.#look;
+    return (await look) === true && isCandidate;
   }
 
   /** The look-up begins before the text is delivered, and text that comes meanwhile is delivered with it. */

@@ -95,6 +95,19 @@ describe('a recording', () => {
     expect(text).not.toMatch(/hunter|hidden"|sesame/u);
   });
 
+  it('delivers in order what is typed at once, the end of the input included', async () => {
+    const { session } = await openRecorded(client);
+    for (let round = 0; round < 5; round += 1) {
+      const command = `ordered-${round}`;
+      const running = client.run('cat', session, { command_id: command });
+      await client.event('awaiting_input', (event) => event.command_id === command);
+      for (const input of [{ data: 'one\n' }, { data: 'two\n' }, { eof: true }])
+        void client.request('send_input', { command_id: command, ...input });
+      expect((await running).stdout).toBe('one\ntwo\n');
+    }
+    await client.request('close_session', { session_id: session });
+  });
+
   it('has no password that was typed at once, before its prompt was seen', async () => {
     const { session, id } = await openRecorded(client);
     for (let round = 0; round < 5; round += 1) {
