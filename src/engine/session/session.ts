@@ -126,9 +126,17 @@ export class Session {
     return this.#cycle.backgroundProcesses;
   }
 
-  /** Exported variables, functions and aliases, as the shell prints them; undefined while the session is busy. */
-  async readState(): Promise<string | undefined> {
-    return this.isIdle ? this.#sessionShell.readState() : undefined;
+  /**
+   * Exported variables, functions and aliases, as the shell prints them; undefined while the session is busy.
+   * @param names further variables whose values are shown, at the start
+   */
+  async readState(names: readonly string[] = []): Promise<string | undefined> {
+    return this.isIdle ? this.#sessionShell.readState(names) : undefined;
+  }
+
+  /** Whether `readState` can show variables that are not exported. */
+  get showsVariables(): boolean {
+    return this.shell.installed.shell.showsVariables;
   }
 
   /**

@@ -13,7 +13,7 @@ import type { ShellPool } from './shell-pool.js';
 import type { ShellListener, ShellProcess } from './shell-process.js';
 import type { ShellReport } from './shell-reports.js';
 import type { ShellRequest } from './shell-request.js';
-import { newestState, newState, readState, stampsOfStates, stateBeyond } from './shell-state.js';
+import { newestState, newState, readState, stampsOfStates, startOfValues, stateBeyond } from './shell-state.js';
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
 import { isDirectory } from '../system/is-directory.js';
@@ -168,14 +168,17 @@ export class SessionShell {
   /**
    * Reads the current state of an idle shell: exported variables, functions and aliases, as the shell prints them.
    * Undefined when the shell does not deliver it in time.
+   * @param names variables whose values it shows at the start, where the shell can
    */
-  async readState(): Promise<string | undefined> {
+  async readState(names: readonly string[] = []): Promise<string | undefined> {
     const shell = this.#shell;
     const known = stampsOfStates(shell.directory);
+    const isOver = () => shell !== this.#shell || shell.terminal.hasExited;
     // A save in progress is sufficient: nothing has run since it was requested.
     if (this.#isUnsaved) this.saveNow();
-    else shell.askToSave(false);
-    return newState(shell.directory, known, () => shell !== this.#shell || shell.terminal.hasExited);
+    else if (names.length === 0) shell.askToSave(false);
+    if (names.length > 0) shell.askToSave(false, names);
+    return newState(shell.directory, known, isOver, startOfValues(names));
   }
 
   /** The state as saved after the last command; undefined until the save is complete. */

@@ -202,9 +202,10 @@ export class ShellProcess {
   /**
    * Asks the shell to save the state that a replacement would need, and to restore the terminal's modes, as soon as it
    * is idle.
+   * @param names variables whose values it shows at the start of the state
    */
-  askToSave(mustTidy: boolean): void {
-    this.#ask(mustTidy ? 'r' : 's');
+  askToSave(mustTidy: boolean, names: readonly string[] = []): void {
+    this.#ask(mustTidy ? 'r' : 's', names.join(' '));
   }
 
   /** Asks the shell to exit, so that its EXIT trap runs. */
@@ -253,9 +254,9 @@ export class ShellProcess {
     if (this.#requests !== undefined && !this.terminal.hasExited) writeSync(this.#requests, line);
   }
 
-  #ask(mode: 's' | 'r' | 'q'): void {
+  #ask(mode: 's' | 'r' | 'q', text = ''): void {
     if (this.terminal.hasExited) return;
-    this.#send({ mode, slot: pipesName(0), number: commandNumber(0), nonce: NO_NONCE });
+    this.#send({ mode, slot: pipesName(0), number: commandNumber(0), nonce: NO_NONCE, ...(text !== '' && { text }) });
   }
 
   #startTerminal(options: ShellProcessOptions): Terminal {

@@ -55,9 +55,16 @@ export function newestState(directory: string): string | undefined {
 export const stampsOfStates = (directory: string): readonly string[] =>
   STATE_FILES.flatMap((name) => stampOf(join(directory, name)) ?? []);
 
-/** Returns the text of a complete state that is not among the known ones; undefined when there is none yet. */
-export const stateBeyond = (directory: string, known: readonly string[]): string | undefined =>
-  readStates(directory).findLast(({ stamp }) => !known.includes(stamp))?.text;
+/** The start of a state that shows the values of variables; any start without variables. */
+export const startOfValues = (names: readonly string[]): string =>
+  names.length === 0 ? '' : `#values ${names.join(' ')}\n`;
+
+/**
+ * Returns the text of a complete state that is not among the known ones; undefined when there is none yet.
+ * @param start of the text that is wanted
+ */
+export const stateBeyond = (directory: string, known: readonly string[], start = ''): string | undefined =>
+  readStates(directory).findLast(({ stamp, text }) => !known.includes(stamp) && text.startsWith(start))?.text;
 
 /**
  * Waits for a state that is not among the known ones, and returns its text. The shell writes it within a few
@@ -67,10 +74,11 @@ export async function newState(
   directory: string,
   known: readonly string[],
   isOver: () => boolean,
+  start = '',
 ): Promise<string | undefined> {
   const deadline = performance.now() + WAIT_MS;
   for (;;) {
-    const saved = stateBeyond(directory, known);
+    const saved = stateBeyond(directory, known, start);
     if (saved !== undefined) return saved;
     if (performance.now() > deadline || isOver()) return undefined;
     await sleep(PAUSE_MS);

@@ -71,6 +71,7 @@ const CLOSE_OTHERS =
 /** POSIX sh as in Debian (dash) and BusyBox (ash). Where `sh` is bash in POSIX mode, use bash. */
 export const sh: Shell = {
   name: 'sh',
+  showsVariables: false,
   programs: ['dash', 'sh'],
   versionArgs: [],
   requestFd: 0,

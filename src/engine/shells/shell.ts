@@ -24,7 +24,7 @@ export interface DriverRequest {
   readonly number: string;
   /** Identifies the report, 22 characters. */
   readonly nonce: string;
-  /** Text of the command; undefined for requests that run none. */
+  /** Text of the command; for `s`, names of variables, at most 3000 characters; undefined for requests without any. */
   readonly text?: string;
 }
 
@@ -81,6 +81,8 @@ export interface Shell {
   readonly requestFd: number;
   /** Returns a request in the format that the driver reads. */
   request(request: DriverRequest): SentRequest;
+  /** Whether a saved state shows the values of the variables that the request for it names. */
+  readonly showsVariables: boolean;
   /** Returns text around one command of a session. */
   surround(surroundings: CommandSurroundings): SurroundingText;
   /** Returns the command that restores a saved state. */

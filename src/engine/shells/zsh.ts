@@ -21,6 +21,7 @@ const ONE_SHOT = [
 /** zsh, 5.1 or later. */
 export const zsh: Shell = {
   name: 'zsh',
+  showsVariables: true,
   programs: ['zsh'],
   versionArgs: ['--version'],
   requestFd: 0,

@@ -221,9 +221,11 @@ export class Commands {
   }
 
   /** Requests a confirmation, and answers as the mode requires: at once, or after the command has run. */
-  #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
-    const { confirmations, executions } = this.#options;
+  async #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
+    const { confirmations, executions, gate } = this.#options;
     const { caller, owner, session } = place;
+    const used = await gate.valuesOf(request, session, caller.principal);
+    this.#sessionOf(request, caller.principal);
     // The same request may have arrived twice while the gate decided.
     const twin = confirmations.ofCommand(request.command_id, owner, 'use');
     if (twin) return this.#waitConfirmed(twin, request, caller);
@@ -235,7 +237,7 @@ export class Commands {
       this.#sessionOf(request, caller.principal);
       return this.#start(named, { ...place, caller: approval.caller }, approval);
     };
-    const action = commandAction({ ...place, question, request: named, directory, start }, this.#options);
+    const action = commandAction({ ...place, question, used, request: named, directory, start }, this.#options);
     return this.#waitConfirmed(confirmations.ask(action), named, caller);
   }
 
@@ -267,9 +269,8 @@ export class Commands {
   /** Returns the command requested with the same id. A command whose result was discarded is not run again. */
   #findKnown({ command_id: id }: Request<'execute_command'>, { id: owner }: Principal): CommandRecord | undefined {
     if (id === undefined) return undefined;
-    const { registry } = this.#options;
-    const known = registry.find(id, owner);
-    if (known || !registry.hasForgotten(id, owner)) return known;
+    const known = this.#options.registry.find(id, owner);
+    if (known || !this.#options.registry.hasForgotten(id, owner)) return known;
     throw forgotten(id);
   }
 

@@ -5,6 +5,7 @@ import { type CommandRecord, fingerprintOf, renderResult } from '../registry/com
 import type { CommandGate } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
 import type { TypedQuestion } from '../gate/typing-gate.js';
+import { findChangedValue, readValues, type UsedValues } from '../gate/used-values.js';
 import { typeInto } from '../recordings/type-into.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
@@ -21,6 +22,8 @@ interface Guards {
 /** A command that needs a confirmation, and the function that runs it. */
 export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owner' | 'session' | 'directory'> {
   readonly question: GateQuestion;
+  /** The variables that it reads, as they were when the confirmation was requested. */
+  readonly used: UsedValues;
   /** With the id that the command will have. */
   readonly request: Request<'execute_command'> & { readonly command_id: string };
   /** Runs the command after the final checks. */
@@ -29,9 +32,13 @@ export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owne
 
 /** Creates the action of a stopped command: it runs in the unchanged place, if its verdict is still covered. */
 export function commandAction(stopped: StoppedCommand, { gate, confirmations }: Guards): ConfirmableAction {
-  const { question, request, session, caller, owner, directory } = stopped;
-  const assertSession = session ? readinessOf(session, question.request.command) : () => undefined;
-  const surroundings = new Surroundings(question.verdict);
+  const { question, request, session, caller, owner, directory, used } = stopped;
+  const assertSession = session ? readinessOf(session, used) : () => undefined;
+  const { paths, scripts } = question.verdict;
+  const surroundings = new Surroundings({
+    paths: [...new Set([...paths, ...used.paths])],
+    scripts: [...new Set([...scripts, ...used.scripts])],
+  });
   const assertReady = () => {
     assertSession();
     surroundings.assertUnchanged();
@@ -51,6 +58,7 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
     run: async (approval) => {
       const again = await gate.admitConfirmed(request, session, caller);
       if (again) confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
+      if (session) await assertSameValues(session, used);
       // No other event can be handled from here on.
       assertReady();
       return stopped.start(approval);
@@ -58,16 +66,13 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
   };
 }
 
-/** Variables that each command may change; those that say where the session is are compared themselves. */
-const VARIABLE = /\$\{?(?!(?:PWD|HOME|USER)\b)[A-Za-z_]\w*/;
-
 /**
- * Returns a check that the session still has its present directory and shell, and is idle. If the text contains
- * variables, no other command may have run since: it could have changed them.
+ * Returns a check that the session still has its present directory and shell, and is idle. If variables of the text are
+ * not known, no other command may have run since: it could have changed them.
  */
-function readinessOf({ session }: SessionRecord, text: string): () => void {
+function readinessOf({ session }: SessionRecord, { names, shown, hasOthers }: UsedValues): () => void {
   const { workingDirectory, restarts, commandCount } = session;
-  const [variable] = VARIABLE.exec(text) ?? [];
+  const isUncertain = hasOthers || shown === undefined;
   return () => {
     if (session.running || session.queued.length > 0) {
       throw new AdapterError(
@@ -82,10 +87,26 @@ function readinessOf({ session }: SessionRecord, text: string): () => void {
       throw changedPlace(`the session has gone from ${workingDirectory} to ${session.workingDirectory}`);
     }
     if (session.restarts !== restarts) throw changedPlace('the session has got another shell');
-    if (variable !== undefined && session.commandCount !== commandCount) {
-      throw changedPlace(`other commands have run in the session since, which may have changed ${variable}`);
+    if (isUncertain && session.commandCount !== commandCount) {
+      const what = names.length > 0 ? names.filter((name) => name !== 'IFS').map((name) => `$${name}`) : ['variables'];
+      throw changedPlace(
+        `other commands have run in the session since, which may have changed ${what.slice(0, MAX_SHOWN).join(', ')}`,
+      );
     }
   };
+}
+
+/** Most variables in a message. */
+const MAX_SHOWN = 5;
+
+/** @throws AdapterError CONFIRMATION_MISMATCH when a variable of the command has another value than at the question */
+async function assertSameValues(session: SessionRecord, { names, shown }: UsedValues): Promise<void> {
+  if (names.length === 0 || shown === undefined) return;
+  const now = await readValues(session, names);
+  const change = now
+    ? findChangedValue(names, shown, now)
+    : `the session does not show its variables, so that ${names.map((name) => `$${name}`).join(', ')} may have changed`;
+  if (change !== undefined) throw changedPlace(change);
 }
 
 /** Typed text that needs a confirmation, and the terminal it is for. */

@@ -21,6 +21,7 @@ import { judgementRecord, refuse, unconfirmable } from './gate-verdicts.js';
 import { placeOf, unchanged } from './judged-place.js';
 import { isBusy } from './session-facts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
+import { lookAtValues, type UsedValues } from './used-values.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
 
 /** Dependencies of `CommandGate`. */
@@ -178,6 +179,16 @@ export class CommandGate {
       commands: judgedCommands(commands),
       enforced: isEnforced,
     };
+  }
+
+  /** Returns the variables that a command reads from its session, as they are now. */
+  async valuesOf(
+    request: Request<'execute_command'>,
+    session: SessionRecord | undefined,
+    principal: Principal,
+  ): Promise<UsedValues> {
+    const facts = await this.#options.facts.of({ session, principal }, request.cwd, false);
+    return lookAtValues(this.#options.settings().policy, request, facts, session);
   }
 
   /**

@@ -10,6 +10,7 @@ import { oneShotTests } from './one-shot-tests.js';
 import { OUTPUT_ROWS } from './output-rows.js';
 import { STATE_ROWS } from './state-rows.js';
 import { check, type Row, titleFor } from './table.js';
+import { valueTests } from './value-tests.js';
 
 /** What shells can be in: nothing, a sandbox, or a namespace of process ids, which bubblewrap makes as well. */
 const SURROUNDINGS = [
@@ -39,6 +40,7 @@ export function shellContract(shell: ShellName): void {
     });
     describe('state and the ends of commands', () => {
       tableTests(STATE_ROWS, shell);
+      valueTests(shell, open);
     });
     describe('hostile commands', () => {
       tableTests(HOSTILE_ROWS, shell);

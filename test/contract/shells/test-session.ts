@@ -105,6 +105,11 @@ export class TestSession implements AsyncDisposable {
     return session;
   }
 
+  /** The state of its idle shell, with the values of some variables at the start. */
+  readState(names: readonly string[]): Promise<string | undefined> {
+    return this.#session.readState(names);
+  }
+
   /** Process id of the shell. */
   get pid(): number {
     return this.#session.pid;

@@ -212,15 +212,64 @@ describe('in a session', () => {
     expect(await approve(stopped)).toMatchObject({ status: 'completed', stdout: 'one\n' });
   });
 
-  it('variables that other commands may have changed are a mismatch', async () => {
+  const CHANGED_VALUES: readonly (readonly [
+    what: string,
+    before: string,
+    question: string,
+    after: string,
+    says: string,
+  ])[] = [
+    ['a variable', 'D=none', 'rm -rf $D/f', 'D=victim', "$D was 'none' and is 'victim' now"],
+    ['one that is not set any more', 'F=a', 'rm -rf ./$F', 'unset F', "$F was 'a' and is not set now"],
+    ['an array', 'A=(a b)', 'rm -f ${A[@]}', 'A+=(c)', "$A was 'a b' and is 'a b c' now"],
+    ['one in a function', 'G=a; tidy() { rm -f $G; }', 'tidy', 'G=b', "$G was 'a' and is 'b' now"],
+    ['a positional one', 'set -- a', 'rm -f $1', 'set -- b', 'may have changed variables'],
+  ];
+
+  it.each(CHANGED_VALUES)('%s that has changed is a mismatch', async (_what, before, question, after, says) => {
+    const session_id = await client.openSession();
+    await runApproved(before, session_id);
+    const stopped = await client.run(question, session_id);
+    await runApproved(after, session_id);
+    expect((await approve(stopped)).error).toMatchObject({
+      code: 'CONFIRMATION_MISMATCH',
+      message: expect.stringContaining(says) as string,
+    });
+    const again = await client.run(question, session_id);
+    expect((await approve(again)).status).toBe('completed');
+    await client.request('close_session', { session_id });
+  });
+
+  it('other commands that leave the variables alone change nothing', async () => {
     const session_id = await client.openSession();
     await client.run('D=none', session_id);
     const stopped = await client.run('rm -rf $D/f', session_id);
-    await client.run('D=victim', session_id);
-    const { error } = await approve(stopped);
-    expect(error).toMatchObject({ code: 'CONFIRMATION_MISMATCH', message: expect.stringContaining('$D') as string });
-    const again = await client.run('rm -rf $D/f', session_id);
-    expect((await approve(again)).status).toBe('completed');
+    await client.run('other=1', session_id);
+    expect((await approve(stopped)).status).toBe('completed');
+  });
+
+  it('a trap that a background job sets off has changed the variable', async () => {
+    const session_id = await client.openSession();
+    await runApproved("D=none; trap 'D=victim' USR1", session_id);
+    const stopped = await client.run('rm -rf $D/f', session_id);
+    const pid = (await client.run('echo $$', session_id)).stdout.trim();
+    process.kill(Number(pid), 'SIGUSR1');
+    expect((await approve(stopped)).error?.message).toContain("$D was 'none' and is 'victim' now");
+  });
+
+  it('a link that a variable names and that leads elsewhere by now is a mismatch', async () => {
+    mkdirSync(inWorkspace('first'), { recursive: true });
+    mkdirSync(inWorkspace('second'), { recursive: true });
+    writeFileSync(inWorkspace('second/f'), '');
+    const session_id = await client.openSession();
+    await client.run('ln -sfn first current; L=current', session_id);
+    const stopped = await client.run('rm -rf $L/f', session_id);
+    await client.run('ln -sfn second current');
+    expect((await approve(stopped)).error).toMatchObject({
+      code: 'CONFIRMATION_MISMATCH',
+      message: expect.stringContaining('second') as string,
+    });
+    expect(existsSync(inWorkspace('second/f'))).toBe(true);
   });
 
   it('another shell is a mismatch', async () => {

@@ -93,9 +93,12 @@ class Inspector implements AnalysisContext, Inspection {
 
   run(request: PolicyRequest): void {
     const { command, args, env = {} } = request;
-    const { home, directories } = this.facts;
-    const lookup: VariableLookup = (name) =>
-      name === 'HOME' && home !== undefined && env['HOME'] === undefined ? { value: home, isSample: false } : undefined;
+    const { home, directories, variables } = this.facts;
+    const lookup: VariableLookup = (name) => {
+      const value =
+        env[name] === undefined ? (variables?.get(name) ?? (name === 'HOME' ? home : undefined)) : undefined;
+      return value === undefined ? undefined : { value, isSample: false };
+    };
     const given = stdinOf(request);
     const scope: Scope = { depth: 0, nesting: 0, directories, stdin: given, lookup, expanding: [] };
     this.#judgeEnvironment(env, scope);

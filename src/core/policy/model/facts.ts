@@ -55,6 +55,11 @@ export interface PolicyFacts {
   readonly ownProcesses?: ReadonlySet<number> | undefined;
   /** Whether input can be typed while the command runs. */
   readonly typing: TypingFacts;
+  /**
+   * Values of variables of the shell. Only for looking where a command leads: a verdict must hold for other values, too.
+   * @default unknown
+   */
+  readonly variables?: ReadonlyMap<string, string> | undefined;
   /** What is known of files beside their paths, by absolute path: links and keys. Other files are what their paths say. */
   readonly files: ReadonlyMap<string, FileFacts>;
 }

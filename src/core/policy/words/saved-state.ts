@@ -53,6 +53,41 @@ export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh'): Shel
   return draft;
 }
 
+/** A line of a shown variable: its name, the length of its value, and the quoted value. */
+const SHOWN = /^#value (\w+) (\d+) (.*)$/;
+
+/** A variable of a shell. */
+export interface ShownVariable {
+  /** As the shell quotes it, with its length: differs whenever the value does. */
+  readonly text: string;
+  /** Undefined when it is not one plain text. */
+  readonly value: string | undefined;
+}
+
+/**
+ * Reads the variables that a state shows at its start; those that are not set are left out. Undefined when the state
+ * shows none.
+ */
+export function readShownVariables(state: string): ReadonlyMap<string, ShownVariable> | undefined {
+  const [first = '', ...lines] = state.split('\n');
+  if (!first.startsWith('#values ')) return undefined;
+  const shown = new Map<string, ShownVariable>();
+  for (const line of lines) {
+    const [, name = '', length = '', quoted = ''] = SHOWN.exec(line) ?? [];
+    if (name === '') break;
+    shown.set(name, { text: `${length} ${quoted}`, value: unquote(quoted, Number(length)) });
+  }
+  return shown;
+}
+
+function unquote(quoted: string, length: number): string | undefined {
+  const [statement, ...others] = parse(`_=${quoted}`).commands;
+  if (statement?.command.type !== 'Command' || others.length > 0) return undefined;
+  const [assignment] = statement.command.prefix;
+  const [, value = ''] = assignment?.type === 'Assignment' ? readAssignment(assignment) : [];
+  return value.length === length ? value : undefined;
+}
+
 function readPart(text: string, draft: Draft): void {
   const script = parse(text);
   if (script.errors) draft.isIncomplete = true;

@@ -30,7 +30,7 @@ __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 ulimit -S -x "$__SA_MARK" 2>/dev/null
 unset __SA_DIR __SA_MARK
 : >|"$__sa_dir/modes"
-__sa_in='' __sa_body='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases=''
+__sa_in='' __sa_body='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases='' __sa_values=''
 
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
 # A user's trap on INT is put aside for that moment.
@@ -129,10 +129,25 @@ __sa_end() {
     builtin enable alias builtin command declare enable eval exit export jobs kill mapfile printf read return set shopt trap
 }
 
+# Shows variables as comments of the state: the name, the length of the value, and the value in one line.
+__sa_show_values() {
+  builtin printf '#values %s\n' "$__sa_values"
+  while [[ -n $__sa_values ]]; do
+    __sa_name=${__sa_values%% *}
+    __sa_values=${__sa_values#"$__sa_name"}
+    __sa_values=${__sa_values# }
+    __sa_name+='[*]'
+    [[ -z ${!__sa_name+set} ]] || {
+      __sa_value=${!__sa_name-}
+      builtin printf '#value %s %d %q\n' "${__sa_name%'[*]'}" "${#__sa_value}" "${__sa_value:0:65536}"
+    }
+  done
+}
+
 # Saves what a new shell would need, under one of two names in turn, so that one of them is always whole.
 __sa_save() {
   __sa_state=$((1 - __sa_state))
-  { builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-"; } >|"$__sa_dir/state.$__sa_state"
+  { [[ -z $__sa_values ]] || __sa_show_values; builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-"; } >|"$__sa_dir/state.$__sa_state"
 }
 
 # Without its text or its pipes there is no command: the daemon, when it is told, kills this shell and starts another.
@@ -159,7 +174,7 @@ __sa_serve() {
     [[ $__sa_body == '<'* ]] || __sa_body="<${__sa_body%?}"
     [[ $__sa_in == '>'[sr]* ]] || return 0
     [[ $__sa_in == '>s'* ]] || __sa_tidy
-    __sa_in= __sa_body=
+    __sa_values=${__sa_body:23} __sa_in= __sa_body=
     __sa_save
     builtin read -r -N 15 -u 100 __sa_in || builtin exit 0
     [[ $__sa_in == '>'* ]] || __sa_align
@@ -209,7 +224,7 @@ __sa_hook() {
 # What every command needs stands here and not in functions, because bash copies a function's body at each call; what is
 # rarely needed is in functions. Modes, in capitals when there is text around the command: o stdout and stderr apart, i the
 # same with a given stdin, t everything on the terminal, u the same with a given stdin, q end the shell. (s saves the
-# state, r restores the terminal's modes too: see __sa_serve.)
+# state, with the values of the variables that its text names, r restores the terminal's modes too: see __sa_serve.)
 # All on one line, the second: the line numbers in messages count on from there. `&& true` keeps the status from before,
 # and `set -e` from ending the shell for it.
 __sa_loop='

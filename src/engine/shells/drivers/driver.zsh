@@ -28,7 +28,7 @@ unset __SA_DIR __SA_MARK ZDOTDIR
 # 71 is EX_OSERR of sysexits.h.
 sysopen -r -o cloexec -u __sa_requests $__sa_dir/cmd && sysopen -w -o cloexec -u __sa_reports $__sa_dir/ctl || exit 71
 typeset -g __sa_tty=$TTY __sa_nul=$'\0' __sa_read='' __sa_body='' __sa_mode='' __sa_nonce='' __sa_slot='' __sa_cmd='' __sa_text='' __sa_set='' __sa_env=''
-typeset -g __sa_stdin='' __sa_stdout='' __sa_stderr='' __sa_code='' __sa_int='' __sa_errexit='' __sa_no_aliases=''
+typeset -g __sa_stdin='' __sa_stdout='' __sa_stderr='' __sa_code='' __sa_int='' __sa_errexit='' __sa_no_aliases='' __sa_values='' __sa_name='' __sa_value=''
 typeset -gi __sa_st=0 __sa_state=0
 
 # `exit` ends the command, not the session: note the code, then unwind as Ctrl-C does, from any depth. A user's trap on
@@ -114,10 +114,22 @@ __sa_after() {
   [[ $__sa_mode != [A-Z] ]] || builtin . "$__sa_slot.post"
 }
 
+# Shows variables as comments of the state: the name, the length of the value, and the value in one line.
+__sa_show_values() {
+  builtin emulate -L zsh
+  builtin print -r -- "#values $__sa_values"
+  for __sa_name in ${(s: :)__sa_values}; do
+    (( ${(P)+__sa_name} )) || continue
+    __sa_value="${(P)__sa_name}"
+    builtin print -r -- "#value $__sa_name ${#__sa_value} ${(q)__sa_value[1,65536]}"
+  done
+  __sa_values=''
+}
+
 # Saves what a new shell would need, under one of two names in turn, so that one of them is always whole.
 __sa_save() {
   __sa_state=$(( 1 - __sa_state ))
-  { builtin export -p; builtin functions; builtin alias -L; builtin print -r -- "#options $-"; builtin print -r -- '#end' } >|"$__sa_dir/state.$__sa_state"
+  { [[ -z $__sa_values ]] || __sa_show_values; builtin export -p; builtin functions; builtin alias -L; builtin print -r -- "#options $-"; builtin print -r -- '#end' } >|"$__sa_dir/state.$__sa_state"
 }
 
 # Waits for the next command and reads it; ends the shell when the daemon is gone. Returns the last command's status.
@@ -133,7 +145,7 @@ __sa_next() {
     __sa_mode=${__sa_read:1:1}
     [[ $__sa_mode == [qrs] ]]
   do
-    __sa_read='' __sa_body=''
+    __sa_values=${__sa_body:23} __sa_read='' __sa_body=''
     [[ $__sa_mode != q ]] || builtin exit 0
     [[ $__sa_mode == s ]] || __sa_tidy
     __sa_save
