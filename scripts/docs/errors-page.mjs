@@ -24,15 +24,14 @@ export const renderErrors = () =>
         Object.entries(RETRIES).map(([retry, meaning]) => [code(retry), meaning]),
       ),
       'A request with a `command_id` of the client’s own may always be repeated: a command that is known does not run a second time.',
-      'The status is that of the HTTP endpoints. A code without one has 500 at `/v1` and 400 at `/mcp`. ' +
-        'Socket.IO has no status: the error is the answer.',
+      'The status is that of the HTTP endpoints. Socket.IO has none: the error is the answer.',
       '## Codes of the daemon',
       markdownTable(
         ['code', 'meaning', 'status', 'retry', 'next step'],
         Object.entries(ERROR_CATALOGUE).map(([name, { meaning, status, retry, next }]) => [
           code(name),
           meaning,
-          status === undefined ? '' : String(status),
+          String(status),
           code(retry),
           next,
         ]),

@@ -11,6 +11,7 @@ import { HttpServer } from '../transports/http/server.js';
 import { toolRoutes } from '../transports/http/tools.js';
 import { McpEndpoint } from '../transports/mcp/endpoint.js';
 import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
+import { RestEndpoint } from '../transports/rest/endpoint.js';
 import { SocketIoServer } from '../transports/socketio/server.js';
 
 import type { RuntimeContext } from './runtime-context.js';
@@ -28,7 +29,9 @@ export function buildTransports(
   const common = { services, authentication };
   const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
   const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
-  const extensions = [toolRoutes(authentication), ...(openai ? [openai.register] : []), ...(mcp ? [mcp.register] : [])];
+  const rest = settings.rest ? new RestEndpoint({ ...common, log: log('rest'), ...socketio }) : undefined;
+  const endpoints = [openai, rest, mcp].flatMap((endpoint) => endpoint?.register ?? []);
+  const extensions = [toolRoutes(authentication), ...endpoints];
   const http = new HttpServer({
     readiness,
     metrics,

@@ -59,7 +59,7 @@ export function refuseOversized(
   name: string,
   bytes: number,
   caller: Caller,
-): Reply {
+): { readonly error: ErrorBody } {
   const message = `${name.slice(0, MAX_SHOWN_NAME)} takes ${bytes} bytes, the daemon at most ${maxMessageBytes} (max_message_bytes)`;
   const details = { bytes, max_bytes: maxMessageBytes };
   const error = new AdapterError('PAYLOAD_TOO_LARGE', message, { details }).toBody();

@@ -18,18 +18,33 @@ export const ERROR_CATALOGUE = defineErrors({
     retry: 'changed',
     next: 'Use a request of the wire protocol. An older daemon may not have it yet.',
   },
+  METHOD_NOT_ALLOWED: {
+    meaning: 'The path takes another HTTP method.',
+    status: 405,
+    retry: 'changed',
+    next: 'Use the method that the header `Allow` names.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    meaning: 'The `Idempotency-Key` belongs to an earlier request with another body. Nothing ran.',
+    status: 422,
+    retry: 'changed',
+    next: 'Take a new key for each new request.',
+  },
   SESSION_NOT_FOUND: {
     meaning: 'No such session, or it has ended: `details` says why and when, for ten minutes.',
+    status: 404,
     retry: 'changed',
     next: 'Open another session. The state of the old one is lost.',
   },
   COMMAND_NOT_FOUND: {
     meaning: 'No such command, or its record has been dropped to bound memory.',
+    status: 404,
     retry: 'check',
     next: 'Look at what the command has done, then run it again under a new `command_id`.',
   },
   SESSION_BUSY: {
     meaning: "The session's queue is full; `details.running_command_id` names what it is doing.",
+    status: 409,
     retry: 'later',
     next: 'Wait for that command with `wait_command`, or open another session.',
   },
@@ -41,43 +56,51 @@ export const ERROR_CATALOGUE = defineErrors({
   },
   NO_RUNNING_COMMAND: {
     meaning: 'No running command can take the input or the signal.',
+    status: 409,
     retry: 'changed',
     next: 'Take the result with `wait_command`; start a command before you send it input.',
   },
   INPUT_FULL: {
     meaning: 'The program does not read its input and the buffer for it is full; nothing of this request was taken.',
+    status: 409,
     retry: 'later',
     next: 'Wait until the program reads, and for the answer to each chunk before you send many more.',
   },
   SHELL_NOT_FOUND: {
     meaning: 'The shell is not installed, or is not one that the adapter can drive.',
+    status: 400,
     retry: 'changed',
     next: 'Install the shell, or name another one. `shell-adapter doctor` lists those that work.',
   },
   SHELL_FAILED: {
     meaning: 'The shell could not be started, or did not answer in time.',
+    status: 500,
     retry: 'later',
     next: 'Run `shell-adapter doctor`, and look at the startup files that the message shows.',
   },
   COMMAND_DENIED: {
     meaning: 'The policy denies the command, or its confirmation was refused: `details` has action, class and reasons.',
+    status: 403,
     retry: 'changed',
     next: 'Do it another way, ask the user, or change the policy.',
   },
   CONFIRMATION_NOT_FOUND: {
     meaning:
       'No confirmation of that id is open for this client: it was decided, has expired, or belongs to another token.',
+    status: 404,
     retry: 'changed',
     next: 'Send the command again, and confirm it before `expires_at`.',
   },
   CONFIRMATION_MISMATCH: {
     meaning:
       'The confirmed command differs from the stored one, or the session has changed: its directory, or the meaning of names. Nothing ran.',
+    status: 409,
     retry: 'changed',
     next: 'Check `command_sha256`, or send the command again and confirm what is shown then.',
   },
   APPROVAL_NOT_FOUND: {
     meaning: 'No remembered approval of that id is visible to this client: it was revoked, or has expired.',
+    status: 404,
     retry: 'changed',
     next: 'Look at `list_remembered_approvals`.',
   },
@@ -90,6 +113,7 @@ export const ERROR_CATALOGUE = defineErrors({
   },
   SANDBOX_UNAVAILABLE: {
     meaning: 'The requested or required sandbox profile does not work on this machine: the message says why.',
+    status: 503,
     retry: 'changed',
     next: 'Install bubblewrap or allow user namespaces. `shell-adapter doctor` says what is missing.',
   },
@@ -102,11 +126,13 @@ export const ERROR_CATALOGUE = defineErrors({
   },
   BAD_DIRECTORY: {
     meaning: 'The directory does not exist, is not a directory, or may not be entered.',
+    status: 400,
     retry: 'changed',
     next: 'Name a directory that exists on the machine of the daemon.',
   },
   OUTPUT_EXPIRED: {
     meaning: 'That part of the output was not kept: `details` says which part is still there.',
+    status: 410,
     retry: 'changed',
     next: 'Read another offset, or run the command again with its output in a file.',
   },
@@ -119,32 +145,38 @@ export const ERROR_CATALOGUE = defineErrors({
   },
   RECORDING_NOT_FOUND: {
     meaning: 'No such recording, or it was deleted to make room for newer ones.',
+    status: 404,
     retry: 'changed',
     next: 'Take an id from `list_recordings`.',
   },
   CHECKPOINT_NOT_FOUND: {
     meaning: 'No such checkpoint of this workspace, or it was dropped for newer ones.',
+    status: 404,
     retry: 'changed',
     next: 'Take an id from `list_checkpoints`.',
   },
   CHECKPOINT_TOO_LARGE: {
     meaning:
       'The workspace has more files or bytes than a checkpoint may have: `details` names the limit. Nothing was changed.',
+    status: 422,
     retry: 'changed',
     next: 'Raise the limit in the section `checkpoints`, or move large files out of the workspace.',
   },
   CHECKPOINT_FAILED: {
     meaning: 'Saving or comparing the workspace failed; the message says why. The workspace was not changed.',
+    status: 500,
     retry: 'later',
     next: 'Remove the cause that the message names. Repeat it when no command writes to the workspace.',
   },
   RESTORE_FAILED: {
     meaning: 'The workspace could not be restored and is as it was before, unless `details.rolled_back` is false.',
+    status: 500,
     retry: 'check',
     next: 'Look at `details.rolled_back`. Repeat it when no command writes to the workspace.',
   },
   GIT_NOT_FOUND: {
     meaning: 'Checkpoints need git, which is not installed or cannot be run.',
+    status: 503,
     retry: 'changed',
     next: 'Install git. Everything else works without it.',
   },
@@ -191,5 +223,5 @@ export const ERROR_CATALOGUE = defineErrors({
 /** An error code of the catalogue. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** The status of an error over HTTP; undefined when the code has none of its own. */
-export const statusOf = (code: ErrorCode): number | undefined => ERROR_CATALOGUE[code].status;
+/** The status of an error over HTTP. */
+export const statusOf = (code: ErrorCode): number => ERROR_CATALOGUE[code].status;

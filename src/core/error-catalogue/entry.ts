@@ -10,8 +10,8 @@ type Retry = 'later' | 'changed' | 'check';
 export interface ErrorEntry {
   /** What the code means: one sentence or more. */
   readonly meaning: string;
-  /** Status over HTTP; undefined when the code has none of its own, and each endpoint uses its default. */
-  readonly status?: number;
+  /** Status over HTTP. */
+  readonly status: number;
   readonly retry: Retry;
   /** What the client or its user does next. */
   readonly next: string;

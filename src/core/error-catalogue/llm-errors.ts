@@ -4,6 +4,7 @@ import { defineErrors } from './entry.js';
 export const LLM_ERRORS = defineErrors({
   PROVIDER_NOT_FOUND: {
     meaning: 'There is no LLM provider of that name: `details` lists the existing ones.',
+    status: 404,
     retry: 'changed',
     next: 'Take a name from `details` or from `list_llm_providers`.',
   },

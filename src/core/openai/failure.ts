@@ -44,15 +44,12 @@ const TOOL_MESSAGES: Partial<Record<ErrorCode, string>> = {
   LLM_TIMEOUT: 'CLI timed out',
 };
 
-/** HTTP status of errors that have none of their own. */
-const DEFAULT_STATUS = 500;
-
 /** Delay before a retry when the remaining time of the other calls is unknown, in seconds. */
 const RETRY_SECONDS = 5;
 
-/** The HTTP answer to a failed request. */
+/** The HTTP answer to a failed request. Directories are those of the model's configuration: a bad one is the daemon's fault. */
 export function openAiFailure({ code, message, details = {} }: AdapterError): OpenAiFailure {
-  const status = statusOf(code) ?? DEFAULT_STATUS;
+  const status = code === 'BAD_DIRECTORY' ? statusOf('INTERNAL') : statusOf(code);
   const toolMessage = TOOL_MESSAGES[code];
   const detail = textIn(details, 'detail') ?? (toolMessage === undefined ? undefined : message);
   return {

@@ -40,3 +40,11 @@ export function base64Url(bytes: Uint8Array): string {
   // Ids are short, and for short texts this is faster than a decoder.
   return String.fromCharCode(...digits.subarray(0, digits.length - missingBytes(bytes)));
 }
+
+/** Four digits each, the last ones with padding. */
+const VALID = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The bytes of base64 with padding; undefined when the text is none. */
+export function bytesOf(text: string): Uint8Array | undefined {
+  return VALID.test(text) ? Uint8Array.from(atob(text), (character) => character.charCodeAt(0)) : undefined;
+}

@@ -37,7 +37,10 @@ export class SessionUsage {
     { sink }: Caller,
   ): Answer<'watch_resources'> {
     if (!sink)
-      throw new AdapterError('INVALID_REQUEST', 'watch_resources needs a connection that events can come over');
+      throw new AdapterError(
+        'INVALID_REQUEST',
+        'watch_resources needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
+      );
     if (interval_ms === 0) this.#followers.remove(sink, id);
     else this.#followers.add(id, sink, interval_ms);
     this.#monitor.hasten(session.watched);

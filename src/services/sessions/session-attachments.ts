@@ -27,7 +27,11 @@ export class SessionAttachments {
    */
   attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
     const record = this.#options.sessions.get(request.session_id, principal, 'see');
-    if (!sink) throw new AdapterError('INVALID_REQUEST', 'attach_session needs a connection that events can come over');
+    if (!sink)
+      throw new AdapterError(
+        'INVALID_REQUEST',
+        'attach_session needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
+      );
     const { from_seq: fromSeq, max_bytes_per_second: rate } = request;
     if (rate !== undefined) return this.#observe(record, sink, rate, fromSeq);
     const { channel } = record;

@@ -49,7 +49,11 @@ export class Subscriptions implements Disposable {
    */
   subscribe({ topics, interval_ms = DEFAULT_TICK_MS }: Request<'subscribe'>, caller: Caller): Answer<'subscribe'> {
     const { sink, principal } = caller;
-    if (!sink) throw new AdapterError('INVALID_REQUEST', 'subscribe needs a connection that events can come over');
+    if (!sink)
+      throw new AdapterError(
+        'INVALID_REQUEST',
+        'subscribe needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
+      );
     if (topics.includes('audit') && !AUDIT_ROLES.includes(principal.role)) throw auditForbidden(principal.role);
     const granted = [...new Set(topics.map(ownTopic))].filter((topic) => topic !== 'audit' || this.#options.isAudited);
     this.#remove(sink.id);

@@ -28,3 +28,15 @@ export function goneSignal(
   if (socket.destroyed) note();
   return gone.signal;
 }
+
+/** Resolves when the whole answer was sent, or the connection is closed. */
+export const whenOver = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): Promise<void> =>
+  new Promise((resolve) => {
+    const note = () => {
+      socket.off('close', note);
+      resolve();
+    };
+    raw.once('close', note);
+    socket.once('close', note);
+    if (socket.destroyed) note();
+  });

@@ -11,9 +11,6 @@ import { retryAfterOf } from './retry-after.js';
  */
 const LINGER_MS = 1000;
 
-/** Status of errors that have none of their own. */
-const DEFAULT_STATUS = 503;
-
 /** Answers whatever a connection asks with an error, and closes it. Nothing more that comes over it is looked at. */
 export function refuseConnection(connection: Duplex, error: AdapterError): void {
   const { status, headers, body } = answerOf(error);
@@ -45,5 +42,5 @@ function answerOf(error: AdapterError) {
     ['Content-Length', String(Buffer.byteLength(body))],
     ...(retryAfter === undefined ? [] : ([['Retry-After', retryAfter]] as const)),
   ];
-  return { status: statusOf(error.code) ?? DEFAULT_STATUS, headers, body };
+  return { status: statusOf(error.code), headers, body };
 }

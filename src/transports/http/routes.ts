@@ -37,6 +37,7 @@ const CORS: FastifyCorsOptions = {
   origin: true,
   methods: ['GET', 'POST', 'DELETE'],
   exposedHeaders: [
+    'Idempotent-Replayed',
     'Mcp-Session-Id',
     'Mcp-Protocol-Version',
     'Retry-After',
@@ -185,15 +186,12 @@ function sendNotFound(reply: FastifyReply, method: string, url: string): Fastify
   return sendError(reply, 404, { code: 'UNKNOWN_REQUEST', message });
 }
 
-/** HTTP status of errors that have none of their own. */
-const DEFAULT_STATUS = 400;
-
 function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
   if (error instanceof AdapterError && error.code !== 'INTERNAL') {
     if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
     const retryAfter = retryAfterOf(error);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    sendError(reply, statusOf(error.code) ?? DEFAULT_STATUS, error.toBody());
+    sendError(reply, statusOf(error.code), error.toBody());
     return;
   }
   const { statusCode: status = 500, message } = error;

@@ -13,7 +13,7 @@ import type { Log } from '../../core/logging/log.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
 import type { Grant, RequestAuthentication } from '../http/authentication.js';
-import { goneSignal } from '../http/gone-signal.js';
+import { goneSignal, whenOver } from '../http/gone-signal.js';
 import { clientOptions, type HttpClientOptions } from './client-options.js';
 import { createCodec, createMcpServer, type OperatorAccess } from './mcp-server.js';
 import { McpSessions } from './sessions.js';
@@ -133,18 +133,6 @@ export class McpEndpoint implements AsyncDisposable {
 interface Client extends HttpClientOptions {
   readonly grant: Grant;
 }
-
-/** Resolves when the whole answer was sent, or the connection is closed. */
-const whenOver = ({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply): Promise<void> =>
-  new Promise((resolve) => {
-    const note = () => {
-      socket.off('close', note);
-      resolve();
-    };
-    raw.once('close', note);
-    socket.once('close', note);
-    if (socket.destroyed) note();
-  });
 
 /** Answers requests that never reach the MCP library in the format of MCP; other errors as on the other routes. */
 function answerUnreadable(

@@ -17,8 +17,8 @@ import type { Caller } from '../../services/registry/caller.js';
 import type { Completion, CompletionListener } from '../../services/ports/completions-port.js';
 import type { Services } from '../../services/services.js';
 import { originOf, type RequestAuthentication } from '../http/authentication.js';
+import { EventStream } from '../http/event-stream.js';
 import { goneSignal } from '../http/gone-signal.js';
-import { EventStream } from './event-stream.js';
 
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
 const MAX_BODY_BYTES = 24 * 1024 * 1024;

@@ -7,10 +7,10 @@ import { Encoder } from 'socket.io-parser';
 import { auditPrincipal } from '../../core/audit/event.js';
 import type { Log } from '../../core/logging/log.js';
 import { settledWithin } from '../../core/time.js';
-import type { Authentication } from '../../services/access/access.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
 import type { OriginPolicy } from '../access.js';
+import { endConnection, onAccessEnd } from '../connection.js';
 import { dispatch, refuseOversized, type Reply } from '../dispatch.js';
 import { Handshake, peerOf } from './handshake.js';
 import { frameBytesFor, OversizedPayload, sizedDecoder } from './sized-decoder.js';
@@ -70,9 +70,10 @@ export class SocketIoServer implements AsyncDisposable {
     return this.#io.sockets.sockets.size;
   }
 
-  /** Notifies every client of the shutdown. */
+  /** Notifies every client of the shutdown, those of other transports included. */
   announceShutdown(reason: string, graceMs: number): void {
-    this.#io.emit('server_shutdown', { reason, grace_ms: graceMs });
+    for (const { sink } of this.#options.services.connections.all())
+      sink?.send('server_shutdown', { reason, grace_ms: graceMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,7 +105,7 @@ export class SocketIoServer implements AsyncDisposable {
     services.connections.add(caller);
     services.audit.record({ event: 'connected', principal: auditPrincipal(grant.principal), from: caller.from });
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
-    const stopWatching = onEnd(grant, (message) => {
+    const stopWatching = onAccessEnd(grant, (message) => {
       log.info('a connection was ended', { client: socket.id, why: message });
       sink.send('access_ended', { message });
       socket.disconnect(true);
@@ -121,11 +122,7 @@ export class SocketIoServer implements AsyncDisposable {
       log.debug('client disconnected', { client: socket.id, reason });
       stopWatching();
       services.connections.remove(caller);
-      services.confirmations.detach(sink);
-      services.inputs.detach(sink);
-      services.sessions.attachments.detach(sink);
-      services.llm.detach(sink);
-      services.subscriptions.detach(sink);
+      endConnection(services, sink);
     });
   }
 
@@ -156,20 +153,6 @@ export class SocketIoServer implements AsyncDisposable {
     const reply = await dispatch(this.#options, name, body, caller);
     answer(socket, name, { reply, requestId, acknowledge });
   }
-}
-
-/** Calls the listener when an authentication ends, until the returned function is called. */
-function onEnd({ ended }: Authentication, listener: (message: string) => void): () => void {
-  if (!ended) return () => undefined;
-  const notify = () => {
-    listener((ended.reason as Error).message);
-  };
-  ended.addEventListener('abort', notify, { once: true });
-  // The token may have ended while the connection was being established.
-  if (ended.aborted) setImmediate(notify);
-  return () => {
-    ended.removeEventListener('abort', notify);
-  };
 }
 
 const corsOrigin = (allowed: '*' | readonly string[]): string | string[] => (allowed === '*' ? '*' : [...allowed]);

@@ -10,6 +10,7 @@ const ROUTES = [
   ['GET', '/v1/models', undefined],
   ['GET', '/v1/tools', undefined],
   ['POST', '/v1/chat/completions', { model: 'echo', messages: [{ role: 'user', content: 'hi' }] }],
+  ['POST', '/v1/requests/shell_metadata', {}],
   ['POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'initialize', params: initializeParams() }],
 ] as const;
 

@@ -7,6 +7,8 @@ import { AdapterError, ERROR_CODES } from '../../../src/core/errors.js';
 const PUBLISHED = [
   'INVALID_REQUEST',
   'UNKNOWN_REQUEST',
+  'METHOD_NOT_ALLOWED',
+  'IDEMPOTENCY_KEY_REUSED',
   'SESSION_NOT_FOUND',
   'COMMAND_NOT_FOUND',
   'SESSION_BUSY',

@@ -1,0 +1,26 @@
+import type { Authentication } from '../services/access/access.js';
+import type { EventSink } from '../services/registry/caller.js';
+import type { Services } from '../services/services.js';
+
+/** Ends what belongs to a connection, or has it wait for the client's return. Harmless when there is nothing. */
+export function endConnection(services: Services, sink: EventSink): void {
+  services.confirmations.detach(sink);
+  services.inputs.detach(sink);
+  services.sessions.attachments.detach(sink);
+  services.llm.detach(sink);
+  services.subscriptions.detach(sink);
+}
+
+/** Calls the listener when an authentication ends, until the returned function is called. */
+export function onAccessEnd({ ended }: Pick<Authentication, 'ended'>, listener: (message: string) => void): () => void {
+  if (!ended) return () => undefined;
+  const notify = () => {
+    listener((ended.reason as Error).message);
+  };
+  ended.addEventListener('abort', notify, { once: true });
+  // The token may have ended while the connection was being established.
+  if (ended.aborted) setImmediate(notify);
+  return () => {
+    ended.removeEventListener('abort', notify);
+  };
+}

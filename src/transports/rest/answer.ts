@@ -1,0 +1,53 @@
+import type { FastifyReply } from 'fastify';
+
+import { ERROR_CATALOGUE, statusOf } from '../../core/error-catalogue/catalogue.js';
+import type { ErrorBody } from '../../core/errors.js';
+import { withJsonBytes } from '../../core/rest/json-bytes.js';
+import type { Keepable } from '../../core/rest/kept-answers.js';
+import type { Caller, EventSink } from '../../services/registry/caller.js';
+import type { Reply } from '../dispatch.js';
+import { retryAfterOf } from '../http/retry-after.js';
+
+/** A request as it has come. */
+export interface Asked {
+  readonly name: string;
+  readonly payload: unknown;
+  /** The caller, with a destination for its events. */
+  readonly callerWith: (sink: EventSink | undefined) => Caller;
+  /** Header `Idempotency-Key`; undefined without one. */
+  readonly key: string | undefined;
+  /** Equal for the same request with the same payload. */
+  readonly fingerprint: string;
+}
+
+/** An answer, ready to be sent. */
+export interface RestAnswer extends Keepable {
+  /** Status over HTTP. */
+  readonly status: number;
+  readonly reply: Reply;
+  /** True when it is that of an earlier request with the same key. */
+  readonly isRepeated: boolean;
+}
+
+/** Makes an answer of a reply. An error that the same request may not get later is not final. */
+export function answerOf(reply: Reply): RestAnswer {
+  const error = errorIn(reply);
+  return {
+    status: error ? statusOf(error.code) : 200,
+    reply,
+    text: JSON.stringify(withJsonBytes(reply)),
+    isFinal: error === undefined || ERROR_CATALOGUE[error.code].retry !== 'later',
+    isRepeated: false,
+  };
+}
+
+/** Sends an answer as JSON. */
+export function sendAnswer(to: FastifyReply, { status, text, reply, isRepeated }: RestAnswer): FastifyReply {
+  const retryAfter = retryAfterOf(errorIn(reply) ?? {});
+  if (retryAfter !== undefined) to.header('retry-after', retryAfter);
+  if (isRepeated) to.header('idempotent-replayed', 'true');
+  return to.header('cache-control', 'no-store').code(status).type('application/json; charset=utf-8').send(text);
+}
+
+/** The error of a reply; undefined for an answer. */
+export const errorIn = (reply: Reply): ErrorBody | undefined => ('error' in reply ? reply.error : undefined);
