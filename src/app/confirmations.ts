@@ -71,7 +71,8 @@ const withoutSecrets = (reviewer: Reviewer, secrets: Pick<SecretMask, 'value'>):
 /** A workspace that cannot be saved does not block the command: it was confirmed, and the result carries a warning. */
 export const saveBefore = (checkpoints: WorkspaceCheckpoints, isWanted: () => boolean): SaveBefore => {
   return async ({ kind, request, verdict, caller }) => {
-    if (kind !== 'command' || !isWanted() || !mayDestroy(verdict)) return { checkpointId: undefined, warnings: [] };
+    if ((kind !== 'command' && kind !== 'file') || !isWanted() || !mayDestroy(verdict))
+      return { checkpointId: undefined, warnings: [] };
     try {
       const { principal } = caller;
       const { id } = await checkpoints.of(principal).saveBeforeCommand(labelBefore(request), principal);

@@ -8,6 +8,7 @@ import { CommandDispatcher } from '../services/commands/command-dispatcher.js';
 import { CommandFactory } from '../services/commands/command-factory.js';
 import { Commands } from '../services/commands/commands.js';
 import type { Confirmations } from '../services/confirmations/confirmations.js';
+import { FileGate } from '../services/gate/file-gate.js';
 import { CommandGate } from '../services/gate/gate.js';
 import type { ApprovalGuard } from '../services/gate/gate-options.js';
 import { Recordings } from '../services/recordings/recordings.js';
@@ -124,8 +125,8 @@ export function buildMonitor(
   return monitor;
 }
 
-/** Builds the gate that every command passes. */
-export function buildGate(
+/** Builds the gates that every command and every request about files pass. */
+export function buildGates(
   { pool, runtimePath }: Engine,
   {
     checkpoints,
@@ -135,7 +136,7 @@ export function buildGate(
     readonly approvals: ApprovalGuard;
   },
   { gate, configuration, audit, log }: RuntimeContext,
-): CommandGate {
+): { readonly gate: CommandGate; readonly fileGate: FileGate } {
   const facts = new SessionFacts({
     executions,
     shell: pool.defaultShell.shell.name,
@@ -146,11 +147,12 @@ export function buildGate(
     checkpointsOf: (principal) => checkpoints.of(principal),
     timeoutMs: () => configuration().confirmation.checkpointTimeoutMs,
   });
-  return new CommandGate({
+  const commandGate = new CommandGate({
     ...shared,
     checkpoints: guard,
     approvals,
     syntax: new SyntaxGuard(executions),
     typing: new TypingGate(shared),
   });
+  return { gate: commandGate, fileGate: new FileGate({ ...shared, checkpoints: guard }) };
 }

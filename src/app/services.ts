@@ -7,6 +7,7 @@ import { Quotas } from '../services/access/quotas.js';
 import { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
 import { CommandRegistry } from '../services/registry/command-registry.js';
+import { Files, type FilesOptions } from '../services/files/files.js';
 import { Connections } from '../services/registry/connections.js';
 import { DaemonStatus } from '../services/machine/daemon-status.js';
 import { Metadata } from '../services/machine/metadata.js';
@@ -21,7 +22,7 @@ import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { buildMachine } from './machine.js';
 import { buildObservation } from './observation.js';
-import { buildExecution, buildGate, buildMonitor } from './execution.js';
+import { buildExecution, buildGates, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
 import { buildApprovalGuard, buildApprovals } from './remembered-approvals.js';
 import { outputLimits, quotaLimits, reportedLimits } from './limits.js';
@@ -42,7 +43,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const confirmations = buildConfirmations({ connections, checkpoints, llm, access, approvals }, context);
   const quotas = new Quotas(() => quotaLimits(context.configuration()));
   const approvalGuard = buildApprovalGuard(approvals, checkpoints, context);
-  const gate = buildGate(engine, { checkpoints, executions, approvals: approvalGuard }, context);
+  const { gate, fileGate } = buildGates(engine, { checkpoints, executions, approvals: approvalGuard }, context);
   const guards = { gate, executions, confirmations, quotas, registry, monitor };
   const execution = buildExecution(engine, guards, context);
   return {
@@ -56,6 +57,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     connections,
     checkpoints,
     restores: buildRestores({ checkpoints, registry, confirmations }, context),
+    files: buildFiles(engine, { gate: fileGate, executions, confirmations, monitor, ...execution }, context),
     llm,
     completions,
     metadata: buildMetadata(engine, executions, context),
@@ -72,6 +74,19 @@ function buildRestores(
   { gate, audit, log }: RuntimeContext,
 ): Restores {
   return new Restores({ ...parts, settings: gate, audit, log: log('gate') });
+}
+
+function buildFiles(
+  { spoolDirectory, pool }: Engine,
+  parts: Pick<FilesOptions, 'gate' | 'executions' | 'confirmations' | 'monitor' | 'sessions'>,
+  { configuration, limits, secrets }: RuntimeContext,
+): Files {
+  const place = {
+    spoolDirectory,
+    workspace: pool.cwd,
+    maxLifetimeMs: () => configuration().adapter.commandMaxLifetimeMs,
+  };
+  return new Files({ ...parts, ...place, limits, secrets });
 }
 
 /** What records the daemon's work, and what is masked in the records. */

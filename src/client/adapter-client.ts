@@ -23,6 +23,7 @@ import {
 } from './contract/options.js';
 import { randomCommandId } from './runtime/random-id.js';
 import { recover } from './connection/recovery.js';
+import { ClientFiles } from './files.js';
 import { ClientSession } from './session.js';
 import type { Endpoint } from './connection/unix-socket.js';
 
@@ -84,6 +85,11 @@ export class AdapterClient implements AsyncDisposable {
         this.#knownCommandId = commandId;
       },
     };
+  }
+
+  /** Files of the daemon's machine, by paths relative to its workspace. */
+  get files(): ClientFiles {
+    return new ClientFiles(this.#link);
   }
 
   /** Address of the daemon. */

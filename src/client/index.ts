@@ -1,6 +1,7 @@
 export { AdapterClient, type ConnectionState } from './adapter-client.js';
 export { ClientCommand } from './command.js';
 export { connect } from './connect.js';
+export type { ClientFiles } from './files.js';
 export {
   type AdmittedResult,
   CLIENT_ERROR_CODES,

@@ -3,6 +3,7 @@ import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { EventName, EventPayload, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';
 import { ClientError, hasCode } from './contract/errors.js';
+import { ClientFiles } from './files.js';
 import { type AcceptedInput, type InputOptions, sendInput } from './input.js';
 import { inputSource } from './contract/input-source.js';
 import type { ClientLink } from './link.js';
@@ -52,6 +53,11 @@ export class ClientSession implements AsyncDisposable {
     this.#ignoreEnd = this.on('session_closed', ({ reason, detail, survivors }) => {
       this.#noteEnd({ reason, detail, ...(survivors && { survivors }) });
     });
+  }
+
+  /** Files as the session sees them: by paths relative to its directory, in its sandbox. */
+  get files(): ClientFiles {
+    return new ClientFiles(this.#link, this.id);
   }
 
   /** Directory of the shell after the last command of this client. */

@@ -23,6 +23,7 @@ import type { SessionUsage } from './resources/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import type { Tokens } from './access/tokens.js';
 import type { WorkspaceCheckpoints } from './checkpoints/workspace-checkpoints.js';
+import type { Files } from './files/files.js';
 import type { Restores } from './restores/restores.js';
 import type { Subscriptions } from './subscriptions/subscriptions.js';
 import type { Executions } from './users/executions.js';
@@ -53,6 +54,7 @@ export interface Services {
   readonly connections: Connections;
   readonly checkpoints: WorkspaceCheckpoints;
   readonly restores: Restores;
+  readonly files: Files;
   readonly llm: LlmPort;
   readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;

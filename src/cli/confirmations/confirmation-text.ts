@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<ConfirmationInfo['kind'], string>> = {
   command: 'this command',
   input: 'this typed input',
   restore: 'this restore of the workspace',
+  file: 'this request about files',
 };
 
 /** Escapes an untrusted text for one line. */

@@ -63,9 +63,17 @@ async function printResult(
   result: CommandResult,
 ): Promise<void> {
   if (result.status === 'denied') await context.stdout.write(`rejected ${id}\n`);
+  else if (kind === 'file') await printFileAnswer(context, result);
   else if (kind === 'input') await context.stdout.write(`typed ${result.accepted_bytes ?? 0} bytes\n`);
   else await printOutput(context, client, result);
   await printRemembered(context, result);
+}
+
+/** Prints the answer to a request about files: what was read as it is, anything else as JSON. */
+async function printFileAnswer({ stdout }: Context, { file = {} }: CommandResult): Promise<void> {
+  const { data } = file;
+  if (typeof data === 'string' || data instanceof Uint8Array) await stdout.write(data);
+  else await stdout.write(`${JSON.stringify(file, null, 2)}\n`);
 }
 
 /** Prints on stderr what is remembered of an approval. */

@@ -31,6 +31,9 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'host_history',
   'list_recordings',
   'read_recording',
+  'read_file',
+  'list_directory',
+  'stat_path',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

@@ -103,6 +103,17 @@ export function accepted(answer: Answer<'send_input'>): { readonly accepted_byte
   throw new ConfirmationRequiredError(termsOf(answer));
 }
 
+/**
+ * Returns the answer to a request about files, unless it has to be confirmed first.
+ * @throws ConfirmationRequiredError
+ */
+export function admittedFile<A extends Unconfirmed & { readonly status?: 'confirmation_required' | undefined }>(
+  answer: A,
+): A {
+  if (answer.status !== 'confirmation_required') return answer;
+  throw new ConfirmationRequiredError(termsOf(answer));
+}
+
 /** Whether an error is a `ClientError` with one of the codes. */
 export const hasCode = <C extends ClientErrorCode>(
   error: unknown,

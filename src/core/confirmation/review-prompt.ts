@@ -2,7 +2,7 @@ import type { PolicyVerdict } from '../policy/decision/policy.js';
 
 /** The facts that a reviewer receives. Values of variables are not included, since they may be secrets. */
 export interface ReviewQuestion {
-  readonly kind: 'command' | 'input' | 'restore';
+  readonly kind: 'command' | 'input' | 'restore' | 'file';
   readonly command: string;
   readonly args: readonly string[] | undefined;
   readonly stdin: string | undefined;

@@ -1,4 +1,5 @@
 import { defineErrors } from './entry.js';
+import { FILE_ERRORS } from './file-errors.js';
 import { LLM_ERRORS } from './llm-errors.js';
 
 /**
@@ -205,6 +206,7 @@ export const ERROR_CATALOGUE = defineErrors({
     retry: 'later',
     next: 'Wait for `details.retry_after_ms`, then send the same request.',
   },
+  ...FILE_ERRORS,
   ...LLM_ERRORS,
   SHUTTING_DOWN: {
     meaning: 'The daemon is stopping and accepts no new work.',

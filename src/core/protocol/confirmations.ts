@@ -55,12 +55,12 @@ export const justification = z
 export const confirmationInfo = z.object({
   ...confirmationTerms,
   kind: z
-    .enum(['command', 'input', 'restore'])
-    .describe('Whether it is to be run, typed into what runs, or restores the workspace'),
+    .enum(['command', 'input', 'restore', 'file'])
+    .describe('Whether it is to be run, typed into what runs, restores the workspace, or is a request about files'),
   command: z
     .string()
     .describe(
-      'The text, or with `args` the program; `restore_workspace` of a restore, with the checkpoint and paths in `args`; of input, its length and the program that reads it, never the text itself',
+      'The text, or with `args` the program; `restore_workspace` of a restore, with the checkpoint and paths in `args`; the name of a request about files, with its paths and the SHA-256 of its content in `args`; of input, its length and the program that reads it, never the text itself',
     ),
   args: optional(z.array(z.string())),
   env: optional(environmentVariables),

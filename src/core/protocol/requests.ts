@@ -6,6 +6,7 @@ import { commandRequests } from './requests/commands.js';
 import { confirmationRequests } from './requests/confirmations.js';
 import { daemonRequests } from './requests/daemon.js';
 import { dashboardRequests } from './requests/dashboard.js';
+import { fileRequests } from './requests/files.js';
 import { llmRequests } from './requests/llm.js';
 import { machineRequests } from './requests/machine.js';
 import { recordingRequests } from './requests/recordings.js';
@@ -46,6 +47,7 @@ export const requests = {
   watch_resources: sessionRequests.watch_resources,
   ...recordingRequests,
   ...checkpointRequests,
+  ...fileRequests,
   ...llmRequests,
   ...auditRequests,
   ...tokenRequests,

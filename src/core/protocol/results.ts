@@ -15,6 +15,7 @@ export {
   MAX_TICK_RECORDS,
   type SessionEndReason,
 } from './results/events.js';
+export { fileOutcome } from './results/files.js';
 export { hostEntry, type HostEntry } from './results/host.js';
 export { effectiveLimits, type EffectiveLimits, resourceUse } from './results/limits.js';
 export { sessionInfo, type SessionInfo } from './results/sessions.js';

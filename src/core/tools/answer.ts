@@ -13,6 +13,9 @@ const NOISE: ReadonlySet<string> = new Set([
   'stdout_bytes',
   'stderr_bytes',
   'next_seq',
+  'mtime_ms',
+  'sha256',
+  'length',
 ]);
 /** Values that are omitted because they are the expected ones. */
 const EXPECTED: Readonly<Record<string, unknown>> = {
@@ -21,6 +24,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   stdout_truncated: false,
   stderr_truncated: false,
   lossy: false,
+  diff_truncated: false,
   background_processes: [],
   warnings: [],
 };
@@ -30,7 +34,7 @@ const SIZES: Readonly<Record<string, string>> = {
   original_stderr_size: 'stderr_truncated',
 };
 /** Fields that may be long come last. */
-const LONG: readonly string[] = ['stdout', 'stderr', 'data', 'patch', 'changes'];
+const LONG: readonly string[] = ['stdout', 'stderr', 'data', 'patch', 'changes', 'diff'];
 
 /**
  * Formats an answer for a model: status first, then the next step, then the rest. Bytes become text; invalid UTF-8 in
@@ -40,6 +44,8 @@ export function toolAnswer(answer: object, facts: CallFacts): ToolAnswer {
   const fields = answer as Readonly<Record<string, unknown>>;
   if (fields['status'] === 'confirmation_required') return { ...confirmationAnswer(fields, facts), ...noteOf(facts) };
   if (fields['status'] === 'denied') return { status: 'denied', next: nextAfter(fields, facts) };
+  // Of a request about files that was confirmed, only its own answer counts.
+  if (typeof fields['file'] === 'object' && fields['file'] !== null) return toolAnswer(fields['file'], facts);
   const next = nextAfter(fields, facts);
   const entries = Object.entries(fields)
     .filter(([name, value]) => isInformative(name, value, fields))

@@ -41,9 +41,20 @@ export function nextAfter(answer: Readonly<Record<string, unknown>>, facts: Call
   }
 }
 
-/** Call that reads the next part of an output. */
-function afterPart({ offset, data }: Readonly<Record<string, unknown>>, { payload }: CallFacts): string {
-  const { command_id: id, stream = 'stdout' } = payload;
+/** Call that reads the next part of an output, or of a file. */
+function afterPart(answer: Readonly<Record<string, unknown>>, { payload }: CallFacts): string {
+  const { offset, data, from_line: line, lines = 0 } = answer;
+  const { command_id: id, stream = 'stdout', path, session_id: session } = payload;
+  if (typeof path === 'string') {
+    const where = { path, ...(typeof session === 'string' && { session_id: session }) };
+    const isWholeLines = typeof data === 'string' && data.endsWith('\n') && typeof line === 'number';
+    return callText(
+      'read_file',
+      isWholeLines
+        ? { ...where, from_line: line + Number(lines) }
+        : { ...where, offset: Number(offset) + Number(answer['length']) },
+    );
+  }
   const length = data instanceof Uint8Array ? data.length : 0;
   return callText('read_output', { command_id: String(id), stream: String(stream), offset: Number(offset) + length });
 }
@@ -129,6 +140,18 @@ const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFa
   BAD_DIRECTORY: () => 'give a cwd that exists on the machine of the daemon, or none',
   OUTPUT_EXPIRED: () => 'read a later offset, or run the command again with its output in a file',
   PAYLOAD_TOO_LARGE: () => 'send less: write a file in parts, and let the command read it',
+  FILE_NOT_FOUND: () => 'look which files there are: list them by a command',
+  FILE_EXISTS: () => 'choose another path, or mode="overwrite"',
+  FILE_CHANGED: () => 'read the file again, then repeat the change',
+  FILE_ACCESS_DENIED: () => 'write in the workspace, or ask the user',
+  FILE_TOO_LARGE: () => 'work on it by a command, such as sed -i',
+  FILE_FAILED: () => 'look at the file by a command before you repeat it',
+  NOT_A_FILE: () => 'it is no file: look at it by a command',
+  NOT_A_DIRECTORY: () => 'a part of the path is a file: correct it',
+  NOT_TEXT: () => 'it is binary: look at it by a command, such as file or xxd',
+  TEXT_NOT_FOUND: () => 'read the file again, and give old_text exactly as it is there',
+  TEXT_NOT_UNIQUE: () => 'give more of the text around it in old_text, or all=true',
+  DISK_FULL: () => 'ask the user to make room on the disk',
   CHECKPOINT_NOT_FOUND: () => 'list_checkpoints() lists those that there are',
   CHECKPOINT_TOO_LARGE: () => 'go on without a checkpoint, or ask the user to raise the limit',
   GIT_NOT_FOUND: () => 'go on without checkpoints, or ask the user to install git',

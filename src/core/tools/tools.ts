@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import * as field from '../protocol/fields.js';
 import { requests, typedInput } from '../protocol/requests.js';
+import { FILE_TOOLS } from './file-tools.js';
 import { defineTool, LOOKS, RUNS, type Tool, toolOf } from './tool.js';
 
 /** Default time-out of `run_command`, in milliseconds. */
@@ -197,12 +198,13 @@ const OTHER_TOOLS: readonly Tool[] = [
 ];
 
 /** All tools, the most important ones first. */
-export const TOOLS: readonly Tool[] = [...MAIN_TOOLS, ...OTHER_TOOLS];
+export const TOOLS: readonly Tool[] = [...MAIN_TOOLS, ...FILE_TOOLS, ...OTHER_TOOLS];
 
-/** Selections of tools. `run` costs a model the fewest tokens; `core` has everything that running commands needs. */
+/** Selections of tools. `run` costs a model the fewest tokens; `core` has everything that running commands needs, `files` also reads and writes files. */
 export const TOOL_SETS = {
   core: MAIN_TOOLS,
   run: MAIN_TOOLS.filter(({ name }) => name === 'run_command'),
+  files: [...MAIN_TOOLS, ...FILE_TOOLS],
   all: TOOLS,
 } as const satisfies Record<string, readonly Tool[]>;
 

@@ -62,6 +62,7 @@ function detailsOf(fields: Readonly<Record<string, unknown>>): NonNullable<Audit
     if (typeof fields[name] === 'string' || typeof fields[name] === 'boolean') details[name] = fields[name];
   const { data, env, paths } = fields;
   if (typeof data === 'string') details['typed_bytes'] = Buffer.byteLength(data);
+  if (data instanceof Uint8Array) details['bytes'] = data.length;
   if (typeof env === 'object' && env !== null) details['environment'] = Object.keys(env).slice(0, MAX_LISTED);
   if (Array.isArray(paths)) details['paths'] = paths.slice(0, MAX_LISTED);
   return details;
@@ -69,6 +70,10 @@ function detailsOf(fields: Readonly<Record<string, unknown>>): NonNullable<Audit
 
 const SHOWN = [
   'cwd',
+  'path',
+  'to',
+  'mode',
+  'recursive',
   'shell',
   'label',
   'signal',

@@ -6,6 +6,7 @@ import type { ConfirmationMode } from '../../core/confirmation/modes.js';
 import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import { Deferred } from '../../engine/system/deferred.js';
 import type { Warning } from '../../engine/command/command.js';
@@ -31,7 +32,7 @@ export interface Approval {
  * again.
  */
 export interface ConfirmableAction {
-  readonly kind: 'command' | 'input' | 'restore';
+  readonly kind: ConfirmationInfo['kind'];
   /** The text that is confirmed, with all its inputs. For typed text, a description that contains none of it. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;

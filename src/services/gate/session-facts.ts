@@ -22,6 +22,8 @@ interface KnownNames {
   readonly restarts: number;
 }
 
+const NO_NAMES: ShellNames = { ...UNKNOWN_NAMES, isIncomplete: false };
+
 const shellOf = (name: string): PolicyFacts['shell'] => (name === 'zsh' || name === 'sh' ? name : 'bash');
 
 /**
@@ -59,6 +61,13 @@ export class SessionFacts {
   /** Returns the facts for text typed into a running command, whose effects on the session are not known. */
   whileRunning(session: SessionRecord): PolicyFacts {
     return { ...this.#factsOf(session, UNKNOWN_NAMES, undefined), directories: [undefined] };
+  }
+
+  /** Returns the facts for a request about files, which no name of the session's shell can change. */
+  forFiles(session: SessionRecord | undefined, principal: Principal): PolicyFacts {
+    if (!session) return this.#factsWithoutSession(principal, undefined);
+    const facts = this.#factsOf(session, NO_NAMES, undefined);
+    return { ...facts, directories: [session.session.workingDirectory], isPathChanged: false };
   }
 
   /** Drops cached names when a command passes that may change them. */

@@ -65,16 +65,19 @@ export class StartDirectory {
   }
 
   /** True when a request starts something in a directory that it does not name by an absolute path. */
-  concerns({ request }: Tool, { cwd, session_id: session }: Readonly<Record<string, unknown>>): boolean {
+  concerns({ request }: Tool, payload: Readonly<Record<string, unknown>>): boolean {
+    const { cwd, path, session_id: session } = payload;
+    if (typeof path === 'string') return FILE_REQUESTS.has(request) && session === undefined && !isAbsolute(path);
     return STARTERS.has(request) && session === undefined && !(typeof cwd === 'string' && isAbsolute(cwd));
   }
 
   /** Fills in the directory of a request that starts something; a relative directory is resolved against it. */
   async place(tool: Tool, payload: Readonly<Record<string, unknown>>, backend: ToolBackend): Promise<PlacedPayload> {
     if (!this.concerns(tool, payload)) return { payload, filledIn: undefined };
-    const { cwd } = payload;
+    const { cwd, path } = payload;
     const start = await this.#usable(backend);
     if (start === undefined) return { payload, filledIn: undefined };
+    if (typeof path === 'string') return { payload: { ...payload, path: resolve(start, path) }, filledIn: undefined };
     if (typeof cwd === 'string') return { payload: { ...payload, cwd: resolve(start, cwd) }, filledIn: undefined };
     return { payload: { ...payload, cwd: start }, filledIn: start };
   }
@@ -127,6 +130,9 @@ interface Metadata {
 
 /** Requests that start something in a directory of their own. */
 const STARTERS: ReadonlySet<string> = new Set(['execute_command', 'open_session', 'check_command']);
+
+/** Requests of tools whose path is relative to the same directory. */
+const FILE_REQUESTS: ReadonlySet<string> = new Set(['read_file', 'write_file', 'edit_file']);
 
 function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path);

@@ -78,6 +78,23 @@ describe.each(MCP_WAYS)('over MCP by %s', (_, way) => {
     expect(after).toMatchObject({ stdout: '<>\n' });
     await call('close_session', { session_id });
 
+    await call('write_file', { path: 'deep/file', content: 'one\ntwo\n' });
+    expect(await call('read_file', { path: 'deep/file', from_line: 2, line_numbers: true })).toMatchObject({
+      data: '2\ttwo\n',
+      eof: true,
+    });
+    expect(await call('edit_file', { path: 'deep/file', old_text: 'two', new_text: '2' })).toMatchObject({
+      replaced: 1,
+      diff: expect.stringContaining('-two\n+2\n') as string,
+    });
+    await call('write_file', { path: 'long', content: 'a line\n'.repeat(5000) });
+    expect(await call('read_file', { path: 'long' })).toMatchObject({ next: "read_file(path='long', from_line=2286)" });
+    const secret = await call('read_file', { path: '.env' });
+    expect(secret).toMatchObject({ status: 'confirmation_required' });
+    await call('write_file', { path: '.env', content: 'KEY=1' });
+    const shown = await call('confirm_command', { ...callIn(secret), justification: 'it is an example' });
+    expect(shown).toEqual({ size: 5, offset: 0, from_line: 1, lines: 1, eof: true, data: 'KEY=1' });
+
     const { tools } = await client.client.listTools();
     expect([...used].sort()).toEqual(tools.map(({ name }) => name).sort());
   });

@@ -4,6 +4,7 @@ import { optionalTerms } from '../confirmations.js';
 import { checkpointId, commandId, optional, sessionId } from '../fields.js';
 import { rememberedSummary } from '../remembered.js';
 import { restoredWorkspace } from './checkpoints.js';
+import { confirmedFileAnswer } from './files.js';
 import { kill, killedBy, resourceUse } from './limits.js';
 
 /** Status of a command. A command that waits for confirmation, or was not confirmed, has not been started. */
@@ -68,6 +69,7 @@ export const commandResult = z.object({
   ),
   accepted_bytes: optional(z.int()).describe('Of input that was confirmed: what was typed into this command'),
   restored: optional(restoredWorkspace).describe('Of a restore of the workspace that was confirmed: what it has done'),
+  file: optional(confirmedFileAnswer),
   remembered: optional(rememberedSummary).describe(
     'In the answer to an approval with `remember`: the approval that is remembered',
   ),

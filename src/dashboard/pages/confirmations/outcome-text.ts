@@ -30,7 +30,8 @@ export function outcomeText({ outcome, by, justification }: CardEnd, me: string)
 }
 
 /** Describes what an approved action has done. */
-export function resultText({ status, exit_code: code, restored, accepted_bytes: bytes }: CommandResult): string {
+export function resultText({ status, exit_code: code, restored, file, accepted_bytes: bytes }: CommandResult): string {
+  if (file) return 'It was done.';
   if (restored) return `${restored.restored_count} paths restored, ${restored.removed_count} removed.`;
   if (bytes !== undefined) return 'It was typed.';
   return code === null ? `It is ${status}.` : `It has ${status} with exit code ${code}.`;

@@ -51,6 +51,9 @@ describe('after a lost connection', () => {
     'host_history',
     'list_recordings',
     'read_recording',
+    'read_file',
+    'list_directory',
+    'stat_path',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

@@ -78,7 +78,10 @@ describe('a message about a wrong payload', () => {
         const whole = messageOf(name, value);
         const fields = Object.keys(requests[name].input.shape).map((field) => messageOf(name, { [field]: value }));
         for (const message of [whole, ...fields]) {
-          expect(message).not.toMatch(/invalid|expected|received|too (?:small|big)|undefined|NaN/i);
+          // Names of fields are those of the request.
+          expect(message.replaceAll(/\bexpected_\w+/g, '')).not.toMatch(
+            /invalid|expected|received|too (?:small|big)|undefined|NaN/i,
+          );
         }
       }
     }

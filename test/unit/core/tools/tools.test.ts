@@ -34,6 +34,10 @@ describe('payloads', () => {
     ['execute_command', { session_id: 's', command: 'ls' }, { session_id: 's', command: 'ls' }],
     ['read_output', { command_id: 'c' }, { command_id: 'c', length: 16_000 }],
     ['close_session', { session_id: 's' }, { session_id: 's' }],
+    ['read_file', { path: 'f' }, { path: 'f', from_line: 1, length: 16_000 }],
+    ['read_file', { path: 'f', offset: 9 }, { path: 'f', offset: 9, length: 16_000, encoding: 'utf8' }],
+    ['write_file', { path: 'f', content: 'x' }, { path: 'f', data: 'x', create_directories: true }],
+    ['edit_file', { path: 'f', old_text: 'a', new_text: 'b' }, { path: 'f', old_text: 'a', new_text: 'b' }],
   ])('%s %j', (name, args, payload) => {
     const made = tool(name).toPayload(tool(name).input.parse(args));
     expect(made).toMatchObject(payload);
@@ -68,13 +72,14 @@ describe('selections of tools', () => {
       'confirm_command',
     ]);
     expect(TOOL_SETS.run.map(({ name }) => name)).toEqual(['run_command']);
-    expect(TOOL_SETS.all).toHaveLength(17);
+    expect(TOOL_SETS.all).toHaveLength(20);
   });
 
   it.each([
     ['run', 350],
     ['core', 2100],
-    ['all', 3000],
+    ['files', 2600],
+    ['all', 3500],
   ] as const)('%s costs at most %i tokens', (set, most) => {
     expect(tokensOf(set)).toBeLessThan(most);
   });

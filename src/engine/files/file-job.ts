@@ -1,0 +1,132 @@
+import type { EntryType } from '../../core/files/limits.js';
+
+/** A path of a job. */
+export interface Target {
+  /** Absolute, as it was asked for. */
+  readonly path: string;
+  /** The path after all links, when the job was judged: it must not lead elsewhere by now. Undefined to follow them now. */
+  readonly real?: string | undefined;
+}
+
+/** What a file has to be before it is changed. */
+export interface Expected {
+  readonly sha256?: string | undefined;
+  readonly mtimeMs?: number | undefined;
+}
+
+/** Facts about a file that every answer has. */
+export interface FileState {
+  readonly size: number;
+  /** Undefined for a file above `MAX_HASHED_BYTES`. */
+  readonly sha256: string | undefined;
+  readonly mtimeMs: number;
+}
+
+/** A part of a file. */
+export interface ReadPart extends FileState {
+  readonly data: Uint8Array;
+  /** Where the part begins, in bytes. */
+  readonly offset: number;
+}
+
+/** Lines of a file. */
+export interface ReadLines extends ReadPart {
+  readonly firstLine: number;
+  readonly lines: number;
+}
+
+/** A directory entry. */
+export interface ListedEntry {
+  readonly name: string;
+  readonly type: EntryType;
+  readonly size: number | undefined;
+  readonly mode: number;
+  readonly mtimeMs: number;
+  readonly target: string | undefined;
+}
+
+/** A described path. */
+export interface DescribedPath extends Omit<ListedEntry, 'name'> {
+  readonly path: string;
+  readonly realPath: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** How a file is written. */
+export type WriteMode = 'create' | 'overwrite' | 'append';
+
+/** What is done with files: each kind with its arguments and its result. */
+export interface FileJobs {
+  read: {
+    readonly job: { readonly at: Target; readonly offset: number; readonly length: number };
+    readonly result: ReadPart;
+  };
+  lines: {
+    readonly job: { readonly at: Target; readonly from: number; readonly count: number; readonly maxBytes: number };
+    readonly result: ReadLines;
+  };
+  write: {
+    readonly job: {
+      readonly at: Target;
+      readonly mode: WriteMode;
+      readonly createDirectories: boolean;
+      readonly permissions: number | undefined;
+      readonly expected: Expected;
+    };
+    readonly result: FileState & { readonly created: boolean };
+  };
+  edit: {
+    readonly job: {
+      readonly at: Target;
+      readonly oldText: string;
+      readonly newText: string;
+      readonly all: boolean;
+      readonly expected: Expected;
+    };
+    readonly result: FileState & { readonly replaced: number; readonly diff: string; readonly isTruncated: boolean };
+  };
+  list: {
+    readonly job: { readonly at: Target; readonly after: string | undefined; readonly limit: number };
+    readonly result: {
+      readonly path: string;
+      readonly entries: readonly ListedEntry[];
+      readonly next: string | undefined;
+    };
+  };
+  describe: { readonly job: { readonly at: Target }; readonly result: DescribedPath };
+  makeDirectory: {
+    readonly job: { readonly at: Target; readonly parents: boolean; readonly permissions: number | undefined };
+    readonly result: { readonly path: string; readonly created: boolean };
+  };
+  move: {
+    readonly job: { readonly at: Target; readonly to: Target; readonly overwrite: boolean };
+    readonly result: { readonly path: string; readonly replaced: boolean };
+  };
+  remove: {
+    readonly job: { readonly at: Target; readonly recursive: boolean };
+    readonly result: { readonly removed: number };
+  };
+}
+
+/** Kind of a job. */
+export type FileJobKind = keyof FileJobs;
+
+/** A job of one kind. */
+export type FileJobOf<K extends FileJobKind> = FileJobs[K]['job'] & { readonly kind: K };
+
+/** A job about files. */
+export type FileJob = { [K in FileJobKind]: FileJobOf<K> }[FileJobKind];
+
+/** Result of a job. */
+export type FileResult<K extends FileJobKind = FileJobKind> = FileJobs[K]['result'];
+
+/** Does jobs about files, with the rights of one user in one sandbox. */
+export interface FilePerformer {
+  /**
+   * Does a job.
+   * @param content of a job that writes
+   * @throws AdapterError, and system errors of an exhausted machine
+   */
+  perform<K extends FileJobKind>(job: FileJobOf<K>, content?: Uint8Array): Promise<FileResult<K>>;
+}

@@ -1,0 +1,143 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+import { AdapterError } from '../../core/errors.js';
+import type { Target } from './file-job.js';
+import { movedPath } from './file-errors.js';
+
+/** Opens only the place of a directory: no permission to list it is needed. Linux; Node.js has no name for it. */
+const O_PATH = 0o10000000;
+const DIRECTORY_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Views of processes, devices and the kernel: their files are none, and look different to each process. */
+const VIEWS = ['/proc', '/sys', '/dev'] as const;
+const SHARED_MEMORY = '/dev/shm';
+
+const isBelow = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`);
+
+/** A directory entry whose directory is held open, so that nothing can put another one in its place. */
+export interface HeldPath extends AsyncDisposable {
+  /** The path after all links. */
+  readonly real: string;
+  readonly name: string;
+  /** A path to the entry, for calls that do not follow a link there. */
+  readonly entry: string;
+  /** A path to another entry of the same directory. */
+  beside(name: string): string;
+  /** Removes the directories that were made for it. */
+  undo(): Promise<void>;
+}
+
+/** How a path is held. */
+export interface HoldOptions {
+  /**
+   * False to hold a link itself.
+   * @default true
+   */
+  readonly follow?: boolean;
+  /**
+   * Whether directories that are missing above it are made.
+   * @default false
+   */
+  readonly create?: boolean;
+}
+
+/**
+ * Holds the directory of a path.
+ * @throws AdapterError FILE_CHANGED when the path leads elsewhere than it did, NOT_A_FILE for files of the kernel; system errors
+ */
+export async function holdPath({ path, real: expected }: Target, options: HoldOptions = {}): Promise<HeldPath> {
+  const { follow = true, create = false } = options;
+  const real = await resolvePath(path, follow);
+  if (expected !== undefined && real !== expected) throw movedPath(path);
+  if (VIEWS.some((view) => isBelow(real, view)) && !isBelow(real, SHARED_MEMORY)) {
+    throw new AdapterError('NOT_A_FILE', `${path}: files of the kernel are read and written by commands alone`, {
+      details: { path },
+    });
+  }
+  const above = dirname(real);
+  const made: string[] = [];
+  const directory = create ? await openMaking(above, made) : await openDirectory(above);
+  const undo = async () => {
+    for (const each of made.reverse()) await rmdir(each).catch(() => undefined);
+  };
+  const root = `/proc/self/fd/${directory.fd}`;
+  // The root directory is its own entry.
+  const name = real === '/' ? '.' : basename(real);
+  return {
+    real,
+    name,
+    entry: `${root}/${name}`,
+    beside: (other) => `${root}/${other}`,
+    undo,
+    [Symbol.asyncDispose]: () => directory.close(),
+  };
+}
+
+/**
+ * Resolves the links of an absolute path.
+ * @param follow false to leave a link in the last place as it is
+ * @throws system errors, but not for what does not exist
+ */
+export const resolvePath = (path: string, follow: boolean): Promise<string> =>
+  follow ? followAll(path) : followAbove(path);
+
+/** Resolves all links of a path; the last part need not exist. */
+async function followAll(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return followAbove(path);
+  }
+}
+
+/** Resolves the links above the last part of a path; what does not exist is left as it is. */
+async function followAbove(path: string): Promise<string> {
+  const above = dirname(path);
+  return above === path ? path : join(await followAll(above), basename(path));
+}
+
+/** Opens a directory that must be at this path, without links. */
+async function openDirectory(path: string): Promise<FileHandle> {
+  const directory = await open(path, DIRECTORY_FLAGS);
+  try {
+    if ((await readlink(`/proc/self/fd/${directory.fd}`)) === path) return directory;
+    throw movedPath(path);
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
+}
+
+/** The same, and makes it and those above it when they are missing. */
+async function openMaking(path: string, made: string[]): Promise<FileHandle> {
+  try {
+    return await openDirectory(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const above = await openMaking(dirname(path), made);
+  try {
+    await mkdir(`/proc/self/fd/${above.fd}/${basename(path)}`);
+    made.push(path);
+    return await openDirectory(path);
+  } catch (error) {
+    // Made by another process in between.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return await openDirectory(path);
+  } finally {
+    await above.close();
+  }
+}
+
+/** What an entry is, without following a link there; undefined when there is none. */
+export async function lookAt(entry: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(entry);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

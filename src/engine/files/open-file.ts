@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+import { AdapterError } from '../../core/errors.js';
+import { MAX_HASHED_BYTES } from '../../core/files/limits.js';
+import type { Expected, FileState } from './file-job.js';
+import { notAFile } from './file-errors.js';
+
+const { O_RDONLY, O_WRONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+/** A pipe would wait for its other end, and a terminal become that of the daemon. */
+const SAFELY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+/** Size of the pieces in which a file is read for its hash, in bytes. */
+const PIECE_BYTES = 256 * 1024;
+
+/** A file, open for reading. */
+export interface OpenFile extends AsyncDisposable {
+  readonly handle: FileHandle;
+  readonly stat: Stats;
+}
+
+/**
+ * Opens a regular file; anything else is refused without an effect on it.
+ * @param path for messages
+ * @throws AdapterError NOT_A_FILE; system errors
+ */
+export async function openFile(entry: string, path: string, way: 'read' | 'write' = 'read'): Promise<OpenFile> {
+  const handle = await open(entry, (way === 'read' ? O_RDONLY : O_WRONLY) | SAFELY);
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw notAFile(path, stat.isDirectory());
+    return { handle, stat, [Symbol.asyncDispose]: () => handle.close() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Reads a range of a file; less if the file ends before. */
+export async function readRange(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** SHA-256 of a whole file, as hexadecimal digits. */
+async function hashOf(handle: FileHandle): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  for (let at = 0; ;) {
+    const { bytesRead } = await handle.read(buffer, 0, PIECE_BYTES, at);
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+}
+
+/** SHA-256 of bytes, as hexadecimal digits. */
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** The facts about a file; the hash only of one that is not too large. */
+export async function stateOf({ handle, stat: { size, mtimeMs } }: OpenFile): Promise<FileState> {
+  return { size, mtimeMs, sha256: size > MAX_HASHED_BYTES ? undefined : await hashOf(handle) };
+}
+
+/**
+ * Checks that a file is what a request expects.
+ * @param file undefined when there is none
+ * @throws AdapterError FILE_CHANGED
+ */
+export async function assertExpected(
+  file: OpenFile | undefined,
+  { sha256, mtimeMs }: Expected,
+  path: string,
+): Promise<void> {
+  if (sha256 === undefined && mtimeMs === undefined) return;
+  const now = file && { sha256: await hashOf(file.handle), mtimeMs: file.stat.mtimeMs };
+  if (now && now.sha256 === (sha256 ?? now.sha256) && now.mtimeMs === (mtimeMs ?? now.mtimeMs)) return;
+  throw changedFile(path, now);
+}
+
+function changedFile(path: string, now: { readonly sha256: string; readonly mtimeMs: number } | undefined) {
+  const what = now ? 'has changed since it was read' : 'does not exist any more';
+  return new AdapterError('FILE_CHANGED', `${path} ${what}: nothing was changed; read it again`, {
+    details: { path, sha256: now?.sha256 ?? null, mtime_ms: now?.mtimeMs ?? null },
+  });
+}

@@ -1,0 +1,125 @@
+import { statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+import type { Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import { type Limits, MB } from '../../core/limits/limits.js';
+import type { LimitSet } from '../../core/limits/safety-net.js';
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import { chooseProfile } from '../../core/sandbox/status.js';
+import type { LimitTarget } from '../../engine/command/limit-target.js';
+import { fileError } from '../../engine/files/file-errors.js';
+import type { FilePerformer, Target } from '../../engine/files/file-job.js';
+import { FileWorker } from '../../engine/files/file-worker.js';
+import { resolvePath } from '../../engine/files/held-path.js';
+import { here } from '../../engine/files/perform.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+import type { ResourceMonitor } from '../resources/resource-monitor.js';
+import type { LimitListener } from '../resources/limit-monitor.js';
+import type { Execution, Executions } from '../users/executions.js';
+
+/** Longest time of one job in a program of its own, in milliseconds. */
+const MAX_JOB_MS = 120_000;
+
+/** A job has no channel for warnings: its error says which limit it has exceeded. */
+const NO_LISTENER: LimitListener = {
+  onNear: () => undefined,
+  onUsage: () => undefined,
+  wantedIntervalMs: () => undefined,
+};
+
+/** Dependencies of `FilePlaces`. */
+export interface FilePlacesOptions {
+  readonly executions: Pick<Executions, 'of'>;
+  readonly monitor: Pick<ResourceMonitor, 'watch'>;
+  readonly spoolDirectory: string;
+  /** Directory on the disk whose free space is kept. */
+  readonly workspace: string;
+  readonly maxLifetimeMs: () => number;
+  readonly limits: () => LimitSet;
+}
+
+/** Where requests about files are done: with which rights, and from which directory. */
+export interface FilePlace {
+  readonly session: SessionRecord | undefined;
+  /** The principal whose processes would do it. */
+  readonly owner: Principal;
+  /** Directory for relative paths. */
+  readonly directory: string;
+  readonly performer: FilePerformer;
+  /**
+   * Finds the file that a path means. In a sandbox, and for another user, only the program that does the job looks.
+   * @param follow false for the entry itself where it is a link
+   */
+  locate(path: string, follow: boolean): Promise<Target>;
+  /**
+   * Checks that bytes may be written.
+   * @throws AdapterError DISK_FULL, FILE_TOO_LARGE
+   */
+  assertRoom(bytes: number): Promise<void>;
+}
+
+/** Finds the places of requests about files. */
+export class FilePlaces {
+  readonly #options: FilePlacesOptions;
+
+  constructor(options: FilePlacesOptions) {
+    this.#options = options;
+  }
+
+  /** The place of a session; without one, that of commands without a session. */
+  of(session: SessionRecord | undefined, principal: Principal): FilePlace {
+    const owner = session?.owner ?? principal;
+    const execution = this.#options.executions.of(owner);
+    const { sandbox, limits, directory } = session
+      ? { ...session, directory: session.session.workingDirectory }
+      : this.#freshPlace(execution);
+    const isConfined = sandbox !== 'none' || execution.launch !== undefined;
+    return {
+      session,
+      owner,
+      directory,
+      performer: isConfined ? this.#workerIn(execution, sandbox, limits) : here,
+      locate: (path, follow) => locate(resolve(directory, path), follow, isConfined),
+      assertRoom: (bytes) => this.#assertRoom(bytes, limits),
+    };
+  }
+
+  #freshPlace({ oneShots, pool }: Execution) {
+    const sandbox = chooseProfile(undefined, oneShots.sandbox);
+    return { sandbox, limits: this.#options.limits().resources, directory: pool.cwd };
+  }
+
+  #workerIn({ oneShots, stdinPipes }: Execution, sandbox: SandboxProfile, limits: Limits): FileWorker {
+    const { monitor, spoolDirectory, maxLifetimeMs } = this.#options;
+    const timeoutMs = Math.min(MAX_JOB_MS, maxLifetimeMs());
+    const onLongRunning = (watched: LimitTarget) => {
+      monitor.watch(watched, NO_LISTENER);
+    };
+    return new FileWorker({ oneShots, stdinPipes, sandbox, limits, spoolDirectory, timeoutMs, onLongRunning });
+  }
+
+  async #assertRoom(bytes: number, { disk_mb: limit }: Limits): Promise<void> {
+    if (limit !== undefined && bytes > limit * MB) {
+      throw new AdapterError('FILE_TOO_LARGE', `${bytes} bytes are more than may be written (disk_mb ${limit})`, {
+        details: { size: bytes, max: limit * MB },
+      });
+    }
+    const { diskFreeMbFloor: floor } = this.#options.limits();
+    if (floor === undefined || bytes === 0) return;
+    const { bavail, bsize } = await statfs(this.#options.workspace);
+    if (bavail * bsize - bytes >= floor * MB) return;
+    throw new AdapterError('DISK_FULL', `${floor} MB of the disk have to stay free (disk_free_mb_floor)`, {
+      details: { free_bytes: bavail * bsize, size: bytes, floor_mb: floor },
+    });
+  }
+}
+
+async function locate(path: string, follow: boolean, isConfined: boolean): Promise<Target> {
+  if (isConfined) return { path };
+  try {
+    return { path, real: await resolvePath(path, follow) };
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}

@@ -1,0 +1,88 @@
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import type { Confirmations } from '../confirmations/confirmations.js';
+import { termsOf } from '../confirmations/wire.js';
+import type { FileGate, FileQuestion } from '../gate/file-gate.js';
+import type { Caller } from '../registry/caller.js';
+import type { Sessions } from '../sessions/sessions.js';
+import { fileAction } from './file-action.js';
+import { type FilePlace, FilePlaces, type FilePlacesOptions } from './file-place.js';
+import type { FilePlan, FilePlanner, FileRequestName } from './file-plan.js';
+import { planEdit, planRead, planWrite } from './plan-content.js';
+import { planList, planMakeDirectory, planMove, planRemove, planStat } from './plan-entries.js';
+
+/** Dependencies of `Files`. */
+export interface FilesOptions extends FilePlacesOptions {
+  readonly sessions: Pick<Sessions, 'registry' | 'touch'>;
+  readonly gate: FileGate;
+  readonly confirmations: Confirmations;
+  readonly secrets: SecretMask;
+}
+
+const PLANNERS: { readonly [N in FileRequestName]: FilePlanner<N> } = {
+  read_file: planRead,
+  write_file: planWrite,
+  edit_file: planEdit,
+  list_directory: planList,
+  stat_path: planStat,
+  make_directory: planMakeDirectory,
+  move_path: planMove,
+  remove_path: planRemove,
+};
+
+/**
+ * Reads and changes files as commands would: judged by the policy, confirmed and saved before like them, with the rights of
+ * their user and in their sandbox.
+ */
+export class Files {
+  readonly #options: FilesOptions;
+  readonly #places: FilePlaces;
+
+  constructor(options: FilesOptions) {
+    this.#options = options;
+    this.#places = new FilePlaces(options);
+  }
+
+  /**
+   * Does a request, at once or once it is confirmed.
+   * @throws AdapterError COMMAND_DENIED, SESSION_NOT_FOUND, and the errors of files
+   */
+  async do<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller): Promise<Answer<N>> {
+    const { sessions, gate, secrets } = this.#options;
+    const { session_id: id } = request;
+    const session = id === undefined ? undefined : sessions.registry.get(id, caller.principal, 'use');
+    if (session) sessions.touch(session);
+    const place = this.#places.of(session, caller.principal);
+    const planner = PLANNERS[name] as unknown as FilePlanner<N>;
+    const plan = await planner(request, { place, secrets });
+    await place.assertRoom(plan.writes);
+    const question = await gate.admit(plan, { session, principal: caller.principal });
+    if (!question) return plan.perform(place.performer);
+    const { saved } = question;
+    if (!saved) return this.#ask(plan, question, caller, place);
+    const answer = await plan.perform(place.performer);
+    const { checkpointId, warnings } = saved;
+    return {
+      ...answer,
+      ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+      ...(warnings.length > 0 && { warnings: [...warnings] }),
+    };
+  }
+
+  /** Requests a confirmation, and answers as the mode requires: at once, or after it was done. */
+  async #ask<N extends FileRequestName>(
+    plan: FilePlan<N>,
+    question: FileQuestion,
+    caller: Caller,
+    place: FilePlace,
+  ): Promise<Answer<N>> {
+    const { confirmations } = this.#options;
+    const perform = () => plan.perform(place.performer);
+    const asked = confirmations.ask(fileAction({ plan, question, caller, place, perform }, this.#options));
+    if (!confirmations.join(asked, caller, true)) {
+      return { ...plan.nothing, status: 'confirmation_required', ...termsOf(asked) };
+    }
+    const { file } = await asked.answer.promise;
+    return file as unknown as Answer<N>;
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { TestDaemon } from '../../support/daemon.js';
+import { describeRootIf } from '../../support/root.js';
+import { canSandbox } from '../../support/sandbox.js';
+import { canMakeUsers, TestUser } from '../../support/users.js';
+import { WireClient } from '../../support/wire.js';
+
+const failing = (code: string) => ({ error: { code } });
+
+describe.runIf(canSandbox)('in a sandbox', () => {
+  let daemon: TestDaemon;
+  let client: WireClient;
+  let session_id: string;
+  const at = (...names: string[]) => join(daemon.workspace, ...names);
+
+  beforeAll(async () => {
+    daemon = await TestDaemon.start({ settings: { sandbox: { profile: 'strict', protected_paths: ['guarded'] } } });
+    client = await WireClient.connect(daemon.url);
+    writeFileSync(at('guarded'), 'old');
+    session_id = await client.openSession();
+  });
+
+  afterAll(async () => {
+    await client[Symbol.asyncDispose]();
+    await daemon[Symbol.asyncDispose]();
+  });
+
+  it('files of the workspace are read and written', async () => {
+    await client.run('mkdir -p sub && cd sub', session_id);
+    const data = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
+    expect(await client.request('write_file', { path: 'file', data, session_id })).toMatchObject({ created: true });
+    expect(readFileSync(at('sub/file'))).toEqual(data);
+    const read = await client.request('read_file', { path: 'file', session_id, length: 1_000_000 });
+    expect(Buffer.from(read.data as Uint8Array)).toEqual(data);
+    expect(read).toMatchObject({ length: data.length, eof: true });
+    expect(await client.request('list_directory', { session_id })).toMatchObject({ entries: [{ name: 'file' }] });
+    expect(await client.request('write_file', { path: 'no/file', data: '', session_id })).toMatchObject(
+      failing('FILE_NOT_FOUND'),
+    );
+  });
+
+  it('what the sandbox hides, guards or lacks is hidden, guarded or lacking', async () => {
+    const state = join(daemon.directory, 'state', 'audit.jsonl');
+    expect(existsSync(state)).toBe(true);
+    const hidden = await client.request('read_file', { path: state, session_id });
+    expect(hidden).toMatchObject(failing('FILE_NOT_FOUND'));
+    symlinkSync(state, at('way-out'));
+    expect(await client.request('read_file', { path: at('way-out'), session_id })).toMatchObject(
+      failing('FILE_NOT_FOUND'),
+    );
+    expect(await client.request('write_file', { path: '/etc/x', data: '', session_id })).toMatchObject(
+      failing('FILE_ACCESS_DENIED'),
+    );
+    const guarded = { path: at('guarded'), session_id };
+    expect(await client.request('write_file', { ...guarded, data: 'new' })).toMatchObject(
+      failing('FILE_ACCESS_DENIED'),
+    );
+    expect(await client.request('remove_path', guarded)).toMatchObject(failing('FILE_ACCESS_DENIED'));
+    expect(readFileSync(at('guarded'), 'utf8')).toBe('old');
+  });
+
+  it('requests without a session are in the sandbox of commands without one', async () => {
+    expect(await client.request('write_file', { path: '/etc/x', data: '' })).toMatchObject(
+      failing('FILE_ACCESS_DENIED'),
+    );
+    expect(await client.request('write_file', { path: 'here', data: 'x' })).toMatchObject({ size: 1 });
+    expect(readFileSync(at('here'), 'utf8')).toBe('x');
+  });
+});
+
+describeRootIf(canMakeUsers)('of a token with a user of its own', () => {
+  let user: TestUser;
+  let daemon: TestDaemon;
+  let client: WireClient;
+
+  beforeAll(async () => {
+    user = new TestUser('f');
+    daemon = await TestDaemon.start();
+    const { secret } = daemon.tokens.create({ name: 'f', role: 'agent', lifeMs: undefined, runAs: user.name });
+    client = await WireClient.connect(daemon.url, ['websocket'], { token: secret });
+  });
+
+  afterAll(async () => {
+    await client[Symbol.asyncDispose]();
+    await daemon[Symbol.asyncDispose]();
+    user[Symbol.dispose]();
+  });
+
+  it('files belong to that user, who gets no more than its permissions', async () => {
+    const path = join(user.home, 'mine');
+    expect(await client.request('write_file', { path: 'mine', data: 'x' })).toMatchObject({ created: true });
+    expect(statSync(path)).toMatchObject({ uid: user.uid, size: 1 });
+    const closed = mkdtempSync(join(user.home, 'closed-'));
+    try {
+      writeFileSync(join(closed, 'file'), 'secret');
+      chmodSync(closed, 0o700);
+      for (const request of ['read_file', 'stat_path', 'remove_path'] as const) {
+        expect(await client.request(request, { path: join(closed, 'file') })).toMatchObject(
+          failing('FILE_ACCESS_DENIED'),
+        );
+      }
+      symlinkSync(join(closed, 'file'), join(user.home, 'way'));
+      expect(await client.request('read_file', { path: 'way' })).toMatchObject(failing('FILE_ACCESS_DENIED'));
+    } finally {
+      rmSync(closed, { recursive: true });
+    }
+  });
+});
