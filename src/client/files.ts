@@ -14,7 +14,9 @@ type FileRequest =
   | 'stat_path'
   | 'make_directory'
   | 'move_path'
-  | 'remove_path';
+  | 'remove_path'
+  | 'find_files'
+  | 'search_files';
 
 /**
  * Files of the daemon's machine, as commands there see them. What has to be confirmed by this client rejects with a
@@ -74,6 +76,19 @@ export class ClientFiles {
   /** Removes a file, or a directory. */
   remove(path: string, options: Options<'remove_path'> = {}): Promise<Answer<'remove_path'>> {
     return this.#request('remove_path', { ...options, path });
+  }
+
+  /** Finds files and directories by a glob. */
+  find(pattern?: string, options: Omit<RequestInput<'find_files'>, 'session_id'> = {}): Promise<Answer<'find_files'>> {
+    return this.#request('find_files', { ...options, pattern });
+  }
+
+  /** Searches text files, line by line. */
+  search(
+    pattern: string,
+    options: Omit<RequestInput<'search_files'>, 'pattern' | 'session_id'> = {},
+  ): Promise<Answer<'search_files'>> {
+    return this.#request('search_files', { ...options, pattern });
   }
 
   async #request<N extends FileRequest>(name: N, payload: RequestInput<N>): Promise<Answer<N>> {

@@ -34,7 +34,7 @@ describe.each(Object.entries(WAYS))('the inspector of MCP over %s', (_, way) => 
     inspect('--method', 'tools/call', '--tool-name', tool, ...args.flatMap((arg) => ['--tool-arg', arg]));
 
   it('lists the tools', () => {
-    expect(inspect('--method', 'tools/list')['tools']).toHaveLength(20);
+    expect(inspect('--method', 'tools/list')['tools']).toHaveLength(21);
   });
 
   it('runs a command', () => {

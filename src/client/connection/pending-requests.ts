@@ -34,6 +34,8 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'read_file',
   'list_directory',
   'stat_path',
+  'find_files',
+  'search_files',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

@@ -44,6 +44,8 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   make_directory: 'each',
   move_path: 'each',
   remove_path: 'each',
+  find_files: 'each',
+  search_files: 'each',
   llm_call: 'each',
   llm_stream: 'each',
   cancel_llm: 'each',

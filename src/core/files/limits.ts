@@ -19,6 +19,15 @@ export const MAX_DIFF_CHARACTERS = 16_000;
 /** Most entries that one `list_directory` returns. */
 export const MAX_FILE_ENTRIES = 10_000;
 
+/** Most lines that one `search_files` returns. */
+export const MAX_FILE_MATCHES = 2000;
+
+/** Default number of lines of a `search_files`. */
+export const DEFAULT_FILE_MATCHES = 200;
+
+/** Longest glob, in characters. */
+export const MAX_GLOB_LENGTH = 1024;
+
 /** Default number of entries of a `list_directory`. */
 export const DEFAULT_FILE_ENTRIES = 1000;
 
@@ -27,3 +36,18 @@ export const ENTRY_TYPES = ['file', 'directory', 'link', 'other'] as const;
 
 /** Kind of a directory entry. */
 export type EntryType = (typeof ENTRY_TYPES)[number];
+
+/** Longest time of one `find_files` or `search_files`, in milliseconds. */
+export const MAX_FIND_MS = 5000;
+
+/** Most bytes that one `search_files` searches. */
+export const MAX_LINE_BYTES_SEARCHED = 512 * 1024 * 1024;
+
+/** Largest file that `search_files` searches, in bytes. */
+export const MAX_SEARCHED_FILE_BYTES = 32 * 1024 * 1024;
+
+/** Why a search has stopped before its end. */
+export const STOP_REASONS = ['limit', 'time', 'bytes'] as const;
+
+/** Why a search has stopped before its end. */
+export type StopReason = (typeof STOP_REASONS)[number];

@@ -50,6 +50,8 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   make_directory: { path: 'build/output', parents: true },
   move_path: { path: 'draft.md', to: 'final.md', overwrite: true },
   remove_path: { path: 'build', recursive: true },
+  find_files: { path: 'src', pattern: '**/*.test.ts', type: 'file' },
+  search_files: { pattern: 'TODO|FIXME', regex: true, glob: '*.c', limit: 50 },
   llm_call: {
     provider: 'shell',
     shell_provider: 'claude',

@@ -52,6 +52,8 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   make_directory: EXECUTING_ROLES,
   move_path: EXECUTING_ROLES,
   remove_path: EXECUTING_ROLES,
+  find_files: EXECUTING_ROLES,
+  search_files: EXECUTING_ROLES,
   llm_call: EXECUTING_ROLES,
   llm_stream: EXECUTING_ROLES,
   cancel_llm: EXECUTING_ROLES,

@@ -6,6 +6,7 @@ import { commandRequests } from './requests/commands.js';
 import { confirmationRequests } from './requests/confirmations.js';
 import { daemonRequests } from './requests/daemon.js';
 import { dashboardRequests } from './requests/dashboard.js';
+import { fileSearchRequests } from './requests/file-search.js';
 import { fileRequests } from './requests/files.js';
 import { llmRequests } from './requests/llm.js';
 import { machineRequests } from './requests/machine.js';
@@ -48,6 +49,7 @@ export const requests = {
   ...recordingRequests,
   ...checkpointRequests,
   ...fileRequests,
+  ...fileSearchRequests,
   ...llmRequests,
   ...auditRequests,
   ...tokenRequests,

@@ -73,6 +73,12 @@ A command may end the shell itself (\`exec\`, \`set -e\`, \`kill -9 $$\`). The s
 the same id, in the last directory and with the exported variables. The result says so: \`session_state\` is
 \`restarted\`, and \`warnings\` lists what was lost.
 
+## Globs
+
+The globs of \`find_files\` and \`search_files\` have \`*\` and \`?\` within a name, \`**\` across directories, \`[a-z]\`, \`[!a-z]\` and \`{one,other}\`. A
+backslash makes the next character an ordinary one. A glob without a slash is about the name alone, in any directory. With a slash it is about the
+path from the directory of the search.
+
 ## Exit codes
 
 | exit code | meaning |

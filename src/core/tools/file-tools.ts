@@ -1,14 +1,20 @@
 import { z } from 'zod';
 
 import * as field from '../protocol/fields.js';
+import { fileSearchRequests } from '../protocol/requests/file-search.js';
 import { fileRequests } from '../protocol/requests/files.js';
 import { defineTool, LOOKS, type Tool } from './tool.js';
 
 /** Most bytes of a file that one `read_file` of a model returns: about 4000 tokens. */
 const MAX_TOOL_READ_BYTES = 16_000;
 
+/** Most lines of one `search_files` of a model, and its default: about 2000 tokens. */
+const MAX_TOOL_MATCHES = 200;
+const DEFAULT_TOOL_MATCHES = 50;
+
 const { optional } = field;
 const read = fileRequests.read_file.input.shape;
+const search = fileSearchRequests.search_files.input.shape;
 const edit = fileRequests.edit_file.input.shape;
 
 const path = field.textWithoutNul('a path').min(1).describe('Absolute, or relative to where commands start');
@@ -63,5 +69,22 @@ export const FILE_TOOLS: readonly Tool[] = [
     }),
     hints: { destructiveHint: true },
     toPayload: (args) => args,
+  }),
+  defineTool({
+    request: 'search_files',
+    title: 'Search files',
+    description:
+      'Searches text files below a directory, line by line, for a text or a regular expression; leaves out what .gitignore excludes.',
+    input: z.strictObject({
+      pattern: search.pattern,
+      regex: optional(z.boolean()).describe('Whether it is a regular expression of RE2'),
+      ignore_case: optional(z.boolean()).describe('Whether case does not matter'),
+      path: optional(path).describe('Directory or file; by default where commands start'),
+      glob: optional(z.string().min(1)).describe('Only files of this name, such as *.c'),
+      limit: optional(z.int().min(1).max(MAX_TOOL_MATCHES)).describe(`Most lines, ${DEFAULT_TOOL_MATCHES} by default`),
+      session_id,
+    }),
+    hints: LOOKS,
+    toPayload: ({ limit, ...rest }) => ({ ...rest, path: rest.path ?? '.', limit: limit ?? DEFAULT_TOOL_MATCHES }),
   }),
 ];

@@ -1,4 +1,5 @@
-import type { EntryType } from '../../core/files/limits.js';
+import type { EntryType, StopReason } from '../../core/files/limits.js';
+import type { LineMatch, LinePattern } from '../../core/output/line-search.js';
 
 /** A path of a job. */
 export interface Target {
@@ -107,6 +108,48 @@ export interface FileJobs {
     readonly job: { readonly at: Target; readonly recursive: boolean };
     readonly result: { readonly removed: number };
   };
+  find: {
+    readonly job: {
+      readonly at: Target;
+      readonly pattern: string | undefined;
+      readonly type: EntryType | undefined;
+      readonly includeIgnored: boolean;
+      readonly limit: number;
+    };
+    readonly result: SearchEnd & { readonly matches: readonly FoundEntry[] };
+  };
+  search: {
+    readonly job: LinePattern & {
+      readonly at: Target;
+      readonly glob: string | undefined;
+      readonly includeIgnored: boolean;
+      readonly limit: number;
+    };
+    readonly result: SearchEnd & { readonly matches: readonly FoundLine[]; readonly searched: number };
+  };
+}
+
+/** An entry that was found. */
+export interface FoundEntry {
+  /** Relative to the directory of the search. */
+  readonly path: string;
+  readonly type: EntryType;
+  readonly size: number | undefined;
+  readonly mtimeMs: number;
+}
+
+/** A line that was found. */
+export interface FoundLine extends LineMatch {
+  readonly path: string;
+}
+
+/** How far a search has come. */
+interface SearchEnd {
+  readonly path: string;
+  /** Directories and files that could not be searched. */
+  readonly skipped: number;
+  /** Undefined when all was searched. */
+  readonly stopped: StopReason | undefined;
 }
 
 /** Kind of a job. */

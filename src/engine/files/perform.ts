@@ -2,6 +2,7 @@ import { makeDirectory, movePath, removePath } from './change-entries.js';
 import { editFile } from './edit-file.js';
 import { fileError } from './file-errors.js';
 import type { FileJob, FileJobKind, FileJobOf, FilePerformer, FileResult } from './file-job.js';
+import { findFiles, searchFiles } from './find-files.js';
 import { describePath, listDirectory } from './look-at.js';
 import { readLines, readPart } from './read-file.js';
 import { writeFile } from './write-file.js';
@@ -20,24 +21,22 @@ export const here: FilePerformer = {
 };
 
 function start(job: FileJob, content: Uint8Array): Promise<FileResult> {
-  switch (job.kind) {
-    case 'read':
-      return readPart(job);
-    case 'lines':
-      return readLines(job);
-    case 'write':
-      return writeFile(job, content);
-    case 'edit':
-      return editFile(job);
-    case 'list':
-      return listDirectory(job);
-    case 'describe':
-      return describePath(job);
-    case 'makeDirectory':
-      return makeDirectory(job);
-    case 'move':
-      return movePath(job);
-    case 'remove':
-      return removePath(job);
-  }
+  const perform = PERFORM[job.kind] as (job: FileJob, content: Uint8Array) => Promise<FileResult>;
+  return perform(job, content);
 }
+
+const PERFORM: {
+  readonly [K in FileJobKind]: (job: FileJobOf<K>, content: Uint8Array) => Promise<FileResult<K>>;
+} = {
+  read: readPart,
+  lines: readLines,
+  write: writeFile,
+  edit: editFile,
+  list: listDirectory,
+  describe: describePath,
+  makeDirectory,
+  move: movePath,
+  remove: removePath,
+  find: findFiles,
+  search: searchFiles,
+};

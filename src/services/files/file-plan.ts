@@ -1,5 +1,6 @@
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { fileSearchRequests } from '../../core/protocol/requests/file-search.js';
 import type { fileRequests } from '../../core/protocol/requests/files.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { FilePerformer, FileState, Target } from '../../engine/files/file-job.js';
@@ -7,7 +8,7 @@ import type { JudgedFileRequest } from '../gate/file-gate.js';
 import type { FilePlace } from './file-place.js';
 
 /** Name of a request about files. */
-export type FileRequestName = Extract<RequestName, keyof typeof fileRequests>;
+export type FileRequestName = Extract<RequestName, keyof typeof fileRequests | keyof typeof fileSearchRequests>;
 
 /** A request about files, ready to be judged and done. */
 export interface FilePlan<N extends FileRequestName> extends JudgedFileRequest {

@@ -10,6 +10,7 @@ import { type FilePlace, FilePlaces, type FilePlacesOptions } from './file-place
 import type { FilePlan, FilePlanner, FileRequestName } from './file-plan.js';
 import { planEdit, planRead, planWrite } from './plan-content.js';
 import { planList, planMakeDirectory, planMove, planRemove, planStat } from './plan-entries.js';
+import { planFind, planSearch } from './plan-search.js';
 
 /** Dependencies of `Files`. */
 export interface FilesOptions extends FilePlacesOptions {
@@ -28,6 +29,8 @@ const PLANNERS: { readonly [N in FileRequestName]: FilePlanner<N> } = {
   make_directory: planMakeDirectory,
   move_path: planMove,
   remove_path: planRemove,
+  find_files: planFind,
+  search_files: planSearch,
 };
 
 /**

@@ -132,7 +132,7 @@ interface Metadata {
 const STARTERS: ReadonlySet<string> = new Set(['execute_command', 'open_session', 'check_command']);
 
 /** Requests of tools whose path is relative to the same directory. */
-const FILE_REQUESTS: ReadonlySet<string> = new Set(['read_file', 'write_file', 'edit_file']);
+const FILE_REQUESTS: ReadonlySet<string> = new Set(['read_file', 'write_file', 'edit_file', 'search_files']);
 
 function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path);

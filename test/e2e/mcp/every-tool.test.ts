@@ -89,6 +89,10 @@ describe.each(MCP_WAYS)('over MCP by %s', (_, way) => {
     });
     await call('write_file', { path: 'long', content: 'a line\n'.repeat(5000) });
     expect(await call('read_file', { path: 'long' })).toMatchObject({ next: "read_file(path='long', from_line=2286)" });
+    expect(await call('search_files', { pattern: 'a l[a-z]+e', regex: true, limit: 1 })).toMatchObject({
+      matches: [{ path: 'long', line: 1, text: 'a line' }],
+      stopped: 'limit',
+    });
     const secret = await call('read_file', { path: '.env' });
     expect(secret).toMatchObject({ status: 'confirmation_required' });
     await call('write_file', { path: '.env', content: 'KEY=1' });

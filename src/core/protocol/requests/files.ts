@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 import {
   DEFAULT_FILE_BYTES,
-  ENTRY_TYPES,
   MAX_FILE_BYTES,
   MAX_FILE_ENTRIES,
   MAX_HASHED_BYTES,
@@ -10,19 +9,9 @@ import {
 } from '../../files/limits.js';
 import * as field from '../fields.js';
 import { fileOutcome } from '../results.js';
+import { entryType, filePath, inSession, mtime } from './file-fields.js';
 
 const { optional } = field;
-
-/** A path of a file as its session sees it. */
-const filePath = field
-  .textWithoutNul('a path')
-  .min(1)
-  .max(MAX_PATH_LENGTH)
-  .describe('Absolute, or relative to the directory of the session; without a session, to the workspace');
-
-const inSession = optional(field.sessionId).describe(
-  'The session whose directory, sandbox and user count; by default those of a command without a session',
-);
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hexadecimal digits');
 
@@ -31,14 +20,12 @@ const permissions = z
   .regex(/^0?[0-7]{3}$/, 'must be three octal digits, such as 644')
   .describe('Permissions of the file, in octal digits, such as `644`');
 
-const mtime = z.number().describe('When the content was changed last, in milliseconds since 1970');
 const size = z.int().describe('Of the whole file, in bytes');
 const wholeSha256 = sha256
   .nullable()
   .describe(`SHA-256 of the whole file; null for a file above ${MAX_HASHED_BYTES / 1024 / 1024} MiB`);
 const expectedSha256 = optional(sha256).describe('Fails with `FILE_CHANGED` unless the file has this content now');
 
-const entryType = z.enum(ENTRY_TYPES).describe('`other`: a pipe, a socket or a device');
 const mode = z.string().describe('Permissions, in octal digits');
 
 /** The requests about files. */

@@ -54,6 +54,8 @@ describe('after a lost connection', () => {
     'read_file',
     'list_directory',
     'stat_path',
+    'find_files',
+    'search_files',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

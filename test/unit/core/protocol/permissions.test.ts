@@ -46,6 +46,8 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   make_directory: ' aoA',
   move_path: ' aoA',
   remove_path: ' aoA',
+  find_files: ' aoA',
+  search_files: ' aoA',
   llm_call: ' aoA',
   llm_stream: ' aoA',
   cancel_llm: ' aoA',
