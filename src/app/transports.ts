@@ -11,6 +11,7 @@ import { HttpServer } from '../transports/http/server.js';
 import { toolRoutes } from '../transports/http/tools.js';
 import { McpEndpoint } from '../transports/mcp/endpoint.js';
 import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
+import { descriptionRoutes } from '../transports/rest/descriptions.js';
 import { RestEndpoint } from '../transports/rest/endpoint.js';
 import { SocketIoServer } from '../transports/socketio/server.js';
 
@@ -30,7 +31,8 @@ export function buildTransports(
   const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
   const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
   const rest = settings.rest ? new RestEndpoint({ ...common, log: log('rest'), ...socketio }) : undefined;
-  const endpoints = [openai, rest, mcp].flatMap((endpoint) => endpoint?.register ?? []);
+  const descriptions = rest && { register: descriptionRoutes(authentication, version) };
+  const endpoints = [openai, rest, descriptions, mcp].flatMap((endpoint) => endpoint?.register ?? []);
   const extensions = [toolRoutes(authentication), ...endpoints];
   const http = new HttpServer({
     readiness,

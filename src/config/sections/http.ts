@@ -5,7 +5,10 @@ import { flag } from './fields.js';
 export const httpSection = restarting({
   metrics: flag(true, 'Whether metrics are collected, and served at `/metrics` for Prometheus.'),
   openai: flag(true, 'Whether the tools of the section `llm` answer at `/v1/chat/completions`, as OpenAI does.'),
-  rest: flag(true, 'Whether the requests of the protocol are served at `/v1/requests`.'),
+  rest: flag(
+    true,
+    'Whether the requests of the protocol are served at `/v1/requests`, and described at `/openapi.json` and `/asyncapi.json`.',
+  ),
   mcp: flag(true, 'Whether the tools for models are served at `/mcp`, for clients of the Model Context Protocol.'),
   dashboard: flag(true, 'Whether the dashboard, a page for people, is served at `/`.'),
 });

@@ -27,7 +27,7 @@ const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
 const NO_PAGES = 'web pages are refused here; with a token they can use Socket.IO, /v1 and /mcp';
 
 /** Paths accepted from web pages. */
-const FOR_PAGES = /^\/(?:v1\/|mcp(?:$|\?))/;
+const FOR_PAGES = /^\/(?:v1\/|(?:mcp|openapi\.json|asyncapi\.json)(?:$|\?))/;
 
 /**
  * CORS settings of the routes for web pages. Whether the page is allowed has been checked before; its token is part of

@@ -1,3 +1,4 @@
+import { OpenAPIClientAxios } from 'openapi-client-axios';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type RequestName, requests } from '../../../src/core/protocol/requests.js';
@@ -322,6 +323,34 @@ describe('Idempotency-Key', () => {
     ['too long', 'k'.repeat(256)],
   ])('is refused if it is %s', async (_, key) => {
     expect(await rest('list_sessions', {}, withKey(key))).toMatchObject({ status: 400 });
+  });
+});
+
+describe('the descriptions', () => {
+  it('let a generated client make requests', async () => {
+    const headers = { authorization: `Bearer ${agent}` };
+    const definition = new URL('/openapi.json', daemon.url).href;
+    const api = new OpenAPIClientAxios({
+      definition,
+      withServer: { url: daemon.url },
+      axiosConfigDefaults: { headers, validateStatus: () => true },
+    });
+    const client = await api.init();
+    const opened = await client['open_session']!(undefined, { label: 'generated' });
+    const { session_id } = opened.data as { session_id: string };
+    const ran = await client['execute_command']!(undefined, { session_id, command: 'echo from a client; exit 4' });
+    expect(ran.data).toMatchObject({ stdout: 'from a client\n', exit_code: 4 });
+    const failed = await client['get_session']!(undefined, { session_id: 'gone' });
+    expect(failed).toMatchObject({ status: 404, data: { error: { code: 'SESSION_NOT_FOUND' } } });
+    const once = { 'Idempotency-Key': 'generated' };
+    const closed = await client['close_session']!(once, { session_id });
+    expect((await client['close_session']!(once, { session_id })).data).toEqual(closed.data);
+  });
+
+  it.each(['/openapi.json', '/asyncapi.json'])('%s needs the access of other requests', async (path) => {
+    const url = new URL(path, daemon.url);
+    expect(await ask(url)).toMatchObject({ status: 200, body: { info: { title: 'shell-adapter' } } });
+    expect(await ask(url, { headers: { 'x-forwarded-for': '192.0.2.1' } })).toMatchObject({ status: 401 });
   });
 });
 

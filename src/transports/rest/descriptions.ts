@@ -1,0 +1,15 @@
+import type { FastifyInstance } from 'fastify';
+
+import { asyncApiDocument } from '../../core/descriptions/async-api.js';
+import { openApiDocument } from '../../core/descriptions/open-api.js';
+import type { RequestAuthentication } from '../http/authentication.js';
+
+/** Adds `GET /openapi.json`, which describes the requests over HTTP, and `GET /asyncapi.json`, for Socket.IO. */
+export const descriptionRoutes =
+  ({ authenticate: onRequest }: RequestAuthentication, version: string) =>
+  (routes: FastifyInstance): void => {
+    routes.get('/openapi.json', { onRequest }, () => openApiDocument(version));
+    routes.get('/asyncapi.json', { onRequest }, ({ host, protocol }) =>
+      asyncApiDocument(version, { host, isEncrypted: protocol === 'https' }),
+    );
+  };
