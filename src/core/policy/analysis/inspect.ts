@@ -15,6 +15,7 @@ import { findUnfitness } from './pre-checks.js';
 import { isOwnFunction } from '../words/saved-state.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
 import { shorten, CommandAnalysis } from '../subject/command-analysis.js';
+import { findMentionedSecret } from './mentions.js';
 import { Walk } from './walk.js';
 import { WrittenFiles } from '../words/written-files.js';
 
@@ -106,6 +107,7 @@ class Inspector implements AnalysisContext, Inspection {
     if (alias !== undefined) this.note('obfuscated', `an alias replaces a keyword of the shell: ${alias}`);
     if (!args) {
       this.judgeText(command, scope);
+      this.#judgeMentions(command);
       return;
     }
     const unfit = [command, ...args].map(findUnfitness).find((reason) => reason !== undefined);
@@ -195,6 +197,21 @@ class Inspector implements AnalysisContext, Inspection {
     const own = hasInput ? (this.#ownFunctions.get(name) ?? []) : [];
     const bodies = [this.#functions.get(name) ?? '', ...own];
     return bodies.filter((body) => body !== '').join('\n');
+  }
+
+  /** A file with credentials that the text names, where it reads a file whose name is not known, may be that one. */
+  #judgeMentions(text: string): void {
+    if (!this.commands.some(({ hasUnknownPaths }) => hasUnknownPaths)) return;
+    const secret = findMentionedSecret(text, this.facts);
+    if (secret !== undefined)
+      this.note(
+        'exfiltration',
+        `reads a file that is known only at run time, and names one with credentials: ${secret}`,
+      );
+  }
+
+  bodyOf(name: string): string {
+    return [this.#functions.get(name) ?? '', ...(this.#ownFunctions.get(name) ?? [])].filter(Boolean).join('\n');
   }
 
   #judgeEnvironment(env: Readonly<Record<string, string>>, scope: Scope): void {

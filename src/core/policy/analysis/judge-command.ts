@@ -151,7 +151,26 @@ function judgeOwnName(subject: CommandAnalysis, name: string): void {
   if (command.name?.isQuoted !== true) judgeAlias(subject, name, inner);
   const body = inquiry.findFunction(name, command.stdin !== undefined);
   if (body !== undefined && body !== '') inquiry.judgeText(body, inner);
+  const known = command.args.length > 0 ? withArguments(inquiry.bodyOf(name), command.args) : undefined;
+  if (known !== undefined) inquiry.judgeText(known, inner);
 }
+
+/** Most times that the arguments of a call are put into a function. */
+const MAX_CALLS = 16;
+
+/** The body of a function with the arguments of a call in place of its parameters; undefined if it has none. */
+function withArguments(body: string, args: readonly Argument[]): string | undefined {
+  let count = 0;
+  const text = body.replaceAll(PARAMETERS, (whole, digit?: string) => {
+    count += 1;
+    const given = digit === undefined ? args : args.slice(Number(digit) - 1, Number(digit));
+    return given.length === 0 || count > MAX_CALLS ? whole : given.map((argument) => argument.text).join(' ');
+  });
+  return text === body ? undefined : text;
+}
+
+/** `"$@"`, `$*`, `"$1"`: parameters that are whole words. */
+const PARAMETERS = /(?<![\w"'=/])"?\$(?:[@*]|\{[@*]\}|\{?([1-9])\}?)"?(?![\w"'/])/g;
 
 /** Judges the text of an alias, if the name is one. */
 function judgeAlias(subject: CommandAnalysis, name: string, scope: Scope): void {

@@ -270,10 +270,18 @@ function namesFor(
 ): readonly Argument[] {
   const unknown = [unknownArgument('…')];
   if (readsFile(own)) return unknown;
-  const known = wordsOf(stdin);
+  const known = wordsOf(stdin, delimiterOf(own));
   if (known) return known;
   const takesNames = stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits');
   return (takesNames ? stdin.names : undefined) ?? unknown;
+}
+
+/** The text between two words, if an option of `xargs` names it. */
+function delimiterOf(own: readonly Argument[]): string | undefined {
+  if (own.some(({ shape }) => /^(?:-[a-z]*0|--null)$/.test(shape))) return '\0';
+  const at = own.findIndex(({ shape }) => /^(?:-d|--delimiter)/.test(shape));
+  const value = own[at]?.shape.replace(/^(?:-d|--delimiter=?)/, '') || (own[at + 1]?.shape ?? '');
+  return at === -1 ? undefined : value.replace('\\n', '\n').replace('\\0', '\0').replace('\\t', '\t');
 }
 
 const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

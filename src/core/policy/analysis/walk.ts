@@ -11,7 +11,8 @@ import {
 } from 'unbash';
 
 import { literal, toArguments } from '../words/argument.js';
-import { judgeExpansion, judgeLet } from '../subject/expansions.js';
+import { isSecret, kindOf } from '../paths/path-kinds.js';
+import { judgeEvaluated, judgeExpansion } from '../subject/expansions.js';
 import type { Directory } from '../model/facts.js';
 import { isForkBomb } from '../words/fork-bomb.js';
 import { directoriesAfter, eitherOf } from '../words/directories.js';
@@ -52,7 +53,10 @@ export class Walk {
     this.#source = source;
     this.#scope = scope;
     this.#inquiry = inquiry;
-    const names = { isOwnName: (name: string) => isOwnName(name, inquiry), programs: inquiry.programs };
+    const { facts, programs } = inquiry;
+    const isSpecialFile = (name: string) =>
+      isSecret(`/any/${name}`, facts) || kindOf(`${facts.workspace}/${name}`, facts) !== 'workspace';
+    const names = { isOwnName: (name: string) => isOwnName(name, inquiry), isSpecialFile, programs };
     this.#variables = findVariables(script, names);
     this.#numbers = new NumericVariables(script, names);
   }
@@ -182,21 +186,32 @@ export class Walk {
     for (const command of commands) {
       const own = { ...flow, stdin };
       const judged = command.type === 'Command' ? this.#visitCommand(command, own) : undefined;
-      if (!judged) this.#visit(command, own);
+      if (!judged) this.#visitCompound(command, own);
       if (commands.length === 1) flow.directories = own.directories;
       const text = judged && outputOf(judged, this.#inquiry);
       const what = judged?.name === undefined ? 'another command' : judged.name.text;
       stdin =
         text === undefined
-          ? { kind: 'unknown', what, ...(judged && listOf(judged, this.#inquiry)) }
+          ? { kind: 'unknown', what, ...(judged && listOf(judged, stdin, this.#inquiry)) }
           : { kind: 'text', text, isCertain: true };
     }
+  }
+
+  /** `find … | while read f; do cat "$f"; done`: what the loop reads may be any of the files. */
+  #visitCompound(node: SyntaxNode, flow: Flow): void {
+    const { stdin } = flow;
+    const count = this.#inquiry.commands.length;
+    this.#visit(node, flow);
+    const readsAny = this.#inquiry.commands.slice(count).some(({ hasUnknownPaths }) => hasUnknownPaths);
+    if (!readsAny || stdin?.kind !== 'unknown' || !stdin.below) return;
+    const words = { name: literal('xargs'), args: [literal('cat')], assignments: [], redirects: [] };
+    this.#inquiry.judgeCommand({ ...words, stdin, text: 'read' }, this.#scopeAt(node.pos, flow));
   }
 
   #visitCommand(node: Command, flow: Flow): SimpleCommand {
     const scope = this.#scopeAt(node.pos, flow);
     this.#visitChildren(node, flow);
-    if (node.name?.value === 'let') judgeLet(node, this.#inquiry, this.#numbers);
+    judgeEvaluated(node, this.#inquiry, this.#numbers);
     const command = readCommand(node, this.#source, scope.lookup, flow.stdin);
     this.#inquiry.judgeCommand(command, scope);
     const { facts, programs } = this.#inquiry;
@@ -232,13 +247,18 @@ export class Walk {
 /** Distance after a command within which its operator is searched, in characters. */
 const OPERATOR_DISTANCE = 80;
 
+/** Programs that print some of the lines of their input. */
+const FILTERS = /^(?:head|tail|sort|uniq|grep|egrep|fgrep|shuf|tac|cat|tee|sed|tr)$/;
+
 /** The files whose names a command prints, as far as they are known. */
 function listOf(
   { name, args, redirects }: SimpleCommand,
+  stdin: Stdin | undefined,
   inquiry: AnalysisContext,
 ): Pick<Extract<Stdin, { kind: 'unknown' }>, 'names' | 'below'> {
   const program = name?.value;
   if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return {};
   const { programs } = inquiry;
+  if (FILTERS.test(program) && stdin?.kind === 'unknown') return { below: stdin.below };
   return { names: programs.listedBy(program)?.(args), below: programs.listedBelow(program)?.(args) };
 }

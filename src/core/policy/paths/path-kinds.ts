@@ -163,6 +163,17 @@ function isAboveSecret(path: string, facts: PlaceFacts, seesHidden: boolean): bo
   return containsListed(comparePath(path, facts.home), SECRET, seesHidden) && !facts.scratch.includes(path);
 }
 
+/** Whether a pattern of names is meant for files with credentials: `.env*`, `*.pem`, `id_*`, but not `*.json`. */
+export function seeksSecrets(pattern: string): boolean {
+  if (['', 'x'].some((filler) => SECRET_NAMES.some((known) => mayMatch(known, pattern.replaceAll('*', filler)))))
+    return !PUBLIC_NAMES.some((known) => mayMatch(known, pattern.replaceAll('*', 'x')));
+  const [start = ''] = pattern.split(/[*?[]/, 1);
+  return start.length >= MIN_START && start !== pattern && SECRET_NAMES.some((known) => known.startsWith(start));
+}
+
+/** Fewest characters at the start of a pattern that make it more specific than any other. */
+const MIN_START = 3;
+
 /** Whether a file name, or a pattern of names, is one of a file with credentials. */
 export const isSecretName = (name: string): boolean =>
   SECRET_NAMES.some((known) => mayMatch(known, name) || mayMatch(name, known));

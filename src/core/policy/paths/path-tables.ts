@@ -10,6 +10,8 @@ export type PathPatterns = readonly string[];
 export const STARTUP_PATHS: PathPatterns = [
   ...['.xinitrc', '.xprofile', '.xsessionrc', '.pam_environment'],
   '~/.local/bin/**',
+  // Objects of git come from the places that it names.
+  '/**/objects/info/alternates',
   '~/bin/**',
   '~/.config/autostart/**',
   '~/.local/share/applications/**',
@@ -40,7 +42,7 @@ export const SYSTEM_PATHS: PathPatterns = [
 /** Files that contain credentials, or the memory of processes. */
 export const SECRET_PATHS: PathPatterns = [
   ...CREDENTIAL_PLACES.flatMap(({ paths }) => paths),
-  ...['/proc/*/environ', '/proc/*/mem', '/proc/kcore', '/dev/mem', '/dev/kmem'],
+  ...['/proc/*/environ', '/proc/*/mem', '/proc/kcore', '/dev/mem', '/dev/kmem', '/dev/input/**'],
 ];
 
 /** Directories without which the machine or the home directory is unusable. `~` is one of them. */

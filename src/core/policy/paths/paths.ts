@@ -11,9 +11,18 @@ export function normalizePath(path: string, directory: string): string {
   return `/${kept.join('/')}`;
 }
 
+/** Links of /proc to the root and to the working directory of a process, which is taken to be the same for all. */
+const OTHER_VIEW = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(root|cwd)(?=\/|$)/;
+
 /** The possible absolute paths of a path; contains undefined when a directory is unknown. */
 export function resolvePath(path: string, directories: readonly Directory[]): readonly Directory[] {
-  if (path.startsWith('/')) return [normalizePath(path, '/')];
+  if (path.startsWith('/')) {
+    const absolute = normalizePath(path, '/');
+    const [link, place] = OTHER_VIEW.exec(absolute) ?? [];
+    if (link === undefined) return [absolute];
+    const rest = absolute.slice(link.length);
+    return place === 'root' ? [rest === '' ? '/' : rest] : resolvePath(`.${rest}`, directories);
+  }
   return directories.map((directory) => (directory === undefined ? undefined : normalizePath(path, directory)));
 }
 

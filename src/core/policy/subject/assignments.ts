@@ -71,14 +71,15 @@ const VARIABLE_RULES: readonly VariableRule[] = [
     harmless: /^(?:\/dev\/null|)$/,
   },
   {
-    names: /^(?:\w+_(?:RUNNER|WRAPPER|LAUNCHER|EXECUTABLE)|RUSTC|RUSTDOC|npm_config_\w+|NPM_CONFIG_\w+|YARN_\w*PATH)$/,
+    names:
+      /^(?:\w+_(?:RUNNER|WRAPPER|LAUNCHER|EXECUTABLE|EXTERNAL_DIFF)|CARGO_BUILD_RUSTC|CARGO_\w+_LINKER|MAKESHELL|FZF_(?:DEFAULT|CTRL_T|ALT_C)_COMMAND|RUSTC|RUSTDOC|npm_config_\w+|NPM_CONFIG_\w+|YARN_\w*PATH)$/,
     class: 'obfuscated',
     what: 'sets a program that other programs run',
     harmless: TRIVIAL_PROGRAM,
   },
   {
     names:
-      /^(?:KUBECONFIG|DOCKER_HOST|DOCKER_CONFIG|AWS_CONFIG_FILE|PGSERVICEFILE|PSQLRC|MYSQL_HOME|SCREENRC|BAT_CONFIG_PATH)$/,
+      /^(?:PIP_CONFIG_FILE|SYSTEM_WGETRC|TF_CLI_(?:CONFIG_FILE|ARGS\w*)|YARN_(?:RC_FILENAME|PLUGINS)|FZF_DEFAULT_OPTS_FILE|TEXMFCNF|GOENV|KUBECONFIG|DOCKER_HOST|DOCKER_CONFIG|AWS_CONFIG_FILE|PGSERVICEFILE|PSQLRC|MYSQL_HOME|SCREENRC|BAT_CONFIG_PATH)$/,
     class: 'obfuscated',
     what: 'makes a program read other settings',
   },

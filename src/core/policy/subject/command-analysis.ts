@@ -11,6 +11,7 @@ import {
   isRawDevice,
   isSecret,
   isSecretName,
+  seeksSecrets,
   isScratchFile,
   describePath,
   entryOf,
@@ -144,11 +145,17 @@ export class CommandAnalysis {
   readTree(argument: Argument, { names = [], seesHidden = true }: TreeFilter = {}): void {
     this.read(argument);
     if (argument.value === undefined) return;
-    const isHarmless = names.length > 0 && !names.some((name) => isSecretName(baseName(name)));
-    for (const path of isHarmless ? [] : this.#pathsOf(argument)) {
+    for (const path of this.#mayFindSecrets(names) ? this.#pathsOf(argument) : []) {
       if (path !== undefined && containsSecret(path, this.inquiry.facts, seesHidden))
         this.addSideEffect('exfiltration', `reads a directory in which credentials are: ${path}`);
     }
+  }
+
+  /** Whether a search for names finds files with credentials where these are; all searches do without names. */
+  #mayFindSecrets(names: readonly string[]): boolean {
+    const sought = names.find((name) => seeksSecrets(baseName(name)));
+    if (sought !== undefined) this.addSideEffect('exfiltration', `reads files with credentials: ${sought}`);
+    return names.length === 0 || names.some((name) => isSecretName(baseName(name)));
   }
 
   /** Adds findings for creating or changing a file. */

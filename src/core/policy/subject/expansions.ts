@@ -21,9 +21,12 @@ const JUDGES: {
   readonly [T in SyntaxNode['type']]?: (node: Extract<SyntaxNode, { type: T }>, context: ExpansionContext) => void;
 } = {
   ParameterExpansion: judgeParameter,
-  Assignment: ({ name, index, value, text }, context) => {
+  Assignment: ({ name, index, value, text, append, pos }, context) => {
+    // The earlier value is evaluated, too.
+    if (append === true && context.numbers.isInteger(name)) judgeSubscriptText(name, pos, context);
     if (!context.numbers.isAssociative(name)) judgeSubscript(index, context);
     if (value.type === 'Word' && HIDDEN_COMMAND.test(literalText(value))) noteHidden(text, context);
+    if (value.type === 'ArrayValue' && !context.numbers.isAssociative(name)) judgeElements(value.elements, context);
     judgeInteger(name, value.type === 'Word' ? [value] : value.elements, context);
   },
   For: ({ name }, { inquiry }) => {
@@ -71,8 +74,51 @@ export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext, numbe
   judge?.(node, { inquiry, numbers });
 }
 
+/** `a=([x]=1)`: the subscripts of elements are expressions. */
+function judgeElements(elements: readonly Word[], context: ExpansionContext): void {
+  for (const { text, pos } of elements) {
+    const [, subscript] = /^\[([^\]]*)\]\+?=/.exec(text) ?? [];
+    if (subscript !== undefined) judgeSubscriptText(subscript, pos, context);
+  }
+}
+
+/** Builtins that evaluate subscripts in the names that they are given. */
+const TAKES_NAMES =
+  /^(?:read|printf|unset|mapfile|readarray|getopts|wait|test|\[|declare|typeset|local|export|readonly)$/;
+
+/** A word that is a name with a subscript, with quotes removed or not. */
+const SUBSCRIPTED = /^["']?([A-Za-z_]\w*)\[(.+)\]/s;
+
+/** Judges the arguments of builtins that are expressions, or contain some. */
+export function judgeEvaluated(command: Command, inquiry: AnalysisContext, numbers: NumericVariables): void {
+  const name = command.name?.value ?? '';
+  if (name === 'let') judgeLet(command, inquiry, numbers);
+  else if (TAKES_NAMES.test(name)) judgeSubscripts(command, { inquiry, numbers });
+}
+
+/** Builtins of which only the word after an option is a name. */
+const NAMED_BY_OPTION = /^(?:test|\[|printf)$/;
+
+function judgeSubscripts({ name, suffix }: Command, context: ExpansionContext): void {
+  const words = suffix.flatMap((part) => (part.type === 'Word' ? [part] : []));
+  for (const [index, word] of words.entries()) {
+    const isName = !NAMED_BY_OPTION.test(name?.value ?? '') || /^-[vR]$/.test(words[index - 1]?.text ?? '');
+    if (isName) judgeSubscriptOf(word, context);
+  }
+}
+
+function judgeSubscriptOf({ text, pos }: Word, context: ExpansionContext): void {
+  const [, array = '', subscript = '@'] = SUBSCRIPTED.exec(text) ?? [];
+  if (!/^[@*]$/.test(subscript) && !context.numbers.isAssociative(array)) judgeSubscriptText(subscript, pos, context);
+}
+
+function judgeSubscriptText(subscript: string, position: number, context: ExpansionContext): void {
+  if (HIDDEN_COMMAND.test(`[${subscript}`)) noteHidden(subscript, context);
+  else if (context.numbers.isUnknownText(subscript, position)) noteEvaluated(subscript, context);
+}
+
 /** Judges the arguments of `let`, which are expressions. */
-export function judgeLet({ suffix }: Command, inquiry: AnalysisContext, numbers: NumericVariables): void {
+function judgeLet({ suffix }: Command, inquiry: AnalysisContext, numbers: NumericVariables): void {
   for (const part of suffix) {
     const unknown = part.type === 'Word' ? numbers.unknownOfLet(part) : undefined;
     if (unknown !== undefined) noteEvaluated(unknown, { inquiry, numbers });

@@ -1,3 +1,6 @@
+import { kindOf } from '../paths/path-kinds.js';
+import { resolvePath } from '../paths/paths.js';
+import { literal } from '../words/argument.js';
 import type { Stdin } from '../words/simple-command.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
@@ -19,6 +22,69 @@ export function judgeSource(subject: CommandAnalysis, source: string | undefined
   else if (subject.command.stdin !== undefined && EVALUATES.test(source))
     subject.add('obfuscated', `${label} may run code that it reads from its input`);
   else subject.add('execute', `${label} runs code from its arguments`);
+  if (source !== undefined) judgeVisibleEffects(subject, source);
+}
+
+/** Calls with which programs run a shell text that is their first argument. */
+const RUNS_TEXT =
+  /(?:\b(?:system|exec|execSync|popen|shell_exec|passthru|getoutput|getstatusoutput|check_output|check_call|Popen|spawn|spawnSync|execFile|execFileSync|run|call|qx|execute|cmd|shell(?:\s+script)?)\s*\(?\s*[fr]?|%x)(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\\n]|\\.)*)`|\(([^()]*)\)|\{([^{}]*)\})/g;
+/** Groovy: `"ls".execute()`. */
+const EXECUTED_TEXT = /["']([^"'\n]{1,256})["']\.execute\(/g;
+/** Calls whose first argument is a list of words, and the list after a first argument. */
+const RUNS_LIST = /\b(?:run|call|Popen|check_output|check_call|execvp?e?|spawn\w*|system|exec)\s*\(\s*\[([^\]]*)\]/g;
+const LIST = /^\s*,\s*\[([^\]]*)\]/;
+/** Words of a program that changes files. */
+const CHANGES =
+  /\bopen\s*\([^)]*,|\b(?:write|append|create|copy|move|rename|symlink|link|chmod|put_contents|dump|save)\w*/i;
+/** Quoted texts of a program. */
+const QUOTED = /"([^"\n]{1,256})"|'([^'\n]{1,256})'|`([^`\n]{1,256})`/g;
+/** Most calls and texts that are looked at. */
+const MAX_PARTS = 32;
+
+/**
+ * Judges what a program in the command line plainly does: shell texts that it runs, credentials that it names, files that
+ * run later and that it changes. What it does in other ways stays unknown, as with a script.
+ */
+export function judgeVisibleEffects(subject: CommandAnalysis, source: string): void {
+  for (const text of textsRunBy(source).slice(0, MAX_PARTS)) judgeRunText(subject, text);
+  const mayChange = CHANGES.test(source);
+  for (const text of quotedIn(source).slice(0, MAX_PARTS)) judgeNamedFile(subject, text, mayChange);
+}
+
+/** The shell texts and lists of words that a program runs. */
+function textsRunBy(source: string): readonly string[] {
+  const calls = [...source.matchAll(RUNS_TEXT)].map((match) => {
+    const list = LIST.exec(source.slice(match.index + match[0].length))?.[1] ?? '';
+    return [oneOf(match), ...quotedIn(list)].join(' ');
+  });
+  const lists = [...source.matchAll(RUNS_LIST)].map((match) => quotedIn(oneOf(match)).join(' '));
+  return [...calls, ...lists, ...[...source.matchAll(EXECUTED_TEXT)].map(oneOf)].filter((text) => /\w/.test(text));
+}
+
+/** The group of a match that is there. */
+const oneOf = ([, ...groups]: RegExpMatchArray): string =>
+  groups.find((group: string | undefined) => group !== undefined) ?? '';
+
+/** The quoted texts in a part of a program. */
+const quotedIn = (text: string): readonly string[] => [...text.matchAll(QUOTED)].map(oneOf);
+
+/** A text that may be a command: only what certainly matters counts. */
+function judgeRunText(subject: CommandAnalysis, text: string): void {
+  const words = text.trim().split(/\s+/);
+  if (subject.inquiry.programs.isRunnable(words[0] ?? '') || words.length > 1)
+    subject.inquiry.judgeText(text.replace(/\\(["'`$])/g, '$1'), { ...subject.scope, stdin: undefined });
+}
+
+/** A quoted text that may be the path of a file. */
+function judgeNamedFile(subject: CommandAnalysis, text: string, mayChange: boolean): void {
+  if (!/^[\w.~/@+-]+$/.test(text) || !/[./]/.test(text)) return;
+  const file = literal(text.startsWith('~/') ? `${subject.scope.lookup('HOME')?.value ?? '~'}${text.slice(1)}` : text);
+  subject.read(file);
+  const kinds = resolvePath(file.value ?? '', subject.scope.directories).map((path) =>
+    kindOf(path, subject.inquiry.facts),
+  );
+  if (mayChange && kinds.some((kind) => kind === 'startup' || kind === 'protected' || kind === 'system'))
+    subject.write(file);
 }
 
 /** Whether an input is the whole text of a program, such as a quoted here-document. */

@@ -5,10 +5,14 @@ import type { CommandAnalysis } from './command-analysis.js';
 /** Most names in an input that are looked at one by one. */
 const MAX_NAMES = 64;
 
-/** The words of an input that is known, as `xargs` splits it; undefined for another one, or for one with quotes. */
-export function wordsOf(stdin: Stdin | undefined): readonly Argument[] | undefined {
-  if (stdin?.kind !== 'text' || !stdin.isCertain || /["'\\]/.test(stdin.text)) return undefined;
-  const words = stdin.text.split(/[\s\0]+/).filter((word) => word !== '');
+/**
+ * The words of an input that is known, as `xargs` splits it; undefined for another one, or for one with quotes.
+ * @param delimiter separates words in place of blanks and quotes
+ */
+export function wordsOf(stdin: Stdin | undefined, delimiter?: string): readonly Argument[] | undefined {
+  if (stdin?.kind !== 'text' || !stdin.isCertain) return undefined;
+  if (delimiter === undefined && /["'\\]/.test(stdin.text)) return undefined;
+  const words = stdin.text.split(delimiter ?? /[\s\0]+/).filter((word) => word !== '');
   return words.length > MAX_NAMES ? undefined : words.map((word) => literal(word));
 }
 

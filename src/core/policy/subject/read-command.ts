@@ -1,6 +1,14 @@
 import type { Assignment as AssignmentNode, Command, Redirection } from 'unbash';
 
-import { type Argument, literal, toArguments, unknownArgument, type VariableLookup } from '../words/argument.js';
+import {
+  type Argument,
+  literal,
+  toArguments,
+  UNKNOWN,
+  unknownArgument,
+  type VariableLookup,
+} from '../words/argument.js';
+import { mayMatch, normalizePath } from '../paths/paths.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { Assignment, Redirect, SimpleCommand, Stdin } from '../words/simple-command.js';
@@ -88,7 +96,13 @@ function inputFrom(operator: string, target: Argument | undefined): Stdin | unde
 }
 
 /** Whether bash opens a network connection in place of a file of this name, as far as it is known. */
-const isConnection = ({ shape }: Argument): boolean => /^\/dev\/(?:tcp|udp)\//.test(shape);
+const isConnection = ({ shape, isGlob }: Argument): boolean => {
+  if (!isGlob && !shape.includes(UNKNOWN)) return /^\/+dev\/+(?:tcp|udp)\//.test(shape);
+  const [root, ...names] = normalizePath(shape.replaceAll(UNKNOWN, '*'), '/').split('/', 3);
+  return (
+    shape.startsWith('/') && root === '' && ['dev/tcp', 'dev/udp'].some((place) => mayMatch(names.join('/'), place))
+  );
+};
 
 function readAssignment(node: AssignmentNode, lookup: VariableLookup, isPrefix: boolean): Assignment {
   const { name, value, text, append, index } = node;

@@ -1,4 +1,5 @@
 import type { CommandClass } from '../model/classes.js';
+import type { JudgedCommand } from '../model/finding.js';
 import type { AnalysisFacts } from '../paths/path-kinds.js';
 import type { ProgramKnowledge } from './program-knowledge.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
@@ -10,6 +11,8 @@ export interface AnalysisContext {
   readonly programs: ProgramKnowledge;
   /** Files that the text has written so far. */
   readonly written: WrittenFiles;
+  /** The commands that were judged so far. */
+  readonly commands: readonly JudgedCommand[];
   /** Whether a limit was reached, so that the analysis stops. */
   readonly isExhausted: boolean;
   /** Judges text that a command passes to a shell. */
@@ -35,6 +38,8 @@ export interface AnalysisContext {
    * gets input.
    */
   findFunction(name: string, hasInput: boolean): string | undefined;
+  /** All bodies of a function of the session or of the text; empty when there is none. */
+  bodyOf(name: string): string;
   /** Records that names may have another meaning in the session from here on. */
   noteNamesChange(): void;
 }

@@ -72,10 +72,17 @@ export const NUMERIC_PARAMETERS: ReadonlySet<string> = new Set([
   ...['?', '$', '#', '!', 'PPID', 'UID', 'EUID', 'LINENO', 'RANDOM', 'SRANDOM', 'SECONDS', 'EPOCHSECONDS', 'BASHPID'],
 ]);
 
+/** Bash expands a tilde at the start of a word, and after the first `=` of one like an assignment: `dd of=~/x`. */
+const TILDE = /^((?:[A-Za-z_]\w*=)?)~/;
+
+/** The part of a word before a tilde that is expanded; undefined when there is none. */
+const beforeTilde = (text: string): string | undefined => (text.includes('~') ? TILDE.exec(text)?.[1] : undefined);
+
 /** The arguments that a word expands to; braces give several. */
 export function toArguments(word: Word, lookup: VariableLookup): readonly Argument[] {
   const { text, value, parts } = word;
-  if (!parts && !text.startsWith('~')) return [{ ...literal(value, text), isQuoted: text !== value }];
+  const tilde = beforeTilde(text);
+  if (!parts && tilde === undefined) return [{ ...literal(value, text), isQuoted: text !== value }];
   let drafts: Draft[] = [emptyDraft()];
   for (const part of parts ?? []) {
     if (part.type !== 'BraceExpansion') {
@@ -88,11 +95,15 @@ export function toArguments(word: Word, lookup: VariableLookup): readonly Argume
   }
   if (!parts) drafts = [{ ...emptyDraft(), shape: value }];
   return drafts.map((draft) => {
-    const shape = text.startsWith('~') ? expandTilde(draft.shape, lookup) : draft.shape;
+    const shape = withHome(draft.shape, tilde, lookup);
     const isKnown = !shape.includes(UNKNOWN);
     return { ...draft, text, shape, value: isKnown ? shape : undefined, isQuoted: text !== value };
   });
 }
+
+/** Expands the tilde after a part of a word. */
+const withHome = (shape: string, before: string | undefined, lookup: VariableLookup): string =>
+  before === undefined ? shape : before + expandTilde(shape.slice(before.length), lookup);
 
 const emptyDraft = (): Draft => ({
   shape: '',

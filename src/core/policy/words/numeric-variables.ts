@@ -84,6 +84,12 @@ export class NumericVariables {
     return undefined;
   }
 
+  /** Whether the text of an expression, quotes and expansions included, has operands that may be other than numbers. */
+  isUnknownText(text: string, position: number): boolean {
+    const names = text.replaceAll(/["']/g, '').replaceAll(/\$\{?(\w+)\}?/g, '$1');
+    return !this.#areNumbers(names, position);
+  }
+
   /** As `unknownOperand`, for an argument of `let`; undefined also for one that is no expression. */
   unknownOfLet({ value, pos }: Word): string | undefined {
     const [statement] = parse(`((${value}))`).commands;

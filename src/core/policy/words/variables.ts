@@ -35,6 +35,8 @@ export interface TextVariables {
   readonly areSpoiled: boolean;
   /** Whether the name of a program may be an alias, a function or a file here. */
   readonly isOwnName: (name: string) => boolean;
+  /** Whether a file of this name has a meaning of its own, wherever it is. */
+  readonly isSpecialFile: (name: string) => boolean;
   readonly programs: ProgramKnowledge;
   /** Cache of values that were already computed. */
   readonly made: Map<Definition, KnownValue | undefined>;
@@ -47,11 +49,11 @@ export interface TextVariables {
  */
 export function findVariables(
   script: ParsedScript,
-  { isOwnName, programs }: Pick<TextVariables, 'isOwnName' | 'programs'>,
+  names: Pick<TextVariables, 'isOwnName' | 'isSpecialFile' | 'programs'>,
 ): TextVariables {
-  const finder = new VariableFinder(programs);
+  const finder = new VariableFinder(names);
   finder.visit(script, true, 0, 0);
-  return { ...finder.conclude(), isOwnName, programs, made: new Map() };
+  return { ...finder.conclude(), ...names, made: new Map() };
 }
 
 /** A definition that is valid nowhere. */
@@ -61,10 +63,12 @@ class VariableFinder {
   readonly #definitions = new Map<string, Definition>();
   readonly #spoiled = new Set<string>();
   readonly #programs: ProgramKnowledge;
+  readonly #names: Pick<TextVariables, 'isSpecialFile' | 'programs'>;
   #areSpoiled = false;
 
-  constructor(programs: ProgramKnowledge) {
-    this.#programs = programs;
+  constructor(names: Pick<TextVariables, 'isSpecialFile' | 'programs'>) {
+    this.#programs = names.programs;
+    this.#names = names;
   }
 
   conclude(): Pick<TextVariables, 'definitions' | 'areSpoiled'> {
@@ -142,7 +146,7 @@ class VariableFinder {
   #inspectTrap({ suffix }: Command): boolean {
     const [action] = suffix;
     if (action?.type !== 'Word' || !isLiteral(action) || action.value.length > MAX_TRAP_LENGTH) return false;
-    const finder = new VariableFinder(this.#programs);
+    const finder = new VariableFinder(this.#names);
     const text = parse(action.value);
     if (text.errors || /\btrap\b/.test(action.value)) return false;
     finder.visit(text, false, 0, 0);
@@ -152,7 +156,7 @@ class VariableFinder {
   }
 
   #inspectLoop({ name, wordlist = [], body }: For): void {
-    const sample = sampleOf(wordlist);
+    const sample = sampleOf(wordlist, this.#names.isSpecialFile);
     if (sample) this.#define(name.value, { ...sample, isSample: true, from: body.pos, to: body.end });
     else this.#spoiled.add(name.value);
   }
@@ -193,11 +197,19 @@ const isKnownEval = ({ name, suffix }: Command): boolean =>
   name?.value === 'eval' && suffix.every((word) => word.type === 'Word' && isLiteral(word));
 
 /** One of the values that a loop over these words has; undefined when they may be anything. */
-function sampleOf(words: readonly Word[]): Pick<Definition, 'value' | 'word' | 'at'> | undefined {
+function sampleOf(
+  words: readonly Word[],
+  isSpecialFile: (name: string) => boolean,
+): Pick<Definition, 'value' | 'word' | 'at'> | undefined {
   const [first, ...others] = words;
   if (!first) return undefined;
-  if (words.every((word) => !word.parts && PLAIN_NAME.test(word.value))) return { value: first.value };
-  if (others.length > 0) return undefined;
+  if (words.every((word) => !word.parts && PLAIN_NAME.test(word.value)))
+    return { value: (words.find(({ value }) => isSpecialFile(value)) ?? first).value };
+  return others.length > 0 ? undefined : sampleOfWord(first);
+}
+
+/** One of the values that a single word expands to. */
+function sampleOfWord(first: Word): Pick<Definition, 'value' | 'word' | 'at'> | undefined {
   if (PLAIN_PATTERN.test(first.text)) return { value: first.text.replaceAll('*', 'x') };
   const isSubstitution = first.parts?.length === 1 && first.parts[0]?.type === 'CommandExpansion';
   return isSubstitution ? { value: '', word: first, at: first.pos } : undefined;

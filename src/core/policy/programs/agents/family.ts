@@ -17,7 +17,7 @@ export const AGENTS: ProgramFamily = {
       'QWEN.md',
       'CRUSH.md',
     ],
-    ...['.cursorrules', '.windsurfrules', '.clinerules', '.roorules', '.goosehints', '.aider.conf.yml'],
+    ...['.cursorrules', '.windsurfrules', '.clinerules', '.roorules', '.roomodes', '.goosehints', '.aider.conf.yml'],
     ...['.mcp.json', 'mcp.json', 'opencode.json', 'opencode.jsonc', 'crush.json', '.crush.json', '~/.claude.json'],
     ...['.claude', '.cursor', '.gemini', '.codex', '.qwen', '.opencode', '.windsurf', '.continue', '.roo', '.kilocode']
       .concat([
@@ -31,6 +31,9 @@ export const AGENTS: ProgramFamily = {
         '.agents',
         '.agent',
         '.goose',
+        '.amp',
+        '.zencoder',
+        '.factory',
       ])
       .map((name) => `/**/${name}/**`),
     ...['copilot-instructions.md', 'instructions/**', 'agents/**', 'prompts/**', 'hooks/**'].map(

@@ -134,7 +134,7 @@ export function judgeNames(subject: CommandAnalysis): void {
 }
 
 /** Builtins that set the variables whose names they are given. */
-const SETTERS = new Set(['read', 'printf', 'getopts', 'mapfile', 'readarray', 'vared']);
+const SETTERS = new Set(['read', 'printf', 'getopts', 'mapfile', 'readarray', 'vared', 'wait']);
 
 function noteNames(subject: CommandAnalysis, takesAny: boolean): void {
   subject.args.forEach((arg, index) => {
@@ -146,13 +146,18 @@ function noteNames(subject: CommandAnalysis, takesAny: boolean): void {
   });
 }
 
-/** In `printf` and `test`, only the word after `-v` is a name. */
+/** Builtins of which only the word after an option is a name. */
+const NAMING_OPTIONS: Readonly<Record<string, RegExp>> = {
+  printf: /^-v$/,
+  test: /^-[vR]$/,
+  '[': /^-[vR]$/,
+  wait: /^-p$/,
+};
+
 function isName({ program, args }: CommandAnalysis, { shape }: Argument, index: number, takesAny: boolean): boolean {
-  if (program === 'printf' || program === 'test' || program === '[') {
-    const before = args[index - 1]?.shape ?? '';
-    return /^-[vR]$/.test(before) || (program === 'printf' && shape.startsWith('-v'));
-  }
-  return takesAny || !shape.startsWith('-');
+  const option = NAMING_OPTIONS[program ?? ''];
+  if (!option) return takesAny || !shape.startsWith('-');
+  return option.test(args[index - 1]?.shape ?? '') || (program === 'printf' && shape.startsWith('-v'));
 }
 
 /**

@@ -15,12 +15,12 @@ const text = { operands: 'text' } as const;
 /** Commands that shells run internally. */
 export const SPECS: ProgramTable = {
   ...each(
-    ': echo cd pushd popd dirs jobs fg bg wait disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
+    ': echo cd pushd popd dirs jobs fg bg disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
     { class: 'read', ...text },
   ),
   printf: { class: 'read', ...text, judge: judgeNames },
   print: { class: 'read', ...text, judge: judgePrint },
-  ...each('read let unset getopts test [ vared integer float', { class: 'read', ...text, judge: judgeNames }),
+  ...each('read let unset getopts test [ vared integer float wait', { class: 'read', ...text, judge: judgeNames }),
   ...each('declare typeset export readonly local', { class: 'read', ...text, judge: judgeDeclaration }),
   ...each('eval', { class: 'read', ...text, judge: judgeEval }),
   ...each('source .', { class: 'read', ...text, judge: judgeSource }),

@@ -14,6 +14,7 @@ function judgeCompiler(subject: CommandAnalysis): void {
     const { shape } = arg;
     if (LOADING.test(shape) || /^linker=/.test(shape))
       subject.add('obfuscated', `${label} runs or loads code because of ${arg.text}`);
+    if (!shape.startsWith('-') && args[index - 1]?.shape !== '-o') subject.read(arg);
     // `-o` is a separate word, or has its file name attached; words such as -offload begin in the same way.
     const next = args[index + 1];
     if (shape === '-o' && next?.value !== undefined) subject.write(next);
@@ -22,7 +23,7 @@ function judgeCompiler(subject: CommandAnalysis): void {
 }
 
 /** Options of `go` that run its tools through another program. */
-const GO_RUNS = /^--?(?:toolexec|exec|vettool)(?:=|$)/;
+const GO_RUNS = /^--?(?:toolexec|exec|vettool|overlay)(?:=|$)|-extld/;
 
 function judgeGo(subject: CommandAnalysis): void {
   const [subcommand] = subject.args;

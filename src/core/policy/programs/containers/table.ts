@@ -123,6 +123,13 @@ export const SPECS: ProgramTable = {
     subcommands: {
       ...each('ps ls list images logs inspect version info top stats port diff history search events', show),
       ...each('run create', containerRun),
+      build: {
+        ...run,
+        judge: (subject) => {
+          const context = subject.args.at(-1);
+          if (context && subject.args.length > 1) subject.readTree(context);
+        },
+      },
       ...each('rm rmi prune kill', { class: 'destructive', ...text }),
       ...each('stop restart pause', stops),
       ...each('image volume network builder buildx manifest context system', { ...objectCommands, ...run }),

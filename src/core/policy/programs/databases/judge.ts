@@ -1,6 +1,6 @@
 import type { Argument } from '../../words/argument.js';
-import { type ParsedArguments, parseArguments } from '../../subject/options.js';
-import { each, valued } from '../../subject/program-spec.js';
+import { type ParsedArguments, parseArguments, tailOf } from '../../subject/options.js';
+import { each, valued, type ValueRole } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const STATEMENTS = { value: 'text' } as const;
@@ -11,7 +11,10 @@ const OPTIONS = {
   ...valued('-separator -nullvalue -newline'),
   ...each('-c -e --command --execute --eval -cmd -x', STATEMENTS),
   ...each('-L --log-file', { value: 'write' } as const),
-  ...valued('-h -p -P -U -d -u -D -f -o -S --host --port --user --username --dbname --database --file --output'),
+  ...each('-f --file', { value: 'read' } as const),
+  ...each('--pager', { value: 'shell' } as const),
+  ...each('--init-command', { value: 'code' } as const),
+  ...valued('-h -p -P -U -d -u -D -o -S --host --port --user --username --dbname --database --output'),
 };
 
 /** One statement, or client command, that only reads. */
@@ -48,9 +51,19 @@ function judgeFiles(
 ): void {
   if (subject.program === 'sqlite3' && operands[0]) subject.read(operands[0]);
   for (const { name, spec, value } of options) {
-    const isWritten = spec?.value === 'write' || (subject.program === 'psql' && /^(?:-o|--output)$/.test(name));
-    if (isWritten && value) subject.write(value);
+    const isOutput = subject.program === 'psql' && /^(?:-o|--output)$/.test(name);
+    if (value) judgeValue(subject, isOutput ? 'write' : spec?.value, value);
   }
+}
+
+/** The value of an option: a file, a command, or statements. */
+function judgeValue(subject: CommandAnalysis, role: ValueRole | undefined, value: Argument): void {
+  const label = `the command that ${subject.program ?? 'it'} runs`;
+  if (role === 'read') subject.read(value);
+  else if (role === 'shell') subject.runText(value, label);
+  else if (role === 'code') judgeStatements(subject, [value]);
+  else if (role === 'write' && value.shape.startsWith('|')) subject.runText(tailOf(value, 1), label);
+  else if (role === 'write') subject.write(value);
 }
 
 function judgeStatements(subject: CommandAnalysis, statements: readonly Argument[]): void {

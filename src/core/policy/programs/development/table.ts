@@ -1,4 +1,5 @@
 import { judgeGivenTexts } from '../../subject/given-commands.js';
+import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { judgeScriptAddress } from '../../subject/run-file.js';
 import { each, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
@@ -14,6 +15,21 @@ const install: ProgramSpec = {
   ...fetch,
   options: { ...each('-t --target --root --prefix --src', { value: 'write' }), ...valued('-r -c -i -e -f') },
 };
+
+/** Indexes of packages that everybody uses, and those of this machine. */
+const KNOWN_INDEX =
+  /^(?:https?:\/\/)?(?:(?:test\.)?pypi\.org|files\.pythonhosted\.org|download\.pytorch\.org|pypi\.nvidia\.com|registry\.npmjs\.org|registry\.yarnpkg\.com|npm\.pkg\.github\.com|localhost|127\.\d+\.\d+\.\d+)(?:[:/]|$)/;
+const INDEX_OPTION = /^(?:-i|--index|--index-url|--extra-index-url|--default-index|--trusted-host|--registry)$/;
+
+/** Packages of another index run code of its owner. */
+function judgeRegistry(subject: CommandAnalysis): void {
+  subject.args.forEach(({ shape }, at) => {
+    const [option = '', attached] = shape.startsWith('--') ? shape.split('=', 2) : [shape];
+    const index = attached ?? subject.args[at + 1]?.shape ?? '';
+    if (INDEX_OPTION.test(option) && /[.:]/.test(index) && !KNOWN_INDEX.test(index))
+      subject.add('obfuscated', `installs packages from another index, whose owner can run code: ${index}`);
+  });
+}
 
 /** Properties of builds whose value is a command. */
 const RUNNING_PROPERTY =
@@ -31,6 +47,13 @@ export const SPECS: ProgramTable = {
     ...run,
     judge: (subject) => {
       const { program, args } = subject;
+      if (
+        args.some(({ shape }) =>
+          /^--(?:script-shell|node-options|git|editor|viewer|init-module|userconfig)(?:=|$)/.test(shape),
+        )
+      )
+        subject.add('obfuscated', `${program ?? 'it'} runs a program that an option names`);
+      judgeRegistry(subject);
       if (args.some(({ shape }) => /_(?:auth|authToken|password)$/.test(shape)))
         subject.add('exfiltration', `${program ?? 'it'} prints credentials`);
       if (program === 'bun') judgeScriptAddress(subject);
@@ -51,6 +74,7 @@ export const SPECS: ProgramTable = {
   }),
   ...each('pip pip3 pipx uv poetry pdm pipenv conda mamba', {
     ...run,
+    judge: judgeRegistry,
     subcommands: {
       ...each('list show freeze check help --version', show),
       install,
@@ -86,6 +110,24 @@ export const SPECS: ProgramTable = {
   }),
   ...each('hg jj fossil svn', {
     ...run,
+    judge: (subject) => {
+      if (
+        subject.args.some(({ shape }) =>
+          /^(?:--config-(?:option|dir)|--remotecmd|--ssh|--config=?(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff)\b)/.test(
+            shape,
+          ),
+        )
+      )
+        subject.add('obfuscated', `${subject.program ?? 'it'} runs a program that an option names`);
+      subject.args.forEach(({ shape }, at) => {
+        const value = subject.args[at + 1]?.shape ?? '';
+        if (
+          /^(?:--config|-e)$/.test(shape) &&
+          /^(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff|\S+ )/.test(value)
+        )
+          subject.add('obfuscated', `${subject.program ?? 'it'} runs a program that a setting names: ${value}`);
+      });
+    },
     subcommands: {
       ...each(
         'status st log diff cat annotate blame summary root identify id branches tags heads show evolog info list',
@@ -99,7 +141,14 @@ export const SPECS: ProgramTable = {
   cmake: {
     ...run,
     options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },
-    judge: judgeGivenTexts,
+    judge: (subject) => {
+      judgeGivenTexts(subject);
+      const launcher = subject.args.find(({ shape }) =>
+        /^-D\w*(?:LAUNCHER|COMPILER|PROGRAM|EXECUTABLE)(?::\w+)?=\.{0,2}\//.test(shape),
+      );
+      if (launcher && !/=\/usr\//.test(launcher.shape))
+        subject.add('obfuscated', `cmake runs a program that a variable names: ${launcher.text}`);
+    },
   },
   // Subcommands of `cmake -E`.
   ...each('copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink', {
@@ -111,7 +160,8 @@ export const SPECS: ProgramTable = {
     ...run,
     options: {
       ...each('-E --eval', { value: 'code' }),
-      ...valued('-C -f -j -I -o -W -G -B -S'),
+      ...each('-f --file --makefile', { value: 'read' }),
+      ...valued('-C -j -I -o -W -G -B -S'),
     },
     judge: (subject) => {
       const { stdin } = subject.command;

@@ -1,4 +1,6 @@
-import { type Argument, unknownArgument, UNKNOWN } from '../../words/argument.js';
+import { parseArguments } from '../../subject/options.js';
+import { valued } from '../../subject/program-spec.js';
+import { type Argument, literal, unknownArgument, UNKNOWN } from '../../words/argument.js';
 import { baseName } from '../../paths/paths.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { readsFiles } from '../../subject/listed-files.js';
@@ -140,5 +142,19 @@ export function judgeFd(subject: CommandAnalysis): void {
   const at = subject.args.findIndex(({ shape }) => FD_RUNNERS.test(shape));
   const attached = subject.args.find(({ shape }) => /^--exec(?:-batch)?=/.test(shape));
   if (attached) subject.addUnknown(attached, 'the command that fd runs');
-  if (at !== -1) runOnEach(subject, [...subject.args.slice(at + 1), unknownArgument('{}')], []);
+  if (at === -1) return;
+  const words = subject.args.slice(at + 1);
+  const { operands, options } = parseArguments(subject.args.slice(0, at), { options: FD_OPTIONS });
+  const [pattern, ...starts] = operands;
+  const endings = options.flatMap(({ name, value }) =>
+    /^(?:-e|--extension)$/.test(name) && value ? [value.shape] : [],
+  );
+  const names = endings.length > 0 ? endings.map((ending) => `*.${ending}`) : pattern?.value === '.' ? [] : [pattern];
+  const sought = names.map((name) => (typeof name === 'string' ? name : `*${name?.shape ?? ''}*`));
+  if (readsFiles(subject, words[0]))
+    for (const start of starts.length > 0 ? starts : [literal('.')]) subject.readTree(start, { names: sought });
+  runOnEach(subject, [...words, unknownArgument('{}')], []);
 }
+
+/** Options of fd with a value. */
+export const FD_OPTIONS = valued('-e -t -d -E -g --extension --type --exclude --max-depth');

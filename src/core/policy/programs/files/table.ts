@@ -5,8 +5,10 @@ import { isTextEditing } from '../../subject/perl-code.js';
 import { judgeRemoval } from './remove.js';
 import { judgeSed } from './sed.js';
 import { judgeTar } from './tar.js';
-import { judgeFd, judgeFind } from './find.js';
+import { FD_OPTIONS, judgeFd, judgeFind } from './find.js';
+import { literal } from '../../words/argument.js';
 import { tailOf } from '../../subject/options.js';
+import { readNamedFiles } from '../../subject/listed-files.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
@@ -38,6 +40,11 @@ function judgeTee(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const text = stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
   for (const file of subject.args) if (!file.shape.startsWith('-')) subject.noteWritten(file, text);
+}
+
+/** A program that writes files of unknown names in the current directory. */
+function writesHere(subject: CommandAnalysis): void {
+  subject.write(literal('x'));
 }
 
 /** Programs that change files. */
@@ -76,6 +83,7 @@ export const SPECS: ProgramTable = {
   patch: {
     class: 'write',
     operands: 'write',
+    judge: writesHere,
     options: {
       ...each('-o --output -r --reject-file -d --directory', { value: 'write' }),
       ...valued('-p -i --input --strip'),
@@ -87,6 +95,8 @@ export const SPECS: ProgramTable = {
   ...each('7z 7za rar unrar unar', {
     class: 'write',
     judge: (subject) => {
+      const [operation, , ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
+      if (operation?.value === 'a' || operation?.value === 'u') for (const file of files) subject.readTree(file);
       for (const arg of subject.args) {
         if (/^-o./.test(arg.shape)) subject.write(tailOf(arg, '-o'.length));
         if (arg.shape === '-sdel' || arg.shape === '-df') subject.add('destructive', 'deletes the files that it packs');
@@ -97,6 +107,7 @@ export const SPECS: ProgramTable = {
     class: 'write',
     operands: 'text',
     judge: (subject) => {
+      if (subject.args.some(({ shape }) => shape.startsWith('--plugin'))) subject.add('obfuscated', 'ar loads code');
       const [operation, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('--'));
       for (const file of files) {
         if (/^-?[tpx]/.test(operation?.shape ?? '')) subject.read(file);
@@ -107,6 +118,7 @@ export const SPECS: ProgramTable = {
   ranlib: { class: 'write', operands: 'write' },
   ...each('cpio pax', {
     class: 'write',
+    judge: readNamedFiles,
     operands: 'write',
     options: {
       ...each('-D --directory -O -F --file', { value: 'write' }),
@@ -125,7 +137,7 @@ export const SPECS: ProgramTable = {
   gfind: { class: 'read', operands: 'text', judge: judgeFind },
   ...each('fd fdfind', {
     class: 'read',
-    options: valued('-e -t -d -E -g --extension --type --exclude --max-depth'),
+    options: FD_OPTIONS,
     judge: judgeFd,
   }),
   chmod: { class: 'write', operands: 'text', judge: judgeChmod },

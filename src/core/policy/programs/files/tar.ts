@@ -1,6 +1,7 @@
 import { type Argument, literal } from '../../words/argument.js';
 import { hasOption, type ParsedArguments, parseArguments, valueOfOption } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
+import { readNamedFiles } from '../../subject/listed-files.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {
@@ -65,6 +66,7 @@ function judgeArchive(subject: CommandAnalysis, archive: Argument, parsed: Parse
 
 /** The files that tar extracts, or packs. */
 function judgeMembers(subject: CommandAnalysis, parsed: ParsedArguments): void {
+  if (valueOfOption(parsed, '-T', '--files-from')?.value === '-') readNamedFiles(subject);
   if (!hasOption(parsed, '-x', '--extract', '--get')) {
     const isPacking = hasOption(parsed, '-c', '--create', '-r', '--append', '-u', '--update');
     const directory = valueOfOption(parsed, '-C', '--directory');

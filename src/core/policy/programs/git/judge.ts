@@ -8,7 +8,7 @@ import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** Settings that make git run programs or read other settings. Source: git-config(1). */
 const RUNNING_SETTING =
-  /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|alias\..*|pager\..*|.*\.(?:command|textconv|process|clean|smudge|driver|cmd|program|path|helper|proxy|uploadpack|receivepack|vcs|packobjectshook)|diff\.external|gpg\..*|sequence\.editor|interactive\.difffilter|include\.path|includeif\..*|url\..*|protocol\..*|init\.templatedir|browser\..*|man\..*|web\.browser|sendemail\..*|submodule\..*|trailer\..*|remote\..*|extensions\..*|safe\..*)$/i;
+  /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|alias\..*|pager\..*|.*\.(?:command|textconv|process|clean|smudge|driver|cmd|program|path|helper|proxy|uploadpack|receivepack|vcs|packobjectshook)|diff\.external|gpg\..*|sequence\.editor|interactive\.difffilter|include\.path|includeif\..*|url\..*|protocol\..*|init\.templatedir|browser\..*|man\..*|web\.browser|instaweb\..*|imap\.tunnel|guitool\..*|sendemail\..*|submodule\..*|trailer\..*|remote\..*|extensions\..*|safe\..*)$/i;
 
 /** Options before git's subcommand: settings for this call. */
 export function judgeGit(subject: CommandAnalysis): void {
@@ -25,11 +25,17 @@ export function judgeGit(subject: CommandAnalysis): void {
     if (arg.shape === '-C') {
       directories = next?.value === undefined ? [undefined] : resolvePath(next.value, directories);
       subject.noteRepositories(directories);
+      judgeThere(subject, args.slice(index + 2), directories);
     }
     const setting = settingOf(arg.shape, next);
     if (setting !== undefined) judgeSetting(subject, setting);
     if (TAKES_NEXT.has(arg.shape)) index += 1;
   }
+}
+
+/** Judges the rest of a command in the directory that `-C` names. */
+function judgeThere(subject: CommandAnalysis, rest: readonly Argument[], directories: readonly Directory[]): void {
+  if (rest.length > 0) subject.runWords([literal('git'), ...rest], {}, { ...subject.scope, directories });
 }
 
 /** Options of git whose value is the next word. */
@@ -74,6 +80,8 @@ const READING_CONFIG = /^(?:--get.*|--list|-l|get|list|--show-origin|--name-only
 /** `git config`: settings that run programs later, or that apply to all repositories. */
 export function judgeGitConfig(subject: CommandAnalysis): void {
   const words = wordsAfter(subject, 'config');
+  if (words.some(({ shape }) => /extraheader|\.helper$|password|token/i.test(shape)))
+    subject.add('exfiltration', 'git config shows or sets credentials');
   if (words.some(({ value }) => value !== undefined && READING_CONFIG.test(value))) return;
   const names = words.filter(({ shape }) => !shape.startsWith('-') && !['set', 'unset'].includes(shape));
   const [key] = names;
@@ -172,6 +180,19 @@ export function judgeGitForeach(subject: CommandAnalysis): void {
       ...subject.scope,
       directories: [undefined],
     });
+}
+
+/** `diff` of two directories, which need not be in a repository: it reads all that is in them. */
+export function judgeGitDiff(subject: CommandAnalysis): void {
+  if (!subject.args.some(({ value }) => value === '--no-index')) return;
+  for (const place of wordsAfter(subject, 'diff')) if (!place.shape.startsWith('-')) subject.readTree(place);
+}
+
+/** `grep --no-index`: walks through directories as grep does. */
+export function judgeGitGrep(subject: CommandAnalysis): void {
+  if (!subject.args.some(({ value }) => value === '--no-index')) return;
+  const words = wordsAfter(subject, 'grep').filter(({ shape }) => !shape.startsWith('-'));
+  for (const place of words.length > 1 ? words.slice(1) : [literal('.')]) subject.readTree(place);
 }
 
 /** `bundle create`: the file comes before the revisions. */

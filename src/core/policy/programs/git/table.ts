@@ -4,10 +4,13 @@ import {
   judgeGitCheckout,
   judgeGitClean,
   judgeGitConfig,
+  judgeGitDiff,
   judgeGitForeach,
+  judgeGitGrep,
   judgeGitPush,
   judgeGitReset,
 } from './judge.js';
+import { literal } from '../../words/argument.js';
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
@@ -57,10 +60,15 @@ export const SPECS: ProgramTable = {
     judge: judgeGit,
     subcommands: {
       ...each(
-        'status log diff show rev-parse rev-list ls-files ls-tree cat-file blame annotate describe shortlog name-rev merge-base for-each-ref show-ref var version help count-objects fsck whatchanged range-diff check-ignore check-attr diff-tree diff-files diff-index cherry verify-commit verify-tag show-branch --version',
+        'status log show rev-parse rev-list ls-files ls-tree cat-file blame annotate describe shortlog name-rev merge-base for-each-ref show-ref var version help count-objects fsck whatchanged range-diff check-ignore check-attr diff-tree diff-files diff-index cherry verify-commit verify-tag show-branch --version',
         show,
       ),
-      grep: { ...show, options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') } },
+      diff: { ...show, judge: judgeGitDiff },
+      grep: {
+        ...show,
+        judge: judgeGitGrep,
+        options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') },
+      },
       init: {
         ...change,
         options: { '--template': { class: 'obfuscated', reason: 'installs hooks from a template', value: 'text' } },
@@ -86,7 +94,8 @@ export const SPECS: ProgramTable = {
           ...text,
         }),
       },
-      ...each('add mv notes update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
+      add: { ...change, operands: 'read' },
+      ...each('mv notes update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
       bundle: { ...show, subcommands: { create: { class: 'write', ...text, judge: judgeGitBundle } } },
       branch: {
         ...change,
@@ -158,6 +167,9 @@ export const SPECS: ProgramTable = {
       'update-ref': { ...change, options: { ...each('-d --stdin', { class: 'destructive' }), ...valued('-m') } },
       apply: {
         ...change,
+        judge: (subject) => {
+          subject.write(literal('x'));
+        },
         options: {
           '--unsafe-paths': { class: 'destructive', reason: 'writes to any path that the patch names' },
           '--directory': { value: 'write' },

@@ -2,6 +2,7 @@ import { type Argument, literal } from '../../words/argument.js';
 import { POLICY_LIMITS } from '../../model/limits.js';
 import { type ParsedArguments, parseArguments, hasOption, tailOf } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
+import { judgeFetchedScript } from '../../subject/run-file.js';
 import { isInputName } from '../../subject/standard-input.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
@@ -52,6 +53,11 @@ function readCall({ options, operands }: ParsedArguments): AwkCall {
 /** A program in a file, or on standard input. */
 function judgeScriptFile(subject: CommandAnalysis, script: Argument | undefined): void {
   subject.add('execute', `awk runs a script: ${script?.text ?? ''}`);
+  if (script?.isProcess === true) subject.add('obfuscated', 'awk runs the output of another command');
+  if (script) {
+    subject.read(script);
+    judgeFetchedScript(subject, script);
+  }
   const { stdin } = subject.command;
   if (isInputName(script?.value) && stdin && stdin.kind !== 'file')
     subject.add('obfuscated', 'awk runs code from its input, which cannot be judged');

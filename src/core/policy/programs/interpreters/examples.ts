@@ -17,6 +17,9 @@ export const EXAMPLES: ProgramExamples = {
     'Rscript -e x',
     "gnuplot -e 'plot x'",
     'deno run x',
+    'pdflatex x',
+    'gs x',
+    'convert a b',
   ],
   interactive: [
     'gdb ./x',

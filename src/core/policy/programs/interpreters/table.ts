@@ -14,7 +14,7 @@ import { hasOption, type ParsedArguments, parseArguments, valueOfOption } from '
 import { judgeTextEditing } from './perl.js';
 import { DESCRIPTOR, isInputName } from '../../subject/standard-input.js';
 import { judgeFetchedScript, judgeScriptAddress } from '../../subject/run-file.js';
-import { isWholeText, judgeSource } from '../../subject/inline-source.js';
+import { isWholeText, judgeSource, judgeVisibleEffects } from '../../subject/inline-source.js';
 
 /** Judges an interpreter by its script, or by its standard input: code read from there is unknown. */
 const judgeInput =
@@ -23,7 +23,10 @@ const judgeInput =
     const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
     const script = scriptOf(subject, parsed);
     if (script && OWN_PROGRAM.test(script.value ?? '')) subject.runWords([literal('shell-adapter'), ...parsed.rest]);
-    if (script) subject.noteScript(script);
+    if (script) {
+      subject.noteScript(script);
+      subject.read(script);
+    }
     const module = valueOfOption(parsed, '-m');
     if (module) judgeModule(subject, module);
     if (isPhpServer(subject, parsed, script)) judgeServer(subject);
@@ -67,8 +70,10 @@ function judgeStdin(subject: CommandAnalysis, script: Argument | undefined, hasC
   const label = subject.program ?? 'it';
   if (!stdin || hasCode || (script && !isInputName(script.value))) {
     if (script) judgeFetchedScript(subject, script);
-  } else if (isWholeText(stdin)) subject.add('execute', `${label} runs the code on its input`);
-  else if (stdin.kind !== 'file')
+  } else if (isWholeText(stdin)) {
+    subject.add('execute', `${label} runs the code on its input`);
+    judgeVisibleEffects(subject, stdin.text);
+  } else if (stdin.kind !== 'file')
     subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
   else if (stdin.file.value === undefined) subject.addUnknown(stdin.file, `the script that ${label} runs`);
 }
@@ -181,7 +186,7 @@ export const SPECS: ProgramTable = {
     interpreter({ source: '-e -eval --eval -c --batch-string' }),
   ),
   ...each(
-    'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave',
+    'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave jrunscript bb',
     interpreter({ source: '-e -E --eval -eval -g -c' }),
   ),
   ...each('awk gawk mawk nawk original-awk', { class: 'read', operands: 'text', judge: judgeAwk }),
@@ -197,7 +202,33 @@ export const SPECS: ProgramTable = {
         value: 'code',
         harmless: READ_ONLY_COMMANDS,
       }),
-      ...valued('-p --pid'),
+      ...each('-p --pid', { class: 'exfiltration', reason: 'reads the memory of a process', value: 'text' }),
+    },
+  }),
+  ...each('pdflatex xelatex lualatex latex tex pdftex latexmk', {
+    class: 'execute',
+    options: {
+      ...each('-shell-escape --shell-escape -enable-write18', {
+        class: 'obfuscated',
+        reason: 'lets a document run commands',
+      }),
+      ...valued('-interaction -output-directory -jobname'),
+    },
+  }),
+  gs: {
+    class: 'execute',
+    options: each('-dNOSAFER -dDELAYSAFER', { class: 'obfuscated', reason: 'lets a document run commands' }),
+  },
+  ...each('convert magick mogrify identify', {
+    class: 'execute',
+    operands: 'last-written',
+    judge: (subject) => {
+      if (
+        subject.args.some(({ shape }) =>
+          /^(?:msl|ephemeral|mvg|text|label|url|https?|show|win|x|plt|video):/i.test(shape),
+        )
+      )
+        subject.add('obfuscated', `${subject.program ?? 'it'} uses a coder that may read, delete or run files`);
     },
   }),
 };

@@ -57,7 +57,11 @@ export const WRAPPERS: WrapperTable = {
   prlimit: { options: valued('-p --pid') },
   ...each('strace ltrace', {
     class: 'execute',
-    options: { ...valued('-e -s -p -u -E -P -a -S -I -b'), ...each('-o --output', { value: 'write' }) },
+    options: {
+      ...valued('-e -s -u -E -P -a -S -I -b'),
+      ...each('-p --attach', { class: 'exfiltration', reason: 'reads what a process does', value: 'text' }),
+      ...each('-o --output', { value: 'write' }),
+    },
   }),
   perf: { class: 'execute', skips: 1 },
   flock: {

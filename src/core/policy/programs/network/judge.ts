@@ -17,7 +17,7 @@ export function judgeControlSocket(subject: CommandAnalysis, socket: Argument): 
 
 /** Addresses at which the machines of clouds hand out credentials. */
 const CLOUD_CREDENTIALS =
-  /^(?:\w+:\/\/)?(?:169\.254\.169\.254|169\.254\.170\.2|169\.254\.170\.23|100\.100\.100\.200|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?)(?:[:/]|$)/i;
+  /^(?:\w+:\/\/)?(?:169\.254\.169\.254|169\.254\.170\.2|169\.254\.170\.23|100\.100\.100\.200|\[fd00:ec2::254\]|2852039166|0x[aA]9[fF][eE][aA]9[fF][eE]|0x[aA]9\.0x[fF][eE]\.0x[aA]9\.0x[fF][eE]|0251\.0376\.0251\.0376|\[::ffff:(?:169\.254\.169\.254|a9fe:a9fe)\]|metadata(?:\.google\.internal)?)(?:[:/]|$)/i;
 
 /** Addresses of this machine, whatever follows the host. */
 const LOCAL_ADDRESS = /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:\/|$)/;
@@ -161,6 +161,7 @@ export function judgeCloud(subject: CommandAnalysis): void {
   if (verb !== undefined) subject.add('destructive', `${label} ${verb} deletes remote data`);
   const store = remoteTarget(words);
   if (store !== undefined) subject.add('exfiltration', `${label} sends files to another machine: ${store}`);
+  else if (words.some((word) => COPYING.test(word))) judgeLocalCopy(subject);
   const change = words.find((word) => CHANGING.test(word));
   if (change !== undefined) subject.add('persistence', `${label} ${change} changes remote data`);
   if (readsCredentials(label, words)) subject.add('exfiltration', `${label} reads credentials`);
@@ -169,15 +170,34 @@ export function judgeCloud(subject: CommandAnalysis): void {
   if (label === 'heroku' && words.includes('run')) subject.add('obfuscated', 'heroku runs commands on another machine');
 }
 
+/** The last operand of a copy from a remote store is a file of this machine; a dash is standard output. */
+function judgeLocalCopy(subject: CommandAnalysis): void {
+  const operands = subject.args.filter(({ shape }) => !shape.startsWith('-'));
+  const target = operands.at(-1);
+  if (target && operands.length > 2) subject.write(target);
+}
+
 /** The remote store to which files are copied. */
 function remoteTarget(words: readonly string[]): string | undefined {
   const last = words.at(-1) ?? '';
   return words.some((word) => COPYING.test(word)) && REMOTE_STORE.test(last) ? last : undefined;
 }
 
+/** Commands that print credentials, by client: all words of one of them have to occur. */
+const PRINTING: Readonly<Record<string, readonly RegExp[]>> = {
+  aws: [/ configure (?:.* )?(?:get|export-credentials) /],
+  gcloud: [/ secrets (?:.* )?access /],
+  az: [/ keyvault (?:.* )?(?:show|download|backup) /],
+  vault: [/ (?:get|read|login|token) /],
+  ...Object.fromEntries(
+    ['heroku', 'vercel', 'fly', 'flyctl', 'netlify'].map((name) => [
+      name,
+      [/^ (?:config|env pull|env ls|auth token|auth:token|env:(?:list|get|clone))/],
+    ]),
+  ),
+};
+
 function readsCredentials(label: string, words: readonly string[]): boolean {
-  if (label === 'aws' && words.includes('configure') && words.some((word) => /^(?:get|export-credentials)$/.test(word)))
-    return true;
-  const isVault = label === 'vault' && words.some((word) => /^(?:get|read|login|token)$/.test(word));
-  return isVault || words.some((word) => REVEALING.test(word));
+  const text = ` ${words.join(' ')} `;
+  return PRINTING[label]?.some((pattern) => pattern.test(text)) === true || words.some((word) => REVEALING.test(word));
 }

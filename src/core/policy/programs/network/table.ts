@@ -28,11 +28,20 @@ export const SPECS: ProgramTable = {
     operands: 'text',
     options: { ...each('-d -o --dir --out', { value: 'write' }), '--on-download-complete': { value: 'code' } },
   },
-  ...each('ping ping6 dig nslookup host whois traceroute tracepath mtr arp arping nmap ipcalc', {
+  ...each('ping ping6 dig nslookup host whois traceroute tracepath mtr arp arping ipcalc', {
     class: 'network',
     operands: 'text',
     judge: judgeSender,
   }),
+  nmap: {
+    class: 'network',
+    operands: 'text',
+    judge: judgeSender,
+    options: {
+      ...each('--script --datadir', { class: 'obfuscated', reason: 'may run code', value: 'text' }),
+      '--interactive': { class: 'obfuscated', reason: 'may run code' },
+    },
+  },
   socat: { class: 'network', operands: 'text', judge: judgeSocat },
   ...each('nc ncat netcat telnet', {
     class: 'network',
@@ -105,6 +114,8 @@ export const SPECS: ProgramTable = {
     judge: (subject) => {
       subject.args.forEach(({ shape }, index, args) => {
         const next = args[index + 1];
+        if (/^-(?:WWW|HTTP)$/.test(shape)) subject.add('exfiltration', 'openssl serves files to other machines');
+        if (next && /^-(?:in|key|inkey|cert)$/.test(shape)) subject.read(next);
         if (/^-(?:engine|provider|provider-path)$/.test(shape))
           subject.add('obfuscated', `openssl ${shape} loads code`);
         if (!next || !/^-(?:out|keyout|writerand)$/.test(shape)) return;
@@ -135,6 +146,13 @@ export const SPECS: ProgramTable = {
     operands: 'text',
     subcommands: each('receive --help --version', { class: 'network', operands: 'text' }),
   }),
+  ...each('wireshark tshark', {
+    class: 'privilege',
+    reason: 'records the network',
+    operands: 'text',
+    options: { '-X': { class: 'obfuscated', reason: 'loads code', value: 'text' }, '-w': { value: 'write' } },
+  }),
+  ...each('httpd', { class: 'exfiltration', reason: 'serves files to other machines', operands: 'text' }),
   ...each('serve http-server live-server ttyd gotty wetty', {
     class: 'exfiltration',
     reason: 'lets other machines reach this one',

@@ -13,13 +13,14 @@ const ssh: WrapperSpec = {
   isJoined: true,
   isElsewhere: true,
   options: {
-    ...valued('-b -B -c -D -e -i -I -J -l -L -m -O -p -Q -R -S -w -W'),
+    ...valued('-b -B -c -D -e -i -J -l -L -m -O -p -Q -R -S -w -W'),
     ...each('-o -F', {
       class: 'obfuscated',
       reason: 'may make ssh run programs on this machine',
       value: 'text',
       harmless: SSH_SETTING,
     }),
+    ...each('-I', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
     ...each('-E', { value: 'write' }),
     ...each('-R', { class: 'exfiltration', reason: 'forwards a port of another machine to this one', value: 'text' }),
   },

@@ -3,6 +3,8 @@ import type { ProgramExamples } from '../../family/program-family.js';
 /** Commands of this family, by class. */
 export const EXAMPLES: ProgramExamples = {
   read: [
+    'ps aux',
+    'getent passwd',
     'cat x',
     'pwd',
     'man ls',

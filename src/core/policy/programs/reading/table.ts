@@ -14,6 +14,13 @@ function judgeMan(subject: CommandAnalysis): void {
   }
 }
 
+/** `yq -i` changes its files, which follow the expression. */
+function judgeYq(subject: CommandAnalysis): void {
+  if (!subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*i|--inplace)$/.test(shape))) return;
+  subject.add('write', 'yq changes files');
+  for (const file of subject.args) if (!file.shape.startsWith('-') && /[./]\w/.test(file.shape)) subject.write(file);
+}
+
 /** `--files0-from=-`: the files are named by the input. */
 function judgeListedFiles(subject: CommandAnalysis): void {
   if (subject.args.some(({ shape }) => /^--files0-from(?:=|$)/.test(shape))) readNamedFiles(subject);
@@ -22,9 +29,25 @@ function judgeListedFiles(subject: CommandAnalysis): void {
 /** Programs that only read, and the options that give some of them further effects. */
 export const SPECS: ProgramTable = {
   ...each(
-    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr cut bc fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep ps pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum getent lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
+    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr cut bc fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
     { class: 'read' },
   ),
+  ps: {
+    class: 'read',
+    operands: 'text',
+    judge: (subject) => {
+      if (subject.args.some(({ shape }) => /^[a-zA-Z]*e[a-zA-Z]*$/.test(shape)))
+        subject.add('exfiltration', 'ps shows the variables of processes');
+    },
+  },
+  getent: {
+    class: 'read',
+    operands: 'text',
+    judge: (subject) => {
+      if (subject.args.some(({ value }) => value === 'shadow' || value === 'gshadow'))
+        subject.add('exfiltration', 'getent reads credentials');
+    },
+  },
   ...each('grep egrep fgrep zgrep', { class: 'read', judge: judgeSearch(GREP) }),
   ...each('diff colordiff', {
     class: 'read',
@@ -68,7 +91,8 @@ export const SPECS: ProgramTable = {
   }),
   dc: {
     class: 'read',
-    operands: 'text',
+    operands: 'read',
+    options: valued('-e --expression'),
     judge: (subject) => {
       const { stdin } = subject.command;
       const texts = subject.args.map(({ shape }) => shape);
@@ -105,7 +129,7 @@ export const SPECS: ProgramTable = {
   uniq: { class: 'read', operands: 'last-written', options: valued('-f -s -w') },
   xxd: { class: 'read', operands: 'last-written', options: valued('-l -s -c -g -o') },
   ...each('base64 base32 basenc', { class: 'read', options: valued('-w --wrap') }),
-  yq: { class: 'read', options: each('-i --inplace', { class: 'write' }) },
+  yq: { class: 'read', options: valued('-I --indent -o -p'), judge: judgeYq },
   ...each('sdiff', {
     class: 'read',
     options: { ...each('-o --output', { value: 'write' }), '--diff-program': { value: 'code' } },
@@ -123,7 +147,11 @@ export const SPECS: ProgramTable = {
   date: {
     class: 'read',
     operands: 'text',
-    options: { ...each('-s --set', { class: 'privilege', value: 'text' }), ...valued('-d -r --date --reference') },
+    options: {
+      ...each('-s --set', { class: 'privilege', value: 'text' }),
+      ...valued('-d -r --date --reference'),
+      ...each('-f --file', { value: 'read' }),
+    },
     judge: (subject) => {
       if (subject.args.some(({ shape }) => /^\d{8,12}(?:\.\d\d)?$/.test(shape)))
         subject.add('privilege', 'date sets the system clock');

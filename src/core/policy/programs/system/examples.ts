@@ -73,7 +73,7 @@ export const EXAMPLES: ProgramExamples = {
     'zpool status -v tank',
     'timedatectl',
   ],
-  execute: ['kill 7', 'keytool -list', 'open x', 'qemu-system-x86_64 x'],
+  execute: ['kill 7', 'age -e x', 'logger x', 'logrotate c', 'keytool -list', 'open x', 'qemu-system-x86_64 x'],
   destructive: [
     'gio trash x',
     'pkill node',
@@ -108,6 +108,6 @@ export const EXAMPLES: ProgramExamples = {
     'systemd-run ls',
   ],
   persistence: ['visudo', 'useradd x', 'systemctl enable x', 'chkconfig x on'],
-  exfiltration: ['pass show x', 'op read op://x/y', 'sops -d x', 'ansible-vault view x'],
+  exfiltration: ['pass show x', 'credstash get x', 'gcore 1', 'op read op://x/y', 'sops -d x', 'ansible-vault view x'],
   obfuscated: ['tmux', 'screen', 'pssh -i x'],
 };

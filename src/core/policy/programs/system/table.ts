@@ -1,4 +1,5 @@
 import { each, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
+import { CREDENTIAL_SPECS } from './credentials.js';
 import { judgeKill } from './kill.js';
 import { judgeShutdown } from './shutdown.js';
 
@@ -144,7 +145,15 @@ export const SPECS: ProgramTable = {
       class: 'privilege',
       reason: 'installs, changes or removes system packages',
       ...text,
-      options: valued('-o -c -t'),
+      options: {
+        ...each('-o --option', {
+          class: 'obfuscated',
+          reason: 'changes settings that may run programs',
+          value: 'text',
+          harmless: /^(?!.*(?:Invoke|Options::|Post|Dir|Proxy|Methods|::Bin|Pager)).*$/i,
+        }),
+        ...valued('-c -t'),
+      },
       subcommands: {
         ...each(
           'list search show info policy depends rdepends changelog download source madison stats showpkg why leaves deps outdated',
@@ -173,43 +182,7 @@ export const SPECS: ProgramTable = {
       ...text,
     }),
   },
-  ...each('security keyring secret-tool pass', {
-    class: 'execute',
-    ...text,
-    subcommands: each('find-generic-password find-internet-password dump-keychain export get lookup show', {
-      class: 'exfiltration',
-      reason: 'reads credentials',
-      ...text,
-    }),
-  }),
-  ...each('op bw lpass gopass doppler infisical chamber', {
-    class: 'network',
-    ...text,
-    options: valued('--account --vault --session --project --config --env'),
-    subcommands: {
-      ...each('whoami status version --version help --help', show),
-      ...each('read get item inject run list export show ls secrets exec document', {
-        class: 'exfiltration',
-        reason: 'reads credentials',
-        ...text,
-      }),
-    },
-  }),
-  sops: {
-    class: 'execute',
-    ...text,
-    options: each('-d --decrypt', { class: 'exfiltration', reason: 'reads credentials' }),
-    subcommands: each('decrypt exec-env exec-file edit', {
-      class: 'exfiltration',
-      reason: 'reads credentials',
-      ...text,
-    }),
-  },
-  'ansible-vault': {
-    class: 'execute',
-    ...text,
-    subcommands: each('view decrypt edit', { class: 'exfiltration', reason: 'reads credentials', ...text }),
-  },
+  ...CREDENTIAL_SPECS,
   keytool: { class: 'execute', ...text },
   // The daemon's own user has all its rights, including the right to confirm a command.
   'shell-adapter': {
