@@ -46,6 +46,8 @@ const MAX_PATTERN_LENGTH = 256;
  */
 export function mayMatch(pattern: string, name: string): boolean {
   if (pattern.length > MAX_PATTERN_LENGTH) return true;
+  // On the hot path: most names in the tables are plain.
+  if (!/[*?[(]/.test(pattern)) return pattern === name;
   const tokens = simplifyPattern(pattern);
   let token = 0;
   let position = 0;
