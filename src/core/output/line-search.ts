@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 
 import { AdapterError } from '../errors.js';
 import { MAX_MATCH_CHARACTERS } from '../protocol/fields.js';
+import { requiredText } from './required-text.js';
 
 /**
  * Longest part of a line that is searched at a time, in bytes: bounds the time that a regular expression takes. A match
@@ -33,33 +34,45 @@ export interface LineMatch {
   readonly text: string;
 }
 
-/** Returns the index of the first match in a line; -1 for none. */
-type Find = (line: string) => number;
+/** A compiled pattern. */
+interface LineFinder {
+  /** Returns the index of the first match in a line; -1 for none. */
+  readonly find: (line: string) => number;
+  /** What each line with a match contains; undefined when that is not known. */
+  readonly required?: string | undefined;
+}
 
 /**
  * Compiles a pattern.
  * @throws AdapterError INVALID_REQUEST when it is not a regular expression of RE2
  */
-export function compileLinePattern({ pattern, regex, ignore_case: ignoresCase }: LinePattern): Find {
-  if (regex !== true && ignoresCase !== true) return (line) => line.indexOf(pattern);
+export function compileLinePattern({ pattern, regex, ignore_case: ignoresCase }: LinePattern): LineFinder {
+  if (regex !== true && ignoresCase !== true) {
+    return { find: (line) => line.indexOf(pattern), required: isAscii(pattern) ? pattern : undefined };
+  }
   try {
     const flags = ignoresCase === true ? RE2JS.CASE_INSENSITIVE : 0;
     const expression = RE2JS.compile(regex === true ? pattern : RE2JS.quote(pattern), flags);
-    return (line) => {
+    const find = (line: string) => {
       const matcher = expression.matcher(line);
       return matcher.find() ? matcher.start() : -1;
     };
+    return { find, required: ignoresCase === true ? undefined : requiredText(pattern) };
   } catch (error) {
     const message = `\`pattern\` is no regular expression of RE2: ${(error as Error).message}`;
     throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'pattern' }, cause: error });
   }
 }
 
+/** Other texts may match where bytes are not UTF-8. */
+const isAscii = (text: string): boolean => /^[\0-\x7f]+$/.test(text);
+
 /** Searches an output that is passed in pieces, line by line. Each line is searched once and returned at most once. */
 export class LineSearch {
   /** Lines with a match, at most `limit`. */
   readonly matches: LineMatch[] = [];
-  readonly #find: Find;
+  readonly #finder: LineFinder;
+  readonly #required: Buffer | undefined;
   readonly #limit: number;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** Bytes after the last line that was searched. */
@@ -68,10 +81,12 @@ export class LineSearch {
   #lines = 0;
   /** A match in the current line was returned already. */
   #isLineFound = false;
+  #passed = new PassedText(this.#rest, undefined);
 
   /** @param offset where the output begins, in bytes */
-  constructor(find: Find, limit: number, offset: number) {
-    this.#find = find;
+  constructor(finder: LineFinder, limit: number, offset: number) {
+    this.#finder = finder;
+    this.#required = finder.required === undefined ? undefined : Buffer.from(finder.required);
     this.#limit = limit;
     this.#offset = offset;
   }
@@ -98,6 +113,7 @@ export class LineSearch {
    */
   take(piece: Uint8Array, mustPause: () => boolean): boolean {
     const bytes = this.#rest.length === 0 ? piece : concat(this.#rest, piece);
+    this.#passed = new PassedText(bytes, this.#required);
     let from = 0;
     let isPaused = false;
     while (!this.isFull && !isPaused) {
@@ -120,7 +136,7 @@ export class LineSearch {
   #takePart(bytes: Uint8Array, from: number, length: number): number {
     const isWhole = length <= MAX_LINE_PART_BYTES;
     const end = isWhole ? from + length : borderBefore(bytes, from + MAX_LINE_PART_BYTES);
-    this.#search(bytes.subarray(from, end));
+    if (this.#passed.isWithin(from, end)) this.#search(bytes.subarray(from, end));
     const taken = end - from + (isWhole ? 1 : 0);
     this.#offset += taken;
     if (isWhole) {
@@ -133,10 +149,33 @@ export class LineSearch {
   #search(part: Uint8Array): void {
     if (this.#isLineFound) return;
     const line = this.#decoder.decode(part).replace(/\r$/, '');
-    const index = this.#find(line);
+    const index = this.#finder.find(line);
     if (index === -1) return;
     this.#isLineFound = true;
     this.matches.push({ offset: this.#offset, line: this.#lines + 1, text: excerpt(line, index) });
+  }
+}
+
+/** Tells which parts of some bytes contain a text, asked from the first part to the last. */
+class PassedText {
+  readonly #bytes: Buffer;
+  readonly #text: Buffer | undefined;
+  /** Where the text begins next. */
+  #next = -1;
+
+  /** @param text undefined when each part has it */
+  constructor(bytes: Uint8Array, text: Buffer | undefined) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#text = text;
+  }
+
+  isWithin(from: number, end: number): boolean {
+    if (this.#text === undefined) return true;
+    if (this.#next < from) {
+      const found = this.#bytes.indexOf(this.#text, from);
+      this.#next = found === -1 ? Infinity : found;
+    }
+    return this.#next + this.#text.length <= end;
   }
 }
 
