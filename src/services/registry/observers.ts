@@ -7,7 +7,7 @@ import type { EventSink } from './caller.js';
 import { joined, OutputBatch } from './output-batch.js';
 import { EVENT_OVERHEAD_BYTES, MAX_EVENT_SIZE, type OutputEvent } from './output-event.js';
 
-/** Interval between two deliveries, in milliseconds: that of a screen's frames. */
+/** Least time between two deliveries, in milliseconds: that of a screen's frames. The first output after a pause does not wait. */
 const TICK_MS = 16;
 /** Nothing is delivered to an observer while its connection has more unsent bytes than this. */
 const MAX_PENDING_BYTES = 256 * 1024;
@@ -40,6 +40,7 @@ export class Observers implements Disposable {
   readonly #batch = new OutputBatch();
   readonly #observers = new Map<string, Observer>();
   #timer: NodeJS.Timeout | undefined;
+  #deliveredAt = -Infinity;
 
   constructor(sessionId: string | null) {
     this.#sessionId = sessionId;
@@ -99,7 +100,8 @@ export class Observers implements Disposable {
   }
 
   #deliverSoon(): void {
-    if (this.#observers.size > 0) this.#timer ??= setTimeout(this.#tick, TICK_MS);
+    if (this.#observers.size === 0) return;
+    this.#timer ??= setTimeout(this.#tick, Math.max(0, this.#deliveredAt + TICK_MS - performance.now()));
   }
 
   /** Makes numbered events of the batch. */
@@ -113,6 +115,7 @@ export class Observers implements Disposable {
 
   readonly #tick = (): void => {
     this.#timer = undefined;
+    this.#deliveredAt = performance.now();
     this.#number();
     for (const observer of this.#observers.values()) if (this.#mayDeliver(observer)) this.#deliver(observer);
     if ([...this.#observers.values()].some(({ nextSeq }) => nextSeq < this.#ring.nextSeq)) this.#deliverSoon();
