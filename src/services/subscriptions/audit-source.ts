@@ -13,25 +13,31 @@ export class AuditSource implements Source {
   feed({ sink }: Subscriber): Feed {
     let last: number | undefined;
     let isReading = false;
+    let hasFailed = false;
     const sendNew = async () => {
       const after = last;
       const limit = Math.min(MAX_TICK_RECORDS, this.#log.lastSeq - (after ?? 0));
       const { records: read } = limit > 0 ? await this.#log.read({ limit }) : { records: [] };
       const records = read.filter(({ seq }) => seq > (after ?? 0)).reverse();
       last = records.at(-1)?.seq ?? after ?? 0;
+      hasFailed = false;
       if (records.length === 0 && after !== undefined) return;
       const skipped = after === undefined ? 0 : last - after - records.length;
       sink.send('audit_records', { records, skipped });
     };
-    return () => {
+    return async () => {
       if (isReading || this.#log.lastSeq === last) return;
       isReading = true;
-      sendNew()
-        // The file cannot be read now: the next tick tries again.
-        .catch(() => undefined)
-        .finally(() => {
-          isReading = false;
-        });
+      try {
+        await sendNew();
+      } catch (error) {
+        // Each tick tries again; the log has the first failure.
+        const isKnown = hasFailed;
+        hasFailed = true;
+        if (!isKnown) throw error;
+      } finally {
+        isReading = false;
+      }
     };
   }
 }

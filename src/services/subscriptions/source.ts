@@ -9,7 +9,7 @@ export interface Subscriber {
 }
 
 /** Sends one subscriber what has changed in a topic since the last call; the first call sends everything. */
-export type Feed = () => void;
+export type Feed = () => void | Promise<void>;
 
 /** The changes of one topic. Costs nothing before `open` and after `close`. */
 export interface Source {

@@ -93,6 +93,15 @@ export class Subscriptions implements Disposable {
     this.#subscriptions.set(subscriber.sink.id, subscription);
   }
 
+  async #send(topic: OwnTopic, feed: Feed, now: number): Promise<void> {
+    try {
+      this.#look(topic, now);
+      await feed();
+    } catch (error) {
+      this.#options.log.error('changes could not be sent', { topic, error: String(error) });
+    }
+  }
+
   #tick(subscription: Subscription): void {
     const { subscriber, feeds, intervalMs } = subscription;
     const now = performance.now();
@@ -103,14 +112,7 @@ export class Subscriptions implements Disposable {
       pauseAfter(now, intervalMs),
     ).unref();
     if (subscriber.sink.pendingBytes() > MAX_PENDING_BYTES) return;
-    for (const [topic, feed] of feeds) {
-      try {
-        this.#look(topic, now);
-        feed();
-      } catch (error) {
-        this.#options.log.error('changes could not be sent', { topic, error: String(error) });
-      }
-    }
+    for (const [topic, feed] of feeds) void this.#send(topic, feed, now);
   }
 
   #look(topic: OwnTopic, now: number): void {
