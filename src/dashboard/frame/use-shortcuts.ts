@@ -6,6 +6,7 @@ import { hrefOf } from '../router/route.js';
 import type { Router } from '../router/router.js';
 import { useDashboard } from '../state/context.js';
 import { type Shortcut, Shortcuts } from './shortcuts.js';
+import { takesText } from '../components/takes-text.js';
 
 /** Rows that `j` and `k` visit: the links that open them. */
 const ROWS = 'main [data-row]';
@@ -22,7 +23,7 @@ export function useShortcuts(): Signal<boolean> {
       const isModified = event.ctrlKey || event.altKey || event.metaKey;
       const shortcut = event.defaultPrevented
         ? undefined
-        : shortcuts.press({ key, isModified, isTyping: isTyping(event.target), at });
+        : shortcuts.press({ key, isModified, isTyping: takesText(event.target), at });
       if (!shortcut || document.querySelector('dialog[open]')) return;
       if (shortcut.kind === 'help') isHelpOpen.value = true;
       else act(shortcut, router);
@@ -32,10 +33,6 @@ export function useShortcuts(): Signal<boolean> {
     return () => document.removeEventListener('keydown', onKey);
   }, []);
   return isHelpOpen;
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
 }
 
 function act(shortcut: Shortcut, router: Router): void {

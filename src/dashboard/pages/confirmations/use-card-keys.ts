@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
+import { takesText } from '../../components/takes-text.js';
 import type { CardStore } from './card-store.js';
 import type { Intent } from './decision-form.js';
 
@@ -27,8 +28,12 @@ export function useCardKeys(store: CardStore): Signal<Intent | undefined> {
 /** Whether a key press is meant for nothing else: a field, a dialog, or a chord such as `g a`. */
 function isFree(event: KeyboardEvent): boolean {
   const isModified = event.ctrlKey || event.altKey || event.metaKey;
-  const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select') !== null;
-  return !isModified && !isTyping && !event.defaultPrevented && document.querySelector('dialog[open]') === null;
+  return (
+    !isModified &&
+    !takesText(event.target) &&
+    !event.defaultPrevented &&
+    document.querySelector('dialog[open]') === null
+  );
 }
 
 function cardFor(store: CardStore): string | undefined {
