@@ -84,6 +84,34 @@ it('says of a confirmation that no longer matches what has changed, and keeps wh
   await running;
 });
 
+/** Keeps what notifications would show: headless Chromium shows none. */
+const KEEP_NOTIFICATIONS = `{
+  globalThis.shown = [];
+  globalThis.Notification = class extends EventTarget {
+    static permission = 'granted';
+    static requestPermission = async () => 'granted';
+    constructor(title, options) { super(); shown.push({ title, ...options }); }
+  };
+  Object.defineProperty(document, 'hidden', { get: () => true });
+}`;
+
+it('notifies of class and requester, never of the command', async ({ openDashboard, daemon }) => {
+  await using agent = await come(daemon, 'notified');
+  const { page } = await openDashboard({ role: 'operator', route });
+  await page.evaluate(KEEP_NOTIFICATIONS);
+  await page.getByRole('button', { name: 'Notify me' }).click();
+  const running = agent.run('rm -f very-private').catch(() => undefined);
+  await expect.poll(() => page.evaluate('shown')).toHaveLength(1);
+  const [shown] = await page.evaluate<readonly object[]>('shown');
+  expect(shown).toMatchObject({
+    title: 'Confirmation: destructive command',
+    body: expect.stringMatching(/^Requested by .*notified/) as string,
+  });
+  expect(JSON.stringify(shown)).not.toContain('very-private');
+  await agent[Symbol.asyncDispose]();
+  await running;
+});
+
 it('has nothing to press for a viewer, and a local page cannot decide', async ({ openDashboard, daemon }) => {
   await using agent = await come(daemon, 'kept');
   const running = agent.run('rm -f kept').catch(() => undefined);

@@ -8,7 +8,11 @@ import { eventually } from '../support/measure.js';
 import { findViolations } from './harness/axe.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
-const it = dashboardTest();
+const SESSIONS = 300;
+
+const it = dashboardTest({
+  settings: { adapter: { max_sessions: SESSIONS + 10 }, auth: { max_sessions_per_token: SESSIONS + 10 } },
+});
 
 /** How soon a change shows: one tick, and room for a busy machine. */
 const SOON_MS = 10_000;
@@ -99,4 +103,19 @@ it('can be used by all, on wide and narrow screens, dark and light', async ({ op
     }
   }
   await client.request('close_session', { session_id: id });
+});
+
+it('shows 300 sessions in few rows of the page, and finds each', async ({ openDashboard, client }) => {
+  const { page } = await openDashboard({ role: 'viewer' });
+  const ids: string[] = [];
+  for (let number = 1; number <= SESSIONS; number++) {
+    ids.push(await client.openSession({ label: `crowd-${String(number).padStart(3, '0')}` }));
+  }
+  const panel = page.getByRole('region', { name: 'Sessions', exact: true });
+  await page.getByRole('heading', { name: `Sessions (${SESSIONS})` }).waitFor({ timeout: SOON_MS });
+  expect(await panel.getByRole('row').count()).toBeLessThan(100);
+  await page.getByRole('searchbox').fill('crowd-287');
+  await panel.getByRole('row').filter({ hasText: 'crowd-287' }).waitFor({ timeout: SOON_MS });
+  await Promise.all(ids.map((id) => client.request('close_session', { session_id: id })));
+  await page.getByText('No sessions', { exact: true }).waitFor({ timeout: SOON_MS });
 });

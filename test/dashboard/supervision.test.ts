@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
 import { hrefOf } from '../../src/dashboard/router/route.js';
+import { WireClient } from '../support/wire.js';
 import { findViolations } from './harness/axe.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 import type { OpenedDashboard } from './harness/open-dashboard.js';
@@ -29,6 +30,22 @@ it('follows the audit log, and says that it is as it was written', async ({ open
   await expectUsable(opened);
 });
 
+it('filters the audit log, shows a record, and reads older ones', async ({ openDashboard, client }) => {
+  for (let number = 0; number < 120; number++) await client.run(`true ${number}`);
+  const { page } = await openDashboard({ role: 'operator', route: hrefOf('audit') });
+  const older = page.getByRole('button', { name: 'Older records' });
+  await older.and(page.locator('[aria-disabled=false]')).click();
+  await page.getByText(/^(?!100 )\d{3} records$/).waitFor();
+  await page.getByLabel('Text', { exact: true }).fill('true 37');
+  await page.getByText(/^[12] records?$/).waitFor();
+  expect(page.url()).toContain('text=true');
+  await page.getByRole('row').filter({ hasText: 'true 37' }).first().getByRole('link').click();
+  await page.getByRole('dialog').getByText('"true 37"').first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('row').filter({ hasText: 'true 119' }).first().waitFor();
+});
+
 it('judges a command as it is typed, in words', async ({ openDashboard }) => {
   const opened = await openDashboard({ route: hrefOf('policy') });
   const { page } = opened;
@@ -52,9 +69,17 @@ it('shows the secret of a new token once, and ends tokens in two steps', async (
   expect(readFileSync(daemon.auditFile, 'utf8')).not.toContain(secret);
   await page.setViewportSize({ width: 1280, height: 800 });
   const row = page.getByRole('row').filter({ hasText: 'made-here' });
+  await row.getByRole('button', { name: 'Rotate' }).click();
+  await row.getByRole('button', { name: /^Rotate:/ }).click();
+  const rotated = await page.locator('.secret code').innerText();
+  expect(rotated).not.toBe(secret);
+  await using holder = await WireClient.connect(daemon.url, ['websocket'], { token: rotated });
+  await expect(WireClient.connect(daemon.url, ['websocket'], { token: secret })).rejects.toThrow();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
   await row.getByRole('button', { name: 'Revoke' }).click();
   await row.getByRole('button', { name: /^Revoke:/ }).click();
   await row.waitFor({ state: 'detached' });
+  expect(await holder.event('access_ended')).toMatchObject({ message: expect.stringContaining('revoked') as string });
 });
 
 it('says what the machine has, and what to do about what it lacks', async ({ openDashboard }) => {
