@@ -12,6 +12,8 @@ export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'c
    * @default 'admin'
    */
   readonly role?: Role;
+  /** Name of its token, where it matters. */
+  readonly name?: string;
   /**
    * How the page signs in: with a token of its own, by a link of a local program, or not at all.
    * @default 'token'
@@ -47,13 +49,19 @@ let tokens = 0;
 export async function openDashboard(
   browser: Browser,
   daemon: TestDaemon,
-  { role = 'admin', signIn = 'token', route = '#/', ...look }: OpenOptions,
+  {
+    role = 'admin',
+    name = `page-${process.pid}-${(tokens += 1)}`,
+    signIn = 'token',
+    route = '#/',
+    ...look
+  }: OpenOptions,
 ): Promise<Opened> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...look });
   const faults = new Faults(daemon.url);
   await faults.watch(context);
   const page = await context.newPage();
-  const token = signIn === 'token' ? daemon.createToken(role, `page-${process.pid}-${(tokens += 1)}`) : undefined;
+  const token = signIn === 'token' ? daemon.createToken(role, name) : undefined;
   const fragment = signIn === 'link' ? await linkOf(daemon, role) : token === undefined ? route : `#token=${token}`;
   await page.goto(`${daemon.url}/${fragment}`);
   if (signIn !== 'none') {
