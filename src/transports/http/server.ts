@@ -123,5 +123,7 @@ function makeServer({ tls, handshakeTimeoutMs }: HttpOptions, handler: RequestLi
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   };
   if (!tls) return createServer(limits, handler);
-  return createTlsServer({ ...limits, cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, handler);
+  // Node.js would wait two minutes for the end of a TLS handshake.
+  const secure = { ...limits, handshakeTimeout: limits.headersTimeout };
+  return createTlsServer({ ...secure, cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, handler);
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { makeCertificate } from '../../support/certificate.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
 
@@ -231,12 +232,7 @@ describe('other machines', () => {
 
   it('are served over TLS', async () => {
     await using daemon = await TestDaemon.start();
-    const [key, cert] = [join(daemon.directory, 'key.pem'), join(daemon.directory, 'cert.pem')];
-    const made = spawnSync('openssl', [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert],
-    ]);
-    expect(made.status, made.stderr.toString()).toBe(0);
+    const { key, cert } = makeCertificate(daemon.directory);
     await using secure = await TestDaemon.start({ settings: { socketio: { host: '0.0.0.0', tls: { cert, key } } } });
     expect(secure.url).toMatch(/^https:/);
     const url = secure.url.replace('0.0.0.0', '127.0.0.1');
