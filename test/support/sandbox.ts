@@ -3,6 +3,7 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFile
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+import { CREDENTIAL_PLACES } from '../../src/core/secrets/credential-places.js';
 import { type DaemonOptions, MAIN, TestDaemon } from './daemon.js';
 import { WireClient } from './wire.js';
 
@@ -23,6 +24,20 @@ export const canSandbox = why === undefined;
 /** Text that stands in every file and variable which nobody in a sandbox may see. */
 export const SECRET = 'a-secret-of-the-host';
 
+/** Content of a file of the home directory that every program may read. */
+export const NOTES = 'these are no secret';
+
+/** A file for each place of credentials in a home directory, relative to it, with `x` in place of what varies. */
+export const CREDENTIAL_FILES: readonly string[] = credentialFiles();
+
+function credentialFiles(): readonly string[] {
+  const patterns = CREDENTIAL_PLACES.flatMap(({ paths }) => paths).filter((path) => !path.startsWith('/'));
+  const files = patterns.map((path) => path.replace('~/', '').replace('/**', '/x').replaceAll('*', 'x'));
+  // Some places are directories of others.
+  const isDirectory = (file: string) => files.some((other) => other.startsWith(`${file}/`));
+  return [...new Set(files.map((file) => (isDirectory(file) ? `${file}/x` : file)))];
+}
+
 /** Makes a folder for a daemon, in the home directory, because a sandbox has a /tmp of its own. */
 export const makeDirectory = (): string => mkdtempSync(join(homedir(), '.shell-adapter-test-'));
 
@@ -35,10 +50,11 @@ export async function startSandboxed(
   owner = process.getuid?.() ?? 0,
 ): Promise<TestDaemon> {
   const home = join(directory, 'home');
-  for (const file of ['.ssh/id_test', '.aws/credentials', '.netrc']) {
+  for (const file of CREDENTIAL_FILES) {
     mkdirSync(join(home, file, '..'), { recursive: true });
     writeFileSync(join(home, file), SECRET);
   }
+  writeFileSync(join(home, 'notes'), NOTES);
   mkdirSync(join(directory, 'workspace'));
   if (owner !== process.getuid?.()) {
     for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }))

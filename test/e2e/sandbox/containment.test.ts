@@ -10,6 +10,8 @@ import { isRoot, ROOT_MARK } from '../../support/root.js';
 import {
   canBeNobody,
   canSandbox,
+  CREDENTIAL_FILES,
+  NOTES,
   PLACES,
   type Runner,
   runnerIn,
@@ -102,6 +104,15 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile,
     expect(stdout).not.toContain('sat_');
     expect(stdout).not.toContain('workspace_directory');
     expect(stdout).not.toContain('root:');
+  });
+
+  it('sees nothing of any place of credentials in the home directory, but what else is there', async () => {
+    expect(CREDENTIAL_FILES.length).toBeGreaterThan(100);
+    const { stdout } = await run('find "$OUT/home" -type f -exec cat {} + 2>/dev/null');
+    expect(stdout).toContain(NOTES);
+    expect(stdout).not.toContain(SECRET);
+    const each = CREDENTIAL_FILES.map((file) => `"$OUT/home/${file}"`).join(' ');
+    expect((await run(`cat ${each} 2>/dev/null`)).stdout).toBe('');
   });
 
   it('writes in the workspace and in a /tmp of its own', async () => {
