@@ -12,6 +12,7 @@ import type { Context } from './console/context.js';
 import { commandLineFor } from './console/command-line.js';
 import type { DaemonOptions } from './connect/daemon-address.js';
 import { dashboardSubcommand } from './access/dashboard.js';
+import { cpSubcommand } from './files/cp.js';
 import { diffSubcommand } from './checkpoints/diff.js';
 import { doctorSubcommand } from './daemon/doctor.js';
 import { execSubcommand } from './run/exec.js';
@@ -52,6 +53,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   historySubcommand,
   attachSubcommand,
   closeSubcommand,
+  cpSubcommand,
   recordSubcommand,
   recordingsSubcommand,
   replaySubcommand,

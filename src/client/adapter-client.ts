@@ -92,6 +92,11 @@ export class AdapterClient implements AsyncDisposable {
     return new ClientFiles(this.#link);
   }
 
+  /** Files as a session sees them, which need not be followed. */
+  filesOf(sessionId: string): ClientFiles {
+    return new ClientFiles(this.#link, sessionId);
+  }
+
   /** Address of the daemon. */
   get url(): string {
     return this.#connection.url;

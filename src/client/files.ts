@@ -59,8 +59,8 @@ export class ClientFiles {
   }
 
   /** Describes a file or a directory. */
-  stat(path: string): Promise<Answer<'stat_path'>> {
-    return this.#request('stat_path', { path });
+  stat(path: string, options: Options<'stat_path'> = {}): Promise<Answer<'stat_path'>> {
+    return this.#request('stat_path', { ...options, path });
   }
 
   /** Makes a directory. */

@@ -95,7 +95,10 @@ export interface FileJobs {
       readonly next: string | undefined;
     };
   };
-  describe: { readonly job: { readonly at: Target }; readonly result: DescribedPath };
+  describe: {
+    readonly job: { readonly at: Target; readonly hash: boolean };
+    readonly result: DescribedPath & { readonly sha256: string | undefined };
+  };
   makeDirectory: {
     readonly job: { readonly at: Target; readonly parents: boolean; readonly permissions: number | undefined };
     readonly result: { readonly path: string; readonly created: boolean };

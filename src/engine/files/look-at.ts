@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import type { EntryType } from '../../core/files/limits.js';
 import type { FileJobOf, FileResult, ListedEntry } from './file-job.js';
 import { type HeldPath, holdPath } from './held-path.js';
+import { hashOf, openFile } from './open-file.js';
 
 const PERMISSION_BITS = 0o7777;
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -66,11 +67,25 @@ const factsOf = (stat: Stats) => ({
 });
 
 /** Describes a path. */
-export async function describePath({ at }: FileJobOf<'describe'>): Promise<FileResult<'describe'>> {
+export async function describePath({ at, hash }: FileJobOf<'describe'>): Promise<FileResult<'describe'>> {
   await using held = await holdPath(at);
   const stat = await lstat(held.entry);
   const { uid, gid } = stat;
-  return { ...factsOf(stat), uid, gid, path: at.path, realPath: held.real, target: await linkText(at.path, held) };
+  const sha256 = hash && stat.isFile() ? await hashFile(held.entry, at.path) : undefined;
+  return {
+    ...factsOf(stat),
+    sha256,
+    uid,
+    gid,
+    path: at.path,
+    realPath: held.real,
+    target: await linkText(at.path, held),
+  };
+}
+
+async function hashFile(entry: string, path: string): Promise<string> {
+  await using file = await openFile(entry, path);
+  return await hashOf(file.handle);
 }
 
 /** What a link says; undefined for a path that is none. */

@@ -50,7 +50,7 @@ export async function readRange(handle: FileHandle, offset: number, length: numb
 }
 
 /** SHA-256 of a whole file, as hexadecimal digits. */
-async function hashOf(handle: FileHandle): Promise<string> {
+export async function hashOf(handle: FileHandle): Promise<string> {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
   for (let at = 0; ;) {

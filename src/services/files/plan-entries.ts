@@ -1,5 +1,5 @@
 import { DEFAULT_FILE_ENTRIES } from '../../core/files/limits.js';
-import type { DescribedPath, ListedEntry } from '../../engine/files/file-job.js';
+import type { FileResult, ListedEntry } from '../../engine/files/file-job.js';
 import { type FilePlanner, modeText, pathsOf, permissionsOf } from './file-plan.js';
 
 const renderEntry = ({ type, size, mode, mtimeMs, target }: Omit<ListedEntry, 'name'>) => ({
@@ -27,23 +27,25 @@ export const planList: FilePlanner<'list_directory'> = async ({ path = '.', afte
   };
 };
 
-const renderPath = ({ path, realPath, uid, gid, ...entry }: DescribedPath) => ({
+const renderPath = ({ path, realPath, uid, gid, sha256, ...entry }: FileResult<'describe'>) => ({
   path,
   real_path: realPath,
   ...renderEntry(entry),
   uid,
   gid,
+  ...(sha256 !== undefined && { sha256 }),
 });
 
 /** Plans a description. */
-export const planStat: FilePlanner<'stat_path'> = async ({ path }, { place }) => {
+export const planStat: FilePlanner<'stat_path'> = async ({ path, hash = false }, { place }) => {
   const at = await place.locate(path, true);
   const paths = pathsOf(at);
   return {
-    judgedAs: { command: 'stat', args: ['--', ...paths] },
+    // A hash tells whether the content is one that is known.
+    judgedAs: { command: hash ? 'cat' : 'stat', args: ['--', ...paths] },
     shown: { command: 'stat_path', args: paths },
     writes: 0,
-    perform: async (performer) => renderPath(await performer.perform({ kind: 'describe', at })),
+    perform: async (performer) => renderPath(await performer.perform({ kind: 'describe', at, hash })),
     nothing: { path: at.path, real_path: at.path, type: 'other', size: null, mode: '', uid: 0, gid: 0, mtime_ms: 0 },
   };
 };

@@ -133,7 +133,13 @@ export const fileRequests = {
   },
   stat_path: {
     summary: 'Describes a file or a directory.',
-    input: z.strictObject({ path: filePath, session_id: inSession }),
+    input: z.strictObject({
+      path: filePath,
+      session_id: inSession,
+      hash: optional(z.boolean()).describe(
+        'Also the SHA-256 of a file of any size, which takes a second for each GB or so',
+      ),
+    }),
     output: z.object({
       path: z.string().describe('The path, absolute'),
       real_path: z.string().describe('The same after all links'),
@@ -144,6 +150,7 @@ export const fileRequests = {
       gid: z.int().describe('Group id'),
       mtime_ms: mtime,
       target: optional(z.string()).describe('If the path itself is a link: what it says'),
+      sha256: optional(sha256).describe('With `hash`, of a file: its SHA-256'),
       ...fileOutcome,
     }),
   },
