@@ -1,4 +1,4 @@
-// Writes the pages of docs/reference that are generated from the code. Reads dist/: build first.
+// Writes the pages of docs/reference and the types of the Python client, which are generated from the code. Reads dist/: build first.
 // Usage: node scripts/generate-docs.mjs [--check]; with --check nothing is written, and the exit code is 1 when a page is stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,6 +9,7 @@ import { renderCredentials } from './docs/credentials-page.mjs';
 import { renderErrors } from './docs/errors-page.mjs';
 import { renderEvents } from './docs/events-page.mjs';
 import { renderMetrics } from './docs/metrics-page.mjs';
+import { renderPythonModels, renderPythonRequests } from './docs/python-models.mjs';
 import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
 import { renderProtocolDocument } from '../dist/core/protocol/document.js';
 
@@ -23,6 +24,8 @@ const PAGES = {
   'docs/reference/configuration.md': renderConfigurationPage,
   'docs/reference/metrics.md': renderMetrics,
   'docs/reference/credentials.md': renderCredentials,
+  'clients/python/shell_adapter/models.py': renderPythonModels,
+  'clients/python/shell_adapter/_requests.py': renderPythonRequests,
 };
 
 const isCheck = process.argv.includes('--check');

@@ -10,7 +10,7 @@ import { TypedShell } from './typed-shell.js';
 
 /** Sections whose heading begins so say that they need something that a machine may lack: they are left out there. */
 const REQUIREMENTS: readonly (readonly [heading: string, check: string])[] = [
-  ['Python', 'python3 -c "import socketio, requests"'],
+  ['Python', 'python3 -c "import socketio, requests, aiohttp"'],
   ['Sandbox', 'bwrap --ro-bind / / --unshare-pid true'],
 ];
 

@@ -1,0 +1,216 @@
+"""Tests of the client against a daemon, whose address is in SHELL_ADAPTER_TEST_URL."""
+
+import asyncio
+import hashlib
+import os
+import socket
+import threading
+import unittest
+
+from shell_adapter import AdapterError, ConfirmationRequired, Output, Result, connect, connect_async
+from shell_adapter import _streams
+
+URL = os.environ["SHELL_ADAPTER_TEST_URL"]
+TOKEN = os.environ["SHELL_ADAPTER_TEST_TOKEN"]
+
+
+def cut(client):
+    """Breaks the connection as a network does."""
+    client._connection._sio.eio.ws.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+
+
+def parts(items):
+    """The bytes of stdout, those of stderr, and the result."""
+    outputs = {"stdout": b"", "stderr": b""}
+    result = None
+    for item in items:
+        if isinstance(item, Result):
+            result = item
+        else:
+            assert item.offset == len(outputs[item.stream]), item
+            outputs[item.stream] += item.data
+    return outputs["stdout"], outputs["stderr"], result
+
+
+class SyncClient(unittest.TestCase):
+    def setUp(self):
+        self.client = connect(URL)
+        self.addCleanup(self.client.close)
+
+    def test_runs_a_command(self):
+        result = self.client.run("echo out; echo err >&2; exit 3")
+        self.assertEqual((result.stdout, result.stderr, result.exit_code), ("out\n", "err\n", 3))
+        self.assertFalse(result.ok)
+        self.assertEqual(result.fields["stdout_bytes"], 4)
+
+    def test_runs_a_program_with_fields(self):
+        result = self.client.run("printf", ["%s", "$A b"], env={"A": "1"}, cwd="/")
+        self.assertEqual(result.stdout, "$A b")
+        self.assertEqual(self.client.run("cat", stdin="typed").stdout, "typed")
+
+    def test_keeps_the_state_of_a_session(self):
+        with self.client.open_session(label="python") as session:
+            session.run("cd /usr; name=Ada")
+            self.assertEqual(session.run("echo $name in $PWD").stdout, "Ada in /usr\n")
+            labels = [one["label"] for one in self.client.requests.list_sessions()["sessions"]]
+            self.assertIn("python", labels)
+            again = self.client.attach_session(session.id)
+            self.assertEqual(again.run("echo $name").stdout, "Ada\n")
+        with self.assertRaises(AdapterError) as failed:
+            session.run("true")
+        self.assertEqual(failed.exception.code, "SESSION_NOT_FOUND")
+        session.close()
+
+    def test_streams_exact_bytes(self):
+        out, err, result = parts(self.client.stream("printf 'a\\377\\303'; sleep 0.05; printf '\\244'; echo e >&2"))
+        self.assertEqual((out, err, result.exit_code), (b"a\xff\xc3\xa4", b"e\n", 0))
+
+    def test_cuts_no_character(self):
+        items = list(self.client.stream("printf '\\303'; sleep 0.05; printf '\\244'"))
+        self.assertEqual("".join(item.text for item in items if isinstance(item, Output)), "ä")
+
+    def test_reads_what_a_slow_reader_has_missed(self):
+        most, _streams.MOST_WAITING = _streams.MOST_WAITING, 10_000
+        self.addCleanup(setattr, _streams, "MOST_WAITING", most)
+        out, _, result = parts(self.client.stream("seq 200000"))
+        self.assertEqual(hashlib.sha256(out).hexdigest(), hashlib.sha256(sequence(200_000)).hexdigest())
+        self.assertTrue(result.ok)
+
+    def test_ends_a_command_whose_stream_is_left(self):
+        with self.client.open_session() as session:
+            for _ in session.stream("echo begun; sleep 60"):
+                break
+            self.assertEqual(session.run("echo next").stdout, "next\n")
+
+    def test_types_into_a_command(self):
+        with self.client.open_session() as session:
+            items = session.stream("echo ready; read line; echo got $line")
+            first = next(items)
+            self.assertEqual(first.text, "ready\n")
+            session.send_input("text\n")
+            self.assertEqual(parts([first, *items])[0], b"ready\ngot text\n")
+
+    def test_interrupts_a_command(self):
+        with self.client.open_session() as session:
+            items = session.stream("echo ready; sleep 60")
+            next(items)
+            session.signal("SIGINT")
+            self.assertEqual(list(items)[-1].exit_code, 130)
+
+    def test_tells_of_events(self):
+        seen = threading.Event()
+        stop = self.client.on_event(lambda name, _: seen.set() if name == "session_closed" else None)
+        self.client.open_session().close()
+        self.assertTrue(seen.wait(10))
+        stop()
+
+    def test_raises_the_errors_of_the_daemon(self):
+        with self.assertRaises(AdapterError) as failed:
+            self.client.request("get_session", {"session_id": "gone"})
+        self.assertEqual(failed.exception.code, "SESSION_NOT_FOUND")
+        with self.assertRaises(AdapterError) as unknown:
+            self.client.request("no_such")
+        self.assertIn("list_sessions", unknown.exception.details["requests"])
+
+
+class Access(unittest.TestCase):
+    def test_takes_a_token(self):
+        with connect(URL, TOKEN) as client:
+            self.assertEqual(client.requests.describe_access()["name"], "python")
+
+    def test_says_why_it_is_refused(self):
+        with self.assertRaises(AdapterError) as failed:
+            connect(URL, "wrong")
+        self.assertEqual(failed.exception.code, "UNAUTHORIZED")
+
+    def test_says_that_no_daemon_answers(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            with self.assertRaises(AdapterError) as failed:
+                connect(f"http://127.0.0.1:{unused.getsockname()[1]}")
+        self.assertEqual(failed.exception.code, "CONNECTION_FAILED")
+
+    def test_is_of_no_use_after_its_end(self):
+        client = connect(URL)
+        client.close()
+        client.close()
+
+
+class Confirmations(unittest.TestCase):
+    def test_asks_the_callback(self):
+        asked = []
+
+        def confirm(terms):
+            asked.append(terms["reasons"])
+            return "the test made it"
+
+        with connect(URL, confirm=confirm) as client:
+            self.assertTrue(client.run("mkdir -p gone && rm -r gone").ok)
+            out, _, result = parts(client.stream("mkdir -p gone && rm -r gone && echo removed"))
+            self.assertEqual((out, result.exit_code), (b"removed\n", 0))
+        self.assertEqual(len(asked), 2)
+
+    def test_raises_without_a_decision(self):
+        with connect(URL, confirm=lambda _: None) as client:
+            with self.assertRaises(ConfirmationRequired) as failed:
+                client.run("mkdir -p gone && rm -r gone")
+            self.assertTrue(client.confirm(failed.exception.terms, "on second thoughts").ok)
+
+
+class LostConnections(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        self.client = await connect_async(URL)
+        self.addAsyncCleanup(self.client.close)
+
+    async def test_loses_and_repeats_nothing(self):
+        async with await self.client.open_session() as session:
+            items = []
+            async for item in session.stream("echo run >> runs-$$; for i in $(seq 40); do echo $i; sleep 0.01; done"):
+                items.append(item)
+                if len(items) in (3, 6):
+                    cut(self.client)
+            out, _, result = parts(items)
+            self.assertEqual(out, sequence(40))
+            self.assertTrue(result.ok)
+            self.assertEqual((await session.run("cat runs-$$")).stdout, "run\n")
+
+    async def test_keeps_a_session_and_a_one_shot(self):
+        session = await self.client.open_session()
+        await session.run("name=kept")
+        running = asyncio.ensure_future(self.client.run("sleep 0.2; echo once"))
+        await asyncio.sleep(0)
+        cut(self.client)
+        self.assertEqual((await running).stdout, "once\n")
+        self.assertEqual((await session.run("echo $name")).stdout, "kept\n")
+        info = await self.client.requests.get_session(session_id=session.id)
+        self.assertEqual(info["attached_clients"], 1)
+        await session.close()
+
+    async def test_does_not_repeat_what_may_have_been_done(self):
+        request = asyncio.ensure_future(self.client.request("execute_command", {"command": "sleep 5"}))
+        await self.client.run("true")
+        cut(self.client)
+        with self.assertRaises(AdapterError) as failed:
+            await request
+        self.assertEqual(failed.exception.code, "CONNECTION_LOST")
+
+
+class AsyncClientTests(unittest.IsolatedAsyncioTestCase):
+    async def test_runs_commands_at_the_same_time(self):
+        async with await connect_async(URL, confirm=confirm_later) as client:
+            results = await asyncio.gather(*(client.run(f"sleep 0.1; echo {n}") for n in range(5)))
+            self.assertEqual([result.stdout for result in results], [f"{n}\n" for n in range(5)])
+            self.assertTrue((await client.run("mkdir -p gone && rm -r gone")).ok)
+
+
+async def confirm_later(_):
+    await asyncio.sleep(0)
+    return "asked for by the test"
+
+
+def sequence(last):
+    return "".join(f"{n}\n" for n in range(1, last + 1)).encode()
+
+
+if __name__ == "__main__":
+    unittest.main()
