@@ -13,6 +13,8 @@ import { DaemonStatus } from '../services/machine/daemon-status.js';
 import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import { Restores, type RestoresOptions } from '../services/restores/restores.js';
+import { Ports } from '../services/waiting/ports.js';
+import { Waiting } from '../services/waiting/waiting.js';
 import type { Services } from '../services/services.js';
 import { type Execution, Executions } from '../services/users/executions.js';
 
@@ -46,6 +48,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const { gate, fileGate } = buildGates(engine, { checkpoints, executions, approvals: approvalGuard }, context);
   const guards = { gate, executions, confirmations, quotas, registry, monitor };
   const execution = buildExecution(engine, guards, context);
+  const files = buildFiles(engine, { gate: fileGate, executions, confirmations, monitor, ...execution }, context);
   return {
     ...entrance,
     ...execution,
@@ -57,7 +60,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     connections,
     checkpoints,
     restores: buildRestores({ checkpoints, registry, confirmations }, context),
-    files: buildFiles(engine, { gate: fileGate, executions, confirmations, monitor, ...execution }, context),
+    ...withWaiting(files, { ...execution, registry, connections }, context),
     llm,
     completions,
     metadata: buildMetadata(engine, executions, context),
@@ -87,6 +90,20 @@ function buildFiles(
     maxLifetimeMs: () => configuration().adapter.commandMaxLifetimeMs,
   };
   return new Files({ ...parts, ...place, limits, secrets });
+}
+
+/** Files, and what waits for them and for ports. */
+function withWaiting(
+  files: Files,
+  {
+    sessions,
+    registry,
+    connections,
+  }: Pick<Services, 'sessions' | 'connections'> & { readonly registry: CommandRegistry },
+  { isClosing }: RuntimeContext,
+): Pick<Services, 'files' | 'waiting' | 'ports'> {
+  const waiting = new Waiting({ sessions: sessions.registry, commands: registry, files, connections, isClosing });
+  return { files, waiting, ports: new Ports(sessions.registry) };
 }
 
 /** What records the daemon's work, and what is masked in the records. */

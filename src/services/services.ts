@@ -21,6 +21,8 @@ import type { Metadata } from './machine/metadata.js';
 import type { Readiness } from './machine/readiness.js';
 import type { SessionUsage } from './resources/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
+import type { Ports } from './waiting/ports.js';
+import type { Waiting } from './waiting/waiting.js';
 import type { Tokens } from './access/tokens.js';
 import type { WorkspaceCheckpoints } from './checkpoints/workspace-checkpoints.js';
 import type { Files } from './files/files.js';
@@ -55,6 +57,8 @@ export interface Services {
   readonly checkpoints: WorkspaceCheckpoints;
   readonly restores: Restores;
   readonly files: Files;
+  readonly waiting: Waiting;
+  readonly ports: Ports;
   readonly llm: LlmPort;
   readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;

@@ -36,6 +36,8 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'stat_path',
   'find_files',
   'search_files',
+  'wait_for',
+  'list_ports',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

@@ -46,6 +46,8 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   remove_path: 'each',
   find_files: 'each',
   search_files: 'each',
+  wait_for: 'refusals',
+  list_ports: 'refusals',
   llm_call: 'each',
   llm_stream: 'each',
   cancel_llm: 'each',

@@ -52,6 +52,8 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   remove_path: { path: 'build', recursive: true },
   find_files: { path: 'src', pattern: '**/*.test.ts', type: 'file' },
   search_files: { pattern: 'TODO|FIXME', regex: true, glob: '*.c', limit: 50 },
+  wait_for: { command_id: 'command_ID', pattern: 'listening on', port: 8080, timeout_ms: 20_000 },
+  list_ports: { session_id: 'session_ID' },
   llm_call: {
     provider: 'shell',
     shell_provider: 'claude',

@@ -54,6 +54,8 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   remove_path: EXECUTING_ROLES,
   find_files: EXECUTING_ROLES,
   search_files: EXECUTING_ROLES,
+  wait_for: EXECUTING_ROLES,
+  list_ports: ALL_ROLES,
   llm_call: EXECUTING_ROLES,
   llm_stream: EXECUTING_ROLES,
   cancel_llm: EXECUTING_ROLES,

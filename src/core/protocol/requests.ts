@@ -14,6 +14,7 @@ import { recordingRequests } from './requests/recordings.js';
 import { sessionRequests } from './requests/sessions.js';
 import { subscriptionRequests } from './requests/subscriptions.js';
 import { terminalRequests } from './requests/terminal.js';
+import { waitingRequests } from './requests/waiting.js';
 import { tokenRequests } from './requests/tokens.js';
 
 export { typedInput, type TypedInput } from './requests/terminal.js';
@@ -50,6 +51,7 @@ export const requests = {
   ...checkpointRequests,
   ...fileRequests,
   ...fileSearchRequests,
+  ...waitingRequests,
   ...llmRequests,
   ...auditRequests,
   ...tokenRequests,

@@ -1,5 +1,9 @@
+import { resolve } from 'node:path';
+
+import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import { here } from '../../engine/files/perform.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { termsOf } from '../confirmations/wire.js';
 import type { FileGate, FileQuestion } from '../gate/file-gate.js';
@@ -19,6 +23,16 @@ export interface FilesOptions extends FilePlacesOptions {
   readonly confirmations: Confirmations;
   readonly secrets: SecretMask;
 }
+
+/** Tells whether a path exists. */
+export interface Existence {
+  readonly exists: () => Promise<boolean>;
+  /** Whether each look takes a program. */
+  readonly isConfined: boolean;
+}
+
+/** Errors for a path that does not exist. */
+const MISSING: ReadonlySet<ErrorCode> = new Set(['FILE_NOT_FOUND', 'NOT_A_DIRECTORY']);
 
 const PLANNERS: { readonly [N in FileRequestName]: FilePlanner<N> } = {
   read_file: planRead,
@@ -51,15 +65,7 @@ export class Files {
    * @throws AdapterError COMMAND_DENIED, SESSION_NOT_FOUND, and the errors of files
    */
   async do<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller): Promise<Answer<N>> {
-    const { sessions, gate, secrets } = this.#options;
-    const { session_id: id } = request;
-    const session = id === undefined ? undefined : sessions.registry.get(id, caller.principal, 'use');
-    if (session) sessions.touch(session);
-    const place = this.#places.of(session, caller.principal);
-    const planner = PLANNERS[name] as unknown as FilePlanner<N>;
-    const plan = await planner(request, { place, secrets });
-    await place.assertRoom(plan.writes);
-    const question = await gate.admit(plan, { session, principal: caller.principal });
+    const { plan, place, question } = await this.#admit(name, request, caller);
     if (!question) return plan.perform(place.performer);
     const { saved } = question;
     if (!saved) return this.#ask(plan, question, caller, place);
@@ -70,6 +76,43 @@ export class Files {
       ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
       ...(warnings.length > 0 && { warnings: [...warnings] }),
     };
+  }
+
+  /**
+   * Returns a function that tells whether a path exists, for a client that may ask for it without a confirmation.
+   * @throws AdapterError COMMAND_DENIED, SESSION_NOT_FOUND
+   */
+  async existence(request: Request<'stat_path'>, caller: Caller): Promise<Existence> {
+    const { place, question } = await this.#admit('stat_path', request, caller);
+    if (question) {
+      const { reasons } = question.verdict;
+      const message = `whether ${request.path} exists has to be confirmed (${reasons.join('; ')}): ask by stat_path`;
+      throw new AdapterError('COMMAND_DENIED', message, { details: { reasons } });
+    }
+    // The links on the way may come later.
+    const at = { path: resolve(place.directory, request.path) };
+    const exists = async () => {
+      try {
+        await place.performer.perform({ kind: 'describe', at, hash: false });
+        return true;
+      } catch (error) {
+        if (error instanceof AdapterError && MISSING.has(error.code)) return false;
+        throw error;
+      }
+    };
+    return { exists, isConfined: place.performer !== here };
+  }
+
+  async #admit<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller) {
+    const { sessions, gate, secrets } = this.#options;
+    const { session_id: id } = request;
+    const session = id === undefined ? undefined : sessions.registry.get(id, caller.principal, 'use');
+    if (session) sessions.touch(session);
+    const place = this.#places.of(session, caller.principal);
+    const planner = PLANNERS[name] as unknown as FilePlanner<N>;
+    const plan = await planner(request, { place, secrets });
+    await place.assertRoom(plan.writes);
+    return { plan, place, question: await gate.admit(plan, { session, principal: caller.principal }) };
   }
 
   /** Requests a confirmation, and answers as the mode requires: at once, or after it was done. */

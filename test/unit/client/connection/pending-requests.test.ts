@@ -56,6 +56,8 @@ describe('after a lost connection', () => {
     'stat_path',
     'find_files',
     'search_files',
+    'wait_for',
+    'list_ports',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

@@ -48,6 +48,8 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   remove_path: ' aoA',
   find_files: ' aoA',
   search_files: ' aoA',
+  wait_for: ' aoA',
+  list_ports: 'vaoA',
   llm_call: ' aoA',
   llm_stream: ' aoA',
   cancel_llm: ' aoA',

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+
+import * as field from '../fields.js';
+import { filePath } from './file-fields.js';
+
+const { optional } = field;
+
+/** Longest wait of one request, in milliseconds: an hour. */
+const MAX_WAIT_MS = 3_600_000;
+const MAX_PORT = 65_535;
+
+/** The requests that wait for something, and what they wait for. */
+export const waitingRequests = {
+  wait_for: {
+    summary: 'Waits for a port, a file, a text in an output, or the end of a command: for the first that comes.',
+    input: z
+      .strictObject({
+        session_id: optional(field.sessionId).describe(
+          'Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it',
+        ),
+        port: optional(z.int().min(1).max(MAX_PORT)).describe('Until something listens on this TCP port'),
+        path: optional(filePath).describe('Until this file or directory exists'),
+        command_id: optional(field.commandId).describe('Until this command has ended, or has printed `pattern`'),
+        pattern: optional(z.string().min(1).max(field.MAX_PATTERN_LENGTH)).describe(
+          'Until the command has printed this, within one line',
+        ),
+        regex: optional(z.boolean()).describe(
+          'Whether `pattern` is a regular expression of [RE2](https://github.com/google/re2/wiki/Syntax)',
+        ),
+        stream: optional(field.outputStream).describe('Of `pattern`: stdout by default'),
+        from_offset: optional(z.int().min(0)).describe('Of `pattern`: where to begin, in bytes; 0 by default'),
+        timeout_ms: optional(z.int().min(0).max(MAX_WAIT_MS)).describe('How long to wait; 30000 by default'),
+      })
+      .refine(waitsForSomething, { error: 'give port, path or command_id', path: ['port'] })
+      .refine(hasCommand, { error: 'is searched in the output of a command: give command_id', path: ['pattern'] }),
+    output: z.object({
+      met: z.boolean().describe('Whether one of them has come'),
+      condition: z
+        .enum(['port', 'path', 'pattern', 'end'])
+        .nullable()
+        .describe(
+          'Which; `end` of a command without its `pattern` is not what was waited for. Null after the time-out',
+        ),
+      waited_ms: z.int(),
+      match: optional(
+        z.object({
+          offset: z.int().describe('Where the line begins, in bytes'),
+          line: z.int().describe('Number of the line, from 1 for the one at `from_offset`'),
+          text: z.string(),
+        }),
+      ).describe('The line with the pattern'),
+      exit_code: optional(z.int()).describe('Of a command that has ended'),
+    }),
+  },
+  list_ports: {
+    summary: 'Lists the TCP ports on which processes of sessions listen.',
+    input: z.strictObject({
+      session_id: optional(field.sessionId).describe('Only of this session; by default of all that the client may see'),
+    }),
+    output: z.object({
+      ports: z.array(
+        z.object({
+          port: z.int(),
+          address: z.string().describe('On which it listens: `0.0.0.0` and `::` are all addresses'),
+          session_id: field.sessionId,
+          pid: z.int().describe('Process id, as the session sees it'),
+          command: z.string().describe('Command line, at most 200 characters'),
+          on_machine: z.boolean().describe('Whether the machine can connect to it; a sandbox may have its own network'),
+        }),
+      ),
+    }),
+  },
+} as const;
+
+interface Conditions {
+  readonly port?: number | undefined;
+  readonly path?: string | undefined;
+  readonly command_id?: string | undefined;
+  readonly pattern?: string | undefined;
+}
+
+function waitsForSomething({ port, path, command_id }: Conditions): boolean {
+  return port !== undefined || path !== undefined || command_id !== undefined;
+}
+
+function hasCommand({ command_id, pattern }: Conditions): boolean {
+  return pattern === undefined || command_id !== undefined;
+}

@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { TestDaemon } from '../support/daemon.js';
+import { eventually } from '../support/measure.js';
+import { WireClient } from '../support/wire.js';
+
+let daemon: TestDaemon;
+let client: WireClient;
+
+/** Listens on a port that the kernel chooses, says which, and stays. */
+const SERVER = `node -e "const s = require('net').createServer().listen(0, '127.0.0.1', () => console.log('port ' + s.address().port))"`;
+
+/** Starts a server in a session; gives its port. */
+async function serveIn(session_id: string): Promise<{ readonly command_id: string; readonly port: number }> {
+  const { command_id } = await client.run(SERVER, session_id, { background: true });
+  const { match } = await client.request('wait_for', { command_id, pattern: '^port \\d+$', regex: true });
+  return { command_id, port: Number(/\d+/.exec(match?.text ?? '')?.[0]) };
+}
+
+beforeAll(async () => {
+  daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
+  client = await WireClient.connect(daemon.url);
+});
+
+afterAll(async () => {
+  await client[Symbol.asyncDispose]();
+  await daemon[Symbol.asyncDispose]();
+});
+
+describe('wait_for', () => {
+  it('a port that a session opens, and list_ports says whose it is', async () => {
+    const session_id = await client.openSession();
+    const other = await client.openSession();
+    const { command_id, port } = await serveIn(session_id);
+    const met = { met: true, condition: 'port' };
+    expect(await client.request('wait_for', { port })).toMatchObject(met);
+    expect(await client.request('wait_for', { port, session_id })).toMatchObject(met);
+    expect(await client.request('wait_for', { port, session_id: other, timeout_ms: 100 })).toMatchObject({
+      met: false,
+      condition: null,
+    });
+    const { ports } = await client.request('list_ports', {});
+    expect(ports).toEqual([
+      {
+        port,
+        address: '127.0.0.1',
+        session_id,
+        pid: expect.any(Number) as number,
+        command: expect.stringContaining('node') as string,
+        on_machine: true,
+      },
+    ]);
+    expect(await client.request('list_ports', { session_id: other })).toEqual({ ports: [] });
+    await client.request('signal_command', { command_id, signal: 'SIGTERM' });
+    expect(await client.request('wait_for', { command_id })).toMatchObject({
+      met: true,
+      condition: 'end',
+      exit_code: 143,
+    });
+    expect(await client.request('list_ports', { session_id })).toEqual({ ports: [] });
+  });
+
+  it('a port that opens while it waits', async () => {
+    const server = createServer();
+    const reserved = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => reserved.once('listening', resolve));
+    const { port } = reserved.address() as AddressInfo;
+    await new Promise((resolve) => reserved.close(resolve));
+    const waiting = client.request('wait_for', { port, timeout_ms: 10_000 });
+    expect(await client.request('wait_for', { port, timeout_ms: 0 })).toMatchObject({ met: false });
+    server.listen(port, '127.0.0.1');
+    expect(await waiting).toMatchObject({ met: true, condition: 'port' });
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('a line of an output, from an offset, also one without its end', async () => {
+    const session_id = await client.openSession();
+    const command = 'echo first; read -r go; printf "then ready> "; read -r end';
+    const { command_id } = await client.run(command, session_id, { background: true });
+    const waiting = client.request('wait_for', { command_id, pattern: 'ready>' });
+    expect(await client.request('wait_for', { command_id, pattern: 'first' })).toMatchObject({
+      match: { offset: 0, line: 1, text: 'first' },
+    });
+    expect(
+      await client.request('wait_for', { command_id, pattern: 'first', from_offset: 6, timeout_ms: 100 }),
+    ).toMatchObject({ met: false });
+    await eventually(async () =>
+      expect(await client.request('send_input', { session_id, data: 'go\n' })).toHaveProperty('accepted_bytes'),
+    );
+    expect(await waiting).toMatchObject({
+      met: true,
+      condition: 'pattern',
+      match: { offset: 6, line: 2, text: 'then ready> ' },
+    });
+    await client.request('send_input', { session_id, data: '\n' });
+    // It ends without what is waited for.
+    expect(await client.request('wait_for', { command_id, pattern: 'never' })).toMatchObject({
+      met: false,
+      condition: 'end',
+      exit_code: 0,
+    });
+  });
+
+  it('a file, or whatever comes first', async () => {
+    const { command_id } = await client.run('sleep 60', undefined, { background: true });
+    const waiting = client.request('wait_for', { path: 'made', command_id, port: 1 });
+    writeFileSync(join(daemon.workspace, 'made'), '');
+    expect(await waiting).toMatchObject({ met: true, condition: 'path' });
+    await client.request('signal_command', { command_id, signal: 'SIGKILL' });
+    expect(await client.request('wait_for', { path: 'never', command_id })).toMatchObject({
+      condition: 'end',
+      exit_code: 137,
+    });
+  });
+
+  it('refuses what cannot be waited for', async () => {
+    const failing = (code: string) => ({ error: { code } });
+    expect(await client.request('wait_for', {})).toMatchObject(failing('INVALID_REQUEST'));
+    expect(await client.request('wait_for', { pattern: 'x', port: 1 })).toMatchObject(failing('INVALID_REQUEST'));
+    expect(await client.request('wait_for', { command_id: 'none' })).toMatchObject(failing('COMMAND_NOT_FOUND'));
+    expect(await client.request('wait_for', { port: 1, session_id: 'none' })).toMatchObject(
+      failing('SESSION_NOT_FOUND'),
+    );
+    const { command_id } = await client.run('true');
+    expect(await client.request('wait_for', { command_id, pattern: '(', regex: true })).toMatchObject(
+      failing('INVALID_REQUEST'),
+    );
+    writeFileSync(join(daemon.workspace, '.env'), 'KEY=1\n');
+    expect(await client.request('wait_for', { path: '.env' })).toMatchObject(failing('COMMAND_DENIED'));
+  });
+
+  it('lists no ports of sessions that the client may not see', async () => {
+    const session_id = await client.openSession();
+    await serveIn(session_id);
+    await using agent = await WireClient.connect(daemon.url, ['websocket'], {
+      token: daemon.createToken('agent', 'a'),
+    });
+    expect(await agent.request('list_ports', {})).toEqual({ ports: [] });
+    expect(await agent.request('list_ports', { session_id })).toMatchObject({ error: { code: 'SESSION_NOT_FOUND' } });
+  });
+});
