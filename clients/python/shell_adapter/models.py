@@ -1435,6 +1435,8 @@ class StatPathRequest(TypedDict):
     """Absolute, or relative to the directory of the session; without a session, to the workspace"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    hash: NotRequired[bool]
+    """Also the SHA-256 of a file of any size, which takes a second for each GB or so"""
 
 
 class StatPathAnswerWarnings(TypedDict):
@@ -1454,6 +1456,7 @@ StatPathAnswer = TypedDict(
         "gid": "int",
         "mtime_ms": "float",
         "target": "NotRequired[str]",
+        "sha256": "NotRequired[str]",
         "status": "NotRequired[Literal['confirmation_required']]",
         "checkpoint_id": "NotRequired[str]",
         "warnings": "NotRequired[list[StatPathAnswerWarnings]]",
