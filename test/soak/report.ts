@@ -23,9 +23,11 @@ export interface SoakVerdict {
 
 /** Judges what a soak has found: nothing may be left, and nothing may have grown. */
 export function judge({ warm, leftovers, exit, faults }: SoakReport): SoakVerdict {
+  // The first looks must not be the last ones as well: a short soak has few of them.
+  const looks = Math.max(1, Math.min(LOOKS, Math.floor(warm.length / 2)));
   const of = (field: 'memoryMib' | 'descriptors' | 'files') => ({
-    warm: median(warm.slice(0, LOOKS).map((census) => census[field])),
-    end: median(warm.slice(-LOOKS).map((census) => census[field])),
+    warm: median(warm.slice(0, looks).map((census) => census[field])),
+    end: median(warm.slice(-looks).map((census) => census[field])),
   });
   const [memoryMib, descriptors, files] = [of('memoryMib'), of('descriptors'), of('files')];
   const { zombies = 0 } = warm.at(-1) ?? {};

@@ -8,6 +8,12 @@ import type { CommandAnalysis } from './command-analysis.js';
  * Words by which a program in one of these languages executes text as code. With an input, that text may come from
  * there.
  */
+/** Words with which a program gets code from elsewhere, or decodes it. */
+const FETCHES_CODE =
+  /\b(?:urlopen|urlretrieve|requests|httpx|fetch|http|https|axios|XMLHttpRequest|LWP|open-uri|b64decode|atob|fromhex|unhexlify|decompress|marshal|decode64|unpack|Buffer\.from|base64_decode|str_rot13)\b/;
+/** Words that run a value as code. */
+const RUNS_VALUE = /(?<![.\w])(?:exec|eval|Function)\s*\(|then\(\s*eval\b|\.instance_eval\b/;
+
 const EVALUATES = /\b(?:exec|execfile|eval|instance_eval|class_eval|compile|Function|loadstring)\b|(?<![.\w])load\b/;
 
 /**
@@ -21,13 +27,15 @@ export function judgeSource(subject: CommandAnalysis, source: string | undefined
   if (source === undefined) subject.add('obfuscated', `${label} runs code that is known only at run time`);
   else if (subject.command.stdin !== undefined && EVALUATES.test(source))
     subject.add('obfuscated', `${label} may run code that it reads from its input`);
+  else if (FETCHES_CODE.test(source) && RUNS_VALUE.test(source))
+    subject.add('obfuscated', `${label} may run code that it fetches or decodes`);
   else subject.add('execute', `${label} runs code from its arguments`);
   if (source !== undefined) judgeVisibleEffects(subject, source);
 }
 
 /** Calls with which programs run a shell text that is their first argument. */
 const RUNS_TEXT =
-  /(?:\b(?:system|exec|execSync|popen|shell_exec|passthru|getoutput|getstatusoutput|check_output|check_call|Popen|spawn|spawnSync|execFile|execFileSync|run|call|qx|execute|cmd|shell(?:\s+script)?)\s*\(?\s*[fr]?|%x)(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\\n]|\\.)*)`|\(([^()]*)\)|\{([^{}]*)\})/g;
+  /(?:\b(?:system|exec(?:[vl]p?e?)?|execSync|popen|shell_exec|passthru|getoutput|getstatusoutput|check_output|check_call|Popen|spawn|spawnSync|execFile|execFileSync|run|call|qx|execute|cmd|shell(?:\s+script)?)\s*\(?\s*[fr]?|%x)(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\\n]|\\.)*)`|\(([^()]*)\)|\{([^{}]*)\})/g;
 /** Groovy: `"ls".execute()`. */
 const EXECUTED_TEXT = /["']([^"'\n]{1,256})["']\.execute\(/g;
 /** Calls whose first argument is a list of words, and the list after a first argument. */
@@ -35,7 +43,17 @@ const RUNS_LIST = /\b(?:run|call|Popen|check_output|check_call|execvp?e?|spawn\w
 const LIST = /^\s*,\s*\[([^\]]*)\]/;
 /** Words of a program that changes files. */
 const CHANGES =
-  /\bopen\s*\([^)]*,|\b(?:write|append|create|copy|move|rename|symlink|link|chmod|put_contents|dump|save)\w*/i;
+  /\bopen\b[^;\n]*,|\b(?:write|append|create|copy|move|rename|symlink|link|chmod|put_contents|dump|save)\w*/i;
+/** How single languages run a text: by backticks, or by a command of their own. */
+const BACKTICKS = /`([^`\n]{1,256})`/g;
+const TCL = /\b(?:spawn|exec)\s+([^;\n\]]{1,256})/g;
+const OWN_CALLS: Readonly<Record<string, RegExp>> = {
+  perl: BACKTICKS,
+  ruby: BACKTICKS,
+  php: BACKTICKS,
+  expect: TCL,
+  tclsh: TCL,
+};
 /** Quoted texts of a program. */
 const QUOTED = /"([^"\n]{1,256})"|'([^'\n]{1,256})'|`([^`\n]{1,256})`/g;
 /** Most calls and texts that are looked at. */
@@ -46,7 +64,9 @@ const MAX_PARTS = 32;
  * run later and that it changes. What it does in other ways stays unknown, as with a script.
  */
 export function judgeVisibleEffects(subject: CommandAnalysis, source: string): void {
-  for (const text of textsRunBy(source).slice(0, MAX_PARTS)) judgeRunText(subject, text);
+  const own = OWN_CALLS[subject.program ?? ''];
+  const texts = [...textsRunBy(source), ...(own ? [...source.matchAll(own)].map(oneOf) : [])];
+  for (const text of texts.slice(0, MAX_PARTS)) judgeRunText(subject, text);
   const mayChange = CHANGES.test(source);
   for (const text of quotedIn(source).slice(0, MAX_PARTS)) judgeNamedFile(subject, text, mayChange);
 }

@@ -66,6 +66,10 @@ export const SPECS: ProgramTable = {
   cargo: {
     class: 'execute',
     operands: 'text',
+    judge: (subject) => {
+      if (subject.args.some(({ shape }) => /^(?:-C)?linker=/.test(shape)))
+        subject.add('obfuscated', 'cargo runs a linker that an option names');
+    },
     options: {
       '--config': { class: 'obfuscated', reason: 'may make cargo run other programs', value: 'text' },
       ...valued('-C -Z --color --manifest-path'),

@@ -53,7 +53,7 @@ const containerRun = {
       reason: 'weakens the isolation of a container',
       value: 'text',
     }),
-    '--mount': { class: 'privilege', reason: MOUNTS_FILES, value: 'text' },
+    ...each('--mount --volumes-from', { class: 'privilege', reason: MOUNTS_FILES, value: 'text' }),
     ...VOLUMES,
     ...each('--net --network', {
       class: 'privilege',
@@ -94,8 +94,19 @@ const cluster: ProgramSpec = {
       'get describe logs explain version api-resources api-versions top events diff wait cluster-info',
       clusterRead,
     ),
-    ...each('options help completion kustomize port-forward proxy status whoami projects project', clusterRead),
+    ...each('options help completion kustomize status whoami projects project', clusterRead),
     ...each('delete drain cordon scale replace', { class: 'destructive', ...text }),
+    ...each('port-forward proxy', {
+      ...clusterRead,
+      options: {
+        '--address': {
+          class: 'exfiltration',
+          reason: 'accepts connections from other machines',
+          value: 'text',
+          harmless: /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/,
+        },
+      },
+    }),
     config: {
       ...clusterChange,
       subcommands: each('view current-context get-contexts get-clusters get-users', clusterRead),

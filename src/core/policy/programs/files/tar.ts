@@ -1,4 +1,4 @@
-import { type Argument, literal } from '../../words/argument.js';
+import { type Argument, literal, unknownArgument } from '../../words/argument.js';
 import { hasOption, type ParsedArguments, parseArguments, valueOfOption } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
 import { readNamedFiles } from '../../subject/listed-files.js';
@@ -64,9 +64,15 @@ function judgeArchive(subject: CommandAnalysis, archive: Argument, parsed: Parse
     );
 }
 
+/** A list with the names of files. */
+function judgeList(subject: CommandAnalysis, list: Argument | undefined): void {
+  if (list?.value === '-') readNamedFiles(subject);
+  else if (list) subject.read(unknownArgument(list.text));
+}
+
 /** The files that tar extracts, or packs. */
 function judgeMembers(subject: CommandAnalysis, parsed: ParsedArguments): void {
-  if (valueOfOption(parsed, '-T', '--files-from')?.value === '-') readNamedFiles(subject);
+  judgeList(subject, valueOfOption(parsed, '-T', '--files-from'));
   if (!hasOption(parsed, '-x', '--extract', '--get')) {
     const isPacking = hasOption(parsed, '-c', '--create', '-r', '--append', '-u', '--update');
     const directory = valueOfOption(parsed, '-C', '--directory');

@@ -95,7 +95,8 @@ export const SPECS: ProgramTable = {
         }),
       },
       add: { ...change, operands: 'read' },
-      ...each('mv notes update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
+      notes: { ...change, options: each('-F --file', { value: 'read' }) },
+      ...each('mv update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
       bundle: { ...show, subcommands: { create: { class: 'write', ...text, judge: judgeGitBundle } } },
       branch: {
         ...change,
@@ -109,7 +110,8 @@ export const SPECS: ProgramTable = {
         options: {
           ...each('-d --delete', { class: 'destructive', reason: 'deletes a tag' }),
           ...each('-f --force', { class: 'destructive' }),
-          ...valued('-m -F -u'),
+          ...each('-F --file', { value: 'read' }),
+          ...valued('-m -u'),
         },
       },
       remote: {

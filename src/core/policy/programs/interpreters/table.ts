@@ -91,6 +91,7 @@ const MODULES: Readonly<Record<string, string>> = {
 function judgeModule(subject: CommandAnalysis, module: Argument): void {
   const program = Object.hasOwn(MODULES, module.shape) ? MODULES[module.shape] : undefined;
   const at = subject.args.findIndex(({ shape }) => shape.endsWith(module.shape));
+  for (const file of subject.args.slice(at + 1)) if (!file.shape.startsWith('-')) subject.read(file);
   if (program !== undefined) subject.runWords([literal(program), ...subject.args.slice(at + 1)]);
 }
 

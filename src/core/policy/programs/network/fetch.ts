@@ -18,6 +18,7 @@ const CURL_OPTIONS = {
   ...each('-O -J --remote-name --remote-name-all --remote-header-name', {}),
   ...each('-K --config', { value: 'text' } as const),
   ...each('--engine', { value: 'text' } as const),
+  ...each('-n --netrc --netrc-optional', {}),
   ...each('-H --header -A --user-agent -e --referer -u --user --url-query --variable --proxy-header -x --proxy', {
     value: 'text',
   } as const),
@@ -53,6 +54,12 @@ const CURL_EFFECTS: readonly {
     names: /^(?:-K|--config)$/,
     judge: (subject) => {
       subject.add('obfuscated', 'curl reads options from a file');
+    },
+  },
+  {
+    names: /^(?:-n|--netrc|--netrc-optional)$/,
+    judge: (subject) => {
+      subject.add('exfiltration', 'curl sends a password of ~/.netrc');
     },
   },
   {

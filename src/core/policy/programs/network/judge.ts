@@ -149,7 +149,7 @@ const UPLOADING = /^(?:(?:--(?:body|zip-file|file|f)|upload)$|fileb?:\/\/)/;
 
 /** Verbs of cloud clients that change state, or that print credentials. */
 const CHANGING =
-  /^(?:create|update|put|modify|set|attach|detach|add|start|stop|reboot|send|invoke|run|associate|authorize)-/;
+  /^(?:create|update|put|modify|set|attach|detach|add|start|stop|reboot|send|invoke|run|associate|authorize)-|^invoke$/;
 const REVEALING =
   /^(?:get-secret-value|get-login-password|get-password-data|print-access-token|print-identity-token|get-access-token|get-session-token|get-credentials|get-parameters?(?:-by-path)?)$/;
 

@@ -95,7 +95,14 @@ export const SPECS: ProgramTable = {
       ...each('repo release', {
         class: 'network',
         operands: 'text',
-        subcommands: each('delete archive rename', { class: 'destructive', operands: 'text' }),
+        subcommands: {
+          ...each('delete archive rename', { class: 'destructive', operands: 'text' }),
+          create: {
+            class: 'network',
+            operands: 'text',
+            options: each('--push --source', { class: 'exfiltration', reason: 'publishes files' }),
+          },
+        },
       }),
       ...each('alias extension', { class: 'obfuscated', reason: 'may run any program', operands: 'text' }),
     },
