@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import uuid
-from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Sequence, cast
 
 from ._connection import Connection
 from ._errors import AdapterError, ConfirmationRequired
@@ -150,9 +150,10 @@ class AsyncClient:
     async def _ask(self, terms: Mapping[str, Any]) -> str | None:
         assert self._confirm
         if inspect.iscoroutinefunction(self._confirm):
-            return await self._confirm(terms)
+            return cast("str | None", await self._confirm(terms))
         # A person may take long to answer: the heartbeat goes on.
-        return await asyncio.get_running_loop().run_in_executor(None, self._confirm, terms)  # type: ignore[return-value]
+        decide = cast("Callable[[Mapping[str, Any]], str | None]", self._confirm)
+        return await asyncio.get_running_loop().run_in_executor(None, decide, terms)
 
     def _take(self, name: str, payload: Any) -> None:
         if name == "command_output" and (stream := self._streams.get(payload["command_id"])):

@@ -12,7 +12,7 @@ from ._results import Output, StreamName
 MOST_WAITING = 8 * 1024 * 1024
 """Bytes that wait for a slow reader. What comes on top is read from the daemon later."""
 
-ReadOutput = Callable[[str, int], Awaitable[bytes]]
+ReadOutput = Callable[[StreamName, int], Awaitable[bytes]]
 
 
 class OutputStream:
