@@ -177,6 +177,14 @@ class AsyncRequests:
         """Searches text files, line by line, without following links."""
         return cast("models.SearchFilesAnswer", await self._request("search_files", fields))
 
+    async def wait_for(self, **fields: Unpack[models.WaitForRequest]) -> models.WaitForAnswer:
+        """Waits for a port, a file, a text in an output, or the end of a command: for the first that comes."""
+        return cast("models.WaitForAnswer", await self._request("wait_for", fields))
+
+    async def list_ports(self, **fields: Unpack[models.ListPortsRequest]) -> models.ListPortsAnswer:
+        """Lists the TCP ports on which processes of sessions listen."""
+        return cast("models.ListPortsAnswer", await self._request("list_ports", fields))
+
     async def llm_call(self, **fields: Unpack[models.LlmCallRequest]) -> models.LlmCallAnswer:
         """Asks an LLM: an installed command-line tool, or a configured service."""
         return cast("models.LlmCallAnswer", await self._request("llm_call", fields))
@@ -412,6 +420,14 @@ class Requests:
     def search_files(self, **fields: Unpack[models.SearchFilesRequest]) -> models.SearchFilesAnswer:
         """Searches text files, line by line, without following links."""
         return cast("models.SearchFilesAnswer", self._request("search_files", fields))
+
+    def wait_for(self, **fields: Unpack[models.WaitForRequest]) -> models.WaitForAnswer:
+        """Waits for a port, a file, a text in an output, or the end of a command: for the first that comes."""
+        return cast("models.WaitForAnswer", self._request("wait_for", fields))
+
+    def list_ports(self, **fields: Unpack[models.ListPortsRequest]) -> models.ListPortsAnswer:
+        """Lists the TCP ports on which processes of sessions listen."""
+        return cast("models.ListPortsAnswer", self._request("list_ports", fields))
 
     def llm_call(self, **fields: Unpack[models.LlmCallRequest]) -> models.LlmCallAnswer:
         """Asks an LLM: an installed command-line tool, or a configured service."""

@@ -92,6 +92,8 @@ REPEATABLE = frozenset(
         "stat_path",
         "find_files",
         "search_files",
+        "wait_for",
+        "list_ports",
         "list_llm_calls",
         "list_llm_providers",
         "read_audit",
@@ -1679,6 +1681,71 @@ SearchFilesAnswer = TypedDict(
         "requires": "NotRequired[Literal['self', 'llm', 'operator']]",
     },
 )
+
+
+class WaitForRequest(TypedDict):
+    session_id: NotRequired[str]
+    """Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it"""
+    port: NotRequired[int]
+    """Until something listens on this TCP port"""
+    path: NotRequired[str]
+    """Until this file or directory exists"""
+    command_id: NotRequired[str]
+    """Until this command has ended, or has printed `pattern`"""
+    pattern: NotRequired[str]
+    """Until the command has printed this, within one line"""
+    regex: NotRequired[bool]
+    """Whether `pattern` is a regular expression of [RE2](https://github.com/google/re2/wiki/Syntax)"""
+    stream: NotRequired[Literal["stdout", "stderr"]]
+    """Of `pattern`: stdout by default"""
+    from_offset: NotRequired[int]
+    """Of `pattern`: where to begin, in bytes; 0 by default"""
+    timeout_ms: NotRequired[int]
+    """How long to wait; 30000 by default"""
+
+
+class WaitForAnswerMatch(TypedDict):
+    """The line with the pattern"""
+    offset: int
+    """Where the line begins, in bytes"""
+    line: int
+    """Number of the line, from 1 for the one at `from_offset`"""
+    text: str
+
+
+class WaitForAnswer(TypedDict):
+    met: bool
+    """Whether one of them has come"""
+    condition: Literal["port", "path", "pattern", "end"] | None
+    """Which; `end` of a command without its `pattern` is not what was waited for. Null after the time-out"""
+    waited_ms: int
+    match: NotRequired[WaitForAnswerMatch]
+    """The line with the pattern"""
+    exit_code: NotRequired[int]
+    """Of a command that has ended"""
+
+
+class ListPortsRequest(TypedDict):
+    session_id: NotRequired[str]
+    """Only of this session; by default of all that the client may see"""
+
+
+class ListPortsAnswerPorts(TypedDict):
+    port: int
+    address: str
+    """On which it listens: `0.0.0.0` and `::` are all addresses"""
+    session_id: str
+    """Id of a session, from `open_session`"""
+    pid: int
+    """Process id, as the session sees it"""
+    command: str
+    """Command line, at most 200 characters"""
+    on_machine: bool
+    """Whether the machine can connect to it; a sandbox may have its own network"""
+
+
+class ListPortsAnswer(TypedDict):
+    ports: list[ListPortsAnswerPorts]
 
 
 class LlmCallRequestMessages(TypedDict):

@@ -47,7 +47,7 @@ export interface ListedEntry {
 }
 
 /** A described path. */
-export interface DescribedPath extends Omit<ListedEntry, 'name'> {
+interface DescribedPath extends Omit<ListedEntry, 'name'> {
   readonly path: string;
   readonly realPath: string;
   readonly uid: number;
@@ -55,10 +55,10 @@ export interface DescribedPath extends Omit<ListedEntry, 'name'> {
 }
 
 /** How a file is written. */
-export type WriteMode = 'create' | 'overwrite' | 'append';
+type WriteMode = 'create' | 'overwrite' | 'append';
 
 /** What is done with files: each kind with its arguments and its result. */
-export interface FileJobs {
+interface FileJobs {
   read: {
     readonly job: { readonly at: Target; readonly offset: number; readonly length: number };
     readonly result: ReadPart;
