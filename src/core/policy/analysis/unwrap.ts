@@ -22,9 +22,23 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   const call = readCall(subject, label, spec, args);
   if (!call) return;
   const { words, hasInputs } = splitInputs(spec, takeAssignments(subject, spec, call.words));
+  judgeCleared(subject, label, args, words);
   if (words.length > 0) runWrapped(subject, { label, spec, words }, args, scopeOf(subject, spec, call.directory));
   else if (hasInputs) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
   else if (!call.hasText) judgeBare(subject, label, spec, args);
+}
+
+/** `env -i git`, `exec -c git`: without its variables, git trusts what lies in a checkout. */
+function judgeCleared(
+  subject: CommandAnalysis,
+  label: string,
+  args: readonly Argument[],
+  words: readonly Argument[],
+): void {
+  const clears = label === 'env' ? /^(?:-[a-z0-9]*i|-|--ignore-environment)$/ : /^-[la]*c/;
+  if ((label !== 'env' && label !== 'exec') || !/^(?:.*\/)?git$/.test(words[0]?.shape ?? '')) return;
+  if (args.slice(0, args.length - words.length).some(({ shape }) => clears.test(shape)))
+    subject.add('obfuscated', `${label} takes away what protects git in checkouts`);
 }
 
 /** Input that leaves this machine. */

@@ -30,7 +30,7 @@ const VARIABLE_RULES: readonly VariableRule[] = [
   { names: /^BASH_FUNC_/, class: 'obfuscated', what: 'defines a function in later shells' },
   {
     names:
-      /^(?:BASH_ENV|ENV|ZDOTDIR|SHELLOPTS|BASHOPTS|BASH_XTRACEFD|PROMPT_COMMAND|(?:precmd|preexec|chpwd|periodic|zshexit|zshaddhistory)_functions)$/,
+      /^(?:BASH_ENV|ENV|MAILPATH|ZDOTDIR|SHELLOPTS|BASHOPTS|BASH_XTRACEFD|PROMPT_COMMAND|(?:precmd|preexec|chpwd|periodic|zshexit|zshaddhistory)_functions)$/,
     class: 'obfuscated',
     what: 'makes shells run code automatically',
   },
@@ -41,7 +41,7 @@ const VARIABLE_RULES: readonly VariableRule[] = [
     harmless: /^[^$`%\\]*$/,
   },
   {
-    names: /^(?:\w*PAGER|EDITOR|VISUAL|FCEDIT|BROWSER|\w+_EDITOR)$/,
+    names: /^(?:\w*PAGER|EDITOR|VISUAL|HGEDITOR|HGMERGE|FCEDIT|BROWSER|\w+_EDITOR)$/,
     class: 'obfuscated',
     what: 'sets a program that other programs run',
     harmless: TRIVIAL_PROGRAM,
@@ -65,7 +65,7 @@ const VARIABLE_RULES: readonly VariableRule[] = [
   },
   {
     names:
-      /^(?:SSLKEYLOGFILE|MALLOC_TRACE|NODE_V8_COVERAGE|COVERAGE_FILE|GCOV_PREFIX|LLVM_PROFILE_FILE|GMON_OUT_PREFIX)$/,
+      /^(?:SSLKEYLOGFILE|TF_LOG_PATH|SQLITE_HISTORY|MALLOC_TRACE|NODE_V8_COVERAGE|COVERAGE_FILE|GCOV_PREFIX|LLVM_PROFILE_FILE|GMON_OUT_PREFIX)$/,
     class: 'obfuscated',
     what: 'makes programs write a file',
     harmless: /^(?:\/dev\/null|)$/,
@@ -78,8 +78,20 @@ const VARIABLE_RULES: readonly VariableRule[] = [
     harmless: TRIVIAL_PROGRAM,
   },
   {
+    names: /^(?:JAVA|M2|MAVEN|GRADLE_USER)_HOME$|^(?:DOTNET_ROOT|MSBUILD_EXE_PATH)$/,
+    class: 'obfuscated',
+    what: 'sets where programs are',
+    harmless: /^(?!\/tmp|\/var\/tmp|\/dev\/shm|\.).*$/,
+  },
+  {
+    names: /^(?:C|CXX|CPP|LD|F)FLAGS$/,
+    class: 'obfuscated',
+    what: 'adds options to a compiler',
+    harmless: /^(?!.*(?:plugin|wrapper|specs|-B|@|linker)).*$/,
+  },
+  {
     names:
-      /^(?:PIP_CONFIG_FILE|SYSTEM_WGETRC|TF_CLI_(?:CONFIG_FILE|ARGS\w*)|YARN_(?:RC_FILENAME|PLUGINS)|FZF_DEFAULT_OPTS_FILE|TEXMFCNF|GOENV|KUBECONFIG|DOCKER_HOST|DOCKER_CONFIG|AWS_CONFIG_FILE|PGSERVICEFILE|PSQLRC|MYSQL_HOME|SCREENRC|BAT_CONFIG_PATH)$/,
+      /^(?:CMAKE_TOOLCHAIN_FILE|REDISCLI_RCFILE|EMACSLOADPATH|GST_PLUGIN_PATH|PIP_CONFIG_FILE|SYSTEM_WGETRC|TF_CLI_(?:CONFIG_FILE|ARGS\w*)|YARN_(?:RC_FILENAME|PLUGINS)|FZF_DEFAULT_OPTS_FILE|TEXMFCNF|GOENV|KUBECONFIG|DOCKER_HOST|DOCKER_CONFIG|AWS_CONFIG_FILE|PGSERVICEFILE|PSQLRC|MYSQL_HOME|SCREENRC|BAT_CONFIG_PATH)$/,
     class: 'obfuscated',
     what: 'makes a program read other settings',
   },

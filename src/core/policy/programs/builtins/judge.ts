@@ -104,8 +104,16 @@ export function judgeDeclaration(subject: CommandAnalysis): void {
     ]);
   }
   if (subject.args.some(({ shape }) => /^-[A-Za-z]*[fF]/.test(shape))) subject.inquiry.noteNamesChange();
+  judgeHidden(subject);
   const isReference = /^(?:declare|typeset|local)$/.test(subject.program ?? '');
   if (isReference && subject.args.some(({ shape }) => /^-[A-Za-z]*n/.test(shape))) judgeReferences(subject);
+}
+
+/** `export -n NAME`: programs do not see the variable any more. */
+function judgeHidden(subject: CommandAnalysis): void {
+  const hides = subject.args.some(({ shape }) => /^(?:-[A-Za-z]*n|\+[A-Za-z]*x)/.test(shape));
+  if (hides && subject.args.some(({ shape }) => shape.startsWith('GIT_')))
+    subject.add('obfuscated', 'takes away what protects git in checkouts');
 }
 
 /** `declare -n`: another name for a variable, through which it is set later. */

@@ -19,6 +19,7 @@ export const EXAMPLES: ProgramExamples = {
     'just -c ls',
     'black src',
   ],
+  persistence: ['mise trust'],
   network: ['bunx ls', 'npm x -- ls', 'npx ls'],
   interactive: ['make -f -', 'bun repl'],
   destructive: [

@@ -98,6 +98,14 @@ export const SPECS: ProgramTable = {
     },
   }),
   twine: publish,
+  ...each('direnv mise husky lefthook pre-commit', {
+    ...run,
+    subcommands: each('allow permit grant trust install add set init', {
+      class: 'persistence',
+      reason: 'changes what runs later',
+      ...text,
+    }),
+  }),
   // Code checkers run what their options name.
   pylint: { ...run, options: each('--init-hook --load-plugins', { value: 'code' }) },
   ...each('black isort yapf autopep8 rustfmt gofumpt goimports', { class: 'execute', operands: 'write' }),

@@ -49,6 +49,7 @@ function settingOf(shape: string, next: Argument | undefined): string | undefine
 
 /** `--git-dir` and `--work-tree`, with the value attached or in the next word. */
 function judgePlaceOption(subject: CommandAnalysis, arg: Argument, next: Argument | undefined): void {
+  if (arg.shape === '--bare') subject.add('obfuscated', 'git --bare uses the directory as a repository');
   const [option] = /^--(?:git-dir|work-tree)(?==|$)/.exec(arg.shape) ?? [];
   if (option === undefined) return;
   judgePlace(subject, option, arg.shape === option ? next : tailOf(arg, option.length + 1));

@@ -96,7 +96,8 @@ export const SPECS: ProgramTable = {
       },
       add: { ...change, operands: 'read' },
       notes: { ...change, options: each('-F --file', { value: 'read' }) },
-      ...each('mv update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
+      mv: { ...change, operands: 'last-written' },
+      ...each('update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
       bundle: { ...show, subcommands: { create: { class: 'write', ...text, judge: judgeGitBundle } } },
       branch: {
         ...change,

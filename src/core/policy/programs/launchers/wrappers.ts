@@ -17,7 +17,13 @@ export const WRAPPERS: WrapperTable = {
     continuesText: true,
     options: {
       ...each('-S --split-string', { value: 'shell' }),
-      ...valued('-u -C --unset --chdir -a --argv0'),
+      ...each('-u --unset', {
+        class: 'obfuscated',
+        reason: 'takes away what protects git in checkouts',
+        value: 'text',
+        harmless: /^(?!GIT_|HOME$|XDG_)/,
+      }),
+      ...valued('-C --chdir -a --argv0'),
     },
     changesDirectory: ['-C', '--chdir'],
     bare: 'read',
