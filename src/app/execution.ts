@@ -13,6 +13,7 @@ import { CommandGate } from '../services/gate/gate.js';
 import type { ApprovalGuard } from '../services/gate/gate-options.js';
 import { Recordings } from '../services/recordings/recordings.js';
 import { ResourceMonitor } from '../services/resources/resource-monitor.js';
+import { Screens, type ScreensOptions } from '../services/screens/screens.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
 import { SessionDescriptions } from '../services/sessions/session-description.js';
 import { SessionHealth } from '../services/sessions/session-health.js';
@@ -43,12 +44,22 @@ export function buildExecution(
   engine: Engine,
   guards: Guards,
   context: RuntimeContext,
-): Pick<Services, 'sessions' | 'usage' | 'recordings' | 'commands' | 'inputs' | 'descriptions'> {
+): Pick<Services, 'sessions' | 'usage' | 'recordings' | 'commands' | 'inputs' | 'descriptions' | 'screens'> {
   const recordings = buildRecordings(context);
   const { sessions, usage } = buildSessions({ ...guards, recordings }, context);
   const health = new SessionHealth({ env: engine.pool.env, notifier: context.notifications });
   const descriptions = new SessionDescriptions({ usage, health, commands: guards.registry });
-  return { sessions, usage, recordings, descriptions, ...buildCommands(engine, guards, { sessions, health }, context) };
+  const screens = buildScreens({ commands: guards.registry, sessions: sessions.registry }, context);
+  const commands = buildCommands(engine, guards, { sessions, health }, context);
+  return { sessions, usage, recordings, descriptions, screens, ...commands };
+}
+
+function buildScreens(parts: ScreensOptions, { closers }: RuntimeContext): Screens {
+  const screens = new Screens(parts);
+  closers.push(() => {
+    screens[Symbol.dispose]();
+  });
+  return screens;
 }
 
 function buildRecordings({ configuration, secrets, log }: RuntimeContext): Recordings {

@@ -29,6 +29,7 @@ import { restoreSubcommand } from './checkpoints/restore.js';
 import { serveSubcommand } from './daemon/serve.js';
 import { sessionsSubcommand } from './sessions/sessions.js';
 import { historySubcommand } from './sessions/history.js';
+import { screenshotSubcommand } from './sessions/screenshot.js';
 import { topSubcommand } from './sessions/top.js';
 import { skillSubcommand } from './models/skill.js';
 import { statusSubcommand } from './daemon/status.js';
@@ -52,6 +53,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   topSubcommand,
   historySubcommand,
   attachSubcommand,
+  screenshotSubcommand,
   closeSubcommand,
   cpSubcommand,
   recordSubcommand,

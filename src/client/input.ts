@@ -4,6 +4,8 @@ import type { ClientLink } from './link.js';
 
 /** Options of typed input. */
 export interface InputOptions {
+  /** Keys to press after the data, such as `Up`, `F5`, `C-c` and `M-x`. */
+  readonly keys?: readonly string[] | undefined;
   /**
    * Signal the end of input after the data.
    * @default false
@@ -26,7 +28,13 @@ export async function sendInput(
   link: ClientLink,
   target: Pick<RequestInput<'send_input'>, 'command_id' | 'session_id'>,
   data: string,
-  { eof }: InputOptions,
+  { eof, keys }: InputOptions,
 ): Promise<AcceptedInput> {
-  return accepted(await link.request('send_input', { ...target, data, eof }, { timeoutMs: Infinity }));
+  return accepted(
+    await link.request(
+      'send_input',
+      { ...target, data, eof, ...(keys && { keys: [...keys] }) },
+      { timeoutMs: Infinity },
+    ),
+  );
 }

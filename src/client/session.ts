@@ -107,6 +107,14 @@ export class ClientSession implements AsyncDisposable {
     return sendInput(this.#link, { session_id: this.id }, data, options);
   }
 
+  /**
+   * What the terminal of the running command shows, or that of the last one; `hasCells` adds the look of each character.
+   * @throws ClientError NO_RUNNING_COMMAND when that command has no terminal
+   */
+  readScreen({ hasCells = false }: { readonly hasCells?: boolean } = {}): Promise<Answer<'read_screen'>> {
+    return this.#link.request('read_screen', { session_id: this.id, cells: hasCells });
+  }
+
   /** Sends a signal to the foreground processes of the running command. */
   signal(signal: SignalName): Promise<Answer<'signal_command'>> {
     return this.#link.request('signal_command', { session_id: this.id, signal });

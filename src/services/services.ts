@@ -26,6 +26,7 @@ import type { Waiting } from './waiting/waiting.js';
 import type { Tokens } from './access/tokens.js';
 import type { WorkspaceCheckpoints } from './checkpoints/workspace-checkpoints.js';
 import type { Files } from './files/files.js';
+import type { Screens } from './screens/screens.js';
 import type { Restores } from './restores/restores.js';
 import type { Subscriptions } from './subscriptions/subscriptions.js';
 import type { Executions } from './users/executions.js';
@@ -59,6 +60,7 @@ export interface Services {
   readonly files: Files;
   readonly waiting: Waiting;
   readonly ports: Ports;
+  readonly screens: Screens;
   readonly llm: LlmPort;
   readonly completions: CompletionsPort & AsyncDisposable;
   readonly metadata: Metadata;

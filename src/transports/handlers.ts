@@ -35,7 +35,8 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   shell_metadata: ({ metadata }, _request, { principal }) => metadata.describe(principal),
   daemon_status: ({ status }, _request, { principal }) => status.describe(principal),
   check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
-  send_input: ({ commands }, request, caller) => commands.sendInput(request, caller),
+  send_input: async ({ commands, screens }, request, caller) =>
+    commands.sendInput(request.keys ? await screens.withKeys(request, caller.principal) : request, caller),
   confirm_command: ({ commands }, request, caller) => commands.confirm(request, caller),
   list_confirmations: async ({ confirmations, checkpoints }, _request, { principal }) => {
     if (confirmations.seenBy(principal).length > 0) await checkpoints.of(principal).newest.load();
@@ -61,6 +62,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   get_session: ({ sessions, descriptions }, { session_id }, { principal }) =>
     descriptions.describe(sessions.registry.get(session_id, principal, 'see')),
   reset_session: ({ sessions }, request, { principal }) => sessions.reset(request, principal),
+  read_screen: ({ screens }, request, { principal }) => screens.read(request, principal),
   resize_terminal: ({ sessions }, { session_id, cols, rows }, { principal }) => {
     sessions.registry.get(session_id, principal, 'use').session.resize(cols, rows);
     return { cols, rows };

@@ -91,6 +91,10 @@ class AsyncRequests:
         """Ends everything in a session and gives it a fresh shell under the same id."""
         return cast("models.ResetSessionAnswer", await self._request("reset_session", fields))
 
+    async def read_screen(self, **fields: Unpack[models.ReadScreenRequest]) -> models.ReadScreenAnswer:
+        """Gives what the terminal of a command shows, as a person would see it."""
+        return cast("models.ReadScreenAnswer", await self._request("read_screen", fields))
+
     async def resize_terminal(self, **fields: Unpack[models.ResizeTerminalRequest]) -> models.ResizeTerminalAnswer:
         """Sets the size of the session’s terminal."""
         return cast("models.ResizeTerminalAnswer", await self._request("resize_terminal", fields))
@@ -334,6 +338,10 @@ class Requests:
     def reset_session(self, **fields: Unpack[models.ResetSessionRequest]) -> models.ResetSessionAnswer:
         """Ends everything in a session and gives it a fresh shell under the same id."""
         return cast("models.ResetSessionAnswer", self._request("reset_session", fields))
+
+    def read_screen(self, **fields: Unpack[models.ReadScreenRequest]) -> models.ReadScreenAnswer:
+        """Gives what the terminal of a command shows, as a person would see it."""
+        return cast("models.ReadScreenAnswer", self._request("read_screen", fields))
 
     def resize_terminal(self, **fields: Unpack[models.ResizeTerminalRequest]) -> models.ResizeTerminalAnswer:
         """Sets the size of the session’s terminal."""

@@ -80,6 +80,7 @@ REPEATABLE = frozenset(
         "list_commands",
         "list_sessions",
         "get_session",
+        "read_screen",
         "resize_terminal",
         "attach_session",
         "detach_session",
@@ -746,6 +747,10 @@ class SendInputRequest(TypedDict):
     """Id of a command"""
     data: NotRequired[str | bytes]
     """Text to type; control characters act as keys. Bytes for a streamed input only"""
+    keys: NotRequired[list[str]]
+    """Keys to press after `data`: single characters, or `Enter`, `Tab`, `Escape`, `Space`, `Backspace`, `Up`,
+    `Down`, `Right`, `Left`, `Home`, `End`, `F1`, `F2`, `F3`, `F4`, `Insert`, `Delete`, `PageUp`, `PageDown`,
+    `F5`, `F6`, `F7`, `F8`, `F9`, `F10`, `F11`, `F12`, with `C-`, `M-` or `S-` in front: `C-c`"""
     eof: NotRequired[bool]
     """Then signal end of input"""
     offset: NotRequired[int]
@@ -978,6 +983,54 @@ class ResetSessionAnswer(TypedDict):
     """Id of a session, from `open_session`"""
     shell: str
     working_directory: str
+
+
+class ReadScreenRequest(TypedDict):
+    session_id: NotRequired[str]
+    """Id of a session, from `open_session`"""
+    command_id: NotRequired[str]
+    """Id of a command"""
+    cells: NotRequired[bool]
+    """Also each character with its colours and attributes"""
+
+
+class ReadScreenAnswerCursor(TypedDict):
+    """Where the cursor is, from 1"""
+    row: int
+    col: int
+
+
+class ReadScreenAnswerCells(TypedDict):
+    text: str
+    width: int
+    """Columns: 2 for a wide character, 0 for the place behind one"""
+    fg: NotRequired[int | str]
+    """Colour: of the palette, or `#rrggbb`; by default the terminal’s"""
+    bg: NotRequired[int | str]
+    """Colour behind it"""
+    bold: NotRequired[Literal[True]]
+    dim: NotRequired[Literal[True]]
+    italic: NotRequired[Literal[True]]
+    underline: NotRequired[Literal[True]]
+    inverse: NotRequired[Literal[True]]
+    strikethrough: NotRequired[Literal[True]]
+
+
+class ReadScreenAnswer(TypedDict):
+    command_id: str
+    """Id of a command"""
+    running: bool
+    """False when the command has ended: its last screen"""
+    text: str
+    """The lines, without spaces at their ends and empty lines at the end"""
+    rows: int
+    cols: int
+    cursor: ReadScreenAnswerCursor
+    """Where the cursor is, from 1"""
+    alternate: bool
+    """Whether a full-screen program shows its own screen"""
+    cells: NotRequired[list[list[ReadScreenAnswerCells]]]
+    """Row by row"""
 
 
 class ResizeTerminalRequest(TypedDict):

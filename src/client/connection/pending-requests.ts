@@ -19,6 +19,7 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'diff_workspace',
   'list_llm_providers',
   'search_output',
+  'read_screen',
   'list_llm_calls',
   'read_audit',
   'verify_audit',

@@ -20,6 +20,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   signal_command: 'each',
   wait_command: 'refusals',
   read_output: 'refusals',
+  read_screen: 'refusals',
   search_output: 'refusals',
   list_commands: 'refusals',
   list_sessions: 'refusals',

@@ -26,6 +26,7 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   list_sessions: {},
   get_session: { session_id: 'session_ID' },
   reset_session: { session_id: 'session_ID' },
+  read_screen: { session_id: 'session_ID' },
   resize_terminal: { session_id: 'session_ID', cols: 120, rows: 40 },
   attach_session: { session_id: 'session_ID', from_seq: 17 },
   detach_session: { session_id: 'session_ID' },

@@ -33,6 +33,7 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   list_sessions: ALL_ROLES,
   get_session: ALL_ROLES,
   reset_session: EXECUTING_ROLES,
+  read_screen: ALL_ROLES,
   resize_terminal: EXECUTING_ROLES,
   attach_session: ALL_ROLES,
   detach_session: ALL_ROLES,

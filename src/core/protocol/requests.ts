@@ -43,6 +43,7 @@ export const requests = {
   list_sessions: sessionRequests.list_sessions,
   get_session: sessionRequests.get_session,
   reset_session: sessionRequests.reset_session,
+  read_screen: terminalRequests.read_screen,
   resize_terminal: terminalRequests.resize_terminal,
   attach_session: sessionRequests.attach_session,
   detach_session: sessionRequests.detach_session,

@@ -1,15 +1,39 @@
 import { z } from 'zod';
 
+import { KEY_NAMES } from '../../terminal/keys.js';
 import { optionalTerms } from '../confirmations.js';
 import * as field from '../fields.js';
 import { namesATarget, target, TARGET_MISSING } from './target.js';
 
 const { optional } = field;
 
+/** Most keys of a request. */
+const MAX_KEYS = 1000;
+const MAX_KEY_CHARACTERS = 20;
+
+/** A character of a screen. */
+const screenCell = z.object({
+  text: z.string(),
+  width: z.int().describe('Columns: 2 for a wide character, 0 for the place behind one'),
+  fg: optional(z.union([z.int(), z.string()])).describe(
+    'Colour: of the palette, or `#rrggbb`; by default the terminal’s',
+  ),
+  bg: optional(z.union([z.int(), z.string()])).describe('Colour behind it'),
+  bold: optional(z.literal(true)),
+  dim: optional(z.literal(true)),
+  italic: optional(z.literal(true)),
+  underline: optional(z.literal(true)),
+  inverse: optional(z.literal(true)),
+  strikethrough: optional(z.literal(true)),
+});
+
 /** Input for a terminal. */
 const typing = {
   ...target,
   data: optional(z.string()).describe('Text to type; control characters act as keys'),
+  keys: optional(z.array(z.string().min(1).max(MAX_KEY_CHARACTERS)).max(MAX_KEYS)).describe(
+    `Keys to press after \`data\`: single characters, or \`${KEY_NAMES.join('`, `')}\`, with \`C-\`, \`M-\` or \`S-\` in front: \`C-c\``,
+  ),
   eof: optional(z.boolean()).describe('Then signal end of input'),
 };
 
@@ -42,6 +66,25 @@ export const terminalRequests = {
       ),
       status: optional(z.enum(['confirmation_required'])).describe('There when it has to be confirmed first'),
       ...optionalTerms,
+    }),
+  },
+  read_screen: {
+    summary: 'Gives what the terminal of a command shows, as a person would see it.',
+    input: z
+      .strictObject({
+        ...target,
+        cells: optional(z.boolean()).describe('Also each character with its colours and attributes'),
+      })
+      .refine(namesATarget, TARGET_MISSING),
+    output: z.object({
+      command_id: field.commandId,
+      running: z.boolean().describe('False when the command has ended: its last screen'),
+      text: z.string().describe('The lines, without spaces at their ends and empty lines at the end'),
+      rows: field.terminalCells,
+      cols: field.terminalCells,
+      cursor: z.object({ row: z.int(), col: z.int() }).describe('Where the cursor is, from 1'),
+      alternate: z.boolean().describe('Whether a full-screen program shows its own screen'),
+      cells: optional(z.array(z.array(screenCell))).describe('Row by row'),
     }),
   },
   resize_terminal: {

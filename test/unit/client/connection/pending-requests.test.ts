@@ -39,6 +39,7 @@ describe('after a lost connection', () => {
     'diff_workspace',
     'list_llm_providers',
     'search_output',
+    'read_screen',
     'list_llm_calls',
     'read_audit',
     'verify_audit',

@@ -27,6 +27,7 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   list_sessions: 'vaoA',
   get_session: 'vaoA',
   reset_session: ' aoA',
+  read_screen: 'vaoA',
   resize_terminal: ' aoA',
   attach_session: 'vaoA',
   detach_session: 'vaoA',
