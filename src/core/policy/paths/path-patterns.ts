@@ -7,18 +7,54 @@ interface CompiledPattern {
   readonly segments: readonly string[];
 }
 
-/** Compiled patterns. */
-export type PathTable = readonly CompiledPattern[];
+/** Patterns by the component that they begin with; a text with `*` is no such component. */
+type ByStart = ReadonlyMap<string, readonly CompiledPattern[]>;
+
+/** Compiled patterns, with those that can match a path by its components: a table is searched for each path of each command. */
+export interface PathTable {
+  readonly all: readonly CompiledPattern[];
+  readonly byStart: { readonly [B in 'root' | 'home']: ByStart };
+  /** Names without `*`. */
+  readonly names: ReadonlySet<string>;
+  /** Patterns that begin with a `*`, or names that contain one. */
+  readonly open: readonly CompiledPattern[];
+}
 
 /**
  * Compiles patterns: `~` is a home directory, `**` any depth, `*` any name; a pattern without a slash is a name
  * anywhere.
  */
-export const compilePatterns = (patterns: readonly string[]): PathTable =>
-  patterns.map((pattern) => {
-    const base = pattern.startsWith('~') ? 'home' : pattern.includes('/') ? 'root' : 'any';
-    return { base, segments: pattern.replace(/^~/, '').split('/').filter(Boolean) };
-  });
+export function compilePatterns(patterns: readonly string[]): PathTable {
+  const all = patterns.map(compilePattern);
+  const fixed = all.filter(({ segments: [start = ''] }) => !start.includes('*'));
+  const startOf = ({ segments: [start = ''] }: CompiledPattern) => start;
+  return {
+    all,
+    byStart: {
+      root: groupBy(
+        fixed.filter(({ base }) => base === 'root'),
+        startOf,
+      ),
+      home: groupBy(
+        fixed.filter(({ base }) => base === 'home'),
+        startOf,
+      ),
+    },
+    names: new Set(fixed.filter(({ base }) => base === 'any').map(startOf)),
+    open: all.filter(({ segments: [start = ''] }) => start.includes('*')),
+  };
+}
+
+function compilePattern(pattern: string): CompiledPattern {
+  const base = pattern.startsWith('~') ? 'home' : pattern.includes('/') ? 'root' : 'any';
+  return { base, segments: pattern.replace(/^~/, '').split('/').filter(Boolean) };
+}
+
+function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
+  return groups;
+}
 
 /** A path prepared for comparison: its components, and those below each home directory that contains it. */
 export interface ComparedPath {
@@ -41,12 +77,26 @@ export function comparePath(path: string, home: string | undefined, isGlob = fal
 }
 
 /** Whether any pattern of the table matches the path. */
-export function isListed({ segments, belowHomes, isGlob }: ComparedPath, table: PathTable): boolean {
-  return table.some(({ base, segments: pattern }) => {
-    if (base === 'any') return isName(pattern[0] ?? '', segments.at(-1), isGlob);
-    if (base === 'root') return fits(segments, pattern, isGlob);
-    return belowHomes.some((below) => fits(below, pattern, isGlob));
-  });
+export function isListed(path: ComparedPath, table: PathTable): boolean {
+  const { segments, belowHomes, isGlob } = path;
+  if (isGlob) return table.all.some((pattern) => isMatch(path, pattern));
+  const isFound = (pattern: CompiledPattern) => isMatch(path, pattern);
+  const { root, home } = table.byStart;
+  return (
+    table.names.has(segments.at(-1) ?? '') ||
+    (root.get(segments[0] ?? '')?.some(isFound) ?? false) ||
+    belowHomes.some((below) => home.get(below[0] ?? '')?.some(isFound) ?? false) ||
+    table.open.some(isFound)
+  );
+}
+
+function isMatch(
+  { segments, belowHomes, isGlob }: ComparedPath,
+  { base, segments: pattern }: CompiledPattern,
+): boolean {
+  if (base === 'any') return isName(pattern[0] ?? '', segments.at(-1), isGlob);
+  if (base === 'root') return fits(segments, pattern, isGlob);
+  return belowHomes.some((below) => fits(below, pattern, isGlob));
 }
 
 /** A pattern such as `*` does not stand for each name that is listed, unless it is a hidden one, which needs a dot. */
@@ -67,7 +117,7 @@ function expandsTo(glob: string, name: string): boolean {
 
 /** Whether a place of the table is below a directory; `**` may be anything below it, names without a place nothing. */
 export function containsListed({ segments, belowHomes }: ComparedPath, table: PathTable, seesHidden: boolean): boolean {
-  return table.some(({ base, segments: pattern }) => {
+  return table.all.some(({ base, segments: pattern }) => {
     if (base === 'any' || pattern[0] === '**') return false;
     const directories = base === 'root' ? [segments] : belowHomes;
     return directories.some((directory) => isAbove(directory, pattern, seesHidden));
