@@ -3,6 +3,9 @@ import { io } from 'socket.io-client';
 import { summarize, timeEach } from '../measure.mjs';
 import { ms, openPage } from './page.mjs';
 
+/** A frame of the screen, in milliseconds. */
+const FRAME_MS = 17;
+
 /** Sends what a key sends, over a connection of its own, until its echo has come. */
 async function withoutPage(daemon, sessionId, runs) {
   const socket = io(daemon.url, { transports: ['websocket'], forceNew: true });
@@ -29,6 +32,8 @@ async function withPage(page, runs) {
     }).observe(document.querySelector('.xterm-rows'), { childList: true, subtree: true, characterData: true });
   }`);
   for (let run = 1; run <= runs; run++) {
+    // At any time between two frames.
+    await new Promise((resolve) => setTimeout(resolve, (run * 7) % FRAME_MS));
     await page.keyboard.press('x');
     // The policy of the page forbids the `eval` of waitForFunction.
     await page.evaluate(`new Promise((resolve) => {
@@ -41,6 +46,8 @@ async function withPage(page, runs) {
 /** The floor is the same terminal without a page: from what is sent to what comes. */
 export const keyToEcho = {
   name: 'key to echo',
+  // As for a shell, whose input was allowed when it started.
+  sections: 'confirmation:\n  mode: "off"\n',
   async run({ daemon, browser, short }) {
     const { session_id } = await daemon.request('open_session');
     await daemon.request('execute_command', { session_id, command: 'cat', tty: true, background: true });

@@ -4,7 +4,7 @@ import { endLine, startLine } from './command-lines.js';
 import type { ScreenFeed } from './screen-feed.js';
 
 /** Most output a second that is sent to this page, in bytes: many times what anybody can read. */
-const MAX_BYTES_PER_SECOND = 4 * 1024 * 1024;
+const MAX_BYTES_PER_SECOND = 1024 * 1024;
 /** Commands that are shown of the time before. */
 const EARLIER_COMMANDS = 20;
 /** Bytes of each stream of an earlier command, and of the running one. */
