@@ -35,8 +35,10 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   shell_metadata: ({ metadata }, _request, { principal }) => metadata.describe(principal),
   daemon_status: ({ status }, _request, { principal }) => status.describe(principal),
   check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
-  send_input: async ({ commands, screens }, request, caller) =>
-    commands.sendInput(request.keys ? await screens.withKeys(request, caller.principal) : request, caller),
+  send_input: ({ commands, screens }, request, caller) =>
+    request.keys
+      ? screens.withKeys(request, caller.principal).then((typed) => commands.sendInput(typed, caller))
+      : commands.sendInput(request, caller),
   confirm_command: ({ commands }, request, caller) => commands.confirm(request, caller),
   list_confirmations: async ({ confirmations, checkpoints }, _request, { principal }) => {
     if (confirmations.seenBy(principal).length > 0) await checkpoints.of(principal).newest.load();

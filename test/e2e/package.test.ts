@@ -78,7 +78,9 @@ describe('the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^(?:dist|config|skills)\/|^docs\/.*\.md$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(path),
+          !/^(?:dist|config|skills)\/|^docs\/.*\.md$|^docs\/pictures\/.*\.png$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(
+            path,
+          ),
       ),
     ).toEqual([]);
     expect(packed.filter((path) => /^docs\/(?:api|node_modules|\.vitepress)\//.test(path))).toEqual([]);
