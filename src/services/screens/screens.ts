@@ -129,6 +129,10 @@ export class Screens implements Disposable {
     }, KEPT_MS).unref();
     const screen = Screen.of(command.stdout, size);
     this.#kept.set(id, { screen, timer });
+    // One that could not be made is made again by the next request.
+    screen.catch(() => {
+      this.#drop(id);
+    });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_SCREENS && oldest !== undefined) this.#drop(oldest);
     return screen;
@@ -139,8 +143,12 @@ export class Screens implements Disposable {
     if (!kept) return;
     this.#kept.delete(id);
     clearTimeout(kept.timer);
-    void kept.screen.then((screen) => {
-      screen[Symbol.dispose]();
-    });
+    kept.screen.then(
+      (screen) => {
+        screen[Symbol.dispose]();
+      },
+      // The request that asked for the screen got the error: there is nothing to dispose of.
+      () => undefined,
+    );
   }
 }
