@@ -154,4 +154,18 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
     await expect.poll(() => taggedProcesses(instance)).toEqual([]);
     await other[Symbol.asyncDispose]();
   });
+
+  it('a daemon that is killed while sandboxes start leaves no process', async () => {
+    const other = await startSandboxed({ settings: { sandbox: { profile } } });
+    const instance = instanceOf(other.pid);
+    await using victim = await WireClient.connect(other.url);
+    const starting = ['bash', 'zsh', 'sh'].map((shell) => victim.request('open_session', { shell }));
+    for (const answer of starting) void answer.catch(() => undefined);
+    // Bubblewrap outlives its parent where that ends before bubblewrap has asked to end with it.
+    await expect.poll(() => taggedProcesses(instance).length, { interval: 1 }).toBeGreaterThan(3);
+    other.signal('SIGKILL');
+    await other.exited;
+    await expect.poll(() => taggedProcesses(instance)).toEqual([]);
+    await other[Symbol.asyncDispose]();
+  });
 });

@@ -23,6 +23,8 @@ for __sa_fd in /proc/$$/fd/*; do
   if ((__sa_fd > 2 && __sa_fd != 255)); then exec {__sa_fd}>&-; fi
 done
 unset __sa_fd
+# The daemon has died: nothing else ends a sandbox that has started meanwhile, and opening the FIFOs would block for ever.
+[[ -t 0 ]] || exit 71
 # 71 is EX_OSERR of sysexits.h: the limit of open files may be too low for these numbers.
 exec 100<"$__SA_DIR/cmd" 101>"$__SA_DIR/ctl" || exit 71
 __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG

@@ -153,5 +153,7 @@ __sa_take_aliases() {
 : >|"$__sa_dir/modes"
 command alias exit=__sa_exit
 trap '' INT
+# The daemon has died: nothing else ends a sandbox that has started meanwhile, and opening the FIFOs would block for ever.
+[ -t 0 ] || exit 71
 exec <"$__sa_dir/cmd"
 command printf 'ready 0 0 %s\0' "$PWD" >"$__sa_dir/ctl"

@@ -25,6 +25,8 @@ typeset -g __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 # The mark of the session, which all processes inherit: see session-mark.ts.
 ulimit -S -x $__SA_MARK 2>/dev/null
 unset __SA_DIR __SA_MARK ZDOTDIR
+# The daemon has died: nothing else ends a sandbox that has started meanwhile, and opening the FIFOs would block for ever.
+[[ -t 0 ]] || exit 71
 # 71 is EX_OSERR of sysexits.h.
 sysopen -r -o cloexec -u __sa_requests $__sa_dir/cmd && sysopen -w -o cloexec -u __sa_reports $__sa_dir/ctl || exit 71
 typeset -g __sa_tty=$TTY __sa_nul=$'\0' __sa_read='' __sa_body='' __sa_mode='' __sa_nonce='' __sa_slot='' __sa_cmd='' __sa_text='' __sa_set='' __sa_env=''
