@@ -1,10 +1,14 @@
 import type { Argument } from '../words/argument.js';
 import { rankOf } from '../model/classes.js';
 import { judgeSource } from './inline-source.js';
+import { readNamedFiles } from './listed-files.js';
 import { isExecuted, isHarmlessValue, type ParsedArguments, parseArguments } from './options.js';
 import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './program-spec.js';
 import { type SubcommandReading, subcommandsIn } from './subcommands.js';
 import type { CommandAnalysis } from './command-analysis.js';
+
+/** Options of many programs with which the input names the files that they read. */
+const NAMED_BY_INPUT = /^(?:--files0?-from(?:=|$)|--stdin-paths$|-@$)/;
 
 /** Judges a program by its entry in the tables. */
 export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label: string, args = subject.args): void {
@@ -15,6 +19,7 @@ export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label:
   });
   judgeOptions(subject, options, parsed, label);
   spec.judge?.(subject);
+  if (args === subject.args && args.some(({ shape }) => NAMED_BY_INPUT.test(shape))) readNamedFiles(subject);
   if (subcommands && parsed.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);
   else {
     judgeOperands(subject, spec.operands ?? 'read', parsed.operands, label);

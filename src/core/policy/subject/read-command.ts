@@ -136,10 +136,10 @@ export function outputOf(
   return inquiry.programs.outputOf(name.value)?.({ args, stdin });
 }
 
-/** The values of arguments; undefined when one is unknown, or contains an escape that may be interpreted. */
-export function plainValues(args: readonly Argument[]): readonly string[] | undefined {
+/** The values of arguments; undefined when one is unknown. */
+export function knownValues(args: readonly Argument[]): readonly string[] | undefined {
   const known = args.flatMap(({ value, isGlob, isSample }) =>
     value === undefined || isGlob || isSample ? [] : [value],
   );
-  return known.length < args.length || known.some((value) => value.includes('\\')) ? undefined : known;
+  return known.length < args.length ? undefined : known;
 }

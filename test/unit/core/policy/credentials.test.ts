@@ -51,6 +51,9 @@ const READING_ONE = {
       'printf "%s" ~/.netrc | xargs -0 cat',
     ],
     ...['xargs cat <<< ~/.ssh/id_rsa', "printf '%s' ~/.ssh/id_rsa | sort --files0-from=-"],
+    ...["printf '%s\\0' ~/.ssh/id_rsa | sort --files0-from=-", "cat $(printf '\\057etc/shadow')"],
+    ...['echo ~/.ssh/id_rsa | zip x.zip -@', 'echo ~/.netrc | rsync --files-from=- / x/'],
+    ...['echo ~/.netrc | git hash-object -w --stdin-paths'],
     ...['printf "%s" ~/.ssh/id_rsa | wc --files0-from=-', 'echo id_rsa | xargs -I{} cat ~/.ssh/{}'],
     ...[
       'tar cf - -C ~ .ssh | base64',

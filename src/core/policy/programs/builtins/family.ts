@@ -2,8 +2,9 @@ import type { DirectoryChange, KnownOutput } from '../../words/program-knowledge
 import { normalizePath } from '../../paths/paths.js';
 import type { ProgramFamily } from '../../family/program-family.js';
 import { each, valued } from '../../subject/program-spec.js';
-import { plainValues } from '../../subject/read-command.js';
+import { knownValues } from '../../subject/read-command.js';
 import { EXAMPLES } from './examples.js';
+import { formatted } from './printed-text.js';
 import { SPECS } from './table.js';
 
 /** `cd`, `pushd` and similar builtins; without an operand, `atHome` tells whether the home directory is entered. */
@@ -21,16 +22,15 @@ const enters =
   };
 
 const echoed: KnownOutput = ({ args }) => {
-  const values = plainValues(args);
-  return values && `${values.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
+  const values = knownValues(args);
+  // Some shells resolve escapes, others do not.
+  if (!values || values.some((value) => value.includes('\\'))) return undefined;
+  return `${values.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
 };
 
 const printed: KnownOutput = ({ args }) => {
-  const values = plainValues(args);
-  if (!values) return undefined;
-  const [format = '', ...rest] = values;
-  if (!format.includes('%')) return format;
-  return format === '%s' ? rest.join('') : undefined;
+  const [format, ...rest] = knownValues(args) ?? [];
+  return format === undefined || format.startsWith('-') ? undefined : formatted(format, rest);
 };
 
 /** Commands that shells run internally. */

@@ -1,6 +1,5 @@
 import { tailOf } from '../../subject/options.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
-import { readNamedFiles } from '../../subject/listed-files.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 import { GREP, judgeSearch, RIPGREP } from './search.js';
 
@@ -19,11 +18,6 @@ function judgeYq(subject: CommandAnalysis): void {
   if (!subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*i|--inplace)$/.test(shape))) return;
   subject.add('write', 'yq changes files');
   for (const file of subject.args) if (!file.shape.startsWith('-') && /[./]\w/.test(file.shape)) subject.write(file);
-}
-
-/** `--files0-from=-`: the files are named by the input. */
-function judgeListedFiles(subject: CommandAnalysis): void {
-  if (subject.args.some(({ shape }) => /^--files0-from(?:=|$)/.test(shape))) readNamedFiles(subject);
 }
 
 /** Programs that only read, and the options that give some of them further effects. */
@@ -111,11 +105,10 @@ export const SPECS: ProgramTable = {
   }),
   nm: { class: 'read', options: { '--plugin': { value: 'code' }, ...valued('-t --radix --target') } },
   ss: { class: 'read', operands: 'text', options: each('-D --diag', { value: 'write' }) },
-  ...each('wc du', { class: 'read', judge: judgeListedFiles, options: valued('--files0-from') }),
+  ...each('wc du', { class: 'read', options: valued('--files0-from') }),
   tree: { class: 'read', options: { '-o': { value: 'write' } } },
   sort: {
     class: 'read',
-    judge: judgeListedFiles,
     options: {
       ...each('-o --output', { value: 'write' }),
       '--compress-program': { value: 'code' },
