@@ -97,12 +97,20 @@ function withWaiting(
   files: Files,
   {
     sessions,
+    screens,
     registry,
     connections,
-  }: Pick<Services, 'sessions' | 'connections'> & { readonly registry: CommandRegistry },
+  }: Pick<Services, 'sessions' | 'screens' | 'connections'> & { readonly registry: CommandRegistry },
   { isClosing }: RuntimeContext,
 ): Pick<Services, 'files' | 'waiting' | 'ports'> {
-  const waiting = new Waiting({ sessions: sessions.registry, commands: registry, files, connections, isClosing });
+  const waiting = new Waiting({
+    sessions: sessions.registry,
+    commands: registry,
+    screens,
+    files,
+    connections,
+    isClosing,
+  });
   return { files, waiting, ports: new Ports(sessions.registry) };
 }
 

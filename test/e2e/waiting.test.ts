@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
@@ -117,6 +117,67 @@ describe('wait_for', () => {
     });
   });
 
+  it('a file in a directory that comes later, at once', async () => {
+    const waiting = client.request('wait_for', { path: 'later/deep/made', timeout_ms: 10_000 });
+    expect(await client.request('wait_for', { path: 'later/deep/made', timeout_ms: 0 })).toMatchObject({ met: false });
+    mkdirSync(join(daemon.workspace, 'later/deep'), { recursive: true });
+    writeFileSync(join(daemon.workspace, 'later/deep/made'), '');
+    expect(await waiting).toMatchObject({ met: true, condition: 'path' });
+  });
+
+  it('a text on the screen, wrapped or by a regular expression, and gives the screen', async () => {
+    const session_id = await client.openSession({ cols: 20, rows: 5 });
+    const command = String.raw`printf '\033[31mfirst\033[0m'; read -r x; printf '\033[2J\033[Hthis line is wider than the screen'; read -r x`;
+    const { command_id } = await client.run(command, session_id, { tty: true, background: true });
+    expect(await client.request('wait_for', { command_id, screen_text: '^f.rst', regex: true })).toMatchObject({
+      met: true,
+      condition: 'screen_text',
+      screen: { text: 'first', rows: 5, cols: 20, cursor: { row: 1, col: 6 }, alternate: false },
+    });
+    const waiting = client.request('wait_for', { session_id, screen_text: 'wider than', timeout_ms: 10_000 });
+    expect(await client.request('wait_for', { session_id, screen_text: 'wider', timeout_ms: 60 })).toMatchObject({
+      met: false,
+      condition: null,
+      screen: { text: 'first' },
+    });
+    await client.request('send_input', { session_id, keys: ['Enter'] });
+    expect(await waiting).toMatchObject({
+      condition: 'screen_text',
+      screen: { text: 'this line is wider t\nhan the screen' },
+    });
+    await client.request('send_input', { session_id, keys: ['Enter'] });
+    // The command ends without it. Its last screen is still there.
+    expect(await client.request('wait_for', { session_id, screen_text: 'never' })).toMatchObject({
+      met: false,
+      condition: 'end',
+      exit_code: 0,
+    });
+    expect(await client.request('wait_for', { command_id, screen_text: 'wider' })).toMatchObject({ met: true });
+  });
+
+  it('a screen that is still, which one that only changes its colours is not', async () => {
+    const session_id = await client.openSession({ cols: 20, rows: 5 });
+    const blink = String.raw`until read -rsn 1 -t 0.03 x; do printf '\033[H\033[31mx'; read -rsn 1 -t 0.02 x && break; printf '\033[H\033[32mx'; done`;
+    const blinking = await client.run(`${blink}; echo done; cat`, session_id, { tty: true, background: true });
+    expect(blinking).toMatchObject({ status: 'running' });
+    await client.request('wait_for', { session_id, screen_text: 'x' });
+    expect(await client.request('wait_for', { session_id, screen_stable_ms: 600, timeout_ms: 700 })).toMatchObject({
+      met: false,
+      condition: null,
+      screen: { text: 'x' },
+    });
+    await client.request('send_input', { session_id, data: 'q' });
+    const still = await client.request('wait_for', { session_id, screen_stable_ms: 150 });
+    expect(still).toMatchObject({ met: true, condition: 'screen_stable' });
+    expect(still.screen?.text).toContain('done');
+    expect(still.waited_ms).toBeGreaterThanOrEqual(149);
+    // Which comes first.
+    expect(await client.request('wait_for', { session_id, screen_text: 'never', screen_stable_ms: 50 })).toMatchObject({
+      condition: 'screen_stable',
+    });
+    await client.request('close_session', { session_id });
+  });
+
   it('refuses what cannot be waited for', async () => {
     const failing = (code: string) => ({ error: { code } });
     expect(await client.request('wait_for', {})).toMatchObject(failing('INVALID_REQUEST'));
@@ -125,7 +186,21 @@ describe('wait_for', () => {
     expect(await client.request('wait_for', { port: 1, session_id: 'none' })).toMatchObject(
       failing('SESSION_NOT_FOUND'),
     );
+    expect(await client.request('wait_for', { screen_text: 'x' })).toMatchObject({
+      error: { code: 'INVALID_REQUEST', message: expect.stringContaining('give session_id or command_id') as string },
+    });
     const { command_id } = await client.run('true');
+    expect(await client.request('wait_for', { command_id, screen_stable_ms: 100 })).toMatchObject(
+      failing('NO_RUNNING_COMMAND'),
+    );
+    expect(await client.request('wait_for', { session_id: 'none', screen_text: 'x' })).toMatchObject(
+      failing('SESSION_NOT_FOUND'),
+    );
+    const session_id = await client.openSession();
+    await client.run('true', session_id, { tty: true });
+    expect(await client.request('wait_for', { session_id, screen_text: '(', regex: true })).toMatchObject({
+      error: { code: 'INVALID_REQUEST', message: expect.stringContaining('`screen_text`') as string },
+    });
     expect(await client.request('wait_for', { command_id, pattern: '(', regex: true })).toMatchObject(
       failing('INVALID_REQUEST'),
     );

@@ -182,7 +182,8 @@ class AsyncRequests:
         return cast("models.SearchFilesAnswer", await self._request("search_files", fields))
 
     async def wait_for(self, **fields: Unpack[models.WaitForRequest]) -> models.WaitForAnswer:
-        """Waits for a port, a file, a text in an output, or the end of a command: for the first that comes."""
+        """Waits for a port, a file, a text in an output or on a screen, or the end of a command: for the first that
+        comes."""
         return cast("models.WaitForAnswer", await self._request("wait_for", fields))
 
     async def list_ports(self, **fields: Unpack[models.ListPortsRequest]) -> models.ListPortsAnswer:
@@ -430,7 +431,8 @@ class Requests:
         return cast("models.SearchFilesAnswer", self._request("search_files", fields))
 
     def wait_for(self, **fields: Unpack[models.WaitForRequest]) -> models.WaitForAnswer:
-        """Waits for a port, a file, a text in an output, or the end of a command: for the first that comes."""
+        """Waits for a port, a file, a text in an output or on a screen, or the end of a command: for the first that
+        comes."""
         return cast("models.WaitForAnswer", self._request("wait_for", fields))
 
     def list_ports(self, **fields: Unpack[models.ListPortsRequest]) -> models.ListPortsAnswer:

@@ -1738,7 +1738,8 @@ SearchFilesAnswer = TypedDict(
 
 class WaitForRequest(TypedDict):
     session_id: NotRequired[str]
-    """Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it"""
+    """Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it. Of a
+    screen: of the command that runs in it, or ran last"""
     port: NotRequired[int]
     """Until something listens on this TCP port"""
     path: NotRequired[str]
@@ -1748,11 +1749,16 @@ class WaitForRequest(TypedDict):
     pattern: NotRequired[str]
     """Until the command has printed this, within one line"""
     regex: NotRequired[bool]
-    """Whether `pattern` is a regular expression of [RE2](https://github.com/google/re2/wiki/Syntax)"""
+    """Whether `pattern` and `screen_text` are regular expressions of
+    [RE2](https://github.com/google/re2/wiki/Syntax)"""
     stream: NotRequired[Literal["stdout", "stderr"]]
     """Of `pattern`: stdout by default"""
     from_offset: NotRequired[int]
     """Of `pattern`: where to begin, in bytes; 0 by default"""
+    screen_text: NotRequired[str]
+    """Until the screen shows this, within one line; of `command_id`, or of what runs in the session"""
+    screen_stable_ms: NotRequired[int]
+    """Until nothing on the screen has changed for this time, which begins with the request"""
     timeout_ms: NotRequired[int]
     """How long to wait; 30000 by default"""
 
@@ -1766,14 +1772,35 @@ class WaitForAnswerMatch(TypedDict):
     text: str
 
 
+class WaitForAnswerScreenCursor(TypedDict):
+    """Where the cursor is, from 1"""
+    row: int
+    col: int
+
+
+class WaitForAnswerScreen(TypedDict):
+    """What the screen shows, when that was waited for"""
+    text: str
+    """The lines, without spaces at their ends and empty lines at the end"""
+    rows: int
+    cols: int
+    cursor: WaitForAnswerScreenCursor
+    """Where the cursor is, from 1"""
+    alternate: bool
+    """Whether a full-screen program shows its own screen"""
+
+
 class WaitForAnswer(TypedDict):
     met: bool
     """Whether one of them has come"""
-    condition: Literal["port", "path", "pattern", "end"] | None
-    """Which; `end` of a command without its `pattern` is not what was waited for. Null after the time-out"""
+    condition: Literal["port", "path", "pattern", "screen_text", "screen_stable", "end"] | None
+    """Which; `end` of a command without its `pattern` or `screen_text` is not what was waited for. Null after the
+    time-out"""
     waited_ms: int
     match: NotRequired[WaitForAnswerMatch]
     """The line with the pattern"""
+    screen: NotRequired[WaitForAnswerScreen]
+    """What the screen shows, when that was waited for"""
     exit_code: NotRequired[int]
     """Of a command that has ended"""
 

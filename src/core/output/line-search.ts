@@ -44,9 +44,13 @@ interface LineFinder {
 
 /**
  * Compiles a pattern.
+ * @param field of the request that has the pattern, for errors
  * @throws AdapterError INVALID_REQUEST when it is not a regular expression of RE2
  */
-export function compileLinePattern({ pattern, regex, ignore_case: ignoresCase }: LinePattern): LineFinder {
+export function compileLinePattern(
+  { pattern, regex, ignore_case: ignoresCase }: LinePattern,
+  field = 'pattern',
+): LineFinder {
   if (regex !== true && ignoresCase !== true) {
     return { find: (line) => line.indexOf(pattern), required: isAscii(pattern) ? pattern : undefined };
   }
@@ -59,8 +63,8 @@ export function compileLinePattern({ pattern, regex, ignore_case: ignoresCase }:
     };
     return { find, required: ignoresCase === true ? undefined : requiredText(pattern) };
   } catch (error) {
-    const message = `\`pattern\` is no regular expression of RE2: ${(error as Error).message}`;
-    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'pattern' }, cause: error });
+    const message = `\`${field}\` is no regular expression of RE2: ${(error as Error).message}`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field }, cause: error });
   }
 }
 

@@ -62,6 +62,8 @@ export class OutputStream {
   #chunker: Utf8Chunker | ByteChunker | undefined;
   #onPiece: PieceListener | undefined;
   #tap: ((chunk: Buffer) => void) | undefined;
+  /** Called after each chunk; undefined while nothing waits for output. */
+  #growthListeners: Set<() => void> | undefined;
   /** Position in the stream where the follower began. */
   #followedFrom = 0;
   readonly #countBytes: (bytes: number) => void;
@@ -138,6 +140,19 @@ export class OutputStream {
     this.#tap = onChunk;
   }
 
+  /**
+   * Calls `listener` after each chunk that is kept from now on.
+   * @returns a function that ends this
+   */
+  onGrowth(listener: () => void): () => void {
+    this.#growthListeners ??= new Set();
+    this.#growthListeners.add(listener);
+    return () => {
+      this.#growthListeners?.delete(listener);
+      if (this.#growthListeners?.size === 0) this.#growthListeners = undefined;
+    };
+  }
+
   /** Appends a copy of the chunk. */
   write(chunk: Buffer): void {
     this.#take(this.#mask ? this.#mask.push(chunk) : chunk);
@@ -170,6 +185,7 @@ export class OutputStream {
     this.#lastBytes = Buffer.from(chunk.subarray(-LAST_LINE_BYTES));
     this.#tap?.(chunk);
     if (this.#chunker) this.#emit(this.#chunker.push(chunk));
+    if (this.#growthListeners) for (const listener of this.#growthListeners) listener();
   }
 
   #emit(pieces: readonly Piece[]): void {

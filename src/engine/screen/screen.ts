@@ -5,7 +5,7 @@ import type { OutputStream } from '../output/output-stream.js';
 
 /** Size of the pieces in which an output is read, in bytes. */
 const PIECE_BYTES = 256 * 1024;
-/** Most output that is drawn for the first look, in bytes: what came before it is scrolled away, or drawn over. */
+/** Most output that is drawn for one look, in bytes: what came before it is scrolled away, or drawn over. */
 const MAX_REPLAY_BYTES = 4 * 1024 * 1024;
 
 /** Size of a terminal, in characters. */
@@ -24,7 +24,6 @@ export class Screen implements Disposable {
   private constructor(terminal: Terminal, output: OutputStream) {
     this.#terminal = terminal;
     this.#output = output;
-    this.#position = Math.max(0, output.bytes - MAX_REPLAY_BYTES);
   }
 
   /** Makes the screen of a command's output. The library is loaded for the first one. */
@@ -43,6 +42,38 @@ export class Screen implements Disposable {
   /** Whether the program has asked for the application mode of cursor keys. */
   get hasApplicationKeys(): boolean {
     return this.#terminal.modes.applicationCursorKeysMode;
+  }
+
+  /** The lines of text. Rows into which a long line was wrapped are one line. */
+  lines(): readonly string[] {
+    const { active } = this.#terminal.buffer;
+    const lines: string[] = [];
+    for (let row = 0; row < this.#terminal.rows; row += 1) {
+      const line = active.getLine(active.baseY + row);
+      const text = line?.translateToString(true) ?? '';
+      if (line?.isWrapped === true && row > 0) lines.push(`${lines.pop() ?? ''}${text}`);
+      else lines.push(text);
+    }
+    return lines;
+  }
+
+  /** A text that differs when anything that can be seen differs: characters, their looks, the cursor. */
+  fingerprint(): string {
+    const { active } = this.#terminal.buffer;
+    const { rows, cols } = this.#terminal;
+    const seen: (string | number)[] = [cols, active.cursorX, active.cursorY, active.type];
+    const reused = active.getNullCell();
+    let last = '';
+    for (let row = 0; row < rows; row += 1) {
+      const line = active.getLine(active.baseY + row);
+      seen.push('\n', line?.translateToString() ?? '');
+      for (let column = 0; column < cols; column += 1) {
+        const style = styleOf(line?.getCell(column, reused));
+        if (style !== last) seen.push(column, style);
+        last = style;
+      }
+    }
+    return seen.join(' ');
   }
 
   /** What it shows. */
@@ -67,6 +98,10 @@ export class Screen implements Disposable {
 
   async #draw({ cols, rows }: ScreenSize, end: number): Promise<void> {
     if (cols !== this.#terminal.cols || rows !== this.#terminal.rows) this.#terminal.resize(cols, rows);
+    if (end - this.#position > MAX_REPLAY_BYTES) {
+      this.#terminal.reset();
+      this.#position = end - MAX_REPLAY_BYTES;
+    }
     while (this.#position < end) {
       const piece = await this.#output.spool.read(this.#position, Math.min(PIECE_BYTES, end - this.#position));
       if (piece.length === 0) return;
@@ -81,6 +116,12 @@ export class Screen implements Disposable {
     const line = this.#terminal.buffer.active.getLine(number);
     return Array.from({ length: this.#terminal.cols }, (_, column) => renderCell(line?.getCell(column)));
   }
+}
+
+function styleOf(cell: IBufferCell | undefined): string {
+  if (!cell || cell.isAttributeDefault()) return '';
+  const colours = `${cell.getFgColorMode()},${cell.getFgColor()},${cell.getBgColorMode()},${cell.getBgColor()}`;
+  return `${colours},${Object.keys(attributesOf(cell)).join()}`;
 }
 
 function renderCell(cell: IBufferCell | undefined): ScreenCell {

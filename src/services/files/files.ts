@@ -26,6 +26,8 @@ export interface FilesOptions extends FilePlacesOptions {
 
 /** Tells whether a path exists. */
 export interface Existence {
+  /** The path, absolute. */
+  readonly path: string;
   readonly exists: () => Promise<boolean>;
   /** Whether each look takes a program. */
   readonly isConfined: boolean;
@@ -100,7 +102,7 @@ export class Files {
         throw error;
       }
     };
-    return { exists, isConfined: place.performer !== here };
+    return { ...at, exists, isConfined: place.performer !== here };
   }
 
   async #admit<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller) {

@@ -25,6 +25,16 @@ export interface ScreensOptions {
 /** What a request looks at: a command, or the newest one of a session. */
 type Target = Pick<Request<'read_screen'>, 'session_id' | 'command_id'>;
 
+/** A screen that is looked at again and again. */
+export interface FollowedScreen {
+  readonly command: Command;
+  /**
+   * Draws what was printed since the last look.
+   * @throws AdapterError OUTPUT_EXPIRED
+   */
+  readonly draw: () => Promise<Pick<Screen, 'lines' | 'fingerprint' | 'view'>>;
+}
+
 interface Kept {
   readonly screen: Promise<Screen>;
   readonly timer: NodeJS.Timeout;
@@ -49,6 +59,15 @@ export class Screens implements Disposable {
     const screen = await this.#draw(record);
     const { command } = record;
     return { command_id: command.id, running: command.outcome === undefined, ...screen.view(request.cells === true) };
+  }
+
+  /**
+   * Follows the screen of a command, or of the newest one of a session at this moment.
+   * @throws AdapterError as `read`
+   */
+  follow(target: Target, principal: Principal): FollowedScreen {
+    const record = this.#find(target, principal);
+    return { command: record.command, draw: () => this.#draw(record) };
   }
 
   /**

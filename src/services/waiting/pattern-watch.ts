@@ -17,6 +17,7 @@ export class PatternWatch {
   #line = 0;
   /** Bytes of the output at the last look. */
   #seen = -1;
+  #isBehind = false;
 
   /**
    * @param offset where to begin, in bytes
@@ -26,6 +27,11 @@ export class PatternWatch {
     this.#output = output;
     this.#find = compileLinePattern(pattern);
     this.#offset = offset;
+  }
+
+  /** Whether the last look left some of the output to the next one. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   /**
@@ -40,10 +46,12 @@ export class PatternWatch {
     const search = new LineSearch(this.#find, 1, this.#offset);
     const begin = this.#offset;
     let position = begin;
+    this.#isBehind = true;
     while (!search.isFull && (isComplete || position - begin < LOOK_BYTES)) {
       const piece = await output.spool.read(position, PIECE_BYTES);
       if (piece.length === 0) {
         this.#seen = position;
+        this.#isBehind = false;
         break;
       }
       position += piece.length;

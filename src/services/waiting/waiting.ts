@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
@@ -8,22 +8,25 @@ import type { Caller } from '../registry/caller.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { Connections } from '../registry/connections.js';
 import type { SessionRegistry } from '../registry/session-registry.js';
+import type { Screens } from '../screens/screens.js';
+import type { Condition, Waited } from './condition.js';
+import { CommandCondition, PathCondition, portCondition } from './conditions.js';
 import { PatternWatch } from './pattern-watch.js';
 import { listensHere, listensIn } from './ports.js';
+import { ScreenCondition } from './screen-condition.js';
+import { Wake } from './wake.js';
 
-/** Time between two looks, in milliseconds. */
-const LOOK_MS = 50;
-/** The same for paths of a sandbox or of another user, where each look takes a program. */
-const SLOW_LOOK_MS = 1000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Most requests of a token that wait at once. */
 const MAX_WAITING = 32;
+/** Time after which a client that is told to come back may do so, in milliseconds. */
+const RETRY_AFTER_MS = 1000;
+/** Longest time until a gone client and a stopping daemon are noticed, in milliseconds. */
+const MAX_SLEEP_MS = 100;
+/** Longest pause after a long look, in milliseconds. */
+const MAX_PAUSE_MS = 100;
 
-type Waited = Omit<Answer<'wait_for'>, 'waited_ms'>;
 type Wish = Request<'wait_for'>;
-
-/** Looks whether something has come; undefined when it has not. */
-type Look = () => Waited | undefined | Promise<Waited | undefined>;
 
 const NOT_MET: Waited = { met: false, condition: null };
 
@@ -31,12 +34,13 @@ const NOT_MET: Waited = { met: false, condition: null };
 export interface WaitingOptions {
   readonly sessions: Pick<SessionRegistry, 'get'>;
   readonly commands: Pick<CommandRegistry, 'get'>;
-  readonly files: Files;
+  readonly screens: Pick<Screens, 'follow'>;
+  readonly files: Pick<Files, 'existence'>;
   readonly connections: Pick<Connections, 'all'>;
   readonly isClosing: () => boolean;
 }
 
-/** Waits for ports, files, outputs and ends of commands on behalf of clients. */
+/** Waits for ports, files, outputs, screens and ends of commands on behalf of clients. */
 export class Waiting {
   readonly #options: WaitingOptions;
   /** Number of waiting requests by principal id. */
@@ -48,14 +52,15 @@ export class Waiting {
 
   /**
    * Waits until the first condition is met, or the time is over.
-   * @throws AdapterError SESSION_NOT_FOUND, COMMAND_NOT_FOUND, INVALID_REQUEST, RATE_LIMITED, SHUTTING_DOWN, errors of files
+   * @throws AdapterError SESSION_NOT_FOUND, COMMAND_NOT_FOUND, NO_RUNNING_COMMAND, INVALID_REQUEST, OUTPUT_EXPIRED,
+   *   RATE_LIMITED, SHUTTING_DOWN, errors of files
    */
   async waitFor(request: Wish, caller: Caller): Promise<Answer<'wait_for'>> {
     const { id } = caller.principal;
     const count = this.#waiting.get(id) ?? 0;
     if (count >= MAX_WAITING) {
       throw new AdapterError('RATE_LIMITED', `${MAX_WAITING} requests of this token wait already`, {
-        details: { max_waiting: MAX_WAITING, retry_after_ms: LOOK_MS },
+        details: { max_waiting: MAX_WAITING, retry_after_ms: RETRY_AFTER_MS },
       });
     }
     this.#waiting.set(id, count + 1);
@@ -71,61 +76,60 @@ export class Waiting {
   }
 
   async #wait(request: Wish, caller: Caller, deadline: number): Promise<Waited> {
-    const looks = await this.#looksFor(request, caller);
-    const isGone = this.#goneCheck(caller);
-    for (;;) {
-      for (const look of looks) {
-        const waited = await look();
-        if (waited) return waited;
-      }
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || isGone()) return NOT_MET;
-      if (this.#options.isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
-      await sleep(Math.min(LOOK_MS, leftMs));
+    using wake = new Wake();
+    const conditions: Condition[] = [];
+    try {
+      for await (const condition of this.#conditionsOf(request, caller, wake.now)) conditions.push(condition);
+      return await this.#first(conditions, { wake, deadline, isGone: this.#goneCheck(caller) });
+    } finally {
+      for (const condition of conditions) condition[Symbol.dispose]();
     }
   }
 
-  async #looksFor(request: Wish, caller: Caller): Promise<readonly Look[]> {
-    const { port, path, command_id: commandId } = request;
+  async #first(conditions: readonly Condition[], { wake, deadline, isGone }: Bounds): Promise<Waited> {
+    for (;;) {
+      wake.reset();
+      const begin = performance.now();
+      for (const condition of conditions) {
+        const waited = await condition.look();
+        if (waited) return waited;
+      }
+      const now = performance.now();
+      if (now >= deadline || isGone()) return { ...NOT_MET, ...shownBy(conditions) };
+      if (this.#options.isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+      // A flood of events is looked at for half of the time at most.
+      await pause(Math.min(now - begin, MAX_PAUSE_MS, deadline - now));
+      const nextLookMs = Math.min(...conditions.map((each) => each.nextLookMs));
+      await wake.sleep(Math.min(nextLookMs, deadline - performance.now(), MAX_SLEEP_MS));
+    }
+  }
+
+  async *#conditionsOf(request: Wish, caller: Caller, wake: () => void): AsyncGenerator<Condition> {
+    const { port, path, session_id, screen_text: text, screen_stable_ms: stableMs } = request;
     const { principal } = caller;
-    return [
-      ...(port === undefined ? [] : [this.#portLook(port, request, principal)]),
-      ...(commandId === undefined ? [] : [this.#commandLook(commandId, request, principal)]),
-      ...(path === undefined ? [] : [await this.#pathLook(path, request, caller)]),
-    ];
+    const { sessions, files, screens } = this.#options;
+    if (port !== undefined) {
+      const listens = () => listensIn(sessions.get(session_id ?? '', principal, 'see'), port);
+      yield portCondition(session_id === undefined ? () => listensHere(port) : listens);
+    }
+    const hasScreen = text !== undefined || stableMs !== undefined;
+    if (hasScreen) {
+      const wish = { text: text === undefined ? undefined : { pattern: text, regex: request.regex }, stableMs };
+      yield new ScreenCondition(screens.follow(request, principal), wish, wake);
+    }
+    // The condition of the screen reports the end of its command itself.
+    if (!hasScreen || request.pattern !== undefined) yield* this.#commandCondition(request, principal, wake);
+    // Whether a path exists is told only to clients that may ask for it.
+    if (path !== undefined) yield new PathCondition(await files.existence({ path, session_id }, caller), wake);
   }
 
-  #portLook(port: number, { session_id: id }: Wish, principal: Principal): Look {
-    const listens =
-      id === undefined
-        ? () => listensHere(port)
-        : () => listensIn(this.#options.sessions.get(id, principal, 'see'), port);
-    return () => (listens() ? { met: true, condition: 'port' } : undefined);
-  }
-
-  #commandLook(commandId: string, request: Wish, principal: Principal): Look {
-    const { command } = this.#options.commands.get(commandId, principal, 'see');
-    const { pattern, regex, stream = 'stdout', from_offset: offset = 0 } = request;
-    const watch = pattern === undefined ? undefined : new PatternWatch(command[stream], { pattern, regex }, offset);
-    return async () => {
-      // What was printed before the end counts, so the end is looked at first.
-      const { outcome } = command;
-      const match = await watch?.look(outcome !== undefined);
-      if (match) return { met: true, condition: 'pattern', match };
-      return outcome && { met: watch === undefined, condition: 'end', exit_code: outcome.exitCode };
-    };
-  }
-
-  /** Whether a path exists is told only to clients that may ask for it. */
-  async #pathLook(path: string, { session_id }: Wish, caller: Caller): Promise<Look> {
-    const { exists, isConfined } = await this.#options.files.existence({ path, session_id }, caller);
-    const pauseMs = isConfined ? SLOW_LOOK_MS : LOOK_MS;
-    let nextAt = 0;
-    return async () => {
-      if (performance.now() < nextAt) return undefined;
-      nextAt = performance.now() + pauseMs;
-      return (await exists()) ? { met: true, condition: 'path' } : undefined;
-    };
+  *#commandCondition(request: Wish, principal: Principal, wake: () => void): Generator<Condition> {
+    const { command_id: id, pattern, regex, stream = 'stdout', from_offset: offset = 0 } = request;
+    if (id === undefined) return;
+    const { command } = this.#options.commands.get(id, principal, 'see');
+    const output = command[stream];
+    const watch = pattern === undefined ? undefined : new PatternWatch(output, { pattern, regex }, offset);
+    yield new CommandCondition(command, watch, output, wake);
   }
 
   /** A client of which nothing is left waits for nothing. */
@@ -134,3 +138,14 @@ export class Waiting {
     return sink && isThere() ? () => !isThere() : () => false;
   }
 }
+
+/** What a wait needs besides its conditions. */
+interface Bounds {
+  readonly wake: Wake;
+  /** On the monotonic clock. */
+  readonly deadline: number;
+  readonly isGone: () => boolean;
+}
+
+const shownBy = (conditions: readonly Condition[]): Pick<Waited, 'screen'> =>
+  Object.assign({}, ...conditions.map((each) => each.shownAtTimeout)) as Pick<Waited, 'screen'>;

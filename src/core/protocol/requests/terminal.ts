@@ -27,6 +27,15 @@ const screenCell = z.object({
   strikethrough: optional(z.literal(true)),
 });
 
+/** What a terminal shows. */
+export const shownScreen = {
+  text: z.string().describe('The lines, without spaces at their ends and empty lines at the end'),
+  rows: field.terminalCells,
+  cols: field.terminalCells,
+  cursor: z.object({ row: z.int(), col: z.int() }).describe('Where the cursor is, from 1'),
+  alternate: z.boolean().describe('Whether a full-screen program shows its own screen'),
+} as const;
+
 /** Input for a terminal. */
 const typing = {
   ...target,
@@ -79,11 +88,7 @@ export const terminalRequests = {
     output: z.object({
       command_id: field.commandId,
       running: z.boolean().describe('False when the command has ended: its last screen'),
-      text: z.string().describe('The lines, without spaces at their ends and empty lines at the end'),
-      rows: field.terminalCells,
-      cols: field.terminalCells,
-      cursor: z.object({ row: z.int(), col: z.int() }).describe('Where the cursor is, from 1'),
-      alternate: z.boolean().describe('Whether a full-screen program shows its own screen'),
+      ...shownScreen,
       cells: optional(z.array(z.array(screenCell))).describe('Row by row'),
     }),
   },

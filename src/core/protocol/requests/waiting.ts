@@ -2,21 +2,26 @@ import { z } from 'zod';
 
 import * as field from '../fields.js';
 import { filePath } from './file-fields.js';
+import { shownScreen } from './terminal.js';
 
 const { optional } = field;
 
 /** Longest wait of one request, in milliseconds: an hour. */
 const MAX_WAIT_MS = 3_600_000;
 const MAX_PORT = 65_535;
+/** Shortest and longest time of a still screen, in milliseconds. */
+const MIN_STABLE_MS = 50;
+const MAX_STABLE_MS = 60_000;
 
 /** The requests that wait for something, and what they wait for. */
 export const waitingRequests = {
   wait_for: {
-    summary: 'Waits for a port, a file, a text in an output, or the end of a command: for the first that comes.',
+    summary:
+      'Waits for a port, a file, a text in an output or on a screen, or the end of a command: for the first that comes.',
     input: z
       .strictObject({
         session_id: optional(field.sessionId).describe(
-          'Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it',
+          'Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it. Of a screen: of the command that runs in it, or ran last',
         ),
         port: optional(z.int().min(1).max(MAX_PORT)).describe('Until something listens on this TCP port'),
         path: optional(filePath).describe('Until this file or directory exists'),
@@ -25,21 +30,34 @@ export const waitingRequests = {
           'Until the command has printed this, within one line',
         ),
         regex: optional(z.boolean()).describe(
-          'Whether `pattern` is a regular expression of [RE2](https://github.com/google/re2/wiki/Syntax)',
+          'Whether `pattern` and `screen_text` are regular expressions of [RE2](https://github.com/google/re2/wiki/Syntax)',
         ),
         stream: optional(field.outputStream).describe('Of `pattern`: stdout by default'),
         from_offset: optional(z.int().min(0)).describe('Of `pattern`: where to begin, in bytes; 0 by default'),
+        screen_text: optional(z.string().min(1).max(field.MAX_PATTERN_LENGTH)).describe(
+          'Until the screen shows this, within one line; of `command_id`, or of what runs in the session',
+        ),
+        screen_stable_ms: optional(z.int().min(MIN_STABLE_MS).max(MAX_STABLE_MS)).describe(
+          'Until nothing on the screen has changed for this time, which begins with the request',
+        ),
         timeout_ms: optional(z.int().min(0).max(MAX_WAIT_MS)).describe('How long to wait; 30000 by default'),
       })
-      .refine(waitsForSomething, { error: 'give port, path or command_id', path: ['port'] })
+      .refine(waitsForSomething, {
+        error: 'give port, path, command_id, or a session_id with screen_text or screen_stable_ms',
+        path: ['port'],
+      })
+      .refine(hasTerminal, {
+        error: 'is about the screen of a terminal: give session_id or command_id',
+        path: ['screen_text'],
+      })
       .refine(hasCommand, { error: 'is searched in the output of a command: give command_id', path: ['pattern'] }),
     output: z.object({
       met: z.boolean().describe('Whether one of them has come'),
       condition: z
-        .enum(['port', 'path', 'pattern', 'end'])
+        .enum(['port', 'path', 'pattern', 'screen_text', 'screen_stable', 'end'])
         .nullable()
         .describe(
-          'Which; `end` of a command without its `pattern` is not what was waited for. Null after the time-out',
+          'Which; `end` of a command without its `pattern` or `screen_text` is not what was waited for. Null after the time-out',
         ),
       waited_ms: z.int(),
       match: optional(
@@ -49,6 +67,7 @@ export const waitingRequests = {
           text: z.string(),
         }),
       ).describe('The line with the pattern'),
+      screen: optional(z.object(shownScreen)).describe('What the screen shows, when that was waited for'),
       exit_code: optional(z.int()).describe('Of a command that has ended'),
     }),
   },
@@ -73,16 +92,26 @@ export const waitingRequests = {
 } as const;
 
 interface Conditions {
+  readonly session_id?: string | undefined;
   readonly port?: number | undefined;
   readonly path?: string | undefined;
   readonly command_id?: string | undefined;
   readonly pattern?: string | undefined;
+  readonly screen_text?: string | undefined;
+  readonly screen_stable_ms?: number | undefined;
 }
 
-function waitsForSomething({ port, path, command_id }: Conditions): boolean {
-  return port !== undefined || path !== undefined || command_id !== undefined;
+function waitsForSomething({ port, path, command_id, ...screen }: Conditions): boolean {
+  return port !== undefined || path !== undefined || command_id !== undefined || hasScreen(screen);
+}
+
+function hasTerminal({ session_id, command_id, ...screen }: Conditions): boolean {
+  return !hasScreen(screen) || session_id !== undefined || command_id !== undefined;
 }
 
 function hasCommand({ command_id, pattern }: Conditions): boolean {
   return pattern === undefined || command_id !== undefined;
 }
+
+const hasScreen = ({ screen_text, screen_stable_ms }: Conditions): boolean =>
+  screen_text !== undefined || screen_stable_ms !== undefined;
