@@ -6,7 +6,6 @@ import { expect } from 'vitest';
 import { hrefOf } from '../../src/dashboard/router/route.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
-import { findViolations } from './harness/axe.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
 const it = dashboardTest({ settings: { confirmation: { mode: 'operator', checkpoint: false } } });
@@ -22,8 +21,6 @@ it('is decided by keys alone, and the other operator sees it', async ({ openDash
   const running = agent.run('echo approved; rm -f none');
   for (const { page } of [first, second]) await page.getByRole('article').getByText('command of keys').waitFor();
   expect(await first.page.title()).toContain('1');
-  expect(await findViolations(first.cdp)).toEqual([]);
-  expect(await findViolations(second.cdp)).toEqual([]);
   // The button works once the card has stood still for a while.
   await first.page.locator('.button.primary[aria-disabled=false]').waitFor();
   await first.page.keyboard.press('a');
@@ -133,18 +130,16 @@ it('restores a checkpoint after showing what changes, and undoes it', async ({ o
     token: daemon.createToken('operator', 'decides'),
   });
   await client.run('echo kept > kept.txt');
-  const { page, cdp } = await openDashboard({ route: hrefOf('checkpoints') });
+  const { page } = await openDashboard({ route: hrefOf('checkpoints') });
   await page.getByLabel('Label').fill('before the change');
   await page.getByRole('button', { name: 'Save now' }).click();
   await page.getByRole('row').filter({ hasText: 'before the change' }).getByRole('link').waitFor();
   await client.run('echo more > added.txt; mv kept.txt moved.txt');
   await page.getByRole('row').filter({ hasText: 'before the change' }).getByRole('link').click();
   await page.getByText('added.txt').first().waitFor();
-  expect(await findViolations(cdp)).toEqual([]);
   await page.getByRole('button', { name: 'Restore…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Will be removed').waitFor();
-  expect(await findViolations(cdp)).toEqual([]);
   await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
   // Commands of the local client have run since: an operator is asked.
   await page.getByText('it waits here until it is').waitFor();

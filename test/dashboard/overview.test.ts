@@ -4,8 +4,6 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 
 import { MAIN } from '../support/daemon.js';
-import { eventually } from '../support/measure.js';
-import { findViolations } from './harness/axe.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
 const SESSIONS = 300;
@@ -79,30 +77,6 @@ it('shows its keys, and takes none from fields', async ({ openDashboard }) => {
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-});
-
-it('can be used by all, on wide and narrow screens, dark and light', async ({ openDashboard, client }) => {
-  const id = await client.openSession({ label: 'examined' });
-  await client.request('execute_command', { session_id: id, command: 'echo out; echo err >&2; false' });
-  const { page, cdp } = await openDashboard({ colorScheme: 'dark' });
-  const views = ['#/overview', ...['terminal', 'timeline', 'limits'].map((view) => `#/sessions/${id}?view=${view}`)];
-  for (const view of views) {
-    await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
-    await page.locator('main :is(table, .xterm-rows, .limits):visible').first().waitFor();
-    for (const [width, colorScheme] of [
-      [1280, 'dark'],
-      [390, 'light'],
-      [320, 'dark'],
-    ] as const) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.emulateMedia({ colorScheme });
-      expect([view, width, await findViolations(cdp)]).toEqual([view, width, []]);
-      await eventually(async () => {
-        expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, width]);
-      });
-    }
-  }
-  await client.request('close_session', { session_id: id });
 });
 
 it('shows 300 sessions in few rows of the page, and finds each', async ({ openDashboard, client }) => {

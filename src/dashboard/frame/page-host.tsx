@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
+import { PageHead } from '../components/page-head.js';
 import { Empty, Loading, NotAllowed, Problem } from '../components/states.js';
 import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import { pages } from '../pages/pages.js';
@@ -20,7 +21,12 @@ export function PageHost(): JSX.Element {
   }, [page, waiting]);
   if (!page) return <UnknownPage />;
   if (page.needs !== undefined && access.whyNot(page.needs) !== undefined) {
-    return <NotAllowed roles={PERMISSIONS[page.needs]} role={access.info.value?.role ?? ''} />;
+    return (
+      <>
+        <PageHead title={page.title} />
+        <NotAllowed roles={PERMISSIONS[page.needs]} role={access.info.value?.role ?? ''} />
+      </>
+    );
   }
   return <LoadedPage key={page.name} page={page} segments={route.segments} />;
 }
@@ -48,7 +54,10 @@ function LoadedPage({ page, segments }: { readonly page: Page } & PageProps): JS
 }
 
 const UnknownPage = (): JSX.Element => (
-  <Empty title="There is no such page">
-    The address may be of another version. <a href="#/overview">Go to the overview</a>
-  </Empty>
+  <>
+    <PageHead title="Unknown page" />
+    <Empty title="There is no such page">
+      The address may be of another version. <a href="#/overview">Go to the overview</a>
+    </Empty>
+  </>
 );

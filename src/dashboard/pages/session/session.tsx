@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
+import { PageHead } from '../../components/page-head.js';
 import { Empty, Loading } from '../../components/states.js';
 import { hrefOf } from '../../router/route.js';
 import type { PageProps } from '../../router/page.js';
@@ -22,10 +23,13 @@ export function Session({ segments: [id = ''] }: PageProps): JSX.Element {
   if (session) return <OpenedSession key={id} session={session} />;
   if (!live.sessions.value) return <Loading what="the session" />;
   return (
-    <Empty title="There is no such session">
-      {live.ended.value.get(id) ?? 'It may have ended, or belong to others.'}{' '}
-      <a href={hrefOf('overview')}>All sessions</a>
-    </Empty>
+    <>
+      <PageHead title="Session" />
+      <Empty title="There is no such session">
+        {live.ended.value.get(id) ?? 'It may have ended, or belong to others.'}{' '}
+        <a href={hrefOf('overview')}>All sessions</a>
+      </Empty>
+    </>
   );
 }
 
