@@ -37,6 +37,8 @@ import { stopSubcommand } from './daemon/stop.js';
 import { completionSubcommand } from './completion/completion.js';
 import { versionSubcommand } from './daemon/version.js';
 import { createGroup, examples, type Subcommand } from './options/subcommand.js';
+import { portsSubcommand } from './waiting/ports.js';
+import { waitSubcommand } from './waiting/wait.js';
 import { tokenSubcommand } from './access/token.js';
 import { toolsSubcommand } from './models/tools.js';
 
@@ -54,6 +56,8 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   historySubcommand,
   attachSubcommand,
   screenshotSubcommand,
+  waitSubcommand,
+  portsSubcommand,
   closeSubcommand,
   cpSubcommand,
   recordSubcommand,

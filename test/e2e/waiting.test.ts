@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { WireClient } from '../support/wire.js';
+import { runCli, urlVariable } from './cli/support.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
@@ -157,7 +158,7 @@ describe('wait_for', () => {
 
   it('a screen that is still, which one that only changes its colours is not', async () => {
     const session_id = await client.openSession({ cols: 20, rows: 5 });
-    const blink = String.raw`until read -rsn 1 -t 0.03 x; do printf '\033[H\033[31mx'; read -rsn 1 -t 0.02 x && break; printf '\033[H\033[32mx'; done`;
+    const blink = String.raw`until [ -e enough ]; do printf '\033[H\033[31mx'; read -rt 0.03 x; printf '\033[H\033[32mx'; read -rt 0.02 x; done`;
     const blinking = await client.run(`${blink}; echo done; cat`, session_id, { tty: true, background: true });
     expect(blinking).toMatchObject({ status: 'running' });
     await client.request('wait_for', { session_id, screen_text: 'x' });
@@ -166,7 +167,7 @@ describe('wait_for', () => {
       condition: null,
       screen: { text: 'x' },
     });
-    await client.request('send_input', { session_id, data: 'q' });
+    writeFileSync(join(daemon.workspace, 'enough'), '');
     const still = await client.request('wait_for', { session_id, screen_stable_ms: 150 });
     expect(still).toMatchObject({ met: true, condition: 'screen_stable' });
     expect(still.screen?.text).toContain('done');
@@ -206,6 +207,31 @@ describe('wait_for', () => {
     );
     writeFileSync(join(daemon.workspace, '.env'), 'KEY=1\n');
     expect(await client.request('wait_for', { path: '.env' })).toMatchObject(failing('COMMAND_DENIED'));
+  });
+
+  it('is done by the command line, whose exit code says what came', async () => {
+    const cli = (...args: readonly string[]) => runCli(args, { env: urlVariable(daemon) });
+    const session_id = await client.openSession();
+    const { port, command_id } = await serveIn(session_id);
+    expect(await cli('wait', '--port', String(port), '--session', session_id)).toMatchObject({ code: 0, stdout: '' });
+    const [head = '', row = ''] = (await cli('ports', session_id)).stdout.split('\n');
+    expect(head).toMatch(/^PORT +ADDRESS +REACHABLE +SESSION +PID +COMMAND$/);
+    expect(row).toMatch(new RegExp(`^${port} +127.0.0.1 +yes +${session_id} +\\d+ +node`));
+    const printed = await cli('wait', '--command', command_id, '--pattern', 'p.rt', '--regex', '--json');
+    expect(JSON.parse(printed.stdout)).toMatchObject({ met: true, match: { text: `port ${port}` } });
+    expect(await cli('wait', '--command', command_id, '--timeout', '0.1')).toMatchObject({ code: 124 });
+    const screen = await client.openSession();
+    await client.run('echo shown; read -r x', screen, { tty: true, background: true });
+    expect(await cli('wait', '-s', screen, '--screen-still', '0.05')).toMatchObject({ code: 0, stdout: 'shown\n' });
+    await client.request('signal_command', { command_id, signal: 'SIGTERM' });
+    expect(await cli('wait', '--command', command_id, '--pattern', 'never')).toMatchObject({ code: 1 });
+    for (const [words, hint] of [
+      [[], '--port'],
+      [['--screen-text', 'x'], '--session'],
+    ] as const) {
+      const wrong = await cli('wait', ...words);
+      expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) as string });
+    }
   });
 
   it('lists no ports of sessions that the client may not see', async () => {

@@ -25,7 +25,7 @@ export interface ToolResult {
 export interface McpClientOptions {
   readonly token?: string | undefined;
   /** @default 'all' */
-  readonly tools?: 'core' | 'run' | 'all';
+  readonly tools?: 'core' | 'run' | 'files' | 'terminal' | 'all';
   /** Further flags of `shell-adapter mcp`, or parameters of the address of `/mcp`. */
   readonly query?: Readonly<Record<string, string>>;
   /** Token of the operator who sits at the client. */

@@ -2,12 +2,8 @@ import { Option } from 'commander';
 
 import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { McpOptions } from './serve-mcp.js';
+import { TOOL_SETS } from './tool-sets.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
-
-/**
- * The selections of tools; a literal list, because loading the tools would delay the start, and agents have time-outs.
- */
-const TOOL_SETS = ['core', 'run', 'all'] as const satisfies readonly McpOptions['tools'][];
 
 /** `mcp`: serves the tools for models over standard input and output. */
 export const mcpSubcommand: Subcommand = (context) =>

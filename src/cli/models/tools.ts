@@ -2,11 +2,11 @@ import { Option } from 'commander';
 
 import type { ToolFormat } from '../../core/tools/definitions.js';
 import type { ToolSet } from '../../core/tools/tools.js';
+import { TOOL_SETS } from './tool-sets.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
 // A literal list, because every call of the command line loads this file, and loading the tools is slow.
 const FORMATS = ['openai', 'anthropic'] as const satisfies readonly ToolFormat[];
-const SETS = ['core', 'run', 'all'] as const satisfies readonly ToolSet[];
 
 /** `tools`: prints the definitions of the tools for models. */
 export const toolsSubcommand: Subcommand = (context) =>
@@ -24,7 +24,7 @@ export const toolsSubcommand: Subcommand = (context) =>
         '--tools <selection>',
         'run: run_command alone; core: and sessions, input, confirmation; all: every tool',
       )
-        .choices(SETS)
+        .choices(TOOL_SETS)
         .default('all' satisfies ToolSet),
     )
     .addHelpText(

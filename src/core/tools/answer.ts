@@ -16,6 +16,7 @@ const NOISE: ReadonlySet<string> = new Set([
   'mtime_ms',
   'sha256',
   'length',
+  'waited_ms',
 ]);
 /** Values that are omitted because they are the expected ones. */
 const EXPECTED: Readonly<Record<string, unknown>> = {
@@ -27,6 +28,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   diff_truncated: false,
   background_processes: [],
   warnings: [],
+  alternate: false,
 };
 /** Fields that are only needed to read the rest of a long output. */
 const SIZES: Readonly<Record<string, string>> = {
@@ -34,7 +36,7 @@ const SIZES: Readonly<Record<string, string>> = {
   original_stderr_size: 'stderr_truncated',
 };
 /** Fields that may be long come last. */
-const LONG: readonly string[] = ['stdout', 'stderr', 'data', 'patch', 'changes', 'diff'];
+const LONG: readonly string[] = ['stdout', 'stderr', 'data', 'patch', 'changes', 'diff', 'match', 'screen', 'text'];
 
 /**
  * Formats an answer for a model: status first, then the next step, then the rest. Bytes become text; invalid UTF-8 in

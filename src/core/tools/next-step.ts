@@ -20,6 +20,9 @@ type Values = Readonly<Record<string, string | number>>;
  */
 const WAIT_MS = 30_000;
 
+/** Time without a change after which a screen is worth a look, in milliseconds. */
+const STILL_MS = 500;
+
 /** A call as a model can make it: `wait_command(command_id='…', timeout_ms=30000)`. */
 const callText = (tool: string, args: Values): string =>
   `${tool}(${Object.entries(args)
@@ -30,13 +33,14 @@ const callText = (tool: string, args: Values): string =>
 export function nextAfter(answer: Readonly<Record<string, unknown>>, facts: CallFacts): string | undefined {
   switch (answer['status']) {
     case 'running':
-      return afterRunning(answer);
+      return afterRunning(answer, facts);
     case 'timed_out':
       return afterTimeout(answer, facts);
     case 'denied':
       return 'it has not run and will not: do it another way, or ask the user';
     default:
       if (answer['session_state'] === 'closed') return 'the session has ended: open_session() gives another one';
+      if (answer['met'] === false) return afterWait(answer);
       return answer['eof'] === false ? afterPart(answer, facts) : afterTruncation(answer, facts);
   }
 }
@@ -59,11 +63,20 @@ function afterPart(answer: Readonly<Record<string, unknown>>, { payload }: CallF
   return callText('read_output', { command_id: String(id), stream: String(stream), offset: Number(offset) + length });
 }
 
-function afterRunning({ command_id: id }: Readonly<Record<string, unknown>>): string {
+function afterRunning({ command_id: id }: Readonly<Record<string, unknown>>, { payload, has }: CallFacts): string {
   const command_id = String(id);
+  if (payload['tty'] === true && has('read_screen')) {
+    return `${callText('wait_for', { command_id, screen_stable_ms: STILL_MS })}, then ${callText('type_input', { command_id, keys: '[…]' })}`;
+  }
   const wait = callText('wait_command', { command_id, timeout_ms: WAIT_MS });
   return `${wait}; if it asks for input: ${callText('type_input', { command_id, data: '…\\n' })}`;
 }
+
+/** What was waited for has not come. */
+const afterWait = ({ condition }: Readonly<Record<string, unknown>>): string =>
+  condition === 'end'
+    ? 'the command has ended without it: wait_command gives its result'
+    : 'it has not come yet: see what the command does, or make the same call again';
 
 function afterTimeout(answer: Readonly<Record<string, unknown>>, { tool, payload, has }: CallFacts): string {
   const given = tool === 'run_command' || tool === 'execute_command' ? payload['timeout_ms'] : undefined;
@@ -126,8 +139,10 @@ const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFa
       ? `${callText('wait_command', { command_id: id, timeout_ms: WAIT_MS })}, or open_session() for another session`
       : 'open_session() gives another session',
   SESSION_LIMIT: () => "close_session(session_id='…') for one that is no longer needed",
-  NO_RUNNING_COMMAND: (_, { payload: { session_id: id } }) =>
-    `nothing reads input there: ${callText('execute_command', { session_id: typeof id === 'string' ? id : '…', command: '…' })}`,
+  NO_RUNNING_COMMAND: (_, { tool, payload: { session_id: id } }) =>
+    tool === 'read_screen' || tool === 'wait_for'
+      ? 'run the program by execute_command with tty=true and background=true'
+      : `nothing reads input there: ${callText('execute_command', { session_id: typeof id === 'string' ? id : '…', command: '…' })}`,
   INPUT_FULL: () => 'wait until the program has read its input, then type the rest',
   SHELL_NOT_FOUND: () => 'leave out `shell`, or name bash, zsh or sh',
   COMMAND_DENIED: () => 'do not repeat it: do it another way, or ask the user',

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as field from '../protocol/fields.js';
 import { requests, typedInput } from '../protocol/requests.js';
 import { FILE_TOOLS } from './file-tools.js';
+import { TERMINAL_TOOLS } from './terminal-tools.js';
 import { defineTool, LOOKS, RUNS, type Tool, toolOf } from './tool.js';
 
 /** Default time-out of `run_command`, in milliseconds. */
@@ -83,6 +84,7 @@ const MAIN_TOOLS: readonly Tool[] = [
       cwd: optional(field.directory).describe('Directory for this command alone'),
       env: optional(environment).describe('Variables for this command alone'),
       stdin: optional(z.string()).describe('Standard input; by default the terminal'),
+      tty: optional(z.boolean()).describe('Whether its output goes to the terminal: for full-screen programs'),
     }),
     hints: RUNS,
     isMain: true,
@@ -107,7 +109,14 @@ const MAIN_TOOLS: readonly Tool[] = [
     description:
       'Types into the terminal of a command that this server runs: an answer to its question, ending in a newline. "\\u0003" is Ctrl-C.',
     input: z
-      .strictObject({ ...target, data: typedInput.shape.data, eof: typedInput.shape.eof })
+      .strictObject({
+        ...target,
+        data: typedInput.shape.data,
+        keys: optional(z.array(z.string())).describe(
+          'Keys to press after data, such as "Enter", "Up", "F5", "C-c", "q"',
+        ),
+        eof: typedInput.shape.eof,
+      })
       .refine(namesATarget, TARGET_MISSING),
     hints: RUNS,
     toPayload: (args) => args,
@@ -198,13 +207,17 @@ const OTHER_TOOLS: readonly Tool[] = [
 ];
 
 /** All tools, the most important ones first. */
-export const TOOLS: readonly Tool[] = [...MAIN_TOOLS, ...FILE_TOOLS, ...OTHER_TOOLS];
+export const TOOLS: readonly Tool[] = [...MAIN_TOOLS, ...FILE_TOOLS, ...TERMINAL_TOOLS, ...OTHER_TOOLS];
 
-/** Selections of tools. `run` costs a model the fewest tokens; `core` has everything that running commands needs, `files` also reads and writes files. */
+/**
+ * Selections of tools. `run` costs a model the fewest tokens; `core` has everything that running commands needs, `files` also
+ * reads and writes files, `terminal` also waits for ports and outputs, and drives full-screen programs.
+ */
 export const TOOL_SETS = {
   core: MAIN_TOOLS,
   run: MAIN_TOOLS.filter(({ name }) => name === 'run_command'),
   files: [...MAIN_TOOLS, ...FILE_TOOLS],
+  terminal: [...MAIN_TOOLS, ...TERMINAL_TOOLS],
   all: TOOLS,
 } as const satisfies Record<string, readonly Tool[]>;
 

@@ -8,7 +8,7 @@ import type { RequestAuthentication } from './authentication.js';
 /**
  * `GET /v1/tools`: the adapter's tools, for the `tools` field of a model request. `?format=openai` or
  * `?format=anthropic` returns `{ "tools": […] }`; without `format` the answer contains both, under these names.
- * `?tools=core`, `run` or `all` selects a set; the default is `all`.
+ * `?tools=` selects a set, see `TOOL_SETS`; the default is `all`.
  */
 export const toolRoutes =
   ({ authenticate: onRequest }: RequestAuthentication) =>

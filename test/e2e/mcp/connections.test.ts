@@ -85,7 +85,9 @@ describe('GET /v1/tools', () => {
     for (const [tools, count] of [
       ['run', 1],
       ['core', 8],
-      ['all', 21],
+      ['files', 12],
+      ['terminal', 11],
+      ['all', 24],
     ] as const) {
       for (const [, way] of MCP_WAYS) {
         await using client = await McpClient.connect(daemon.url, way, { tools });

@@ -69,6 +69,34 @@ describe.each(MCP_WAYS)('over MCP by %s', (_, way) => {
     await eventually(() => call('type_input', { command_id, data: 'it\n' }));
     expect(await call('wait_command', { command_id })).toMatchObject({ exit_code: 0, stdout: 'got it\n' });
     expect(await call('read_output', { command_id, offset: 4 })).toMatchObject({ data: 'it\n', eof: true });
+    const shown = await call('execute_command', {
+      ...background,
+      tty: true,
+      command: 'read -r x; echo "saw $x"; read -r x',
+    });
+    expect(shown).toMatchObject({ next: expect.stringMatching(/^wait_for\(.*screen_stable_ms/) as string });
+    await eventually(() => call('type_input', { session_id, data: 'me', keys: ['Backspace', 'y', 'Enter'] }));
+    const still = await call('wait_for', { session_id, screen_text: 'saw .y', regex: true });
+    expect(still).toMatchObject({
+      met: true,
+      condition: 'screen_text',
+      screen: { text: expect.stringContaining('saw my') as string },
+    });
+    expect(await call('read_screen', { session_id })).toMatchObject({
+      running: true,
+      text: expect.stringContaining('saw my') as string,
+    });
+    await call('type_input', { session_id, keys: ['Enter'] });
+    expect(await call('wait_for', { command_id: shown['command_id'] })).toEqual({
+      exit_code: 0,
+      met: true,
+      condition: 'end',
+    });
+    expect(await call('wait_for', { path: 'never', timeout_ms: 1 })).toMatchObject({
+      met: false,
+      next: expect.stringContaining('same call again') as string,
+    });
+    expect(await call('list_ports', { session_id })).toEqual({ ports: [] });
     const sleeping = await call('execute_command', { ...background, command: 'echo up; exec sleep 300' });
     await eventually(() => call('signal_command', { command_id: sleeping['command_id'], signal: 'SIGINT' }));
     expect(await call('wait_command', { command_id: sleeping['command_id'] })).toMatchObject({ exit_code: 130 });
@@ -96,8 +124,8 @@ describe.each(MCP_WAYS)('over MCP by %s', (_, way) => {
     const secret = await call('read_file', { path: '.env' });
     expect(secret).toMatchObject({ status: 'confirmation_required' });
     await call('write_file', { path: '.env', content: 'KEY=1' });
-    const shown = await call('confirm_command', { ...callIn(secret), justification: 'it is an example' });
-    expect(shown).toEqual({ size: 5, offset: 0, from_line: 1, lines: 1, eof: true, data: 'KEY=1' });
+    const secretShown = await call('confirm_command', { ...callIn(secret), justification: 'it is an example' });
+    expect(secretShown).toEqual({ size: 5, offset: 0, from_line: 1, lines: 1, eof: true, data: 'KEY=1' });
 
     const { tools } = await client.client.listTools();
     expect([...used].sort()).toEqual(tools.map(({ name }) => name).sort());

@@ -34,6 +34,11 @@ describe('payloads', () => {
     ['execute_command', { session_id: 's', command: 'ls' }, { session_id: 's', command: 'ls' }],
     ['read_output', { command_id: 'c' }, { command_id: 'c', length: 16_000 }],
     ['close_session', { session_id: 's' }, { session_id: 's' }],
+    ['wait_for', { session_id: 's', screen_text: 'x' }, { session_id: 's', screen_text: 'x' }],
+    ['wait_for', { port: 80, timeout_ms: 5 }, { port: 80, timeout_ms: 5 }],
+    ['read_screen', { command_id: 'c' }, { command_id: 'c' }],
+    ['list_ports', {}, {}],
+    ['type_input', { session_id: 's', keys: ['Up'] }, { session_id: 's', keys: ['Up'] }],
     ['read_file', { path: 'f' }, { path: 'f', from_line: 1, length: 16_000 }],
     ['read_file', { path: 'f', offset: 9 }, { path: 'f', offset: 9, length: 16_000, encoding: 'utf8' }],
     ['write_file', { path: 'f', content: 'x' }, { path: 'f', data: 'x', create_directories: true }],
@@ -72,13 +77,14 @@ describe('selections of tools', () => {
       'confirm_command',
     ]);
     expect(TOOL_SETS.run.map(({ name }) => name)).toEqual(['run_command']);
-    expect(TOOL_SETS.all).toHaveLength(21);
+    expect(TOOL_SETS.all).toHaveLength(24);
   });
 
   it.each([
     ['run', 350],
     ['core', 2100],
     ['files', 2900],
+    ['terminal', 2100],
     ['all', 3800],
   ] as const)('%s costs at most %i tokens', (set, most) => {
     expect(tokensOf(set)).toBeLessThan(most);
