@@ -1,26 +1,91 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+import { hrefOf } from '../../src/dashboard/router/route.js';
 import { TestDaemon } from '../support/daemon.js';
+import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
-const it = dashboardTest();
+const CONFIRMED = { confirmation: { mode: 'operator', checkpoint: false } };
+const it = dashboardTest({ settings: CONFIRMED });
 
-it('says that the connection is lost, comes back, and says what is gone', async ({ openDashboard, daemon, client }) => {
+/** What Chromium prints while nothing listens. */
+const UNREACHABLE = /WebSocket connection to .* failed|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET/;
+
+/** Fields whose text is sent by a button, or at once. */
+const FIELDS = [
+  [hrefOf('policy'), /^Command/],
+  [hrefOf('checkpoints'), 'Label'],
+  [hrefOf('tokens'), 'Name'],
+  [hrefOf('audit'), 'Text'],
+] as const;
+
+const go = (page: Page, route: string) => page.evaluate(`location.hash = ${JSON.stringify(route)}`);
+
+it('loses nothing that was typed with the connection, comes back, and says what is gone', async ({
+  openDashboard,
+  daemon,
+  client,
+}) => {
   const id = await client.openSession({ label: 'gone-soon' });
-  const { page, faults } = await openDashboard({ route: `#/sessions/${id}` });
-  // What Chromium prints while nothing listens.
-  faults.expect(/WebSocket connection to .* failed|ERR_CONNECTION_REFUSED/);
-  await page.getByRole('heading', { name: 'gone-soon' }).waitFor();
+  const main = await openDashboard({ route: `#/sessions/${id}` });
+  const operator = await openDashboard({ role: 'operator', route: hrefOf('confirmations') });
+  const stranger = await openDashboard({ signIn: 'none' });
+  const token = daemon.createToken('viewer', 'patient');
+  for (const { faults } of [main, operator, stranger]) faults.expect(UNREACHABLE);
+  const { page } = main;
   await page.locator('.xterm-rows').waitFor();
+  const command = page.getByRole('textbox', { name: 'Command' });
+  await command.fill('make everything');
+  for (const [route, label] of FIELDS) {
+    await go(page, route);
+    await page.locator('main').filter({ hasNot: command }).waitFor();
+    await page.getByLabel(label, { exact: true }).first().fill('typed before');
+  }
+  const filtered = await page.evaluate<string>('location.hash');
+  await go(page, `#/sessions/${id}`);
+  await using agent = await WireClient.connect(daemon.url, ['websocket'], {
+    token: daemon.createToken('agent', 'asks'),
+  });
+  agent.run('rm -rf build').catch(() => undefined);
+  const reason = operator.page.getByRole('article').getByRole('textbox');
+  await reason.fill('half a reason');
+
   daemon.signal('SIGKILL');
-  await page.getByRole('alert').filter({ hasText: 'Connection lost' }).waitFor();
+  for (const opened of [main, operator]) {
+    await opened.page.getByRole('alert').filter({ hasText: 'Connection lost' }).waitFor();
+  }
   await daemon.exited;
+  // It goes on to be typed, and is not sent into another state of the session.
+  await command.press('End');
+  await command.pressSequentially(' again');
+  await command.press('Enter');
+  expect(await command.inputValue()).toBe('make everything again');
+  expect(await page.getByRole('button', { name: /^Run/ }).getAttribute('aria-disabled')).toBe('true');
+  const field = stranger.page.getByLabel('Token');
+  await field.fill('mistyped');
+  await field.press('Enter');
+  await stranger.page.getByRole('status').filter({ hasText: 'no daemon answers' }).waitFor();
+  await field.fill(token);
+  await field.press('Enter');
+  expect(await field.inputValue()).toBe(token);
+
   const port = Number(new URL(daemon.url).port);
-  const next = await TestDaemon.start({ settings: { socketio: { port } } }, daemon.directory);
+  const next = await TestDaemon.start({ settings: { ...CONFIRMED, socketio: { port } } }, daemon.directory);
   try {
     await page.getByRole('status').filter({ hasText: 'The daemon was restarted' }).waitFor();
     await page.getByRole('status').filter({ hasText: 'This session has ended' }).waitFor();
     expect(await page.getByRole('banner').textContent()).toContain('Connected');
+    expect(await command.inputValue()).toBe('make everything again');
+    await stranger.page.getByRole('banner').filter({ hasText: 'viewer' }).waitFor();
+    await operator.page.getByRole('article').getByText('no longer open').waitFor();
+    expect(await reason.inputValue()).toBe('half a reason');
+    for (const [route, label] of FIELDS) {
+      await go(page, route === hrefOf('audit') ? filtered : route);
+      await expect
+        .poll(() => page.getByLabel(label, { exact: true }).first().inputValue(), { timeout: 10_000, message: route })
+        .toBe('typed before');
+    }
   } finally {
     await next.stop();
   }

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+
 import { describe, expect } from 'vitest';
 
 import { eventually } from '../support/measure.js';
+import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
 const it = dashboardTest({ settings: { socketio: { cors_allowed_origins: ['https://other.example'] } } });
@@ -8,6 +11,19 @@ const it = dashboardTest({ settings: { socketio: { cors_allowed_origins: ['https
 const REFUSED = /status of 401/;
 
 describe('signing in', () => {
+  it('begins without a connection, which would be refused and recorded', async ({ openDashboard, daemon }) => {
+    const { page } = await openDashboard({ signIn: 'none' });
+    await page.getByLabel('Token').waitFor();
+    const token = daemon.createToken('viewer', 'who-comes-later');
+    await using later = await WireClient.connect(daemon.url, ['websocket'], { token });
+    expect(later.socket.connected).toBe(true);
+    await eventually(() => {
+      expect(readFileSync(daemon.auditFile, 'utf8')).toContain('who-comes-later');
+    });
+    const log = readFileSync(daemon.auditFile, 'utf8');
+    expect(log).not.toContain('connection_refused');
+  });
+
   it('by a token in the address leaves nothing of it in address or history', async ({ openDashboard }) => {
     const { page, token = '' } = await openDashboard({ role: 'viewer' });
     expect(page.url()).not.toContain(token);
@@ -23,6 +39,7 @@ describe('signing in', () => {
     await field.fill('sat_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').filter({ hasText: 'the token is not known' }).waitFor();
+    expect(await field.inputValue()).toBe('sat_wrong');
     await field.fill(daemon.createToken('operator', 'by-hand'));
     await field.press('Enter');
     await page.getByRole('navigation').first().waitFor();

@@ -16,7 +16,10 @@ import { useShortcuts } from './use-shortcuts.js';
 export function App(): JSX.Element {
   const { connection } = useDashboard();
   const status = connection.status.value;
-  if (status.kind === 'signed-out') return <SignIn reason={status.reason} />;
+  // It stays while a typed token is tried: a mistyped one can be corrected.
+  if (status.kind === 'signed-out' || (status.kind === 'connecting' && status.isByHand === true)) {
+    return <SignIn status={status} />;
+  }
   if (status.kind === 'connecting') return <Connecting detail={status.detail} />;
   return <Frame />;
 }

@@ -2,16 +2,24 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+import type { ConnectionStatus } from '../state/connection.js';
 import { useDashboard } from '../state/context.js';
 
 /** The page for signing in. */
-export function SignIn({ reason }: { readonly reason: string | undefined }): JSX.Element {
+export function SignIn({ status }: { readonly status: ConnectionStatus }): JSX.Element {
+  const reason = status.kind === 'signed-out' ? status.reason : undefined;
+  const detail = status.kind === 'connecting' ? (status.detail ?? 'Signing in…') : undefined;
   return (
     <main class="centred">
       <h1>shell-adapter</h1>
       {reason === undefined ? null : (
         <p class="banner bad" role="alert">
           {reason}
+        </p>
+      )}
+      {detail === undefined ? null : (
+        <p class="muted" role="status">
+          {detail}
         </p>
       )}
       <TokenForm />

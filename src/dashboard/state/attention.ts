@@ -67,7 +67,7 @@ export class Attention {
       const shown = new Notification(`Confirmation: ${info.class} ${info.kind}`, options);
       shown.addEventListener('click', () => {
         window.focus();
-        this.#options.router.go(hrefOf('confirmations'));
+        this.#options.router.go(hrefOf('confirmations', [info.confirmation_id]));
       });
     } catch {
       // Some mobile browsers offer notifications to service workers only.

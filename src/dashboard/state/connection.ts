@@ -10,14 +10,24 @@ import {
   type RequestName,
   type RequestOptions,
 } from '../../client/index.js';
-import { type Credentials, endPageToken, forgetToken, redeemCode, storedToken, storeToken } from './credentials.js';
+import {
+  type Credentials,
+  endPageToken,
+  forgetToken,
+  isTokenNeeded,
+  redeemCode,
+  storedToken,
+  storeToken,
+} from './credentials.js';
+import { messageOf } from './message.js';
 
 /** Pause between attempts to reach a daemon that does not answer, in milliseconds. */
 const RETRY_MS = 1000;
 
 /** State of the connection of the page. */
 export type ConnectionStatus =
-  | { readonly kind: 'connecting'; readonly detail?: string }
+  /** `isByHand`: with a token that was typed; `detail`: why it takes so long. */
+  | { readonly kind: 'connecting'; readonly detail?: string; readonly isByHand?: boolean }
   /** A token is needed; `reason` says why the last one does not do. */
   | { readonly kind: 'signed-out'; readonly reason?: string }
   | { readonly kind: 'connected' }
@@ -31,7 +41,8 @@ export interface ConnectionListener {
   /** The connection is there again. `isRestarted`: to another run of the daemon. */
   onRestored(isRestarted: boolean): Promise<void>;
   onLost(): void;
-  onSignedOut(): void;
+  /** `isWanted`: the user has signed out. */
+  onSignedOut(isWanted: boolean): void;
 }
 
 /** The one connection of the page to its daemon. */
@@ -41,6 +52,8 @@ export class DaemonConnection {
   #client: AdapterClient | undefined;
   #token: string | undefined;
   #isRestarted = false;
+  /** Counts the attempts to sign in: an earlier one gives way to a later one. */
+  #attempt = 0;
   /** Why the daemon has ended the token, before it closes the connection. */
   #endReason: string | undefined;
 
@@ -66,35 +79,63 @@ export class DaemonConnection {
 
   /** Signs in with what the address or this tab has. */
   async start({ token, code }: Credentials): Promise<void> {
-    if (code === undefined) return this.signIn(token ?? storedToken());
     try {
-      await this.signIn(await redeemCode(code));
+      const known = code === undefined ? (token ?? storedToken()) : await redeemCode(code);
+      await (known === undefined ? this.#startWithout() : this.#connect(known));
     } catch (error) {
       this.#status.value = { kind: 'signed-out', reason: (error as Error).message };
     }
   }
 
-  /** Connects with a token. Without one, a daemon may accept this page all the same, or say that it needs one. */
-  async signIn(token: string | undefined): Promise<void> {
-    this.#status.value = { kind: 'connecting' };
-    this.#token = token;
-    this.#endReason = undefined;
-    const options = { reconnectTimeoutMs: Infinity, ...(token !== undefined && { token }) };
-    try {
-      const client = await connect(location.origin, options);
-      if (token !== undefined) storeToken(token);
-      await this.#begin(client);
-    } catch (error) {
-      await this.#onRefused(error, token);
-    }
+  /** Connects with a token that was typed. A daemon that does not answer is tried again, until another token is typed. */
+  async signIn(token: string): Promise<void> {
+    await this.#connect(token, true);
   }
 
   /** Disconnects, and forgets the token. A token of a link is ended. */
   async signOut(): Promise<void> {
     const [client, token] = [this.#client, this.#token];
-    this.#leave({});
+    this.#leave({}, true);
     if (token !== undefined) await endPageToken(token);
     await client?.close();
+  }
+
+  /** Asks first: a connection that lacks its token would be refused, and the refusal logged. */
+  async #startWithout(): Promise<void> {
+    const isNeeded = await this.#untilAnswered(isTokenNeeded, {});
+    if (isNeeded === true) this.#leave({});
+    else await this.#connect(undefined);
+  }
+
+  async #connect(token: string | undefined, isByHand = false): Promise<void> {
+    const options = { reconnectTimeoutMs: Infinity, ...(token !== undefined && { token }) };
+    this.#token = token;
+    this.#endReason = undefined;
+    try {
+      const client = await this.#untilAnswered(() => connect(location.origin, options), { isByHand });
+      if (!client) return;
+      if (token !== undefined) storeToken(token);
+      await this.#begin(client);
+    } catch (error) {
+      // Without a token, the refusal is no mistake of the user.
+      this.#leave(token === undefined ? {} : { reason: messageOf(error) });
+    }
+  }
+
+  /** Tries until the daemon answers. Gives undefined when another attempt to sign in has begun meanwhile. */
+  async #untilAnswered<T>(ask: () => Promise<T>, shown: { readonly isByHand?: boolean }): Promise<T | undefined> {
+    const attempt = (this.#attempt += 1);
+    this.#status.value = { kind: 'connecting', ...shown };
+    while (attempt === this.#attempt) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof ClientError) || error.code !== 'CONNECTION_FAILED') throw error;
+        if (attempt === this.#attempt) this.#status.value = { kind: 'connecting', ...shown, detail: error.message };
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+    return undefined;
   }
 
   async #begin(client: AdapterClient): Promise<void> {
@@ -131,22 +172,11 @@ export class DaemonConnection {
     await client.close();
   }
 
-  async #onRefused(error: unknown, token: string | undefined): Promise<void> {
-    const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof ClientError && error.code === 'CONNECTION_FAILED') {
-      this.#status.value = { kind: 'connecting', detail: message };
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      return this.signIn(token);
-    }
-    // The first attempt without a token is no mistake of its user.
-    this.#leave(token === undefined ? {} : { reason: message });
-  }
-
-  #leave(state: { readonly reason?: string }): void {
+  #leave(state: { readonly reason?: string }, isWanted = false): void {
     this.#client = undefined;
     this.#token = undefined;
     forgetToken();
-    this.#listener.onSignedOut();
+    this.#listener.onSignedOut(isWanted);
     this.#status.value = { kind: 'signed-out', ...state };
   }
 }

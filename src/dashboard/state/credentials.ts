@@ -1,3 +1,4 @@
+import { ClientError } from '../../client/index.js';
 import { decodeSegment } from '../router/route.js';
 
 /** Where the token is kept: in this tab alone, and bound to the port. Cookies would go to every port of the machine. */
@@ -47,6 +48,18 @@ export async function redeemCode(code: string): Promise<string> {
   };
   if (answer.token !== undefined) return answer.token;
   throw new Error(answer.error?.message ?? `the link was refused (HTTP ${response.status})`);
+}
+
+/**
+ * Asks whether this page needs a token.
+ * @throws ClientError CONNECTION_FAILED when the daemon does not answer
+ */
+export async function isTokenNeeded(): Promise<boolean> {
+  const response = await fetch('session').catch((cause: unknown) => {
+    throw new ClientError('CONNECTION_FAILED', `the daemon at ${location.origin} does not answer`, { cause });
+  });
+  const { token_needed: isNeeded } = (await response.json().catch(() => ({}))) as { readonly token_needed?: boolean };
+  return isNeeded !== false;
 }
 
 /** Ends the token of this page, if it came from a link. Other tokens stay valid. */

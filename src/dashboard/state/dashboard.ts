@@ -5,6 +5,7 @@ import { Access } from './access.js';
 import { Attention } from './attention.js';
 import { Clock } from './clock.js';
 import { DaemonConnection } from './connection.js';
+import { Drafts } from './drafts.js';
 import { LiveData } from './live.js';
 import { Notices } from './notices.js';
 import { Theme } from './theme.js';
@@ -19,6 +20,7 @@ export class Dashboard {
   readonly clock = new Clock();
   readonly notices = new Notices();
   readonly access = new Access();
+  readonly drafts = new Drafts();
   readonly live = new LiveData();
   readonly attention = new Attention(this);
   readonly connection: DaemonConnection;
@@ -28,7 +30,9 @@ export class Dashboard {
   constructor() {
     this.connection = new DaemonConnection({
       onClient: async (client) => {
-        this.access.info.value = await client.request('describe_access', {});
+        const info = await client.request('describe_access', {});
+        this.access.info.value = info;
+        this.drafts.belongTo(info.name);
         await this.live.begin(client);
       },
       onRestored: async (isRestarted) => {
@@ -40,7 +44,8 @@ export class Dashboard {
       onLost: () => {
         this.notices.say('The connection was lost.');
       },
-      onSignedOut: () => {
+      onSignedOut: (isWanted) => {
+        if (isWanted) this.drafts.clear();
         this.access.info.value = undefined;
         this.live.clear();
       },

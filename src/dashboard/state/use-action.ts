@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 
-import { messageOf } from './use-answer.js';
+import { messageOf } from './message.js';
 
 /** Something that a button does, while it lasts and afterwards. */
 export interface Action {

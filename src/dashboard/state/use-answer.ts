@@ -3,6 +3,7 @@ import { useCallback, useEffect } from 'preact/hooks';
 
 import type { Answer, RequestInput, RequestName } from '../../client/index.js';
 import { useDashboard } from './context.js';
+import { messageOf } from './message.js';
 
 /** An answer as it is loaded. While it is loaded again, the last one stays. */
 interface Loaded<T> {
@@ -53,6 +54,3 @@ export function useAnswer<N extends RequestName>(
   }, []);
   return { ...loaded.value, reload };
 }
-
-/** The text of an error, for people. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -24,8 +24,8 @@ const MAX_BODY_BYTES = 1024;
 const signInBody = z.strictObject({ code: z.string() });
 
 /**
- * Adds `POST /session { code }`, which signs a page in by a one-time link, and `DELETE /session`, which signs it out. Only
- * the daemon's own page may use them.
+ * Adds `POST /session { code }`, which signs a page in by a one-time link, `DELETE /session`, which signs it out, and `GET
+ * /session`, which says whether a page needs a token. Only the daemon's own page may use the first two.
  */
 export function addSession(routes: FastifyInstance, options: SessionOptions): void {
   const { access, admission, authentication, refusals } = options;
@@ -49,6 +49,10 @@ export function addSession(routes: FastifyInstance, options: SessionOptions): vo
     return reply
       .header('cache-control', 'no-store')
       .send({ token: secret, name, role, expires_at: expiresAt.toISOString() });
+  });
+  routes.get('/session', async ({ raw: { headers, socket } }, reply) => {
+    const { whyForeign } = await access.originOf(socket, indirectnessOf(headers, !access.takesPages));
+    return reply.header('cache-control', 'no-store').send({ token_needed: whyForeign !== undefined });
   });
   routes.delete('/session', { onRequest: [onRequest, authentication.authenticate] }, async ({ headers }, reply) => {
     if (!access.signOut(bearerOf(headers.authorization) ?? '')) throw new AdapterError('INVALID_REQUEST', NO_SIGN_IN);

@@ -6,7 +6,10 @@ import { WireClient } from '../../support/wire.js';
 import { Faults } from './faults.js';
 
 /** How to open the dashboard. */
-export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'reducedMotion'> {
+export interface OpenOptions extends Pick<
+  BrowserContextOptions,
+  'viewport' | 'colorScheme' | 'reducedMotion' | 'ignoreHTTPSErrors'
+> {
   /**
    * Role of the page.
    * @default 'admin'

@@ -65,6 +65,11 @@ const sessionViews = ({ session, command }: Shown): readonly View[] => [
     route: hrefOf('sessions', [session], { view: 'timeline', command }),
     isReady: (page) => page.getByRole('region', { name: 'Output: stdout' }).filter({ hasText: 'to-stdout' }).waitFor(),
   },
+  {
+    name: 'unknown command',
+    route: hrefOf('sessions', [session], { view: 'timeline', command: 'command_no' }),
+    isReady: text('There is no such command'),
+  },
   { name: 'limits', route: hrefOf('sessions', [session], { view: 'limits' }), isReady: element('.resource', 3) },
 ];
 
@@ -125,10 +130,15 @@ const SUPERVISION_VIEWS: readonly View[] = [
 ];
 
 /** What an address of something that is not there shows. */
-export const UNKNOWN_VIEWS: readonly View[] = [
+const UNKNOWN_VIEWS: readonly View[] = [
   { name: 'unknown page', route: hrefOf('nothing'), isReady: text('There is no such page') },
   { name: 'unknown session', route: hrefOf('sessions', ['session_no']), isReady: text('There is no such session') },
   { name: 'unknown checkpoint', route: hrefOf('checkpoints', ['cp_no']), isReady: text('There is no such checkpoint') },
+  {
+    name: 'unknown confirmation',
+    route: hrefOf('confirmations', ['no']),
+    isReady: text('There is no such confirmation'),
+  },
   { name: 'unknown recording', route: hrefOf('recordings', ['rec_no']), isReady: text('There is no such recording') },
   { name: 'unknown record', route: hrefOf('audit', ['999999']), isReady: text('There is no such record') },
 ];

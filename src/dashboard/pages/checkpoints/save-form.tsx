@@ -1,15 +1,15 @@
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
 import { Button } from '../../components/button.js';
 import { TextField } from '../../components/text-field.js';
 import { useDashboard } from '../../state/context.js';
 import { useAction } from '../../state/use-action.js';
+import { useDraft } from '../../state/use-draft.js';
 
 /** Saves the workspace as a checkpoint, with a label. */
 export function SaveForm({ onSaved }: { readonly onSaved: () => void }): JSX.Element {
   const { connection, access, notices } = useDashboard();
-  const label = useSignal('');
+  const label = useDraft('checkpoint label');
   const { isRunning, problem, run } = useAction();
   const whyNot = access.whyNot('checkpoint_workspace') ?? (isRunning ? 'It is being saved.' : undefined);
   const save = () => {

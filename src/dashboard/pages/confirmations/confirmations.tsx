@@ -3,8 +3,9 @@ import { useEffect, useMemo } from 'preact/hooks';
 
 import { Button } from '../../components/button.js';
 import { PageHead } from '../../components/page-head.js';
-import { Empty, Loading } from '../../components/states.js';
+import { Empty, Loading, Problem } from '../../components/states.js';
 import { countOf } from '../../format/words.js';
+import type { PageProps } from '../../router/page.js';
 import type { NotifyState } from '../../state/attention.js';
 import { useDashboard } from '../../state/context.js';
 import { CardStore } from './card-store.js';
@@ -14,12 +15,17 @@ import { useCardKeys } from './use-card-keys.js';
 import './confirmations.css';
 
 /** What waits for a confirmation. */
-export function Confirmations(): JSX.Element {
+export function Confirmations({ segments: [id] }: PageProps): JSX.Element {
   const dashboard = useDashboard();
   const store = useMemo(() => new CardStore(dashboard), []);
   useEffect(() => () => store[Symbol.dispose](), []);
   const intent = useCardKeys(store);
   const cards = store.cards.value;
+  const isKnown = dashboard.live.confirmations.value !== undefined;
+  const isThere = cards.some(({ info }) => info.confirmation_id === id);
+  useEffect(() => {
+    if (isThere) document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id ?? '')}"]`)?.focus();
+  }, [id, isThere]);
   const ended = cards.filter(({ end }) => end).length;
   return (
     <>
@@ -29,6 +35,9 @@ export function Confirmations(): JSX.Element {
         ) : null}
         <NotifyButton />
       </PageHead>
+      {isKnown && id !== undefined && !isThere ? (
+        <Problem title="There is no such confirmation">It may have been decided, or have expired.</Problem>
+      ) : null}
       {cards.length === 0 ? <Nothing /> : null}
       {cards.map((card) => (
         <ConfirmationCard key={card.info.confirmation_id} card={card} store={store} intent={intent} />

@@ -2,7 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 
 import { ClientError, type ConfirmationInfo } from '../../../client/index.js';
 import { useDashboard } from '../../state/context.js';
-import { messageOf } from '../../state/use-answer.js';
+import { useDraft } from '../../state/use-draft.js';
+import { messageOf } from '../../state/message.js';
 import { refusalText, resultText } from './outcome-text.js';
 
 /** A decision of this page. */
@@ -21,7 +22,7 @@ export interface DecisionState {
 /** Decides on a confirmation: for exactly what the card shows. */
 export function useDecision({ confirmation_id: id, command_sha256: commandSha256 }: ConfirmationInfo): DecisionState {
   const { connection } = useDashboard();
-  const reason = useSignal('');
+  const reason = useDraft(`reason ${id}`);
   const state = useSignal<Pick<DecisionState, 'sending' | 'problem' | 'result'>>({
     sending: undefined,
     problem: undefined,

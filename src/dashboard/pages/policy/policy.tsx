@@ -10,6 +10,7 @@ import { PageHead } from '../../components/page-head.js';
 import { Panel } from '../../components/panel.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { useAnswer } from '../../state/use-answer.js';
+import { useDraft } from '../../state/use-draft.js';
 import { PolicyForm } from './policy-form.js';
 
 import './policy.css';
@@ -19,9 +20,9 @@ const DEBOUNCE_MS = 250;
 
 /** What the policy says about a command, without running it. */
 export function Policy(): JSX.Element {
-  const text = useSignal('');
-  const session = useSignal('');
-  const directory = useSignal('');
+  const text = useDraft('policy command');
+  const session = useDraft('policy session');
+  const directory = useDraft('policy directory');
   const question = useDebounced(questionOf(text.value, session.value, directory.value));
   return (
     <>

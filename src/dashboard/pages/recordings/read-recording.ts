@@ -1,5 +1,6 @@
 import { type Cast, OWN_KEY, parseCast } from '../../../core/recording/asciicast.js';
 import type { DaemonConnection } from '../../state/connection.js';
+import { whyNotPlayed } from './playable.js';
 import type { Recording } from './recording-list.js';
 
 /** Bytes per request. */
@@ -25,6 +26,8 @@ export async function readRecording(
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   for (let offset = 0, size = 1; offset < size;) {
     const answer = await connection.request('read_recording', { recording_id: id, offset, length: PIECE_BYTES });
+    const whyNot = whyNotPlayed(id, answer.size);
+    if (whyNot !== undefined) throw new Error(whyNot);
     if (answer.data.length === 0) break;
     pieces.push(new Uint8Array(answer.data));
     offset += answer.data.length;

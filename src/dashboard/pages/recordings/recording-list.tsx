@@ -91,7 +91,7 @@ export function RecordingList(): JSX.Element {
       <h1>Recordings</h1>
       <Panel title="Recordings of sessions" actions={<Button onPress={() => void load()}>Refresh</Button>}>
         {problem.value === '' ? null : <Problem title="They could not be listed">{problem.value}</Problem>}
-        <ListBody listed={listed.value} />
+        {problem.value === '' || listed.value ? <ListBody listed={listed.value} /> : null}
       </Panel>
     </>
   );

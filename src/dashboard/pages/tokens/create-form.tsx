@@ -6,11 +6,12 @@ import { ROLE_NAMES, type Role, ROLES } from '../../../core/access/roles.js';
 import { Button } from '../../components/button.js';
 import { TextField } from '../../components/text-field.js';
 import { useDashboard } from '../../state/context.js';
+import { useDraft } from '../../state/use-draft.js';
 
 /** Asks for a new token. */
 export function CreateForm({ onCreate }: CreateFormProps): JSX.Element {
   const { access } = useDashboard();
-  const name = useSignal('');
+  const name = useDraft('token name');
   const role = useSignal<Role>('agent');
   const life = useSignal('90d');
   const whyNot = access.whyNot('create_token') ?? (name.value.trim() === '' ? 'It needs a name.' : undefined);

@@ -1,15 +1,13 @@
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
 
 import { Button } from '../../../components/button.js';
 import { Icon } from '../../../components/icon.js';
 import { hrefOf } from '../../../router/route.js';
-import { useDashboard } from '../../../state/context.js';
 import type { TerminalModel } from '../terminal/terminal-model.js';
 import type { ViewedSession } from '../use-session.js';
-import { CommandHistory } from './command-history.js';
-import { type RunAnswer, runCommand } from './run-command.js';
+import type { CommandHistory } from './command-history.js';
+import type { RunAnswer } from './run-command.js';
+import { useRun } from './use-run.js';
 
 interface RunProps {
   readonly session: ViewedSession;
@@ -18,28 +16,18 @@ interface RunProps {
 
 /** A line for commands. */
 export function RunBar({ session, model }: RunProps): JSX.Element {
-  const { connection } = useDashboard();
-  const history = useMemo(() => new CommandHistory(), []);
-  const [text, isTty, answer] = [useSignal(''), useSignal(false), useSignal<RunAnswer | undefined>(undefined)];
+  const { text, isTty, answer, history, run, runTyped } = useRun(session.info.session_id);
   const whyNot = session.whyNot('execute_command', 'use');
-  const run = async (command: string, tty: boolean) => {
-    answer.value = await runCommand(connection, { session_id: session.info.session_id, command, tty });
-    return answer.value === undefined;
-  };
   const onSubmit = (event?: Event) => {
     event?.preventDefault();
-    const command = text.value;
-    if (whyNot !== undefined || command.trim() === '') return;
-    history.add(command);
-    text.value = '';
-    void run(command, isTty.value);
+    if (whyNot === undefined) void runTyped();
   };
   const openShell = async () => {
     if (await run('bash -i', true)) model.setTyping(true);
   };
   return (
     <form class="panel run" onSubmit={onSubmit} aria-label="Run a command">
-      <CommandField text={text} history={history} whyNot={whyNot} />
+      <CommandField text={text} history={history} whyNot={session.isLost ? undefined : whyNot} />
       <label title="Give it a terminal: for programs that ask, or draw the screen">
         <input type="checkbox" checked={isTty.value} onChange={() => (isTty.value = !isTty.value)} />
         Terminal

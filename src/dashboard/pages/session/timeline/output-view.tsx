@@ -7,8 +7,10 @@ import { stripAnsi } from '../../../../core/output/ansi.js';
 import { collapseCr } from '../../../../core/output/collapse-cr.js';
 import { Button } from '../../../components/button.js';
 import { Chip } from '../../../components/chip.js';
+import { Problem } from '../../../components/states.js';
 import { formatBytes } from '../../../format/size.js';
 import { useDashboard } from '../../../state/context.js';
+import { messageOf } from '../../../state/message.js';
 import type { CommandInfo } from '../../../state/wire.js';
 import { DownloadButton } from './download-button.js';
 import { OutputSearch } from './output-search.js';
@@ -73,16 +75,18 @@ interface PartProps {
 function OutputPart({ commandId, stream, offset, size }: PartProps): JSX.Element {
   const { connection } = useDashboard();
   const text = useSignal<string | undefined>(undefined);
+  const problem = useSignal('');
   const end = Math.min(size, offset + PAGE_BYTES);
   useEffect(() => {
     let isCurrent = true;
+    problem.value = '';
     const request = { command_id: commandId, stream, offset, length: PAGE_BYTES };
     connection.request('read_output', request).then(
       ({ data }) => {
         if (isCurrent) text.value = stripAnsi(collapseCr(new TextDecoder().decode(data)));
       },
       (error: unknown) => {
-        if (isCurrent) text.value = (error as Error).message;
+        if (isCurrent) problem.value = messageOf(error);
       },
     );
     return () => {
@@ -90,6 +94,7 @@ function OutputPart({ commandId, stream, offset, size }: PartProps): JSX.Element
     };
   }, [commandId, stream, offset, end]);
   if (size === 0) return <p class="muted">{`Nothing was written to ${stream}.`}</p>;
+  if (problem.value !== '') return <Problem title="The output cannot be read">{problem.value}</Problem>;
   return (
     <pre class={`output-text ${stream}`} tabIndex={0} aria-label={`Output: ${stream}`} role="region">
       {text.value ?? 'Loading…'}

@@ -4,7 +4,7 @@ import { Badge } from '../../../components/badge.js';
 import { Button } from '../../../components/button.js';
 import { type Column, DataTable } from '../../../components/data-table.js';
 import { Panel } from '../../../components/panel.js';
-import { Empty, Loading } from '../../../components/states.js';
+import { Empty, Loading, Problem } from '../../../components/states.js';
 import { Ago } from '../../../components/time.js';
 import { formatBytes } from '../../../format/size.js';
 import { formatDuration } from '../../../format/time.js';
@@ -80,17 +80,26 @@ const COLUMNS: readonly Column<CommandInfo>[] = [
   },
 ];
 
+const Missing = ({ hasOlder }: { readonly hasOlder: boolean }): JSX.Element => (
+  <Problem title="There is no such command">
+    {hasOlder ? 'It may be one of the older ones, which are not loaded yet.' : 'The session no longer keeps it.'}
+  </Problem>
+);
+
 /** The commands of a session, and the one that is selected. */
 export function Timeline({ session }: { readonly session: ViewedSession }): JSX.Element {
   const { router } = useDashboard();
-  const { commands, loadOlder } = useCommands(session.info.session_id);
+  const { commands, problem, loadOlder } = useCommands(session.info.session_id);
   const selected = router.route.value.query['command'];
   const command = commands?.find(({ command_id: id }) => id === selected);
+  if (problem !== '') return <Problem title="The commands cannot be listed">{problem}</Problem>;
   if (!commands) return <Loading what="the commands" />;
-  if (commands.length === 0) return <Empty title="No commands yet">Run one on the tab Terminal.</Empty>;
+  if (commands.length === 0 && selected === undefined)
+    return <Empty title="No commands yet">Run one on the tab Terminal.</Empty>;
   return (
     <>
       {command ? <CommandDetail key={command.command_id} command={command} /> : null}
+      {selected !== undefined && !command ? <Missing hasOlder={loadOlder !== undefined} /> : null}
       <Panel title="Commands" actions={loadOlder ? <Button onPress={loadOlder}>Load older ones</Button> : null}>
         <DataTable
           label="Commands of the session"

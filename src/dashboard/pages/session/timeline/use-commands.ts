@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
 import { useDashboard } from '../../../state/context.js';
+import { messageOf } from '../../../state/message.js';
 import type { CommandInfo } from '../../../state/wire.js';
 
 /** Commands of one answer. */
@@ -11,6 +12,8 @@ const PAGE = 100;
 export interface KnownCommands {
   /** Undefined before the first answer. */
   readonly commands: readonly CommandInfo[] | undefined;
+  /** Why the last attempt to read some failed; empty when it did not. */
+  readonly problem: string;
   /** Reads older ones; undefined when there are none. */
   readonly loadOlder: (() => void) | undefined;
 }
@@ -21,23 +24,26 @@ export function useCommands(sessionId: string): KnownCommands {
   const read = useSignal<{ readonly commands: readonly CommandInfo[]; readonly next: string | null } | undefined>(
     undefined,
   );
+  const problem = useSignal('');
   const load = async (before?: string) => {
-    const { commands, next } = await connection.request('list_commands', {
-      session_id: sessionId,
-      before,
-      limit: PAGE,
-    });
-    read.value = { commands: [...(read.peek()?.commands ?? []), ...commands], next };
+    problem.value = '';
+    try {
+      const request = { session_id: sessionId, before, limit: PAGE };
+      const { commands, next } = await connection.request('list_commands', request);
+      read.value = { commands: [...(read.peek()?.commands ?? []), ...commands], next };
+    } catch (error) {
+      problem.value = messageOf(error);
+    }
   };
   useEffect(() => {
-    // A connection that is lost meanwhile is shown by the frame.
-    load().catch(() => undefined);
+    void load();
   }, [sessionId]);
   const reported = [...(live.commands.value?.values() ?? [])].filter(({ session_id: id }) => id === sessionId);
   const next = read.value?.next;
   const known = new Map([...(read.value?.commands ?? []), ...reported].map((info) => [info.command_id, info]));
   return {
     commands: read.value && [...known.values()],
-    loadOlder: typeof next === 'string' ? () => void load(next).catch(() => undefined) : undefined,
+    problem: problem.value,
+    loadOlder: typeof next === 'string' ? () => void load(next) : undefined,
   };
 }

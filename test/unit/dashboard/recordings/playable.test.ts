@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+
+import { whyNotPlayed } from '../../../../src/dashboard/pages/recordings/playable.js';
+
+it('plays what is not too large, and says what can be done with the rest', () => {
+  expect(whyNotPlayed('recording_x', 96 * 1024 * 1024)).toBeUndefined();
+  expect(whyNotPlayed('recording_x', 96 * 1024 * 1024 + 1)).toMatch(
+    /^It has 96 MB.*"shell-adapter recordings --save recording_x"/,
+  );
+});
