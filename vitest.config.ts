@@ -56,6 +56,7 @@ export default defineConfig({
         test: {
           name: 'conformance',
           include: ['test/conformance/*.test.ts'],
+          globalSetup: ['test/conformance/peers/global-setup.ts'],
           sequence: { groupOrder: 3 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,

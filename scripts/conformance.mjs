@@ -2,7 +2,10 @@
 // `--shell NAME` chooses the sessions' shell. Anything else goes to vitest: `npm run conformance -- -t D7`.
 // `--security` runs the security suite instead: `--tokens FILE` names a JSON file with tokens for the daemon at the address
 // (docs/develop/testing.md), and `--json` prints the report for programs.
+// `--peers` runs the traps at other systems instead, which it installs into a cache of this user, and at our own daemon, and writes the
+// results (docs/reference/conformance.md): `npm run conformance -- --peers --only codex`.
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 /** Our options, each with the variable that hands it over. */
@@ -12,6 +15,8 @@ const OPTIONS = {
   tokens: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_TOKENS' },
   json: { type: 'boolean', variable: 'SHELL_ADAPTER_CONFORMANCE_JSON' },
   security: { type: 'boolean' },
+  peers: { type: 'boolean' },
+  only: { type: 'string' },
 };
 
 const { values, tokens } = parseArgs({
@@ -36,6 +41,32 @@ for (const [name, { variable }] of Object.entries(OPTIONS)) {
 }
 const vitest = new URL('../node_modules/vitest/vitest.mjs', import.meta.url).pathname;
 const reporter = new URL('../test/conformance/security/reporter.ts', import.meta.url).pathname;
+const outcomes = new URL('../test/conformance/peers/reporter.ts', import.meta.url).pathname;
+const adapters = new URL('../test/conformance/peers/adapters', import.meta.url);
+
+/** Runs vitest with these arguments; gives its exit code. */
+const run = (args, variables = env) =>
+  spawnSync(process.execPath, [vitest, 'run', ...args, ...rest], { stdio: 'inherit', env: variables }).status ?? 1;
+
+/** Our own daemon first: its results have the list of traps. */
+function runAtPeers() {
+  const all = ['shell-adapter', ...readdirSync(adapters).map((file) => file.replace(/\.ts$/, ''))];
+  const names = values.only === undefined ? all : values.only.split(',');
+  const unknown = names.filter((name) => !all.includes(name));
+  if (unknown.length > 0) {
+    console.error(`no peer ${unknown.join(', ')}: there are ${all.join(', ')}`);
+    return 1;
+  }
+  for (const name of names) {
+    console.log(`${name} …`);
+    // Traps that fail at a peer are results. Two workers: peers are slow to start.
+    run(['--project', 'conformance', '--maxWorkers=2', '--reporter', outcomes], {
+      ...env,
+      SHELL_ADAPTER_CONFORMANCE_PEER: name,
+    });
+  }
+  return 0;
+}
+
 const suite = values.security ? ['--project', 'security', '--reporter', reporter] : ['--project', 'conformance'];
-const { status } = spawnSync(process.execPath, [vitest, 'run', ...suite, ...rest], { stdio: 'inherit', env });
-process.exit(status ?? 1);
+process.exit(values.peers ? runAtPeers() : run(suite));

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { renderCommandLine } from './docs/cli-page.mjs';
+import { renderConformance } from './docs/conformance-page.mjs';
 import { renderCredentials } from './docs/credentials-page.mjs';
 import { renderErrors } from './docs/errors-page.mjs';
 import { renderEvents } from './docs/events-page.mjs';
@@ -24,6 +25,7 @@ const PAGES = {
   'docs/reference/configuration.md': renderConfigurationPage,
   'docs/reference/metrics.md': renderMetrics,
   'docs/reference/credentials.md': renderCredentials,
+  'docs/reference/conformance.md': renderConformance,
   'clients/python/shell_adapter/models.py': renderPythonModels,
   'clients/python/shell_adapter/_requests.py': renderPythonRequests,
 };

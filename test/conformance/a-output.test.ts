@@ -76,9 +76,7 @@ const page: Trap[] = [
       run("head -c 300000 /dev/zero | tr '\\0' x", {
         stdout: /^x+\n?\D*\d/,
         stdout_bytes: 300_000,
-        check: async ({ command_id }, trap) => {
-          expect((await trap.wholeOutput(command_id)).equals(Buffer.alloc(300_000, 'x'))).toBe(true);
-        },
+        whole: 'x'.repeat(300_000),
       }),
     ],
   },

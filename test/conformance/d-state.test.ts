@@ -174,9 +174,8 @@ const page: Trap[] = [
     ],
     isClosed: true,
     run: async (trap) => {
-      await trap.client.request('close_session', { session_id: trap.sessionId });
-      const answer = await trap.client.run(`cat ${trap.directory}/bye`);
-      expect(answer.stdout).toBe('bye\n');
+      await trap.close();
+      expect(await trap.elsewhere(`cat ${trap.directory}/bye`)).toBe('bye\n');
     },
   },
   {

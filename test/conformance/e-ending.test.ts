@@ -217,7 +217,7 @@ const more: Trap[] = [
         async (trap) => {
           await trap.output('\n');
           const pid = trap.streamed(trap.commandId).toString().trim();
-          await trap.client.run(`kill -9 ${pid}`);
+          await trap.elsewhere(`kill -9 ${pid}`);
         },
         { stdout: /^\d+\n$/, exit_code: 137, ...RESTARTED },
       ),

@@ -15,7 +15,7 @@ if os.fork(): os._exit(0)
 time.sleep(300)' ${mark}`;
 
 async function closeLeavesNothing(trap: TrapContext): Promise<void> {
-  await trap.client.request('close_session', { session_id: trap.sessionId });
+  await trap.close();
   expect(processesWith(trap.mark), 'at the answer to close_session').toEqual([]);
 }
 

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { arch, availableParallelism, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 import type { Reporter, TestModule } from 'vitest/node';
 
+import { machine } from '../support/machine.js';
 import { type Outcome, renderResults } from './results.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,9 +20,7 @@ export default class ResultsReporter implements Reporter {
     const outcomes = new Map<string, Outcome>(tests.map((test) => [test.fullName, test.result().state]));
     const results = renderResults(outcomes, {
       date: new Date().toISOString().slice(0, 10),
-      machine: `Node.js ${process.versions.node}, ${systemName()} ${arch()}, ${availableParallelism()} cores, as ${
-        userInfo().uid === 0 ? 'root' : 'an ordinary user'
-      }`,
+      machine: machine(),
       seconds: Math.round((performance.now() - this.#startedAt) / 1000),
     });
     const page = readFileSync(`${ROOT}${PAGE}`, 'utf8');
@@ -31,6 +29,3 @@ export default class ResultsReporter implements Reporter {
     execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', PAGE], { cwd: ROOT });
   }
 }
-
-const systemName = (): string =>
-  /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? process.platform;

@@ -87,6 +87,18 @@ export class TrapContext {
     return Buffer.concat(wanted.map(({ data }) => Buffer.from(data as Uint8Array)));
   }
 
+  /** Runs a command outside of the session, and gives its standard output. */
+  async elsewhere(command: string): Promise<string> {
+    const answer = await this.client.run(command);
+    if (answer.error) throw new Error(`${command}: ${answer.error.code}: ${answer.error.message}`);
+    return answer.stdout;
+  }
+
+  /** Closes the session. */
+  async close(): Promise<void> {
+    await this.client.request('close_session', { session_id: this.sessionId });
+  }
+
   /** Every byte of an output, from the spool. */
   async wholeOutput(commandId: string, stream: 'stdout' | 'stderr' = 'stdout'): Promise<Buffer> {
     const parts: Buffer[] = [];

@@ -8,13 +8,21 @@ import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 import { TrapContext } from './context.js';
 import { remainingWith, zombiesOf } from './leftovers.js';
+import { OURS, readResults, RUNS } from '../peers/results.js';
 import { checkAnswer } from './verdict.js';
 import { run, type Step, type Trap } from './table.js';
+import { within } from './within.js';
 
 /** Address of a daemon that runs already; by default each file starts its own. */
 const URL = process.env['SHELL_ADAPTER_CONFORMANCE_URL'];
 /** Shell of the rows that ask for none; by default the daemon's. */
 const SHELL = process.env['SHELL_ADAPTER_CONFORMANCE_SHELL'];
+
+/** Another system at which the rows are run instead. */
+const PEER = process.env['SHELL_ADAPTER_CONFORMANCE_PEER'];
+const peers = PEER === undefined || PEER === OURS ? undefined : await import('../peers/peer-runner.js');
+/** For the table of results each row is run several times. */
+const REPEATS = PEER === undefined ? 0 : RUNS - 1;
 
 /** Time for an answer beyond the command's own run time: the page says 1 s; more, as only a hang may trip it. */
 const ANSWER_MARGIN_MS = 4000;
@@ -35,6 +43,10 @@ interface Bench {
 
 /** Declares the tests of one section: a row each, all on one daemon unless a row wants one of its own. */
 export function conformance(section: string, traps: readonly Trap[], options?: DaemonOptions): void {
+  if (peers) {
+    peers.peerConformance(section, traps, PEER ?? '');
+    return;
+  }
   describe(section, () => {
     let bench: Bench;
     beforeAll(async () => {
@@ -43,20 +55,33 @@ export function conformance(section: string, traps: readonly Trap[], options?: D
     afterAll(async () => {
       await tearDownBench(bench);
     });
+    if (PEER === undefined) expectResults(section, traps);
     for (const trap of traps) {
       const isSkipped = (trap.daemon !== undefined || trap.isLocal === true) && URL !== undefined;
       const why = isSkipped ? ' (needs a daemon of its own)' : '';
       const fault = trap.knownFault === undefined ? '' : ` (known fault: ${trap.knownFault})`;
-      test(`${trap.id} ${trap.title}${why}${fault}`, { skip: isSkipped, fails: fault !== '' }, async () => {
-        if (trap.daemon === undefined) return runTrap(trap, bench);
-        const own = await setUpBench(trap.daemon);
-        try {
-          await runTrap(trap, own);
-        } finally {
-          await tearDownBench(own);
-        }
-      });
+      test(
+        `${trap.id} ${trap.title}${why}${fault}`,
+        { skip: isSkipped, fails: fault !== '', repeats: REPEATS },
+        async () => {
+          if (trap.daemon === undefined) return runTrap(trap, bench);
+          const own = await setUpBench(trap.daemon);
+          try {
+            await runTrap(trap, own);
+          } finally {
+            await tearDownBench(own);
+          }
+        },
+      );
     }
+  });
+}
+
+/** Declares the test that the table of other systems' results has these rows. */
+function expectResults(section: string, traps: readonly Trap[]): void {
+  test('the results at other systems have a row for each trap: npm run conformance -- --peers -t ID', () => {
+    const rows = (readResults(OURS).traps ?? []).filter((row) => row.section === section);
+    expect(rows.map(({ id }) => id)).toEqual(traps.map(({ id }) => id));
   });
 }
 
@@ -152,18 +177,4 @@ async function checkWitness({ client, witness }: Bench): Promise<void> {
     exit_code: 0,
     session_state: 'alive',
   });
-}
-
-async function within<T>(promise: Promise<T>, ms: number, title: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${ms} ms: ${title}`));
-    }, ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -21,6 +21,8 @@ export interface Expectation {
   readonly working_directory?: string | RegExp;
   /** Sizes are compared where they are given; else they must fit an untrimmed stdout and stderr. */
   readonly stdout_bytes?: number;
+  /** All of standard output, where `stdout` says only what trimming leaves of it. */
+  readonly whole?: string;
   readonly stderr_bytes?: number;
   /** Processes that the answer must name as left running, in order of start: `some`, when which is a matter of moments. */
   readonly background?: readonly RegExp[] | 'some' | 'any';

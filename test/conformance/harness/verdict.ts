@@ -17,7 +17,7 @@ const DEFAULTS = {
 } as const satisfies Partial<CommandResult>;
 
 /** What an expectation says besides the fields of a result. */
-const NOT_FIELDS: ReadonlySet<string> = new Set(['background', 'error', 'takesMs', 'check']);
+const NOT_FIELDS: ReadonlySet<string> = new Set(['background', 'error', 'takesMs', 'check', 'whole']);
 
 /** Compares an answer with what the row expects, and with what must hold of every answer. */
 export async function checkAnswer(
@@ -26,7 +26,7 @@ export async function checkAnswer(
   title: string,
   context: TrapContext,
 ): Promise<void> {
-  const { error, background, check } = step.expect;
+  const { error, background, check, whole } = step.expect;
   expect(answer.error?.code ?? null, title).toBe(error ?? null);
   if (answer.error) return;
   expect(pick(answer, step.expect), title).toEqual(wanted(step.expect));
@@ -35,6 +35,8 @@ export async function checkAnswer(
   const { encoding, collapse_cr, strip_ansi } = step.options.output ?? {};
   if (encoding !== 'base64' && collapse_cr !== true && strip_ansi !== true) checkSizes(answer, title);
   if (step.options.stream === true) await checkStream(answer, title, context);
+  if (whole !== undefined)
+    expect((await context.wholeOutput(answer.command_id)).toString() === whole, title).toBe(true);
   await check?.(answer, context);
 }
 
