@@ -17,10 +17,12 @@ import { Screens, type ScreensOptions } from '../services/screens/screens.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
 import { SessionDescriptions } from '../services/sessions/session-description.js';
 import { SessionHealth } from '../services/sessions/session-health.js';
+import { StartupGate } from '../services/gate/startup-gate.js';
 import { SyntaxGuard } from '../services/gate/syntax-guard.js';
 import { TypingGate } from '../services/gate/typing-gate.js';
 import { SessionUsage } from '../services/resources/session-usage.js';
 import { Sessions } from '../services/sessions/sessions.js';
+import { SessionStartup } from '../services/startup/session-startup.js';
 import { StreamedInputs } from '../services/commands/streamed-inputs.js';
 import type { Executions } from '../services/users/executions.js';
 
@@ -37,6 +39,7 @@ interface Guards {
   readonly registry: CommandRegistry;
   readonly monitor: ResourceMonitor;
   readonly executions: Executions;
+  readonly startupGate: StartupGate;
 }
 
 /** Builds the services of sessions and commands. */
@@ -44,14 +47,24 @@ export function buildExecution(
   engine: Engine,
   guards: Guards,
   context: RuntimeContext,
-): Pick<Services, 'sessions' | 'usage' | 'recordings' | 'commands' | 'inputs' | 'descriptions' | 'screens'> {
+): Pick<
+  Services,
+  'sessions' | 'startup' | 'usage' | 'recordings' | 'commands' | 'inputs' | 'descriptions' | 'screens'
+> {
   const recordings = buildRecordings(context);
   const { sessions, usage } = buildSessions({ ...guards, recordings }, context);
   const health = new SessionHealth({ env: engine.pool.env, notifier: context.notifications });
   const descriptions = new SessionDescriptions({ usage, health, commands: guards.registry });
   const screens = buildScreens({ commands: guards.registry, sessions: sessions.registry }, context);
   const commands = buildCommands(engine, guards, { sessions, health }, context);
-  return { sessions, usage, recordings, descriptions, screens, ...commands };
+  const startup = new SessionStartup({
+    sessions,
+    commands: commands.commands,
+    gate: guards.startupGate,
+    executions: guards.executions,
+    environments: () => context.configuration().environments,
+  });
+  return { sessions, startup, usage, recordings, descriptions, screens, ...commands };
 }
 
 function buildScreens(parts: ScreensOptions, { closers }: RuntimeContext): Screens {
@@ -147,7 +160,7 @@ export function buildGates(
     readonly approvals: ApprovalGuard;
   },
   { gate, configuration, audit, log }: RuntimeContext,
-): { readonly gate: CommandGate; readonly fileGate: FileGate } {
+): { readonly gate: CommandGate; readonly fileGate: FileGate; readonly startupGate: StartupGate } {
   const facts = new SessionFacts({
     executions,
     shell: pool.defaultShell.shell.name,
@@ -165,5 +178,9 @@ export function buildGates(
     syntax: new SyntaxGuard(executions),
     typing: new TypingGate(shared),
   });
-  return { gate: commandGate, fileGate: new FileGate({ ...shared, checkpoints: guard }) };
+  return {
+    gate: commandGate,
+    fileGate: new FileGate({ ...shared, checkpoints: guard }),
+    startupGate: new StartupGate(shared),
+  };
 }

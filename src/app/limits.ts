@@ -5,7 +5,7 @@ import type { Answer } from '../core/protocol/requests.js';
 import { type QuotaLimits } from '../services/access/quotas.js';
 import type { CommandLimits } from '../services/registry/command-limits.js';
 import type { LimitMonitorSettings } from '../services/resources/limit-monitor.js';
-import { type SessionLimits } from '../services/sessions/sessions.js';
+import type { SessionLimits } from '../services/sessions/sessions-options.js';
 
 /** Burst of the token bucket: the number of requests that the rate allows in this many seconds. */
 const BURST_SECONDS = 2;

@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/model/configuration.js';
 import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
-import type { Answer } from '../core/protocol/requests.js';
+import type { ServedParts } from '../services/machine/metadata.js';
 import type { ReportedConfiguration } from '../services/machine/daemon-status.js';
 
 /** The parts of the configuration that `daemon_status` reports. */
@@ -17,10 +17,12 @@ export const reportedConfiguration = (configuration: Configuration): ReportedCon
 /** The parts of the configuration that `shell_metadata` reports. */
 export const servedParts = ({
   http: { dashboard, openai, mcp, metrics },
+  environments,
   confirmation,
   audit,
-}: Configuration): Pick<Answer<'shell_metadata'>, 'http' | 'confirmation_mode' | 'audit_enabled'> => ({
+}: Configuration): ServedParts => ({
   http: { dashboard, openai, mcp, metrics },
+  environments: Object.keys(environments),
   confirmation_mode: confirmation.mode,
   audit_enabled: audit.enabled,
 });

@@ -44,9 +44,9 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const { access } = entrance;
   const confirmations = buildConfirmations({ connections, checkpoints, llm, access, approvals }, context);
   const quotas = new Quotas(() => quotaLimits(context.configuration()));
-  const approvalGuard = buildApprovalGuard(approvals, checkpoints, context);
-  const { gate, fileGate } = buildGates(engine, { checkpoints, executions, approvals: approvalGuard }, context);
-  const guards = { gate, executions, confirmations, quotas, registry, monitor };
+  const guard = buildApprovalGuard(approvals, checkpoints, context);
+  const { fileGate, ...gates } = buildGates(engine, { checkpoints, executions, approvals: guard }, context);
+  const guards = { ...gates, executions, confirmations, quotas, registry, monitor };
   const execution = buildExecution(engine, guards, context);
   const files = buildFiles(engine, { gate: fileGate, executions, confirmations, monitor, ...execution }, context);
   return {

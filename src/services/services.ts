@@ -33,6 +33,7 @@ import type { Executions } from './users/executions.js';
 import type { Recordings } from './recordings/recordings.js';
 import type { SessionDescriptions } from './sessions/session-description.js';
 import type { Sessions } from './sessions/sessions.js';
+import type { SessionStartup } from './startup/session-startup.js';
 import type { StreamedInputs } from './commands/streamed-inputs.js';
 
 /** The services that transports use. */
@@ -46,6 +47,7 @@ export interface Services {
   readonly quotas: Quotas;
   readonly executions: Executions;
   readonly sessions: Sessions;
+  readonly startup: SessionStartup;
   readonly recordings: Recordings;
   readonly descriptions: SessionDescriptions;
   readonly usage: SessionUsage;

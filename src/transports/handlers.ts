@@ -14,8 +14,9 @@ type Handler<N extends RequestName> = (
 
 /** Maps each request to the service that handles it. Every transport uses this table. */
 export const handlers: { readonly [N in RequestName]: Handler<N> } = {
-  open_session: async ({ sessions }, request, caller) => {
-    const { id, session, shellName, sandbox, limits, expiresAt, recorder } = await sessions.open(request, caller);
+  open_session: async ({ startup: startups }, request, caller) => {
+    const { record, startup } = await startups.open(request, caller);
+    const { id, session, shellName, sandbox, limits, expiresAt, recorder } = record;
     return {
       session_id: id,
       shell: shellName,
@@ -24,6 +25,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
       sandbox,
       limits: renderLimits(limits),
       recording_id: recorder?.id ?? null,
+      startup,
     };
   },
   execute_command: ({ commands }, request, caller) => commands.execute(request, caller),
@@ -63,7 +65,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   }),
   get_session: ({ sessions, descriptions }, { session_id }, { principal }) =>
     descriptions.describe(sessions.registry.get(session_id, principal, 'see')),
-  reset_session: ({ sessions }, request, { principal }) => sessions.reset(request, principal),
+  reset_session: ({ startup }, request, caller) => startup.reset(request, caller),
   read_screen: ({ screens }, request, { principal }) => screens.read(request, principal),
   resize_terminal: ({ sessions }, { session_id, cols, rows }, { principal }) => {
     sessions.registry.get(session_id, principal, 'use').session.resize(cols, rows);

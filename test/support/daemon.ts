@@ -33,6 +33,7 @@ export type DaemonSettings = Partial<
     | 'llm'
     | 'http'
     | 'notify'
+    | 'environments'
     | 'recording',
     Record<string, unknown>
   >
@@ -103,6 +104,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.http && { http: settings.http }),
         ...(settings.notify && { notify: settings.notify }),
         ...(settings.recording && { recording: settings.recording }),
+        ...(settings.environments && { environments: settings.environments }),
       }),
     );
     const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];

@@ -458,6 +458,12 @@ class OpenSessionRequest(TypedDict):
     """Terminal height; 50 by default"""
     limits: NotRequired[OpenSessionRequestLimits]
     """Limits for this session, lower than the configured ones"""
+    login: NotRequired[bool]
+    """Whether it reads the startup files of a login shell first; no by default"""
+    rcfile: NotRequired[str]
+    """A file that it reads first, such as `~/.bashrc`; relative to its directory"""
+    environment: NotRequired[str]
+    """The name of an environment of the configuration, whose `init` it runs first"""
     record: NotRequired[bool]
     """Whether to record it: output and typed input with their times. `false` does not switch off what
     `recording.roles` demands"""
@@ -484,6 +490,8 @@ class OpenSessionAnswer(TypedDict):
     """What the processes may use together; null is no limit"""
     recording_id: str | None
     """Null unless it is recorded"""
+    startup: NotRequired[CommandResult]
+    """What its startup has done: `login`, `rcfile` and `environment`"""
 
 
 class ExecuteCommandRequestOutput(TypedDict):
@@ -660,6 +668,8 @@ class ShellMetadataAnswer(TypedDict):
     sandbox: ShellMetadataAnswerSandbox
     http: ShellMetadataAnswerHttp
     """What is served beside Socket.IO"""
+    environments: list[str]
+    """Names of the environments that `open_session` knows"""
     confirmation_mode: Literal["self", "llm", "operator", "off"]
     """What `confirmation.mode` says"""
     audit_enabled: bool
@@ -983,6 +993,8 @@ class ResetSessionAnswer(TypedDict):
     """Id of a session, from `open_session`"""
     shell: str
     working_directory: str
+    startup: NotRequired[CommandResult]
+    """What its startup has done, which is repeated"""
 
 
 class ReadScreenRequest(TypedDict):

@@ -1,9 +1,15 @@
+import { resolve } from 'node:path';
+
+import type { Command } from 'commander';
+
+import type { Answer } from '../../core/protocol/requests.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { readVariable } from '../options/environment-option.js';
 import { sandboxOption } from '../options/sandbox-option.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
-import { resolve } from 'node:path';
+
+import type { Context } from '../console/context.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
 interface OpenOptions extends DaemonOptions {
@@ -12,12 +18,15 @@ interface OpenOptions extends DaemonOptions {
   readonly shell?: string;
   readonly sandbox?: SandboxProfile;
   readonly label?: string;
+  readonly login?: boolean;
+  readonly rcfile?: string;
+  readonly environment?: string;
   readonly json?: boolean;
 }
 
 /** `open`: opens a session, for `exec --session`. */
 export const openSubcommand: Subcommand = (context) =>
-  withDaemonOptions(createCommand(context, 'open'))
+  withStartup(withDaemonOptions(createCommand(context, 'open')))
     .summary('open a session and print its id')
     .description(
       'Opens a session and prints its id. It stays open until it is closed, or until it has been unused for as long as ' +
@@ -39,12 +48,32 @@ export const openSubcommand: Subcommand = (context) =>
         'id=$(shell-adapter open)',
         'shell-adapter exec --session "$id" cd /tmp',
         'shell-adapter exec --session "$id" pwd',
+        'shell-adapter open --environment node20',
       ),
     )
-    .action(async ({ cwd, env, shell, sandbox, label, json, ...options }: OpenOptions) => {
-      const directory = cwd === undefined ? undefined : resolve(context.cwd, cwd);
-      const answer = await withDaemon(options, context, (client) =>
-        client.request('open_session', { cwd: directory, env, shell, sandbox, label }),
-      );
-      await context.stdout.write(json ? `${JSON.stringify(answer, null, 2)}\n` : `${answer.session_id}\n`);
+    .action(async (options: OpenOptions) => {
+      const answer = await open(options, context);
+      await context.stdout.write(options.json ? `${JSON.stringify(answer, null, 2)}\n` : `${answer.session_id}\n`);
     });
+
+const withStartup = (command: Command): Command =>
+  command
+    .option('--login', 'read the startup files of a login shell first')
+    .option('--rcfile <file>', 'read this file first, such as ~/.bashrc')
+    .option('--environment <name>', 'run the init of this environment of the configuration first');
+
+/** Opens the session; a startup that has failed is told on stderr. */
+async function open(
+  { cwd, rcfile, env, shell, sandbox, label, login, environment, ...options }: OpenOptions,
+  context: Context,
+): Promise<Answer<'open_session'>> {
+  const path = (given: string | undefined) => (given === undefined ? undefined : resolve(context.cwd, given));
+  const session = { cwd: path(cwd), rcfile: path(rcfile), env, shell, sandbox, label, login, environment };
+  const answer = await withDaemon(options, context, (client) => client.request('open_session', session));
+  const { startup } = answer;
+  if (startup && startup.exit_code !== 0) {
+    const how = `its startup ended with ${startup.exit_code ?? startup.status}`;
+    await context.stderr.write(`shell-adapter: ${how}\n${startup.stderr}`);
+  }
+  return answer;
+}

@@ -4,6 +4,7 @@ import { auditSection } from '../sections/audit.js';
 import { authSection } from '../sections/auth.js';
 import { checkpointsSection } from '../sections/checkpoints.js';
 import { confirmationSection } from '../sections/confirmation.js';
+import { environmentsSection } from '../sections/environments.js';
 import { httpSection } from '../sections/http.js';
 import { llmSection } from '../sections/llm.js';
 import { loggingSection } from '../sections/logging.js';
@@ -29,6 +30,7 @@ export const configurationSchema = z
     llm: llmSection.prefault({}),
     audit: auditSection,
     recording: recordingSection.prefault({}),
+    environments: environmentsSection,
     secrets: secretsSection.prefault({}),
     http: httpSection,
     notify: notifySection.prefault({}),

@@ -65,6 +65,8 @@ const MAIN_TOOLS: readonly Tool[] = [
       env: optional(environment),
       shell: requests.open_session.input.shape.shell,
       label: requests.open_session.input.shape.label,
+      login: requests.open_session.input.shape.login,
+      environment: requests.open_session.input.shape.environment,
     }),
     isMain: true,
     toPayload: (args) => args,

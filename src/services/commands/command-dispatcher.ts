@@ -111,7 +111,7 @@ export class CommandDispatcher {
     const { sessions } = this.#options;
     const run = async () => {
       const { resourceLimits: limits } = record.command.spec;
-      const session = await sessions.open({ limits, sandbox: request.sandbox }, caller, true);
+      const session = await sessions.open({ limits, sandbox: request.sandbox }, caller, { isHidden: true });
       this.inSession(record, session, request, caller.sink);
       await record.command.finished;
       await sessions.close(session.id, 'client', 'its one-shot command has ended');

@@ -83,7 +83,7 @@ export class Commands {
     if (asked) return this.#waitConfirmed(asked, request, caller);
     const place = { caller, owner, session };
     const judged = this.#options.gate.admit(request, session, caller);
-    return judged ? this.#onceJudged(await judged, request, place) : this.#start(request, place);
+    return judged ? this.#onceJudged(await judged, request, place) : this.start(request, place);
   }
 
   /** Goes on after the gate has taken its time: the session may have ended, and the same request may have been accepted. */
@@ -96,10 +96,10 @@ export class Commands {
     this.#sessionOf(request, caller.principal);
     const twin = this.#findKnown(request, owner);
     if (twin) return this.#repeat(twin, request, caller.sink);
-    if (question?.refused) return this.#start(request, { ...place, refused: question.refused });
+    if (question?.refused) return this.start(request, { ...place, refused: question.refused });
     return question && !question.saved
       ? this.#ask(question, request, place)
-      : this.#start(request, place, question?.saved);
+      : this.start(request, place, question?.saved);
   }
 
   /** Waits for a command; returns its result, or the partial result after the timeout. */
@@ -208,11 +208,11 @@ export class Commands {
 
   // --- accepting --------------------------------------------------------------------------------------------------
 
-  /** Starts an admitted command. */
-  #start(request: Request<'execute_command'>, place: CommandPlace, preparation?: Preparation): Promise<CommandResult> {
+  /** Starts a command that was admitted; returns its result. */
+  start(request: Request<'execute_command'>, place: CommandPlace, preparation?: Preparation): Promise<CommandResult> {
     const { caller, session } = place;
     const { factory, gate } = this.#options;
-    const record = factory.accept(request, { ...place, commandClass: gate.classOf(request) }, preparation);
+    const record = factory.accept(request, { commandClass: gate.classOf(request), ...place }, preparation);
     gate.noteStart(request, record.command);
     if (session) this.#options.dispatcher.inSession(record, session, request, caller.sink);
     else if (request.tty === true) this.#options.dispatcher.onOwnTerminal(record, request, caller);
@@ -235,7 +235,7 @@ export class Commands {
     const named = { ...request, command_id: request.command_id ?? newCommandId() };
     const start = (approval: Approval) => {
       this.#sessionOf(request, caller.principal);
-      return this.#start(named, { ...place, caller: approval.caller }, approval);
+      return this.start(named, { ...place, caller: approval.caller }, approval);
     };
     const action = commandAction({ ...place, question, used, request: named, directory, start }, this.#options);
     return this.#waitConfirmed(confirmations.ask(action), named, caller);

@@ -20,6 +20,12 @@ const run = promisify(execFile);
 /** Timeout for reading a shell's version, in milliseconds. */
 const VERSION_TIMEOUT_MS = 5000;
 
+/** What the configuration contributes. */
+export type ServedParts = Pick<
+  Answer<'shell_metadata'>,
+  'http' | 'environments' | 'confirmation_mode' | 'audit_enabled'
+>;
+
 /** Dependencies of `Metadata`. */
 export interface MetadataOptions {
   readonly executions: Pick<Executions, 'of'>;
@@ -30,7 +36,7 @@ export interface MetadataOptions {
   readonly limits: () => Answer<'shell_metadata'>['limits'];
   readonly limitsInForce: () => LimitsInForce;
   readonly mechanism: ChosenMechanism;
-  readonly served: () => Pick<Answer<'shell_metadata'>, 'http' | 'confirmation_mode' | 'audit_enabled'>;
+  readonly served: () => ServedParts;
 }
 
 /** A shell with its reported version. */

@@ -1,10 +1,8 @@
 import type { Principal } from '../../core/access/principal.js';
-import { auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
+import { auditPrincipal } from '../../core/audit/event.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../../core/ids.js';
-import { type Limits, lowerLimits } from '../../core/limits/limits.js';
-import type { Log } from '../../core/logging/log.js';
-import type { Metrics } from '../../core/metrics/metrics.js';
+import { lowerLimits } from '../../core/limits/limits.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
@@ -12,51 +10,19 @@ import { randomBytes } from '../../engine/system/random.js';
 import { Session } from '../../engine/session/session.js';
 import type { SessionListener } from '../../engine/session/session-options.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
-import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
-import type { CommandRegistry } from '../registry/command-registry.js';
-import type { Confirmations } from '../confirmations/confirmations.js';
-import type { CommandGate } from '../gate/gate.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { SessionAttachments } from './session-attachments.js';
-import { type DeadlineLimits, SessionDeadlines } from './session-deadlines.js';
+import { SessionDeadlines } from './session-deadlines.js';
+import type { OpenOptions, SessionsOptions } from './sessions-options.js';
 import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
-import type { Recordings } from '../recordings/recordings.js';
 import type { SessionRecorder } from '../recordings/session-recorder.js';
-import type { SessionUsage } from '../resources/session-usage.js';
-import type { Executions } from '../users/executions.js';
 import { assertEnterable, enterableDirectory, shellFor } from '../users/places.js';
 
 /** Default terminal size, in characters: wide, so that tools do not wrap their output. */
 const DEFAULT_COLS = 200;
 const DEFAULT_ROWS = 50;
-
-/** Bounds of sessions, from the configuration. Times are in milliseconds. */
-export interface SessionLimits extends DeadlineLimits {
-  readonly maxSessions: number;
-  readonly killGraceMs: number;
-  readonly wedgeTimeoutMs: number;
-  readonly spoolMaxBytes: number;
-  readonly replayMaxBytes: number;
-  /** Limits on all processes of a session together. */
-  readonly resources: Limits;
-}
-
-/** Dependencies of `Sessions`. */
-export interface SessionsOptions {
-  readonly executions: Pick<Executions, 'of'>;
-  readonly commands: CommandRegistry;
-  readonly limits: () => SessionLimits;
-  readonly gate: Pick<CommandGate, 'admitShell'>;
-  readonly confirmations: Pick<Confirmations, 'endSession'>;
-  readonly metrics: Metrics;
-  readonly usage: SessionUsage;
-  readonly recordings: Pick<Recordings, 'begin' | 'end' | 'discard'>;
-  readonly audit: AuditTrail;
-  readonly quotas: Pick<Quotas, 'admitSession'>;
-  readonly log: Log;
-}
 
 /** Opens, finds and ends sessions, and enforces their deadlines. */
 export class Sessions implements AsyncDisposable {
@@ -88,9 +54,14 @@ export class Sessions implements AsyncDisposable {
 
   /**
    * Opens a session that belongs to the caller, and makes the caller follow it.
-   * @param isHidden the session belongs to a one-shot command, and lives as long as the command
+   * @param options.isHidden whether the session belongs to a one-shot command, and lives as long as the command
+   * @param options.env variables of the configuration, which those of the client replace
    */
-  async open(request: Request<'open_session'>, caller: Caller, isHidden = false): Promise<SessionRecord> {
+  async open(
+    request: Request<'open_session'>,
+    caller: Caller,
+    { isHidden = false, env: given = {} }: OpenOptions = {},
+  ): Promise<SessionRecord> {
     const { log, executions } = this.#options;
     await this.#options.gate.admitShell(request, caller);
     const execution = executions.of(caller.principal);
@@ -110,7 +81,8 @@ export class Sessions implements AsyncDisposable {
     this.#opening.add(opening);
     try {
       const { killGraceMs, wedgeTimeoutMs } = limits;
-      const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, env = {}, label } = request;
+      const { cols = DEFAULT_COLS, rows = DEFAULT_ROWS, label } = request;
+      const env = { ...given, ...request.env };
       const described = { id, owner: caller.principal, label, shell: installed.path, cols, rows };
       const recorder = isHidden ? undefined : await this.#options.recordings.begin(described, request.record);
       const session = await Session.open(

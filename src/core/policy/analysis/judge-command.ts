@@ -161,8 +161,9 @@ const MAX_CALLS = 16;
 /** The body of a function with the arguments of a call in place of its parameters; undefined if it has none. */
 function withArguments(body: string, args: readonly Argument[]): string | undefined {
   let count = 0;
-  const text = body.replaceAll(PARAMETERS, (whole, digit?: string) => {
+  const text = body.replaceAll(PARAMETERS, (whole, quoted?: string, plain?: string) => {
     count += 1;
+    const digit = quoted ?? plain;
     const given = digit === undefined ? args : args.slice(Number(digit) - 1, Number(digit));
     return given.length === 0 || count > MAX_CALLS ? whole : given.map((argument) => argument.text).join(' ');
   });
@@ -170,7 +171,8 @@ function withArguments(body: string, args: readonly Argument[]): string | undefi
 }
 
 /** `"$@"`, `$*`, `"$1"`: parameters that are whole words. */
-const PARAMETERS = /(?<![\w"'=/])"?\$(?:[@*]|\{[@*]\}|\{?([1-9])\}?)"?(?![\w"'/])/g;
+const PARAMETER = /\$(?:[@*]|\{[@*]\}|\{?([1-9])\}?)/.source;
+const PARAMETERS = new RegExp(`(?<![\\w"'=/])(?:"${PARAMETER}"|${PARAMETER})(?![\\w"'/])`, 'g');
 
 /** Judges the text of an alias, if the name is one. */
 function judgeAlias(subject: CommandAnalysis, name: string, scope: Scope): void {

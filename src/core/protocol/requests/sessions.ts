@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import * as field from '../fields.js';
-import { effectiveLimits, sessionInfo } from '../results.js';
+import { commandResult, effectiveLimits, sessionInfo } from '../results.js';
 
 const { optional } = field;
 
@@ -20,6 +20,13 @@ export const sessionRequests = {
       cols: optional(field.terminalCells).describe('Terminal width; 200 by default'),
       rows: optional(field.terminalCells).describe('Terminal height; 50 by default'),
       limits: optional(field.resourceLimits).describe('Limits for this session, lower than the configured ones'),
+      login: optional(z.boolean()).describe('Whether it reads the startup files of a login shell first; no by default'),
+      rcfile: optional(field.textWithoutNul('a path').min(1)).describe(
+        'A file that it reads first, such as `~/.bashrc`; relative to its directory',
+      ),
+      environment: optional(field.label).describe(
+        'The name of an environment of the configuration, whose `init` it runs first',
+      ),
       record: optional(z.boolean()).describe(
         'Whether to record it: output and typed input with their times. `false` does not switch off what `recording.roles` demands',
       ),
@@ -34,6 +41,7 @@ export const sessionRequests = {
       ),
       limits: effectiveLimits,
       recording_id: field.recordingId.nullable().describe('Null unless it is recorded'),
+      startup: optional(commandResult).describe('What its startup has done: `login`, `rcfile` and `environment`'),
     }),
   },
   close_session: {
@@ -58,7 +66,12 @@ export const sessionRequests = {
       cwd: optional(field.directory).describe('By default where the session was opened'),
       env: optional(field.environmentVariables).describe('By default what the session was opened with'),
     }),
-    output: z.object({ session_id: field.sessionId, shell: z.string(), working_directory: z.string() }),
+    output: z.object({
+      session_id: field.sessionId,
+      shell: z.string(),
+      working_directory: z.string(),
+      startup: optional(commandResult).describe('What its startup has done, which is repeated'),
+    }),
   },
   attach_session: {
     summary: 'Subscribes to a session and replays its output from a sequence number, before the answer.',

@@ -42,6 +42,10 @@ describe('a function of the session', () => {
     ['f', { f: '{ broken' }, 'confirm obfuscated'],
     ['rm x', { rm: '{ ls; }' }, 'confirm destructive'],
     ['echo $(f)', { f: '{ rm x; }' }, 'confirm destructive'],
+    ['f you', { f: '{ echo "hello $1"; }' }, 'allow execute'],
+    ['f you', { f: '{ echo "$1 there"; }' }, 'allow execute'],
+    ['f "rm -rf build"', { f: '{ eval "$1"; }' }, 'confirm obfuscated'],
+    ['f rm -rf build', { f: '{ "$@"; }' }, 'confirm obfuscated'],
   ])('%j with %j is: %s', (command, functions, outcome) => {
     expect(outcomeOf(command, named({}, functions))).toBe(outcome);
   });

@@ -1,0 +1,44 @@
+import type { AuditTrail } from '../../core/audit/event.js';
+import type { Limits } from '../../core/limits/limits.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
+import type { Quotas } from '../access/quotas.js';
+import type { Confirmations } from '../confirmations/confirmations.js';
+import type { CommandGate } from '../gate/gate.js';
+import type { Recordings } from '../recordings/recordings.js';
+import type { CommandRegistry } from '../registry/command-registry.js';
+import type { SessionUsage } from '../resources/session-usage.js';
+import type { Executions } from '../users/executions.js';
+import type { DeadlineLimits } from './session-deadlines.js';
+
+/** Bounds of sessions, from the configuration. Times are in milliseconds. */
+export interface SessionLimits extends DeadlineLimits {
+  readonly maxSessions: number;
+  readonly killGraceMs: number;
+  readonly wedgeTimeoutMs: number;
+  readonly spoolMaxBytes: number;
+  readonly replayMaxBytes: number;
+  /** Limits on all processes of a session together. */
+  readonly resources: Limits;
+}
+
+/** Dependencies of `Sessions`. */
+export interface SessionsOptions {
+  readonly executions: Pick<Executions, 'of'>;
+  readonly commands: CommandRegistry;
+  readonly limits: () => SessionLimits;
+  readonly gate: Pick<CommandGate, 'admitShell'>;
+  readonly confirmations: Pick<Confirmations, 'endSession'>;
+  readonly metrics: Metrics;
+  readonly usage: SessionUsage;
+  readonly recordings: Pick<Recordings, 'begin' | 'end' | 'discard'>;
+  readonly audit: AuditTrail;
+  readonly quotas: Pick<Quotas, 'admitSession'>;
+  readonly log: Log;
+}
+
+/** How a session is opened, besides what the client has asked for. */
+export interface OpenOptions {
+  readonly isHidden?: boolean | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
