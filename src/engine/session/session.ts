@@ -7,7 +7,7 @@ import type { Kill } from '../command/resource-use.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import { SessionShell, type TerminalSize } from '../shell/session-shell.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { showsTyped } from '../shell/terminal-echo.js';
+import { TerminalEcho } from '../shell/terminal-echo.js';
 import { findTerminalReader } from '../shell/wedge-detector.js';
 import { CommandQueue } from './command-queue.js';
 import { RunCycle } from './run-cycle.js';
@@ -28,6 +28,7 @@ export class Session {
   readonly #queue: CommandQueue;
   readonly #cycle: RunCycle;
   readonly #recovery: ShellRecovery;
+  readonly #echo: TerminalEcho;
   readonly #refusedInBackground = new RefusedConnections();
   #sessionShell!: SessionShell;
   #isOpen = false;
@@ -36,6 +37,7 @@ export class Session {
   private constructor(options: SessionOptions, listener: SessionListener) {
     this.options = options;
     this.listener = listener;
+    this.#echo = new TerminalEcho(options.pool.env['PATH'] ?? '');
     this.#queue = new CommandQueue({
       onReady: this.#next,
       onNotStarted: (command, error) => {
@@ -199,8 +201,7 @@ export class Session {
 
   /** Whether the terminal echoes what is typed now; false when that cannot be determined. */
   showsTyped(): Promise<boolean> {
-    const { pool } = this.options;
-    return showsTyped(this.#sessionShell.shell.terminal.slavePath, pool.env['PATH'] ?? '');
+    return this.#echo.showsTyped(this.#sessionShell.shell.terminal.slavePath);
   }
 
   /** Signals the foreground processes of the running command. Returns the processes that received the signal. */
@@ -234,6 +235,7 @@ export class Session {
   async close(reason: EndReason): Promise<ReportedProcess[]> {
     if (this.#isClosed) return [];
     this.#isClosed = true;
+    this.#echo[Symbol.dispose]();
     this.#cycle[Symbol.dispose]();
     for (const command of this.#queue.clear()) {
       command.requestEnd(reason);

@@ -1,39 +1,95 @@
-import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 
-/** Longest wait for stty(1), in milliseconds: it takes a few. */
+/** Longest wait for stty(1), in milliseconds: it takes one or two. */
 const LOOK_MS = 1000;
+/** How long the helper waits for the next look, in milliseconds: keys of a person come faster. */
+const IDLE_MS = 10_000;
 
 /** `echo` among the settings that `stty -a` prints, without a dash before it. */
 const ECHOES = /(?:^|\s)echo(?:\s|$)/u;
 
 /**
- * Whether a terminal echoes what is typed now: passwords are read without. False as well when that cannot be determined.
- * @param path of the terminal
- * @param searchPath PATH with stty(1)
+ * Reads paths of terminals, and prints the settings of each and a line `.`. The process that becomes stty(1) is there before it is
+ * asked: only its program has to be started. Starting it from the daemon takes ten times as long, since Node.js is a large process.
+ * Ends with its input.
  */
-export async function showsTyped(path: string, searchPath: string): Promise<boolean> {
-  let terminal: number;
-  try {
-    terminal = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
-  } catch {
-    // The terminal was closed.
-    return false;
+const HELPER = `while :; do
+  ( IFS= read -r terminal || exit 99; exec stty -a <"$terminal" 2>/dev/null )
+  [ $? -eq 99 ] && exit
+  echo .
+done`;
+
+/** What the helper prints after each answer. */
+const END = /(?:^|\n)\.\n/u;
+
+type Helper = ChildProcessByStdio<Writable, Readable, null>;
+
+/**
+ * Tells whether terminals echo what is typed: passwords are read without. A helper process looks, which is started when it is first
+ * asked and ends a while after it was asked last.
+ */
+export class TerminalEcho implements Disposable {
+  readonly #searchPath: string;
+  readonly #asked: ((isShown: boolean) => void)[] = [];
+  #helper: Helper | undefined;
+  #answer = '';
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param searchPath PATH with sh(1) and stty(1) */
+  constructor(searchPath: string) {
+    this.#searchPath = searchPath;
   }
-  try {
-    const env = { PATH: searchPath, LC_ALL: 'C' };
-    const child = spawn('stty', ['-a'], { stdio: [terminal, 'pipe', 'ignore'], env, timeout: LOOK_MS, cwd: '/' });
-    let text = '';
-    child.stdout?.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
-    return await new Promise((resolve) => {
-      child.on('error', () => {
-        resolve(false);
-      });
-      child.on('close', (code) => {
-        resolve(code === 0 && ECHOES.test(text));
-      });
+
+  /** Whether a terminal echoes what is typed now. False as well when that cannot be determined. */
+  async showsTyped(path: string): Promise<boolean> {
+    const helper = (this.#helper ??= this.#start());
+    const answer = new Promise<boolean>((resolve) => this.#asked.push(resolve));
+    helper.stdin.write(`${path}\n`);
+    this.#wait(LOOK_MS);
+    return answer;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    const helper = this.#helper;
+    this.#helper = undefined;
+    this.#answer = '';
+    for (const settle of this.#asked.splice(0)) settle(false);
+    helper?.kill('SIGKILL');
+    // The process that waits for the next path ends with its input.
+    helper?.stdin.destroy();
+  }
+
+  #start(): Helper {
+    const env = { PATH: this.#searchPath, LC_ALL: 'C' };
+    const helper = spawn('sh', ['-c', HELPER], { stdio: ['pipe', 'pipe', 'ignore'], env, cwd: '/' });
+    const onEnd = () => {
+      if (this.#helper === helper) this[Symbol.dispose]();
+    };
+    helper.on('error', onEnd).on('exit', onEnd);
+    // EPIPE: `exit` follows.
+    helper.stdin.on('error', () => undefined);
+    helper.stdout.setEncoding('latin1').on('data', (text: string) => {
+      if (this.#helper === helper) this.#take(text);
     });
-  } finally {
-    closeSync(terminal);
+    return helper;
+  }
+
+  #take(text: string): void {
+    this.#answer += text;
+    for (let end = END.exec(this.#answer); end; end = END.exec(this.#answer)) {
+      this.#asked.shift()?.(ECHOES.test(this.#answer.slice(0, end.index)));
+      this.#answer = this.#answer.slice(end.index + end[0].length);
+    }
+    this.#wait(this.#asked.length > 0 ? LOOK_MS : IDLE_MS);
+  }
+
+  /** Ends the helper, unless it answers or is asked within a time. */
+  #wait(timeMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this[Symbol.dispose]();
+    }, timeMs).unref();
   }
 }
