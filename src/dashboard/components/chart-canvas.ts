@@ -26,6 +26,8 @@ const HEADROOM = 1.15;
 export class ChartCanvas implements Disposable {
   readonly #plot: uPlot;
   readonly #observer: ResizeObserver;
+  /** By name of the custom property. To ask for a style makes the browser lay out the page. */
+  readonly #colours = new Map<string, string>();
   #data: ChartData;
 
   constructor(element: HTMLElement, lines: readonly ChartLine[], data: ChartData) {
@@ -44,13 +46,23 @@ export class ChartCanvas implements Disposable {
     this.#plot.setData(columnsOf(data));
   }
 
+  /** Takes the colours of another theme. */
+  recolour(): void {
+    this.#colours.clear();
+    this.#plot.redraw(false);
+  }
+
   [Symbol.dispose](): void {
     this.#observer.disconnect();
     this.#plot.destroy();
   }
 
   #options(element: HTMLElement, lines: readonly ChartLine[], size: { width: number; height: number }): uPlot.Options {
-    const colourOf = (name: string) => getComputedStyle(element).getPropertyValue(name);
+    const colourOf = (name: string) => {
+      const colour = this.#colours.get(name) ?? getComputedStyle(element).getPropertyValue(name);
+      this.#colours.set(name, colour);
+      return colour;
+    };
     return {
       ...size,
       padding: [2, 0, 2, 0],

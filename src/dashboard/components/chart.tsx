@@ -32,6 +32,9 @@ export function Chart({ label, lines, data }: ChartProps): JSX.Element {
   }, [lines]);
   useEffect(() => {
     canvas.current?.update(data);
-  }, [data, isDark]);
+  }, [data]);
+  useEffect(() => {
+    canvas.current?.recolour();
+  }, [isDark]);
   return <div ref={element} class="chart" role="img" aria-label={label} />;
 }

@@ -21,6 +21,9 @@ export const nextSort = (sort: Sort, key: string): Sort => ({
   isDescending: sort.key === key && !sort.isDescending,
 });
 
+/** Made once: a comparison that has to make it takes ten times as long. */
+const COLLATOR = new Intl.Collator('en', { numeric: true });
+
 /** Sorts rows by a value; those of equal value stay in their order. */
 export function sorted<T>(rows: readonly T[], valueOf: (row: T) => SortValue, isDescending: boolean): T[] {
   const direction = isDescending ? -1 : 1;
@@ -33,5 +36,5 @@ export function sorted<T>(rows: readonly T[], valueOf: (row: T) => SortValue, is
 function compare(a: SortValue, b: SortValue, direction: number): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   if (typeof a === 'number' && typeof b === 'number') return (a - b) * direction;
-  return String(a).localeCompare(String(b), 'en', { numeric: true }) * direction;
+  return COLLATOR.compare(String(a), String(b)) * direction;
 }

@@ -6,6 +6,14 @@ const KEPT_MS = 3_600_000;
 
 /** Adds samples to those that are kept, in the order of their times; at one time there is one sample. */
 export function addSamples(kept: readonly HostSample[], added: readonly HostSample[]): readonly HostSample[] {
+  const newest = kept.at(-1);
+  const [first] = added;
+  // Once a second, one that is newer.
+  if (newest && first && added.length === 1 && first.at > newest.at) {
+    const from = new Date(Date.parse(first.at) - KEPT_MS).toISOString();
+    const start = kept.findIndex(({ at }) => at > from);
+    return [...(start === -1 ? [] : kept.slice(start)), first];
+  }
   const byTime = new Map([...kept, ...added].map((sample) => [Date.parse(sample.at), sample]));
   const times = [...byTime.keys()].sort((a, b) => a - b);
   const oldest = (times.at(-1) ?? 0) - KEPT_MS;

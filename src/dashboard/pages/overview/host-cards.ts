@@ -84,14 +84,24 @@ export const TIME_WINDOWS: readonly [TimeWindow, ...TimeWindow[]] = [
   { name: '1h', title: '1 h', ms: 3_600_000 },
 ];
 
-/** The samples of a window as columns: the times in seconds, then a column for each line. */
+/** Samples of a span of time. */
+export interface SeenSamples {
+  readonly samples: readonly HostSample[];
+  /** Their times, in seconds. */
+  readonly times: readonly number[];
+}
+
+/** The samples from a time on, in milliseconds. */
+export function samplesSince(samples: readonly HostSample[], from: number): SeenSamples {
+  const seen = samples.slice(samples.findLastIndex(({ at }) => Date.parse(at) < from) + 1);
+  return { samples: seen, times: seen.map(({ at }) => Date.parse(at) / 1000) };
+}
+
+/** Samples as columns: the times, then a column for each line. */
 export function columnsOf(
-  samples: readonly HostSample[],
+  { samples, times }: SeenSamples,
   { values, series }: Pick<HostCard, 'values' | 'series'>,
-  from: number,
 ): (number | null)[][] {
-  const seen = samples.filter(({ at }) => Date.parse(at) >= from);
-  const rows = seen.map(values);
-  const times = seen.map(({ at }) => Date.parse(at) / 1000);
-  return [times, ...series.map((_, index) => rows.map((row) => row[index] ?? null))];
+  const rows = samples.map(values);
+  return [[...times], ...series.map((_, index) => rows.map((row) => row[index] ?? null))];
 }

@@ -11,7 +11,15 @@ import { Toolbar } from '../../components/toolbar.js';
 import { formatClock } from '../../format/time.js';
 import { useDashboard } from '../../state/context.js';
 import type { HostSample, HostSizes } from '../../state/wire.js';
-import { columnsOf, HOST_CARDS, type HostCard, TIME_WINDOWS, type TimeWindow } from './host-cards.js';
+import {
+  columnsOf,
+  HOST_CARDS,
+  type HostCard,
+  samplesSince,
+  type SeenSamples,
+  TIME_WINDOWS,
+  type TimeWindow,
+} from './host-cards.js';
 
 const COLOURS = ['--accent', '--info'] as const;
 
@@ -30,7 +38,7 @@ const COLUMNS: readonly Column<HostSample>[] = [
 
 /** How the machine is: cards with charts, or a table of the same values. */
 export function HostPanel(): JSX.Element {
-  const { live, router, clock } = useDashboard();
+  const { live, router } = useDashboard();
   const isTable = useSignal(false);
   const { window: name } = router.route.value.query;
   const window = TIME_WINDOWS.find((one) => one.name === name) ?? TIME_WINDOWS[0];
@@ -38,7 +46,9 @@ export function HostPanel(): JSX.Element {
   const sizes = live.hostSizes.value;
   const last = samples.at(-1);
   if (!last || !sizes) return <Loading what="the values of the machine" />;
-  const to = clock.now.value + live.clockOffset.value;
+  // Not the clock: the charts would be drawn twice a second.
+  const to = Date.parse(last.at);
+  const seen = samplesSince(samples, to - window.ms);
   return (
     <section aria-label="Machine" class="host">
       <HostTools window={window} isTable={isTable.value} onTable={() => (isTable.value = !isTable.value)} />
@@ -46,7 +56,7 @@ export function HostPanel(): JSX.Element {
         <div class="panel">
           <DataTable
             label="Values of the machine"
-            rows={samples.filter(({ at }) => Date.parse(at) >= to - window.ms)}
+            rows={seen.samples}
             columns={COLUMNS}
             keyOf={({ at }) => at}
             initialSort="-at"
@@ -56,7 +66,7 @@ export function HostPanel(): JSX.Element {
       ) : (
         <div class="cards">
           {HOST_CARDS.map((card) => (
-            <Card key={card.title} card={card} last={last} sizes={sizes} range={{ from: to - window.ms, to }} />
+            <Card key={card.title} card={card} seen={seen} sizes={sizes} range={{ from: to - window.ms, to }} />
           ))}
         </div>
       )}
@@ -89,19 +99,20 @@ function HostTools({ window, isTable, onTable }: HostToolsProps): JSX.Element {
 
 interface CardProps {
   readonly card: HostCard;
-  readonly last: HostSample;
+  readonly seen: SeenSamples;
   readonly sizes: HostSizes;
   /** In milliseconds. */
   readonly range: { readonly from: number; readonly to: number };
 }
 
-function Card({ card, last, sizes, range }: CardProps): JSX.Element {
-  const { live } = useDashboard();
+function Card({ card, seen, sizes, range }: CardProps): JSX.Element | null {
   const { title } = card;
+  const last = seen.samples.at(-1);
+  if (!last) return null;
   const text = card.text(last);
   const detail = card.detail(last, sizes);
   const data = {
-    columns: columnsOf(live.host.value, card, range.from),
+    columns: columnsOf(seen, card),
     from: range.from / 1000,
     to: range.to / 1000,
     top: card.top?.(sizes) ?? null,

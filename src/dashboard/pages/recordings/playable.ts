@@ -7,5 +7,5 @@ const MAX_PLAYED_BYTES = 96 * 1024 * 1024;
 export function whyNotPlayed(id: string, bytes: number): string | undefined {
   if (bytes <= MAX_PLAYED_BYTES) return undefined;
   const limit = formatBytes(MAX_PLAYED_BYTES);
-  return `It has ${formatBytes(bytes)}, and a page can play ${limit} at most. "shell-adapter replay ${id}" plays it in a terminal, and "shell-adapter recordings --save ${id}" saves it`;
+  return `It has ${formatBytes(bytes)}, and a page plays ${limit} at most. "shell-adapter replay ${id}" plays it in a terminal`;
 }

@@ -42,16 +42,3 @@ export async function readRecording(
   if (!info) throw new Error('it was deleted meanwhile');
   return { file, cast, info };
 }
-
-/** Has the browser save a file. */
-export function saveFile(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  // The browser has begun to read it when it is asked for in this task.
-  setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_MS);
-}
-
-/** Time in which the browser opens the file, in milliseconds. */
-const REVOKE_MS = 60_000;

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { ClientError } from '../../../client/index.js';
 import { Button, TwoStepButton } from '../../components/button.js';
 import { Icon } from '../../components/icon.js';
+import { saveFile } from '../../components/save-file.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { Ago } from '../../components/time.js';
 import { Toolbar } from '../../components/toolbar.js';
@@ -13,7 +14,7 @@ import { hrefOf } from '../../router/route.js';
 import type { Access } from '../../state/access.js';
 import { useDashboard } from '../../state/context.js';
 import { PlayerView } from './player-view.js';
-import { type ReadRecording, readRecording, saveFile } from './read-recording.js';
+import { type ReadRecording, readRecording } from './read-recording.js';
 import { type Recording, StateBadge } from './recording-list.js';
 
 const PERCENT = 100;
@@ -105,7 +106,7 @@ function Actions({ info, file }: { readonly info: Recording; readonly file: Blob
   };
   return (
     <Toolbar label="Recording">
-      <Button onPress={() => saveFile(file, `${info.recording_id}.cast`)}>
+      <Button onPress={() => saveFile(`${info.recording_id}.cast`, file)}>
         <Icon name="download" />
         Download
       </Button>

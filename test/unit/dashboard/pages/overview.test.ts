@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { SessionInfo } from '../../../../src/client/index.js';
-import { columnsOf, HOST_CARDS } from '../../../../src/dashboard/pages/overview/host-cards.js';
+import { columnsOf, HOST_CARDS, samplesSince } from '../../../../src/dashboard/pages/overview/host-cards.js';
 import {
   filterSessions,
   parseFilters,
@@ -30,12 +30,13 @@ describe('the values of the machine', () => {
   it('are kept for an hour, in order, one for each time', () => {
     const kept = addSamples([sample(10, 1), sample(20, 2)], [sample(3700, 4), sample(20, 3)]);
     expect(kept.map(({ at, cpu_percent: cpu }) => [Date.parse(at) / 1000, cpu])).toEqual([[3700, 4]]);
+    expect(addSamples([sample(10), sample(50)], [sample(3620)])).toEqual([sample(50), sample(3620)]);
     expect(addSamples([sample(20, 2)], [sample(10), sample(20, 3)])).toEqual([sample(10), sample(20, 3)]);
   });
 
   it('are columns for a chart, from a time on', () => {
     const network = HOST_CARDS.find(({ title }) => title === 'Network');
-    expect(network && columnsOf([sample(1), sample(2), sample(3)], network, 2000)).toEqual([
+    expect(network && columnsOf(samplesSince([sample(1), sample(2), sample(3)], 2000), network)).toEqual([
       [2, 3],
       [null, null],
       [2048, 2048],

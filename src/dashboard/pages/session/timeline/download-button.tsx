@@ -5,9 +5,10 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { OutputStreamName } from '../../../../client/index.js';
 import { Button } from '../../../components/button.js';
 import { Icon } from '../../../components/icon.js';
+import { saveFile } from '../../../components/save-file.js';
 import { formatBytes } from '../../../format/size.js';
 import { useDashboard } from '../../../state/context.js';
-import { readStream, saveFile } from './download.js';
+import { readStream } from './download.js';
 
 interface DownloadProps {
   readonly commandId: string;
