@@ -7,12 +7,14 @@ import { addPages } from '../transports/dashboard/pages.js';
 import { addSession, type SessionOptions } from '../transports/dashboard/session.js';
 import { DASHBOARD_DIRECTORY, readDashboard } from '../transports/dashboard/files.js';
 import { RequestAuthentication } from '../transports/http/authentication.js';
+import { PatientRequests } from '../transports/http/patient-requests.js';
 import { HttpServer } from '../transports/http/server.js';
 import { toolRoutes } from '../transports/http/tools.js';
 import { McpEndpoint } from '../transports/mcp/endpoint.js';
 import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
 import { descriptionRoutes } from '../transports/rest/descriptions.js';
-import { RestEndpoint } from '../transports/rest/endpoint.js';
+import { FileEndpoint, type FileEndpointOptions } from '../transports/rest/files/endpoint.js';
+import { RestEndpoint, type RestEndpointOptions } from '../transports/rest/endpoint.js';
 import { SocketIoServer } from '../transports/socketio/server.js';
 
 import type { RuntimeContext } from './runtime-context.js';
@@ -30,21 +32,19 @@ export function buildTransports(
   const common = { services, authentication };
   const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
   const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
-  const rest = settings.rest ? new RestEndpoint({ ...common, log: log('rest'), ...socketio }) : undefined;
-  const descriptions = rest && { register: descriptionRoutes(authentication, version) };
-  const endpoints = [openai, rest, descriptions, mcp].flatMap((endpoint) => endpoint?.register ?? []);
-  const extensions = [toolRoutes(authentication), ...endpoints];
+  const patientRequests = new PatientRequests();
+  const rest = settings.rest ? buildRest({ ...common, patientRequests, version, log: log('rest'), ...socketio }) : [];
+  const endpoints = [openai, ...rest, mcp].flatMap((endpoint) => endpoint?.register ?? []);
   const http = new HttpServer({
     readiness,
     metrics,
     originPolicy,
-    extensions,
-    dashboard: settings.dashboard
-      ? buildDashboard({ access, admission, authentication, refusals }, log('http'))
-      : undefined,
+    extensions: [toolRoutes(authentication), ...endpoints],
+    dashboard: settings.dashboard ? buildDashboard({ ...services, authentication }, log('http')) : undefined,
     admission,
     authentication,
     refusals,
+    patientRequests,
     onUnixPeer: (peer) => {
       peers.noteUnixPeer(peer);
     },
@@ -66,4 +66,10 @@ function buildDashboard(session: SessionOptions, log: Log): (routes: FastifyInst
     addPages(routes, files);
     addSession(routes, session);
   };
+}
+
+/** Builds what belongs to `http.rest`. */
+function buildRest(options: RestEndpointOptions & FileEndpointOptions & { readonly version: string }) {
+  const descriptions = descriptionRoutes(options.authentication, options.version);
+  return [new RestEndpoint(options), new FileEndpoint(options), { register: descriptions }];
 }

@@ -2,10 +2,10 @@ import { assertPermitted } from '../core/protocol/permissions.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import { parsePayload } from '../core/protocol/problems.js';
-import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
+import { type Answer, type Request, type RequestName, requests } from '../core/protocol/requests.js';
 import type { Caller } from '../services/registry/caller.js';
-import type { AuditedReply } from '../services/audit/request-audit.js';
 import type { Services } from '../services/services.js';
+import { findNearest } from '../core/validation/nearest.js';
 import { handlers } from './handlers.js';
 
 /** Requests that are answered during shutdown. */
@@ -40,17 +40,51 @@ export async function dispatch(
   caller: Caller,
 ): Promise<Reply> {
   const { services } = context;
+  if (!isRequestName(name)) {
+    setImmediate(() => {
+      services.metrics.requestAnswered('unknown', 'UNKNOWN_REQUEST', 0);
+    });
+    return services.secrets.value({ error: unknownRequest(name) });
+  }
+  // Each handler's type fits its request, but TypeScript cannot correlate the union over all names.
+  const handler = handlers[name] as (
+    services: Services,
+    request: unknown,
+    caller: Caller,
+  ) => Promise<Answer<RequestName>>;
+  const reply = await carryOut(context, { name, payload, caller }, (request) => handler(services, request, caller));
+  return services.secrets.value(reply);
+}
+
+/** A request of a known name. */
+export interface NamedRequest<N extends RequestName> {
+  readonly name: N;
+  readonly payload: unknown;
+  readonly caller: Caller;
+}
+
+/**
+ * The same for a transport that carries a request out in a way of its own, and masks the secrets in its answer itself.
+ * @param recorded the payload as it is recorded, when the request is over; by default as it was received
+ */
+export async function carryOut<N extends RequestName, T extends object>(
+  context: DispatchContext,
+  request: NamedRequest<N>,
+  act: (request: Request<N>) => Promise<T>,
+  recorded: () => unknown = () => request.payload,
+): Promise<T | { readonly error: ErrorBody }> {
+  const { services } = context;
+  const { name, caller } = request;
   const startedAt = performance.now();
-  const isKnown = isRequestName(name);
-  const reply = isKnown ? await handle(context, name, payload, caller) : { error: unknownRequest(name) };
+  const reply = await handle(context, request, act);
   const outcome = 'error' in reply ? reply.error.code : 'ok';
   const tookMs = performance.now() - startedAt;
   // The client does not wait for its statistics.
   setImmediate(() => {
-    services.metrics.requestAnswered(isKnown ? name : 'unknown', outcome, tookMs);
+    services.metrics.requestAnswered(name, outcome, tookMs);
   });
-  if (isKnown) services.requestAudit.answered(name, payload, reply as AuditedReply, caller);
-  return services.secrets.value(reply);
+  services.requestAudit.answered(name, recorded(), reply, caller);
+  return reply;
 }
 
 /** The reply to a message that exceeds the size limit. It counts as a request. */
@@ -68,28 +102,21 @@ export function refuseOversized(
   return { error };
 }
 
-async function handle(
+async function handle<N extends RequestName, T extends object>(
   { services, log }: DispatchContext,
-  name: RequestName,
-  payload: unknown,
-  caller: Caller,
-): Promise<Reply> {
+  { name, payload, caller }: NamedRequest<N>,
+  act: (request: Request<N>) => Promise<T>,
+): Promise<T | { readonly error: ErrorBody }> {
   try {
     if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {
       throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     }
     services.quotas.countRequest(caller.principal);
     assertPermitted(caller.principal.role, name);
-    const request = parsePayload(requests[name].input, name, payload);
+    const request = parsePayload(requests[name].input, name, payload) as Request<N>;
     const { runAs } = caller.principal;
     if (runAs !== undefined) await services.executions.prepare(runAs);
-    // Each handler's type fits its request, but TypeScript cannot correlate the union over all names.
-    const handler = handlers[name] as (
-      services: Services,
-      request: unknown,
-      caller: Caller,
-    ) => Promise<Answer<RequestName>>;
-    return await handler(services, request, caller);
+    return await act(request);
   } catch (error) {
     return { error: bodyOf(error, name, log) };
   }
@@ -98,10 +125,15 @@ async function handle(
 /** Longest request name repeated to the client, in characters. */
 const MAX_SHOWN_NAME = 100;
 
-const unknownRequest = (name: string): ErrorBody =>
-  new AdapterError('UNKNOWN_REQUEST', `there is no request ${JSON.stringify(name.slice(0, MAX_SHOWN_NAME))}`, {
-    details: { requests: Object.keys(requests) },
+function unknownRequest(name: string): ErrorBody {
+  const shown = name.slice(0, MAX_SHOWN_NAME);
+  const names = Object.keys(requests);
+  const meant = findNearest(shown, names);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return new AdapterError('UNKNOWN_REQUEST', `there is no request ${JSON.stringify(shown)}${hint}`, {
+    details: { ...(meant !== undefined && { nearest: meant }), requests: names },
   }).toBody();
+}
 
 function bodyOf(error: unknown, name: RequestName, log: Log): ErrorBody {
   if (error instanceof AdapterError) {

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-import { findNearest } from '../../config/read/nearest.js';
+import { findNearest } from '../../core/validation/nearest.js';
 import type { Context } from '../console/context.js';
 
 /** Creates a subcommand. Modules other than commander are loaded when it runs: most calls need few of them. */

@@ -1,4 +1,4 @@
-import { findNearest } from './nearest.js';
+import { findNearest } from '../../core/validation/nearest.js';
 import { type Setting, variableName } from '../model/settings.js';
 import { readValue } from './values.js';
 

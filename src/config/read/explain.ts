@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { findNearest } from './nearest.js';
+import { findNearest } from '../../core/validation/nearest.js';
 import { formatPath } from '../model/problems.js';
 import { isSection, listKeys, type Setting } from '../model/settings.js';
 import { isMapping, valueAt } from '../model/tree.js';

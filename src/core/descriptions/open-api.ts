@@ -2,7 +2,9 @@ import { ERROR_CATALOGUE } from '../error-catalogue/catalogue.js';
 import { requestExamples } from '../protocol/examples.js';
 import { PERMISSIONS } from '../protocol/permissions.js';
 import { type RequestName, requests } from '../protocol/requests.js';
-import { type JsonSchema, protocolSchemas } from './schemas.js';
+import { FILE_PARAMETERS, FILE_PATH, fileOperations } from './open-api-files.js';
+import { tagOf, TAGS } from './open-api-tags.js';
+import { type JsonSchema, type ProtocolSchemas, protocolSchemas } from './schemas.js';
 
 const DESCRIPTION = `Every request of the wire protocol: persistent shell sessions, commands, confirmations, checkpoints, LLM calls.
 
@@ -28,26 +30,6 @@ const json = (schema: JsonSchema, more: object = {}) => ({ 'application/json': {
 /** Describes the requests over HTTP, as OpenAPI 3.1. */
 export function openApiDocument(version: string): JsonSchema {
   const { schemas, inputOf, outputOf } = protocolSchemas({ target: 'draft-2020-12', bytes: BYTES });
-  const operation = (name: RequestName) => {
-    return {
-      operationId: name,
-      summary: requests[name].summary,
-      'x-roles': PERMISSIONS[name],
-      parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
-      requestBody: {
-        required: Object.keys(requestExamples[name]).length > 0,
-        content: json(inputOf(name), { example: requestExamples[name] }),
-      },
-      responses: {
-        200: {
-          description: 'The answer',
-          content: { ...json(outputOf(name)), 'text/event-stream': { schema: EVENT_STREAM } },
-        },
-        '4XX': { $ref: '#/components/responses/Failure' },
-        '5XX': { $ref: '#/components/responses/Failure' },
-      },
-    };
-  };
   const names = Object.keys(requests) as RequestName[];
   return {
     openapi: '3.1.0',
@@ -55,14 +37,42 @@ export function openApiDocument(version: string): JsonSchema {
     servers: [{ url: '/' }],
     // A program of the daemon's own user needs no token.
     security: [{ token: [] }, {}],
-    paths: Object.fromEntries(names.map((name) => [`/v1/requests/${name}`, { post: operation(name) }])),
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    paths: {
+      ...Object.fromEntries(
+        names.map((name) => [`/v1/requests/${name}`, { post: operationOf(name, { inputOf, outputOf }) }]),
+      ),
+      [FILE_PATH]: fileOperations(outputOf('write_file')),
+    },
     components: {
       schemas: { ...schemas, ...FAILURE_SCHEMAS },
       responses: { Failure: { description: 'An error', content: json({ $ref: '#/components/schemas/Failure' }) } },
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, ...FILE_PARAMETERS },
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A token of `shell-adapter token create`' },
       },
+    },
+  };
+}
+
+function operationOf(name: RequestName, { inputOf, outputOf }: Pick<ProtocolSchemas, 'inputOf' | 'outputOf'>) {
+  return {
+    operationId: name,
+    tags: [tagOf(name)],
+    summary: requests[name].summary,
+    'x-roles': PERMISSIONS[name],
+    parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
+    requestBody: {
+      required: Object.keys(requestExamples[name]).length > 0,
+      content: json(inputOf(name), { example: requestExamples[name] }),
+    },
+    responses: {
+      200: {
+        description: 'The answer',
+        content: { ...json(outputOf(name)), 'text/event-stream': { schema: EVENT_STREAM } },
+      },
+      '4XX': { $ref: '#/components/responses/Failure' },
+      '5XX': { $ref: '#/components/responses/Failure' },
     },
   };
 }

@@ -13,6 +13,10 @@ export interface Target {
 export interface Expected {
   readonly sha256?: string | undefined;
   readonly mtimeMs?: number | undefined;
+  /** One of these, see `versionOf`; `any` for any file that exists. */
+  readonly versions?: readonly string[] | 'any' | undefined;
+  /** In bytes; 0 also for a file that does not exist. */
+  readonly size?: number | undefined;
 }
 
 /** Facts about a file that every answer has. */
@@ -21,6 +25,8 @@ export interface FileState {
   /** Undefined for a file above `MAX_HASHED_BYTES`. */
   readonly sha256: string | undefined;
   readonly mtimeMs: number;
+  /** See `versionOf`. */
+  readonly version: string;
 }
 
 /** A part of a file. */
@@ -74,6 +80,8 @@ interface FileJobs {
       readonly createDirectories: boolean;
       readonly permissions: number | undefined;
       readonly expected: Expected;
+      /** SHA-256 that the content must have, as hexadecimal digits. */
+      readonly digest?: string | undefined;
     };
     readonly result: FileState & { readonly created: boolean };
   };
@@ -175,4 +183,23 @@ export interface FilePerformer {
    * @throws AdapterError, and system errors of an exhausted machine
    */
   perform<K extends FileJobKind>(job: FileJobOf<K>, content?: Uint8Array): Promise<FileResult<K>>;
+  /**
+   * Opens a file to send it.
+   * @throws as `perform`
+   */
+  send(at: Target): Promise<SentFile>;
+  /**
+   * Writes a file whose content comes piece by piece. When the content fails, nothing is changed.
+   * @throws as `perform`, and the error of the content
+   */
+  receive(job: FileJobOf<'write'>, content: AsyncIterable<Uint8Array>): Promise<FileResult<'write'>>;
+}
+
+/** A file that is open to be sent. */
+export interface SentFile extends Pick<FileState, 'size' | 'mtimeMs' | 'version'>, AsyncDisposable {
+  /**
+   * Reads a range, once.
+   * @throws AdapterError FILE_CHANGED when the file ends before it
+   */
+  read(offset: number, length: number): AsyncIterable<Uint8Array>;
 }

@@ -1,37 +1,12 @@
-import { fileURLToPath } from 'node:url';
+import type { FileJobKind, FileJobOf, FilePerformer, FileResult, SentFile, Target } from './file-job.js';
+import { becameShorter } from './send-file.js';
+import { ByteReader } from './worker/byte-reader.js';
+import { frameOf, LAST_FRAME } from './worker/frames.js';
+import { headLine, joinMessage } from './worker/messages.js';
+import { type FileWorkerPlace, WorkerProcess } from './worker-process.js';
 
-import { ERROR_CATALOGUE } from '../../core/error-catalogue/catalogue.js';
-import { AdapterError } from '../../core/errors.js';
-import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
-import type { Limits } from '../../core/limits/limits.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { Command, type CommandOutcome } from '../command/command.js';
-import type { OneShotRunner } from '../one-shot/one-shot.js';
-import type { OnLongRunning } from '../one-shot/one-shot-limit-target.js';
-import { SpoolBudget } from '../output/spool.js';
-import type { StdinPipes } from '../output/stdin-pipes.js';
-import { randomText } from '../system/random.js';
-import type { FileJobKind, FileJobOf, FilePerformer, FileResult } from './file-job.js';
-import { type FileWorkReply, joinMessage, splitMessage } from './worker/messages.js';
-
-const MAIN = fileURLToPath(new URL('./worker/main.js', import.meta.url));
-
-/** Longest output of the program, in bytes: the largest part of a file, and a listing of the longest names. */
+/** Longest output of a job, in bytes: the largest part of a file, and a listing of the longest names. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
-/** The part of its stderr that is kept for messages, in characters. */
-const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };
-const PLAIN = { encoding: 'utf8', stripAnsi: true, collapseCr: true, hint: '' } as const;
-
-/** Where the program runs. */
-export interface FileWorkerPlace {
-  readonly oneShots: OneShotRunner;
-  readonly stdinPipes: StdinPipes;
-  readonly sandbox: SandboxProfile;
-  readonly limits: Limits;
-  readonly timeoutMs: number;
-  readonly spoolDirectory: string;
-  readonly onLongRunning: OnLongRunning;
-}
 
 /** Does jobs in a program of its own, which is started like a command: in a sandbox, or as another user, and with its limits. */
 export class FileWorker implements FilePerformer {
@@ -42,60 +17,88 @@ export class FileWorker implements FilePerformer {
   }
 
   async perform<K extends FileJobKind>(job: FileJobOf<K>, content = new Uint8Array()): Promise<FileResult<K>> {
-    const { oneShots, stdinPipes, spoolDirectory, onLongRunning } = this.#place;
-    const stdinPipe = stdinPipes.next();
-    for (const part of joinMessage({ job }, content)) stdinPipe.write(part);
-    stdinPipe.end();
-    const command = new Command({ ...this.#spec(), stdinPipe }, { spoolDirectory, budget: new SpoolBudget(0) });
-    const pieces: Uint8Array[] = [];
-    command.stdout.follow('base64', ({ data }) => {
-      if (command.stdout.bytes <= MAX_REPLY_BYTES) pieces.push(data as Uint8Array);
-      else oneShots.terminate(command, { status: 'killed', killedBy: 'client' });
-    });
-    await oneShots.run(command, onLongRunning);
-    const outcome = await command.finished;
-    return readReply<K>(Buffer.concat(pieces), outcome, command.stderr.render(PLAIN).text);
+    await using worker = new WorkerProcess(this.#place, this.#place.timeoutMs);
+    for (const part of joinMessage({ job }, content)) worker.stdin.write(part);
+    worker.stdin.end();
+    await worker.start();
+    const reader = new ByteReader(worker.stdout);
+    const result = await resultIn<K>(worker, reader);
+    const rest = await reader.rest(MAX_REPLY_BYTES);
+    if (rest.length === MAX_REPLY_BYTES) throw await worker.failure();
+    return 'data' in result ? { ...result, data: rest } : result;
   }
 
-  #spec() {
-    const { sandbox, limits, timeoutMs } = this.#place;
-    const id = commandIdFrom(randomText(ID_BYTES));
-    const program = { command: process.execPath, args: [MAIN], env: { NODE_OPTIONS: '' } };
-    return { id, ...program, timeoutMs, tty: false, sandbox, limits: TAIL, resourceLimits: limits };
+  async send(at: Target): Promise<SentFile> {
+    const worker = new WorkerProcess(this.#place, this.#place.transferTimeoutMs);
+    worker.stdin.write(headLine({ send: at }));
+    try {
+      await worker.start();
+      const reader = new ByteReader(worker.stdout);
+      const reply = await worker.parse(await reader.line());
+      if (!('sent' in reply)) throw await worker.failure();
+      return {
+        ...reply.sent,
+        read: (offset, length) => readRange({ worker, reader, path: at.path }, offset, length),
+        [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
+      };
+    } catch (error) {
+      await worker[Symbol.asyncDispose]();
+      throw error;
+    }
   }
-}
 
-/** Reads what the program has printed. It may be of another user: it may say anything. */
-function readReply<K extends FileJobKind>(bytes: Buffer, outcome: CommandOutcome, stderr: string): FileResult<K> {
-  if (outcome.killedBy !== null) throw ended(outcome);
-  const { reply, rest } = parseReply(bytes, outcome, stderr);
-  if ('error' in reply) {
-    const { code, message, details } = reply.error;
-    throw new AdapterError(
-      Object.hasOwn(ERROR_CATALOGUE, code) ? code : 'FILE_FAILED',
-      message,
-      details && { details },
-    );
-  }
-  const { result } = reply;
-  return 'data' in result ? { ...result, data: rest } : result;
-}
-
-function parseReply(bytes: Buffer, { exitCode }: CommandOutcome, stderr: string) {
-  try {
-    const { head, rest } = splitMessage(bytes);
-    return { reply: head as FileWorkReply, rest };
-  } catch (cause) {
-    const said = stderr.trim().split('\n').at(-1) ?? '';
-    const message = `the program that works on files there has ended with ${exitCode}${said && `: ${said}`}`;
-    throw new AdapterError('FILE_FAILED', message, { cause, details: { exit_code: exitCode, errno: null } });
+  async receive(job: FileJobOf<'write'>, content: AsyncIterable<Uint8Array>): Promise<FileResult<'write'>> {
+    await using worker = new WorkerProcess(this.#place, this.#place.transferTimeoutMs);
+    worker.stdin.write(headLine({ receive: job }));
+    await worker.start();
+    try {
+      await feed(worker, content);
+    } catch (error) {
+      // Without the last frame, the program removes what it has written; ending it would leave that.
+      worker.stdin.end();
+      await worker.finished();
+      throw error;
+    }
+    const result = await resultIn<'write'>(worker, new ByteReader(worker.stdout));
+    await worker.finished();
+    return result;
   }
 }
 
-function ended({ killedBy, breach }: CommandOutcome): AdapterError {
-  if (killedBy === 'shutdown') return new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
-  const why = breach ? `its limit ${breach.resource}` : String(killedBy);
-  return new AdapterError('RESOURCE_EXHAUSTED', `the program that works on files there was ended for ${why}`, {
-    details: { killed_by: killedBy },
-  });
+async function resultIn<K extends FileJobKind>(worker: WorkerProcess, reader: ByteReader): Promise<FileResult<K>> {
+  const reply = await worker.parse(await reader.line());
+  if (!('result' in reply)) throw await worker.failure();
+  return reply.result;
+}
+
+/** Passes a content on as fast as the program takes it; less of it when the program has ended. */
+async function feed({ stdin }: WorkerProcess, content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of content) {
+    if (piece.length > 0) stdin.write(frameOf(piece));
+    if (stdin.isFull && (await stdin.whenRoom()) === 'closed') return;
+    if (stdin.isClosed) return;
+  }
+  stdin.write(LAST_FRAME);
+  stdin.end();
+}
+
+interface Sending {
+  readonly worker: WorkerProcess;
+  readonly reader: ByteReader;
+  readonly path: string;
+}
+
+async function* readRange(
+  { worker, reader, path }: Sending,
+  offset: number,
+  length: number,
+): AsyncGenerator<Uint8Array> {
+  worker.stdin.write(headLine({ offset, length }));
+  worker.stdin.end();
+  for (let left = length; left > 0;) {
+    const piece = await reader.upTo(left);
+    if (!piece) throw becameShorter(path);
+    left -= piece.length;
+    yield piece;
+  }
 }

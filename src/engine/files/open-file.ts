@@ -65,29 +65,56 @@ export async function hashOf(handle: FileHandle): Promise<string> {
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** The facts about a file; the hash only of one that is not too large. */
-export async function stateOf({ handle, stat: { size, mtimeMs } }: OpenFile): Promise<FileState> {
-  return { size, mtimeMs, sha256: size > MAX_HASHED_BYTES ? undefined : await hashOf(handle) };
+export async function stateOf({ handle, stat }: OpenFile): Promise<FileState> {
+  const { size, mtimeMs } = stat;
+  const sha256 = size > MAX_HASHED_BYTES ? undefined : await hashOf(handle);
+  return { size, mtimeMs, version: versionOf(stat), sha256 };
 }
+
+/**
+ * Tells the contents that a path has had apart without reading them: by inode, size, and time of the last change. A change
+ * in place, of the same size and within one tick of the kernel's clock (4 ms), is not seen.
+ */
+export const versionOf = ({ ino, size, mtimeMs }: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>): string =>
+  [ino, size, Math.round(mtimeMs * MICROSECONDS)].map((part) => part.toString(RADIX)).join('-');
+
+const MICROSECONDS = 1000;
+const RADIX = 36;
 
 /**
  * Checks that a file is what a request expects.
  * @param file undefined when there is none
  * @throws AdapterError FILE_CHANGED
  */
-export async function assertExpected(
-  file: OpenFile | undefined,
-  { sha256, mtimeMs }: Expected,
-  path: string,
-): Promise<void> {
-  if (sha256 === undefined && mtimeMs === undefined) return;
-  const now = file && { sha256: await hashOf(file.handle), mtimeMs: file.stat.mtimeMs };
-  if (now && now.sha256 === (sha256 ?? now.sha256) && now.mtimeMs === (mtimeMs ?? now.mtimeMs)) return;
-  throw changedFile(path, now);
+export async function assertExpected(file: OpenFile | undefined, expected: Expected, path: string): Promise<void> {
+  const { size, sha256, ...others } = expected;
+  if (!file) {
+    if (expectsAnything({ ...others, sha256 }) || (size ?? 0) > 0) throw changedFile(path, undefined);
+    return;
+  }
+  const isExpected =
+    isVersion(file.stat, others) &&
+    file.stat.size === (size ?? file.stat.size) &&
+    (sha256 === undefined || sha256 === (await hashOf(file.handle)));
+  if (!isExpected) throw changedFile(path, await stateOf(file));
 }
 
-function changedFile(path: string, now: { readonly sha256: string; readonly mtimeMs: number } | undefined) {
-  const what = now ? 'has changed since it was read' : 'does not exist any more';
+function isVersion(stat: Stats, { versions = 'any', mtimeMs }: Expected): boolean {
+  return stat.mtimeMs === (mtimeMs ?? stat.mtimeMs) && (versions === 'any' || versions.includes(versionOf(stat)));
+}
+
+/** Whether a request expects anything of the file. */
+export const expectsAnything = (expected: Expected): boolean =>
+  Object.values(expected).some((value) => value !== undefined);
+
+function changedFile(path: string, now: FileState | undefined) {
+  const what = now ? 'is not what the request expects' : 'does not exist any more';
   return new AdapterError('FILE_CHANGED', `${path} ${what}: nothing was changed; read it again`, {
-    details: { path, sha256: now?.sha256 ?? null, mtime_ms: now?.mtimeMs ?? null },
+    details: {
+      path,
+      sha256: now?.sha256 ?? null,
+      mtime_ms: now?.mtimeMs ?? null,
+      size: now?.size ?? null,
+    },
   });
 }

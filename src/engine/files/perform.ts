@@ -5,6 +5,7 @@ import type { FileJob, FileJobKind, FileJobOf, FilePerformer, FileResult } from 
 import { findFiles, searchFiles } from './find-files.js';
 import { describePath, listDirectory } from './look-at.js';
 import { readLines, readPart } from './read-file.js';
+import { openToSend } from './send-file.js';
 import { writeFile } from './write-file.js';
 
 const NOTHING = new Uint8Array();
@@ -14,6 +15,20 @@ export const here: FilePerformer = {
   perform: async <K extends FileJobKind>(job: FileJobOf<K>, content: Uint8Array = NOTHING) => {
     try {
       return await start(job as FileJob, content);
+    } catch (error) {
+      throw fileError(error, job.at.path);
+    }
+  },
+  send: async (at) => {
+    try {
+      return await openToSend(at);
+    } catch (error) {
+      throw fileError(error, at.path);
+    }
+  },
+  receive: async (job, content) => {
+    try {
+      return await writeFile(job, content);
     } catch (error) {
       throw fileError(error, job.at.path);
     }

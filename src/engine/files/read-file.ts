@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 
 import type { FileJobOf, FileResult } from './file-job.js';
 import { holdPath } from './held-path.js';
-import { openFile, readRange, sha256Of, stateOf } from './open-file.js';
+import { openFile, readRange, sha256Of, stateOf, versionOf } from './open-file.js';
 
 /** Size of the pieces in which lines are searched, in bytes. */
 const PIECE_BYTES = 64 * 1024;
@@ -15,7 +15,12 @@ export async function readPart({ at, offset, length }: FileJobOf<'read'>): Promi
   const data = await readRange(file.handle, offset, Math.min(length, Math.max(0, file.stat.size - offset)));
   const isWhole = offset === 0 && data.length === file.stat.size;
   const state = isWhole
-    ? { size: file.stat.size, mtimeMs: file.stat.mtimeMs, sha256: sha256Of(data) }
+    ? {
+        size: file.stat.size,
+        mtimeMs: file.stat.mtimeMs,
+        version: versionOf(file.stat),
+        sha256: sha256Of(data),
+      }
     : await stateOf(file);
   return { ...state, data, offset };
 }

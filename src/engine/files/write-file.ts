@@ -7,7 +7,8 @@ import { randomBytes } from '../system/random.js';
 import type { FileJobOf, FileResult, FileState } from './file-job.js';
 import { type HeldPath, holdPath, lookAt } from './held-path.js';
 import { movedPath, notAFile } from './file-errors.js';
-import { assertExpected, openFile, type OpenFile, stateOf } from './open-file.js';
+import { assertExpected, expectsAnything, openFile, type OpenFile, stateOf } from './open-file.js';
+import { type Content, writeContent } from './write-content.js';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -23,7 +24,7 @@ const NAME_BYTES = 8;
 type WriteJob = FileJobOf<'write'>;
 
 /** Writes a file. */
-export async function writeFile(job: WriteJob, content: Uint8Array): Promise<FileResult<'write'>> {
+export async function writeFile(job: WriteJob, content: Content): Promise<FileResult<'write'>> {
   const { at, createDirectories: create } = job;
   await using held = await holdPath(at, { create });
   try {
@@ -37,8 +38,8 @@ export async function writeFile(job: WriteJob, content: Uint8Array): Promise<Fil
 /** Replaces a file, or creates it: another process sees the old content or the new. */
 export async function replace(
   held: HeldPath,
-  { at, mode, expected, permissions }: Pick<WriteJob, 'at' | 'mode' | 'expected' | 'permissions'>,
-  content: Uint8Array,
+  { at, mode, expected, permissions, digest }: Pick<WriteJob, 'at' | 'mode' | 'expected' | 'permissions' | 'digest'>,
+  content: Content,
 ): Promise<FileResult<'write'>> {
   const old = await lookAt(held.entry);
   if (old) await assertReplaceable(held, old, { at, mode });
@@ -47,7 +48,7 @@ export async function replace(
   let isPlaced = false;
   const handle = await open(temporary, NEW_FILE, old ? PRIVATE_MODE : NEW_MODE);
   try {
-    await writeAll(handle, content);
+    await writeContent(handle, content, digest);
     await takeOver(handle, old, permissions);
     await handle.sync();
     const state = await stateOf({ handle, stat: await handle.stat() } as OpenFile);
@@ -82,7 +83,7 @@ async function checkExpected(
   old: Stats | undefined,
   { at, expected }: Pick<WriteJob, 'at' | 'expected'>,
 ): Promise<void> {
-  if (expected.sha256 === undefined && expected.mtimeMs === undefined) return;
+  if (!expectsAnything(expected)) return;
   if (!old) {
     await assertExpected(undefined, expected, at.path);
     return;
@@ -122,8 +123,8 @@ async function linkNew(temporary: string, entry: string): Promise<void> {
 }
 
 /** Appends to a file, or creates it. When that fails half-way, the file gets its old length. */
-async function append(held: HeldPath, job: WriteJob, content: Uint8Array): Promise<FileResult<'write'>> {
-  const { at, expected, permissions } = job;
+async function append(held: HeldPath, job: WriteJob, content: Content): Promise<FileResult<'write'>> {
+  const { at, expected, permissions, digest } = job;
   const old = await lookAt(held.entry);
   if (!old) return replace(held, { ...job, mode: 'create' }, content);
   if (old.isSymbolicLink()) throw Object.assign(new Error('a link that leads nowhere'), { code: 'ELOOP' });
@@ -134,7 +135,7 @@ async function append(held: HeldPath, job: WriteJob, content: Uint8Array): Promi
     if (!stat.isFile()) throw notAFile(at.path, stat.isDirectory());
     await assertExpected({ handle, stat } as OpenFile, expected, at.path);
     try {
-      await writeAll(handle, content);
+      await writeContent(handle, content, digest);
     } catch (error) {
       await handle.truncate(stat.size).catch(() => undefined);
       throw error;
@@ -144,11 +145,5 @@ async function append(held: HeldPath, job: WriteJob, content: Uint8Array): Promi
     return { ...state, created: false };
   } finally {
     await handle.close();
-  }
-}
-
-async function writeAll(handle: FileHandle, content: Uint8Array): Promise<void> {
-  for (let written = 0; written < content.length;) {
-    written += (await handle.write(content, written, content.length - written)).bytesWritten;
   }
 }

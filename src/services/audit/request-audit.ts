@@ -60,9 +60,10 @@ function detailsOf(fields: Readonly<Record<string, unknown>>): NonNullable<Audit
   const details: Record<string, unknown> = {};
   for (const name of SHOWN)
     if (typeof fields[name] === 'string' || typeof fields[name] === 'boolean') details[name] = fields[name];
-  const { data, env, paths } = fields;
+  const { data, env, paths, bytes } = fields;
   if (typeof data === 'string') details['typed_bytes'] = Buffer.byteLength(data);
   if (data instanceof Uint8Array) details['bytes'] = data.length;
+  if (typeof bytes === 'number') details['bytes'] = bytes;
   if (typeof env === 'object' && env !== null) details['environment'] = Object.keys(env).slice(0, MAX_LISTED);
   if (Array.isArray(paths)) details['paths'] = paths.slice(0, MAX_LISTED);
   return details;

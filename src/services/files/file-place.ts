@@ -54,9 +54,10 @@ export interface FilePlace {
   locate(path: string, follow: boolean): Promise<Target>;
   /**
    * Checks that bytes may be written.
+   * @param before that were written already, of the same file
    * @throws AdapterError DISK_FULL, FILE_TOO_LARGE
    */
-  assertRoom(bytes: number): Promise<void>;
+  assertRoom(bytes: number, before?: number): Promise<void>;
 }
 
 /** Finds the places of requests about files. */
@@ -81,7 +82,7 @@ export class FilePlaces {
       directory,
       performer: isConfined ? this.#workerIn(execution, sandbox, limits) : here,
       locate: (path, follow) => locate(resolve(directory, path), follow, isConfined),
-      assertRoom: (bytes) => this.#assertRoom(bytes, limits),
+      assertRoom: (bytes, before = 0) => this.#assertRoom(bytes, before, limits),
     };
   }
 
@@ -96,13 +97,15 @@ export class FilePlaces {
     const onLongRunning = (watched: LimitTarget) => {
       monitor.watch(watched, NO_LISTENER);
     };
-    return new FileWorker({ oneShots, stdinPipes, sandbox, limits, spoolDirectory, timeoutMs, onLongRunning });
+    const place = { oneShots, stdinPipes, sandbox, limits, spoolDirectory, onLongRunning };
+    return new FileWorker({ ...place, timeoutMs, transferTimeoutMs: maxLifetimeMs() });
   }
 
-  async #assertRoom(bytes: number, { disk_mb: limit }: Limits): Promise<void> {
-    if (limit !== undefined && bytes > limit * MB) {
-      throw new AdapterError('FILE_TOO_LARGE', `${bytes} bytes are more than may be written (disk_mb ${limit})`, {
-        details: { size: bytes, max: limit * MB },
+  async #assertRoom(bytes: number, before: number, { disk_mb: limit }: Limits): Promise<void> {
+    const size = before + bytes;
+    if (limit !== undefined && size > limit * MB) {
+      throw new AdapterError('FILE_TOO_LARGE', `${size} bytes are more than may be written (disk_mb ${limit})`, {
+        details: { size, max: limit * MB },
       });
     }
     const { diskFreeMbFloor: floor } = this.#options.limits();

@@ -12,6 +12,8 @@ export type FileRequestName = Extract<RequestName, keyof typeof fileRequests | k
 
 /** A request about files, ready to be judged and done. */
 export interface FilePlan<N extends FileRequestName> extends JudgedFileRequest {
+  /** What it is about; of a move, what is moved. */
+  readonly at: Target;
   /** Bytes that it writes. */
   readonly writes: number;
   perform(performer: FilePerformer): Promise<Answer<N>>;

@@ -12,9 +12,10 @@ import type { Sessions } from '../sessions/sessions.js';
 import { fileAction } from './file-action.js';
 import { type FilePlace, FilePlaces, type FilePlacesOptions } from './file-place.js';
 import type { FilePlan, FilePlanner, FileRequestName } from './file-plan.js';
-import { planEdit, planRead, planWrite } from './plan-content.js';
+import { planEdit, planRead, planUpload, planWrite, renderWritten, withContent } from './plan-content.js';
 import { planList, planMakeDirectory, planMove, planRemove, planStat } from './plan-entries.js';
 import { planFind, planSearch } from './plan-search.js';
+import { type Download, gather, maskedFile, type Upload, type Uploaded, withRoom } from './transfer.js';
 
 /** Dependencies of `Files`. */
 export interface FilesOptions extends FilePlacesOptions {
@@ -69,15 +70,8 @@ export class Files {
   async do<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller): Promise<Answer<N>> {
     const { plan, place, question } = await this.#admit(name, request, caller);
     if (!question) return plan.perform(place.performer);
-    const { saved } = question;
-    if (!saved) return this.#ask(plan, question, caller, place);
-    const answer = await plan.perform(place.performer);
-    const { checkpointId, warnings } = saved;
-    return {
-      ...answer,
-      ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
-      ...(warnings.length > 0 && { warnings: [...warnings] }),
-    };
+    if (!question.saved) return this.#ask(plan, question, caller, place);
+    return { ...(await plan.perform(place.performer)), ...savedFields(question) };
   }
 
   /**
@@ -105,12 +99,51 @@ export class Files {
     return { ...at, exists, isConfined: place.performer !== here };
   }
 
-  async #admit<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller) {
-    const { sessions, gate, secrets } = this.#options;
-    const { session_id: id } = request;
-    const session = id === undefined ? undefined : sessions.registry.get(id, caller.principal, 'use');
+  /**
+   * Opens a file to send it, at once or once it is confirmed by another client.
+   * @returns an answer without content when the caller itself has to confirm it
+   * @throws as `do`
+   */
+  async download(request: Request<'read_file'>, caller: Caller): Promise<Download | Answer<'read_file'>> {
+    const { plan, place, question } = await this.#admit('read_file', request, caller);
+    if (question && !question.saved) {
+      const answer = await this.#ask(plan, question, caller, place);
+      if (answer.status !== undefined) return answer;
+    }
+    return maskedFile(await place.performer.send(plan.at), this.#options.secrets.patterns);
+  }
+
+  /**
+   * Writes a file whose content comes piece by piece. What has to be confirmed is gathered first, because an approval is
+   * for one content.
+   * @throws as `do`, and the error of the content
+   */
+  async upload(upload: Upload, caller: Caller): Promise<Uploaded> {
+    const { request, conditions, size = 0 } = upload;
+    const { gate } = this.#options;
+    const place = this.#placeOf(request, caller);
+    const plan = await planUpload(request, { place }, conditions);
+    await place.assertRoom(size);
+    const question = await gate.admit(plan, { session: place.session, principal: caller.principal });
+    if (question && !question.saved) {
+      const whole = withContent(plan, await gather(upload));
+      return { answer: await this.#ask(whole, question, caller, place), version: undefined };
+    }
+    const written = await place.performer.receive(plan.job, withRoom(upload, place));
+    return { answer: { ...renderWritten(written), ...savedFields(question) }, version: written.version };
+  }
+
+  #placeOf({ session_id: id }: { readonly session_id?: string | undefined }, { principal }: Caller): FilePlace {
+    const { sessions } = this.#options;
+    const session = id === undefined ? undefined : sessions.registry.get(id, principal, 'use');
     if (session) sessions.touch(session);
-    const place = this.#places.of(session, caller.principal);
+    return this.#places.of(session, principal);
+  }
+
+  async #admit<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller) {
+    const { gate, secrets } = this.#options;
+    const place = this.#placeOf(request, caller);
+    const { session } = place;
     const planner = PLANNERS[name] as unknown as FilePlanner<N>;
     const plan = await planner(request, { place, secrets });
     await place.assertRoom(plan.writes);
@@ -133,4 +166,13 @@ export class Files {
     const { file } = await asked.answer.promise;
     return file as unknown as Answer<N>;
   }
+}
+
+/** What an answer says about a workspace that was saved before. */
+function savedFields(question: FileQuestion | undefined) {
+  const { checkpointId, warnings = [] } = question?.saved ?? {};
+  return {
+    ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+    ...(warnings.length > 0 && { warnings: [...warnings] }),
+  };
 }

@@ -5,9 +5,18 @@ import { AdapterError } from '../../core/errors.js';
 import { DEFAULT_FILE_BYTES } from '../../core/files/limits.js';
 import { decodeText, numberLines, textPart } from '../../core/files/text-part.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { ReadLines, ReadPart } from '../../engine/files/file-job.js';
+import type { Expected, FileJobOf, FileResult, ReadLines, ReadPart } from '../../engine/files/file-job.js';
 import { OutputMask } from '../../engine/output/output-mask.js';
-import { type FilePlanner, NO_STATE, pathsOf, permissionsOf, type PlanContext, stateOf } from './file-plan.js';
+import type { JudgedFileRequest } from '../gate/file-gate.js';
+import {
+  type FilePlan,
+  type FilePlanner,
+  NO_STATE,
+  pathsOf,
+  permissionsOf,
+  type PlanContext,
+  stateOf,
+} from './file-plan.js';
 
 /** Longest content that a decider is shown, in bytes. */
 const MAX_SHOWN_BYTES = 64 * 1024;
@@ -28,6 +37,7 @@ export const planRead: FilePlanner<'read_file'> = async (request, { place, secre
   const isOfLines = request.from_line !== undefined || count !== undefined || isNumbered;
   const length = request.length ?? DEFAULT_FILE_BYTES;
   return {
+    at,
     judgedAs: { command: 'cat', args: ['--', ...paths] },
     shown: { command: 'read_file', args: paths },
     writes: 0,
@@ -80,41 +90,66 @@ function masked(bytes: Uint8Array, { patterns }: PlanContext['secrets']): Uint8A
 }
 
 /** Plans a write. */
-export const planWrite: FilePlanner<'write_file'> = async (request, { place }) => {
-  const at = await place.locate(request.path, true);
+export const planWrite: FilePlanner<'write_file'> = async (request, context) => {
   const content = contentOf(request);
+  return withContent(await planUpload(request, context), content);
+};
+
+/** A write whose content is not known yet. */
+export interface UploadPlan extends JudgedFileRequest {
+  readonly job: FileJobOf<'write'>;
+}
+
+/** Conditions of a write that only HTTP has. */
+export interface WriteConditions extends Pick<Expected, 'versions' | 'size'> {
+  /** SHA-256 of the content, as hexadecimal digits. */
+  readonly digest?: string | undefined;
+}
+
+/** Plans a write whose content comes later. */
+export async function planUpload(
+  request: Omit<Request<'write_file'>, 'data'>,
+  { place }: Pick<PlanContext, 'place'>,
+  { digest, ...expected }: WriteConditions = {},
+): Promise<UploadPlan> {
+  const at = await place.locate(request.path, true);
   const { mode = 'overwrite', create_directories: createDirectories = false, permissions } = request;
   const paths = pathsOf(at);
-  const shown = shownContent(content);
+  const shown = [...paths, `mode: ${mode}`, ...(permissions === undefined ? [] : [`permissions: ${permissions}`])];
   return {
     judgedAs: { command: 'tee', args: [...(mode === 'append' ? ['-a'] : []), '--', ...paths] },
-    shown: {
-      command: 'write_file',
-      args: [
-        ...paths,
-        `mode: ${mode}`,
-        ...(permissions === undefined ? [] : [`permissions: ${permissions}`]),
-        `content: ${content.length} bytes, sha256 ${sha256Of(content)}`,
-      ],
-      ...(shown !== undefined && { stdin: shown }),
+    shown: { command: 'write_file', args: shown },
+    job: {
+      kind: 'write',
+      at,
+      mode,
+      createDirectories,
+      permissions: permissionsOf(permissions),
+      expected: { ...expected, sha256: request.expected_sha256, mtimeMs: request.expected_mtime_ms },
+      digest,
     },
+  };
+}
+
+/** The plan of a write with its content. */
+export function withContent({ job, shown, judgedAs }: UploadPlan, content: Uint8Array): FilePlan<'write_file'> {
+  const text = shownContent(content);
+  const described = `content: ${content.length} bytes, sha256 ${sha256Of(content)}`;
+  return {
+    at: job.at,
+    judgedAs,
+    shown: { ...shown, args: [...(shown.args ?? []), described], ...(text !== undefined && { stdin: text }) },
     writes: content.length,
-    perform: async (performer) => {
-      const expected = { sha256: request.expected_sha256, mtimeMs: request.expected_mtime_ms };
-      const job = {
-        kind: 'write',
-        at,
-        mode,
-        createDirectories,
-        permissions: permissionsOf(permissions),
-        expected,
-      } as const;
-      const written = await performer.perform(job, content);
-      return { ...stateOf(written), created: written.created };
-    },
+    perform: async (performer) => renderWritten(await performer.perform(job, content)),
     nothing: { ...NO_STATE, created: false },
   };
-};
+}
+
+/** The answer for a file that was written. */
+export const renderWritten = (written: FileResult<'write'>): Answer<'write_file'> => ({
+  ...stateOf(written),
+  created: written.created,
+});
 
 /**
  * The bytes of a request.
@@ -140,6 +175,7 @@ export const planEdit: FilePlanner<'edit_file'> = async (request, { place }) => 
   const target = at.real ?? at.path;
   const change = shownContent(Buffer.from(`replace${all ? ' all' : ''}:\n${oldText}\nby:\n${newText}\n`));
   return {
+    at,
     judgedAs: { command: 'cp', args: ['--', target, at.path] },
     shown: {
       command: 'edit_file',

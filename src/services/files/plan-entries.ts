@@ -15,6 +15,7 @@ export const planList: FilePlanner<'list_directory'> = async ({ path = '.', afte
   const at = await place.locate(path, true);
   const paths = pathsOf(at);
   return {
+    at,
     judgedAs: { command: 'ls', args: ['-la', '--', ...paths] },
     shown: { command: 'list_directory', args: paths },
     writes: 0,
@@ -41,6 +42,7 @@ export const planStat: FilePlanner<'stat_path'> = async ({ path, hash = false },
   const at = await place.locate(path, true);
   const paths = pathsOf(at);
   return {
+    at,
     // A hash tells whether the content is one that is known.
     judgedAs: { command: hash ? 'cat' : 'stat', args: ['--', ...paths] },
     shown: { command: 'stat_path', args: paths },
@@ -56,6 +58,7 @@ export const planMakeDirectory: FilePlanner<'make_directory'> = async (request, 
   const paths = pathsOf(at);
   const { parents = false, permissions } = request;
   return {
+    at,
     judgedAs: { command: 'mkdir', args: ['-p', '--', ...paths] },
     shown: { command: 'make_directory', args: paths },
     writes: 0,
@@ -73,6 +76,7 @@ export const planMove: FilePlanner<'move_path'> = async (request, { place }) => 
   const from = at.real ?? at.path;
   const there = to.real ?? to.path;
   return {
+    at,
     judgedAs: { command: 'mv', args: ['-T', ...(overwrite ? [] : ['-n']), '--', from, there] },
     shown: {
       command: 'move_path',
@@ -89,6 +93,7 @@ export const planRemove: FilePlanner<'remove_path'> = async ({ path, recursive =
   const at = await place.locate(path, false);
   const paths = pathsOf(at);
   return {
+    at,
     judgedAs: { command: 'rm', args: [...(recursive ? ['-r'] : []), '--', ...paths] },
     shown: { command: 'remove_path', args: [...paths, ...(recursive ? ['recursive'] : [])] },
     writes: 0,

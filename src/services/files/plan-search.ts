@@ -7,6 +7,7 @@ export const planFind: FilePlanner<'find_files'> = async (request, { place }) =>
   const paths = pathsOf(at);
   const { pattern, type, include_ignored: includeIgnored = false, limit = DEFAULT_FILE_ENTRIES } = request;
   return {
+    at,
     judgedAs: { command: 'find', args: paths },
     shown: { command: 'find_files', args: [...paths, ...(pattern === undefined ? [] : [`pattern: ${pattern}`])] },
     writes: 0,
@@ -30,6 +31,7 @@ export const planSearch: FilePlanner<'search_files'> = async (request, { place }
   const { pattern, regex, ignore_case, glob, include_ignored: includeIgnored = false } = request;
   const limit = request.limit ?? DEFAULT_FILE_MATCHES;
   return {
+    at,
     judgedAs: { command: 'grep', args: ['-r', '-e', pattern, '--', ...paths] },
     shown: {
       command: 'search_files',

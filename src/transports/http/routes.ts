@@ -35,8 +35,11 @@ const FOR_PAGES = /^\/(?:v1\/|(?:mcp|openapi\.json|asyncapi\.json)(?:$|\?))/;
  */
 const CORS: FastifyCorsOptions = {
   origin: true,
-  methods: ['GET', 'POST', 'DELETE'],
+  methods: ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'],
   exposedHeaders: [
+    'Accept-Ranges',
+    'Content-Range',
+    'ETag',
     'Idempotent-Replayed',
     'Mcp-Session-Id',
     'Mcp-Protocol-Version',

@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Admission } from '../../services/access/admission.js';
 import { gateConnections } from './connection-gate.js';
+import type { PatientRequests } from './patient-requests.js';
 import { buildRoutes, type RouteOptions } from './routes.js';
 import { listenOnUnixSocket } from './unix-socket.js';
 
@@ -31,6 +32,8 @@ export interface HttpOptions extends RouteOptions {
   /** Time for the headers of a request to arrive. */
   readonly handshakeTimeoutMs: number;
   readonly admission: Admission;
+  /** Requests that may take longer than the time-out. */
+  readonly patientRequests: PatientRequests;
   /** Called for each connection over the Unix socket, before anything is read. */
   readonly onUnixPeer: (connection: Socket) => void;
 }
@@ -60,6 +63,7 @@ export class HttpServer implements AsyncDisposable {
     this.#options = options;
     this.#routes = buildRoutes((handler) => makeServer(options, handler), options);
     this.server = this.#routes.server;
+    options.patientRequests.attach(this.server);
     gateConnections(this.server, { ...options, hasTls: options.tls !== undefined });
     this.server.on('connection', (connection) => {
       this.#keep(connection);

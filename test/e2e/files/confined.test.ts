@@ -2,17 +2,20 @@ import {
   chmodSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { eventually } from '../../support/measure.js';
 import { describeRootIf } from '../../support/root.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { canMakeUsers, TestUser } from '../../support/users.js';
@@ -72,6 +75,43 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     expect(readFileSync(at('guarded'), 'utf8')).toBe('old');
   });
 
+  it('files are uploaded and downloaded over HTTP as the sandbox sees them', async () => {
+    const url = (path: string) => `${daemon.url}/v1/files/${encodeURIComponent(path)}?session_id=${session_id}`;
+    const data = Buffer.alloc(3_000_000, 'abc');
+    const written = await fetch(url(at('large')), { method: 'PUT', body: data });
+    expect([written.status, written.headers.get('etag')]).toEqual([201, expect.stringMatching(/^"/)]);
+    expect(readFileSync(at('large')).equals(data)).toBe(true);
+    const read = await fetch(url(at('large')), { headers: { range: 'bytes=1-1000000' } });
+    expect([read.status, read.headers.get('etag')]).toEqual([206, written.headers.get('etag')]);
+    expect(Buffer.from(await read.arrayBuffer()).equals(data.subarray(1, 1_000_001))).toBe(true);
+    const head = await fetch(url(at('large')), { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '3000000']);
+    for (const [path, method, status] of [
+      ['/etc/x', 'PUT', 403],
+      [at('guarded'), 'PUT', 403],
+      [join(daemon.directory, 'state', 'audit.jsonl'), 'GET', 404],
+      [at('sub'), 'GET', 409],
+    ] as const) {
+      const refused = await fetch(url(path), { method, ...(method === 'PUT' && { body: 'x' }) });
+      expect([path, refused.status]).toEqual([path, status]);
+    }
+    // What the client breaks off is removed by the program in the sandbox.
+    const broken = request(url(at('broken')), {
+      method: 'PUT',
+      headers: { 'content-length': 9_000_000 },
+      agent: false,
+    });
+    broken.on('error', () => undefined).write(data);
+    const names = () => readdirSync(daemon.workspace).filter((name) => /broken|\.new$/.test(name));
+    await eventually(() => {
+      expect(names()).toHaveLength(1);
+    });
+    broken.destroy();
+    await eventually(() => {
+      expect(names()).toEqual([]);
+    });
+  });
+
   it('requests without a session are in the sandbox of commands without one', async () => {
     expect(await client.request('write_file', { path: '/etc/x', data: '' })).toMatchObject(
       failing('FILE_ACCESS_DENIED'),
@@ -107,8 +147,8 @@ describeRootIf(canMakeUsers)('of a token with a user of its own', () => {
     try {
       writeFileSync(join(closed, 'file'), 'secret');
       chmodSync(closed, 0o700);
-      for (const request of ['read_file', 'stat_path', 'remove_path'] as const) {
-        expect(await client.request(request, { path: join(closed, 'file') })).toMatchObject(
+      for (const name of ['read_file', 'stat_path', 'remove_path'] as const) {
+        expect(await client.request(name, { path: join(closed, 'file') })).toMatchObject(
           failing('FILE_ACCESS_DENIED'),
         );
       }

@@ -37,16 +37,24 @@ describe('the description as OpenAPI', () => {
   });
 
   it('has every request', () => {
-    expect(Object.keys(document['paths'] as object)).toEqual(
-      Object.keys(requests).map((name) => `/v1/requests/${name}`),
-    );
+    expect(Object.keys(document['paths'] as object)).toEqual([
+      ...Object.keys(requests).map((name) => `/v1/requests/${name}`),
+      '/v1/files/{path}',
+    ]);
+  });
+
+  it('has a tag for each request, and each tag is described', () => {
+    const { paths, tags } = document as { paths: Record<string, Record<string, Operation>>; tags: { name: string }[] };
+    const used = Object.values(paths).flatMap((path) => Object.values(path).flatMap((operation) => operation.tags));
+    expect(new Set(used)).toEqual(new Set(tags.map(({ name }) => name)));
   });
 
   it('has examples that its schemas take', () => {
     const ajv = new Ajv({ strict: false, allErrors: true });
     addFormats.default(ajv);
     ajv.addSchema({ $id: 'api', components: document['components'] });
-    for (const { post } of Object.values(document['paths'] as Record<string, { post: Operation }>)) {
+    for (const { post } of Object.values(document['paths'] as Record<string, { post?: Operation }>)) {
+      if (!post) continue;
       const { schema, example } = post.requestBody.content['application/json'];
       const validate = ajv.compile({ $ref: `api${schema.$ref}` });
       validate(example);
@@ -56,6 +64,7 @@ describe('the description as OpenAPI', () => {
 });
 
 interface Operation {
+  readonly tags: readonly string[];
   readonly operationId: string;
   readonly requestBody: {
     readonly content: { readonly 'application/json': { schema: { $ref: string }; example: unknown } };

@@ -1,8 +1,11 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { createReadStream, writeSync } from 'node:fs';
 
 import { AdapterError } from '../../../core/errors.js';
+import type { FileJob } from '../file-job.js';
 import { here } from '../perform.js';
-import { type FileWorkReply, type FileWorkRequest, joinMessage, splitMessage } from './messages.js';
+import { ByteReader } from './byte-reader.js';
+import { contentIn } from './frames.js';
+import { type FileWorkReply, type FileWorkRequest, headLine, joinMessage, type SentRange } from './messages.js';
 
 /*
  * The program that does one job about files in the sandbox of a session, or as another user: so that the kernel allows it what
@@ -11,26 +14,51 @@ import { type FileWorkReply, type FileWorkRequest, joinMessage, splitMessage } f
 
 const STDIN = 0;
 const STDOUT = 1;
+/** Bytes that are read from the daemon at once. */
+const READ_BYTES = 256 * 1024;
 const NO_DATA = new Uint8Array();
 
 void work();
 
 async function work(): Promise<void> {
-  const { reply, data } = await answer();
-  for (const part of joinMessage(reply, data)) writeAll(part);
-}
-
-async function answer(): Promise<{ readonly reply: FileWorkReply; readonly data: Uint8Array }> {
+  const input = new ByteReader(createReadStream('', { fd: STDIN, highWaterMark: READ_BYTES }));
   try {
-    const { head, rest } = splitMessage(readFileSync(STDIN));
-    const result = await here.perform((head as FileWorkRequest).job, rest);
-    if (!('data' in result)) return { reply: { result }, data: NO_DATA };
-    return { reply: { result: { ...result, data: NO_DATA } }, data: result.data };
+    const request = JSON.parse((await input.line()) ?? '') as FileWorkRequest;
+    if ('send' in request) await send(request, input);
+    else if ('receive' in request) answer({ result: await here.receive(request.receive, contentIn(input)) });
+    else await perform(request.job, await input.rest());
   } catch (error) {
     const failure =
       error instanceof AdapterError ? error : new AdapterError('RESOURCE_EXHAUSTED', (error as Error).message);
-    return { reply: { error: failure.toBody() }, data: NO_DATA };
+    answer({ error: failure.toBody() });
   }
+  // The input may still be open.
+  process.exit();
+}
+
+async function perform(job: FileJob, content: Uint8Array): Promise<void> {
+  const result = await here.perform(job, content);
+  if ('data' in result) answer({ result: { ...result, data: NO_DATA } }, result.data);
+  else answer({ result });
+}
+
+/** Sends a file. An error after the first line shows by the end: the range is not complete. */
+async function send({ send: at }: Extract<FileWorkRequest, { send: unknown }>, input: ByteReader): Promise<void> {
+  await using file = await here.send(at);
+  const { size, mtimeMs, version } = file;
+  writeAll(headLine({ sent: { size, mtimeMs, version } } satisfies FileWorkReply));
+  const line = await input.line();
+  if (line === undefined) return;
+  const { offset, length } = JSON.parse(line) as SentRange;
+  try {
+    for await (const piece of file.read(offset, length)) writeAll(piece);
+  } catch {
+    // Shorter than the range.
+  }
+}
+
+function answer(reply: FileWorkReply, data: Uint8Array = NO_DATA): void {
+  for (const part of joinMessage(reply, data)) writeAll(part);
 }
 
 function writeAll(bytes: Uint8Array): void {

@@ -1,13 +1,25 @@
 import type { ErrorBody } from '../../../core/errors.js';
-import type { FileJob, FileResult } from '../file-job.js';
+import type { FileJob, FileJobOf, FileResult, SentFile, Target } from '../file-job.js';
 
-/** First line of the program's standard input, as JSON; the content of a job that writes follows. */
-export interface FileWorkRequest {
-  readonly job: FileJob;
+/**
+ * First line of the program's standard input, as JSON. After a `job` that writes, its content follows to the end of the
+ * input; after `receive`, in frames. After `send`, the range follows as another line, once the reply was read.
+ */
+export type FileWorkRequest =
+  { readonly job: FileJob } | { readonly receive: FileJobOf<'write'> } | { readonly send: Target };
+
+/** The range of a file that is sent, as JSON. */
+export interface SentRange {
+  readonly offset: number;
+  readonly length: number;
 }
 
-/** First line of its standard output, as JSON; the data of a read follows. */
-export type FileWorkReply = { readonly result: FileResult } | { readonly error: ErrorBody };
+/** Facts about a file that is sent. */
+export type SentFacts = Pick<SentFile, 'size' | 'mtimeMs' | 'version'>;
+
+/** First line of its standard output, as JSON; the data of a read, or of a range, follows. */
+export type FileWorkReply =
+  { readonly result: FileResult } | { readonly sent: SentFacts } | { readonly error: ErrorBody };
 
 const LINE_FEED = 10;
 
@@ -21,8 +33,8 @@ export function splitMessage(bytes: Buffer): { readonly head: unknown; readonly 
   return { head: JSON.parse(bytes.toString('utf8', 0, end)) as unknown, rest: bytes.subarray(end + 1) };
 }
 
+/** A first line. */
+export const headLine = (head: object): Buffer => Buffer.from(`${JSON.stringify(head)}\n`);
+
 /** Joins a first line and what follows. */
-export const joinMessage = (head: object, rest: Uint8Array): readonly [Buffer, Uint8Array] => [
-  Buffer.from(`${JSON.stringify(head)}\n`),
-  rest,
-];
+export const joinMessage = (head: object, rest: Uint8Array): readonly [Buffer, Uint8Array] => [headLine(head), rest];
