@@ -1,13 +1,18 @@
 // The floor: the barest Socket.IO relay to bash that one could write, in a process of its own. No trimming, no limits,
 // no separate stderr, no exactness: only what the transport and the shell cost anyway.
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
 import { randomBytes } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createServer } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 
 import { spawn as spawnOnTerminal } from 'node-pty';
 import { Server } from 'socket.io';
 
-const http = createServer();
+const http = createServer((request, response) => {
+  const path = /^\/v1\/files\/(.*)$/.exec(request.url)?.[1];
+  if (path !== undefined) void copyFile(decodeURIComponent(path), request, response);
+});
 const io = new Server(http, { perMessageDeflate: false, serveClient: false });
 
 /** A bare bash on pipes: the command, then a marker, until the marker comes back. */
@@ -38,6 +43,13 @@ class BareShell {
   close() {
     this.#bash.kill('SIGKILL');
   }
+}
+
+/** Copies a file between the disk and the connection, with nothing else. */
+async function copyFile(path, request, response) {
+  if (request.method === 'GET') await pipeline(createReadStream(path), response);
+  else await pipeline(request, createWriteStream(path));
+  response.end();
 }
 
 io.on('connection', (socket) => {

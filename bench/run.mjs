@@ -9,6 +9,7 @@ import { updatePage } from './page.mjs';
 import { cliExec, cliHelp } from './rows/cli.mjs';
 import { connectBesideFlood } from './rows/connect-beside-flood.mjs';
 import { echo, program } from './rows/echo.mjs';
+import { cpDown, cpUp, httpDownload, httpUpload } from './rows/files.mjs';
 import { floodBeside } from './rows/flood-beside.mjs';
 import { largeOutput } from './rows/large-output.mjs';
 import { manySessions } from './rows/many-sessions.mjs';
@@ -45,6 +46,10 @@ const all = [
   sandboxedSession,
   policyRow,
   connectBesideFlood,
+  httpDownload,
+  httpUpload,
+  cpDown,
+  cpUp,
   mcp,
   cliExec,
   cliHelp,

@@ -148,9 +148,7 @@ describeRootIf(canMakeUsers)('of a token with a user of its own', () => {
       writeFileSync(join(closed, 'file'), 'secret');
       chmodSync(closed, 0o700);
       for (const name of ['read_file', 'stat_path', 'remove_path'] as const) {
-        expect(await client.request(name, { path: join(closed, 'file') })).toMatchObject(
-          failing('FILE_ACCESS_DENIED'),
-        );
+        expect(await client.request(name, { path: join(closed, 'file') })).toMatchObject(failing('FILE_ACCESS_DENIED'));
       }
       symlinkSync(join(closed, 'file'), join(user.home, 'way'));
       expect(await client.request('read_file', { path: 'way' })).toMatchObject(failing('FILE_ACCESS_DENIED'));
