@@ -4,7 +4,7 @@ import { holdPath } from './held-path.js';
 import { type OpenFile, openFile, readRange, versionOf } from './open-file.js';
 
 /** Size of the pieces in which a file is sent, in bytes. */
-export const SENT_PIECE_BYTES = 256 * 1024;
+const SENT_PIECE_BYTES = 256 * 1024;
 
 /** Opens a file to send it. */
 export async function openToSend(at: Target): Promise<SentFile> {

@@ -15,23 +15,11 @@ export interface SentRange {
 }
 
 /** Facts about a file that is sent. */
-export type SentFacts = Pick<SentFile, 'size' | 'mtimeMs' | 'version'>;
+type SentFacts = Pick<SentFile, 'size' | 'mtimeMs' | 'version'>;
 
 /** First line of its standard output, as JSON; the data of a read, or of a range, follows. */
 export type FileWorkReply =
   { readonly result: FileResult } | { readonly sent: SentFacts } | { readonly error: ErrorBody };
-
-const LINE_FEED = 10;
-
-/**
- * Splits a message into its first line and what follows.
- * @throws SyntaxError when the first line is not JSON
- */
-export function splitMessage(bytes: Buffer): { readonly head: unknown; readonly rest: Buffer } {
-  const end = bytes.indexOf(LINE_FEED);
-  if (end === -1) throw new SyntaxError('the message has no line end');
-  return { head: JSON.parse(bytes.toString('utf8', 0, end)) as unknown, rest: bytes.subarray(end + 1) };
-}
 
 /** A first line. */
 export const headLine = (head: object): Buffer => Buffer.from(`${JSON.stringify(head)}\n`);

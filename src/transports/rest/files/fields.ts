@@ -117,5 +117,5 @@ function digestOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** An error of a parameter or a header. */
-export const invalid = (message: string, field: string): AdapterError =>
+const invalid = (message: string, field: string): AdapterError =>
   new AdapterError('INVALID_REQUEST', message, { details: { field } });
