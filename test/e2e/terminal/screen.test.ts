@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { PNG } from 'pngjs';
 import { expect } from 'vitest';
 
 import { daemonTest } from '../../support/daemon-test.js';
@@ -67,7 +68,7 @@ it('gives the look of each character, and the last screen of an ended command', 
 
 it('follows a new size, and output that came since the last look', async ({ client }) => {
   const id = await client.openSession({ cols: 30, rows: 5 });
-  const loop = 'while :; do read -r -t 0.1 line && echo "got $line"; done';
+  const loop = 'while :; do read -t 0 && read -r line && echo "got $line"; sleep 0.05; done';
   await start(client, id, `bash -c 'trap "stty size" WINCH; echo ready; ${loop}'`);
   await shows(client, id, 'ready');
   await client.request('resize_terminal', { session_id: id, cols: 50, rows: 10 });
@@ -118,6 +119,25 @@ it('is shown by the command line, as text or as a picture', async ({ client, dae
   expect(JSON.parse((await screenshot('--json')).stdout)).toMatchObject({ text: 'green', cursor: { row: 1, col: 6 } });
   await screenshot('-o', 'shot.svg');
   expect(readFileSync(join(daemon.workspace, 'shot.svg'), 'utf8')).toMatch(/^<svg [^]*fill="#3fb950">green<\/text>/);
+  await screenshot('-o', 'shot.png');
+  const { width, height, data } = PNG.sync.read(readFileSync(join(daemon.workspace, 'shot.png')));
+  // 20 columns of 8.4 and 3 rows of 18 pixels, with a margin of 12, at twice the size.
+  expect({ width, height }).toEqual({ width: 384, height: 156 });
+  const greenAt = ({ columns: [from, to], row }: { columns: readonly [number, number]; row: number }) => {
+    let count = 0;
+    for (let y = Math.floor((12 + row * 18) * 2); y < (12 + (row + 1) * 18) * 2; y++) {
+      for (let x = Math.floor((12 + from * 8.4) * 2); x < (12 + to * 8.4) * 2; x++) {
+        const [red = 0, green = 0, blue = 0] = data.subarray((y * width + x) * 4);
+        if (green > 120 && green > red + 40 && green > blue + 40) count += 1;
+      }
+    }
+    return count;
+  };
+  for (const column of [0, 1, 2, 3, 4]) {
+    expect(greenAt({ columns: [column, column + 1], row: 0 })).toBeGreaterThan(20);
+  }
+  expect(greenAt({ columns: [6, 20], row: 0 })).toBe(0);
+  expect(greenAt({ columns: [0, 20], row: 1 })).toBe(0);
   await expect(screenshot('-o', 'shot.jpg')).rejects.toMatchObject({
     stderr: expect.stringContaining('.svg') as string,
   });
