@@ -101,3 +101,48 @@ it('refuses what it cannot search', async ({ client, daemon }) => {
   });
   expect((await other.request('search_output', { command_id, pattern: 'x' })).error?.code).toBe('COMMAND_NOT_FOUND');
 });
+
+it('reads lines: from one, the last ones, cut ones, and goes on where it stopped', async ({ client }) => {
+  const { command_id } = await client.run('printf "one\\ntwo\\n\\nfour is längér\\nfive"; seq 200000 >&2');
+  const lines = async (request: object) => {
+    const { data, ...rest } = await client.request('read_output', { command_id, ...request });
+    return { ...rest, text: data.toString() };
+  };
+  expect(await lines({ from_line: 2, max_lines: 2 })).toEqual({
+    text: 'two\n\n',
+    offset: 4,
+    from_line: 2,
+    lines: 2,
+    clipped_lines: 0,
+    next_offset: 9,
+    size: 30,
+    eof: false,
+  });
+  expect(await lines({ last_lines: 2 })).toMatchObject({
+    text: 'four is längér\nfive',
+    from_line: 4,
+    offset: 9,
+    eof: true,
+  });
+  expect(await lines({ last_lines: 99 })).toMatchObject({ from_line: 1, lines: 5, offset: 0 });
+  expect(await lines({ offset: 9, from_line: 2 })).toMatchObject({ text: 'five', from_line: 2, offset: 26 });
+  expect(await lines({ from_line: 9 })).toMatchObject({ text: '', lines: 0, offset: 30, eof: true });
+  expect(await lines({ from_line: 4, max_line_length: 10 })).toMatchObject({
+    text: 'four is lä…\nfive',
+    clipped_lines: 1,
+    next_offset: 30,
+  });
+  // As many whole lines as fit; one that does not fit is cut, and comes in parts.
+  expect(await lines({ from_line: 1, length: 8 })).toMatchObject({ text: 'one\ntwo\n', lines: 2, next_offset: 8 });
+  expect(await lines({ from_line: 4, length: 6 })).toMatchObject({ text: 'four i', lines: 1, next_offset: 15 });
+  const stderr = { stream: 'stderr' };
+  expect(await lines({ ...stderr, from_line: 150_000, max_lines: 1 })).toMatchObject({ text: '150000\n' });
+  expect(await lines({ ...stderr, last_lines: 2 })).toMatchObject({ text: '199999\n200000\n', from_line: 199_999 });
+  const found = await client.request('search_output', { command_id, stream: 'stderr', pattern: '77777' });
+  const line = found.matches[0]?.line ?? 0;
+  expect(await lines({ ...stderr, from_line: line, max_lines: 1 })).toMatchObject({ text: '77777\n', from_line: line });
+  expect(await client.request('read_output', { command_id, from_line: 1, last_lines: 1 })).toMatchObject({
+    error: { code: 'INVALID_REQUEST', message: expect.stringContaining('give no from_line') as string },
+  });
+  expect(await client.request('read_output', { command_id, from_line: 0 })).toHaveProperty('error');
+});

@@ -68,7 +68,7 @@ class AsyncRequests:
         return cast("models.CommandResult", await self._request("wait_command", fields))
 
     async def read_output(self, **fields: Unpack[models.ReadOutputRequest]) -> models.ReadOutputAnswer:
-        """Reads exact bytes of a command’s output."""
+        """Reads exact bytes of a command’s output, or lines of it."""
         return cast("models.ReadOutputAnswer", await self._request("read_output", fields))
 
     async def search_output(self, **fields: Unpack[models.SearchOutputRequest]) -> models.SearchOutputAnswer:
@@ -317,7 +317,7 @@ class Requests:
         return cast("models.CommandResult", self._request("wait_command", fields))
 
     def read_output(self, **fields: Unpack[models.ReadOutputRequest]) -> models.ReadOutputAnswer:
-        """Reads exact bytes of a command’s output."""
+        """Reads exact bytes of a command’s output, or lines of it."""
         return cast("models.ReadOutputAnswer", self._request("read_output", fields))
 
     def search_output(self, **fields: Unpack[models.SearchOutputRequest]) -> models.SearchOutputAnswer:

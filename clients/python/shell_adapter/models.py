@@ -897,15 +897,31 @@ class ReadOutputRequest(TypedDict):
     stream: NotRequired[Literal["stdout", "stderr"]]
     """stdout by default"""
     offset: NotRequired[int]
-    """In bytes; 0 by default"""
+    """In bytes; 0 by default. Lines are counted from there"""
     length: NotRequired[int]
-    """In bytes; 65536 by default"""
+    """Most bytes; 65536 by default"""
+    from_line: NotRequired[int]
+    """Begin with this line, from 1, as `search_output` counts them"""
+    max_lines: NotRequired[int]
+    """Most lines"""
+    last_lines: NotRequired[int]
+    """Only so many lines at the end"""
+    max_line_length: NotRequired[int]
+    """Characters after which a line is cut and ends in `…`; the data is then no longer exact"""
 
 
 class ReadOutputAnswer(TypedDict):
     data: bytes
-    """Bytes, sent as a binary attachment"""
+    """Of lines: as many as fit, each with its end; a line that does not fit alone is cut"""
     offset: int
+    from_line: NotRequired[int]
+    """Of lines: number of the first one"""
+    lines: NotRequired[int]
+    """Of lines: how many there are"""
+    clipped_lines: NotRequired[int]
+    """Of lines: how many were cut by `max_line_length`"""
+    next_offset: NotRequired[int]
+    """Of lines: where the rest begins, in bytes"""
     size: int
     """Bytes the stream has so far"""
     eof: bool

@@ -10,6 +10,9 @@ export const PROTOCOL_VERSION = 1;
 /** Most bytes that one `read_output` returns. */
 export const MAX_READ_BYTES = 1024 * 1024;
 
+/** Most lines at the end of an output that one `read_output` returns. */
+export const MAX_LAST_LINES = 100_000;
+
 /** Longest pattern of `search_output`, in characters. */
 export const MAX_PATTERN_LENGTH = 256;
 

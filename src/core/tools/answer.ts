@@ -13,6 +13,7 @@ const NOISE: ReadonlySet<string> = new Set([
   'stdout_bytes',
   'stderr_bytes',
   'next_seq',
+  'next_offset',
   'mtime_ms',
   'sha256',
   'length',
@@ -29,6 +30,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   background_processes: [],
   warnings: [],
   alternate: false,
+  clipped_lines: 0,
 };
 /** Fields that are only needed to read the rest of a long output. */
 const SIZES: Readonly<Record<string, string>> = {

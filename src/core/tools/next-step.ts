@@ -60,7 +60,8 @@ function afterPart(answer: Readonly<Record<string, unknown>>, { payload }: CallF
     );
   }
   const length = data instanceof Uint8Array ? data.length : 0;
-  return callText('read_output', { command_id: String(id), stream: String(stream), offset: Number(offset) + length });
+  const next = Number(answer['next_offset'] ?? Number(offset) + length);
+  return callText('read_output', { command_id: String(id), stream: String(stream), offset: next });
 }
 
 function afterRunning({ command_id: id }: Readonly<Record<string, unknown>>, { payload, has }: CallFacts): string {

@@ -126,7 +126,8 @@ const MAIN_TOOLS: readonly Tool[] = [
   defineTool({
     request: 'read_output',
     title: 'Read more of an output',
-    description: 'Reads any part of the output of a command, such as the middle that a result left out.',
+    description:
+      'Reads any part of the output of a command, by bytes or lines, such as the middle that a result left out.',
     input: z.strictObject({
       command_id: field.commandId,
       stream: requests.read_output.input.shape.stream,
@@ -134,6 +135,10 @@ const MAIN_TOOLS: readonly Tool[] = [
       length: optional(z.int().min(1).max(MAX_TOOL_READ_BYTES)).describe(
         `In bytes; ${MAX_TOOL_READ_BYTES} by default and at most`,
       ),
+      from_line: optional(z.int().min(1)).describe('Begin with this line instead, from 1'),
+      max_lines: optional(z.int().min(1)).describe('Most lines'),
+      last_lines: optional(z.int().min(1)).describe('Only the last lines'),
+      max_line_length: optional(z.int().min(1)).describe('Cut longer lines, in characters'),
     }),
     hints: LOOKS,
     toPayload: ({ length, ...rest }) => ({ ...rest, length: length ?? MAX_TOOL_READ_BYTES }),

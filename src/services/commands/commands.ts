@@ -9,7 +9,7 @@ import type { Caller, EventSink } from '../registry/caller.js';
 import { settled } from '../registry/command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
-import { assertKept, forgotten, textOf, usedId } from '../registry/command-failures.js';
+import { forgotten, textOf, usedId } from '../registry/command-failures.js';
 import { type CommandFactory, type CommandPlace, newCommandId, type Preparation } from './command-factory.js';
 import { CommandTargets } from './command-targets.js';
 import type { CommandDispatcher } from './command-dispatcher.js';
@@ -25,11 +25,9 @@ import type { Sessions } from '../sessions/sessions.js';
 import type { Executions } from '../users/executions.js';
 import { enterableDirectory } from '../users/places.js';
 import { listCommands } from './list-commands.js';
+import { readOutput } from './read-output.js';
 import { OutputSearch } from './output-search.js';
 import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
-
-/** Default length of a `read_output` answer, in bytes. */
-const DEFAULT_READ_BYTES = 64 * 1024;
 
 /** Dependencies of `Commands`. */
 export interface CommandsOptions {
@@ -120,17 +118,9 @@ export class Commands {
     return renderResult(record);
   }
 
-  /** Reads an exact byte range of an output. */
-  async readOutput(request: Request<'read_output'>, principal: Principal): Promise<Answer<'read_output'>> {
-    const { command } = this.#options.registry.get(request.command_id, principal, 'see');
-    const output = command[request.stream ?? 'stdout'];
-    const offset = request.offset ?? 0;
-    assertKept(output, offset);
-    const data = await output.spool.read(offset, request.length ?? DEFAULT_READ_BYTES);
-    // The range may have been discarded meanwhile to make room for newer output.
-    if (data.length === 0) assertKept(output, offset);
-    const eof = command.outcome !== undefined && offset + data.length >= output.bytes;
-    return { data, offset, size: output.bytes, eof };
+  /** Reads bytes or lines of an output. */
+  readOutput(request: Request<'read_output'>, principal: Principal): Promise<Answer<'read_output'>> {
+    return readOutput(this.#options.registry.get(request.command_id, principal, 'see').command, request);
   }
 
   /** Searches an output line by line. */

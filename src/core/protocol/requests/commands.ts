@@ -74,16 +74,31 @@ export const commandRequests = {
     output: commandResult,
   },
   read_output: {
-    summary: 'Reads exact bytes of a command’s output.',
-    input: z.strictObject({
-      command_id: field.commandId,
-      stream: optional(field.outputStream).describe('stdout by default'),
-      offset: optional(z.int().min(0)).describe('In bytes; 0 by default'),
-      length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('In bytes; 65536 by default'),
-    }),
+    summary: 'Reads exact bytes of a command’s output, or lines of it.',
+    input: z
+      .strictObject({
+        command_id: field.commandId,
+        stream: optional(field.outputStream).describe('stdout by default'),
+        offset: optional(z.int().min(0)).describe('In bytes; 0 by default. Lines are counted from there'),
+        length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('Most bytes; 65536 by default'),
+        from_line: optional(z.int().min(1)).describe('Begin with this line, from 1, as `search_output` counts them'),
+        max_lines: optional(z.int().min(1)).describe('Most lines'),
+        last_lines: optional(z.int().min(1).max(field.MAX_LAST_LINES)).describe('Only so many lines at the end'),
+        max_line_length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe(
+          'Characters after which a line is cut and ends in `…`; the data is then no longer exact',
+        ),
+      })
+      .refine(({ from_line, last_lines }) => from_line === undefined || last_lines === undefined, {
+        error: 'counts from the end: give no from_line beside it',
+        path: ['last_lines'],
+      }),
     output: z.object({
-      data: field.bytes,
+      data: field.bytes.describe('Of lines: as many as fit, each with its end; a line that does not fit alone is cut'),
       offset: z.int(),
+      from_line: optional(z.int()).describe('Of lines: number of the first one'),
+      lines: optional(z.int()).describe('Of lines: how many there are'),
+      clipped_lines: optional(z.int()).describe('Of lines: how many were cut by `max_line_length`'),
+      next_offset: optional(z.int()).describe('Of lines: where the rest begins, in bytes'),
       size: z.int().describe('Bytes the stream has so far'),
       eof: z.boolean().describe('Nothing follows, now or later'),
     }),
