@@ -14,10 +14,10 @@ const UNREACHABLE = /WebSocket connection to .* failed|ERR_CONNECTION_REFUSED|ER
 
 /** Fields whose text is sent by a button, or at once. */
 const FIELDS = [
-  [hrefOf('policy'), /^Command/],
-  [hrefOf('checkpoints'), 'Label'],
-  [hrefOf('tokens'), 'Name'],
-  [hrefOf('audit'), 'Text'],
+  [hrefOf('policy'), 'Policy', /^Command/],
+  [hrefOf('checkpoints'), 'Checkpoints', 'Label'],
+  [hrefOf('tokens'), 'Tokens', 'Name'],
+  [hrefOf('audit'), 'Audit', 'Text'],
 ] as const;
 
 const go = (page: Page, route: string) => page.evaluate(`location.hash = ${JSON.stringify(route)}`);
@@ -37,9 +37,9 @@ it('loses nothing that was typed with the connection, comes back, and says what 
   await page.locator('.xterm-rows').waitFor();
   const command = page.getByRole('textbox', { name: 'Command' });
   await command.fill('make everything');
-  for (const [route, label] of FIELDS) {
+  for (const [route, title, label] of FIELDS) {
     await go(page, route);
-    await page.locator('main').filter({ hasNot: command }).waitFor();
+    await page.getByRole('heading', { level: 1, name: title }).waitFor();
     await page.getByLabel(label, { exact: true }).first().fill('typed before');
   }
   const filtered = await page.evaluate<string>('location.hash');
@@ -80,8 +80,9 @@ it('loses nothing that was typed with the connection, comes back, and says what 
     await stranger.page.getByRole('banner').filter({ hasText: 'viewer' }).waitFor();
     await operator.page.getByRole('article').getByText('no longer open').waitFor();
     expect(await reason.inputValue()).toBe('half a reason');
-    for (const [route, label] of FIELDS) {
+    for (const [route, title, label] of FIELDS) {
       await go(page, route === hrefOf('audit') ? filtered : route);
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
       await expect
         .poll(() => page.getByLabel(label, { exact: true }).first().inputValue(), { timeout: 10_000, message: route })
         .toBe('typed before');

@@ -1,7 +1,5 @@
 import uPlot from 'uplot';
 
-import 'uplot/dist/uPlot.min.css';
-
 /** What a chart shows. */
 export interface ChartData {
   /** Times in seconds, then one column for each line. */

@@ -1,8 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+import { Reload } from './reload.js';
 import { useDashboard } from '../state/context.js';
+import { useCode } from '../state/use-code.js';
 import type { ChartCanvas, ChartData, ChartLine } from './chart-canvas.js';
+
+import 'uplot/dist/uPlot.min.css';
 
 interface ChartProps {
   /** Name for screen readers, with the last value. */
@@ -19,22 +23,20 @@ export function Chart({ label, lines, data }: ChartProps): JSX.Element {
   latest.current = data;
   const { theme } = useDashboard();
   const { isDark } = theme;
+  const { code, isMissing } = useCode(() => import('./chart-canvas.js'));
   useEffect(() => {
-    let isGone = false;
-    void import('./chart-canvas.js').then(({ ChartCanvas: Canvas }) => {
-      if (!isGone && element.current) canvas.current = new Canvas(element.current, lines, latest.current);
-    });
+    if (code && element.current) canvas.current = new code.ChartCanvas(element.current, lines, latest.current);
     return () => {
-      isGone = true;
       canvas.current?.[Symbol.dispose]();
       canvas.current = undefined;
     };
-  }, [lines]);
+  }, [code, lines]);
   useEffect(() => {
     canvas.current?.update(data);
   }, [data]);
   useEffect(() => {
     canvas.current?.recolour();
   }, [isDark]);
+  if (isMissing) return <Reload what="The chart" />;
   return <div ref={element} class="chart" role="img" aria-label={label} />;
 }

@@ -4,6 +4,12 @@ import { isLoopbackAddress } from '../../core/ip-address.js';
 import { BatchedLook } from './batched-look.js';
 import { findSockets, type PeerSocket, type TcpEnds, writtenEnds } from './socket-table.js';
 
+/**
+ * Most looks for one connection. The kernel gives a table in pages of 4 KiB, and a line can be missed when others come and go
+ * between two of them.
+ */
+const MAX_LOOKS = 6;
+
 /** A TCP connection from the perspective of the server. Undefined where the socket is closed. */
 export interface Peer {
   readonly remoteAddress?: string | undefined;
@@ -30,8 +36,8 @@ export class PeerSockets {
     if (remoteAddress === undefined || localAddress === undefined) return undefined;
     if (remotePort === undefined || localPort === undefined || !isLoopbackAddress(remoteAddress)) return undefined;
     const ends = { remoteAddress, remotePort, localAddress, localPort };
-    // The kernel gives a table in pages of 4 KiB. A line can be missed when others come and go between two of them.
-    const socket = (await this.#looks.ask(ends)) ?? (await this.#looks.ask(ends));
+    let socket = await this.#looks.ask(ends);
+    for (let look = 1; !socket && look < MAX_LOOKS; look += 1) socket = await this.#looks.ask(ends);
     return socket?.owner === OVERFLOW_UID ? undefined : socket;
   }
 }

@@ -82,7 +82,7 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
       const ends: string[] = [];
       for (let place = 0; place < ROW_LENGTH; place += 1) {
         const share = (place * ROWS + row) / (ROWS * ROW_LENGTH - 1);
-        const commandId = `${mechanism}-${RACES.indexOf(race)}-${row}-${place}`;
+        const commandId = `${id}-${mechanism}-${RACES.indexOf(race)}-${row}-${place}`;
         const result = await client.run(race.command(share), id, {
           ...race.options,
           stream: true,

@@ -3,10 +3,12 @@ import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 import type { Cast } from '../../../core/recording/asciicast.js';
+import { Reload } from '../../components/reload.js';
 import { Panel } from '../../components/panel.js';
 import { Empty } from '../../components/states.js';
 import { formatPosition } from '../../format/position.js';
 import { useDashboard } from '../../state/context.js';
+import { useCode } from '../../state/use-code.js';
 import { PlayerControls } from './player-controls.js';
 import { PlayerModel } from './player-model.js';
 import type { XtermScreen } from './xterm-screen.js';
@@ -24,7 +26,7 @@ interface PlayerViewProps {
 export function PlayerView({ cast, children }: PlayerViewProps): JSX.Element {
   const model = useMemo(() => new PlayerModel(cast), [cast]);
   const element = useRef<HTMLDivElement>(null);
-  useScreen(model, element);
+  const isMissing = useScreen(model, element);
   usePlaying(model);
   return (
     <div class="player">
@@ -38,6 +40,7 @@ export function PlayerView({ cast, children }: PlayerViewProps): JSX.Element {
           onKeyDown={(event) => onKey(event, model)}
         >
           <div ref={element} class="player-screen" />
+          {isMissing ? <Reload what="The screen" /> : null}
         </div>
         <PlayerControls model={model} />
       </section>
@@ -48,26 +51,23 @@ export function PlayerView({ cast, children }: PlayerViewProps): JSX.Element {
   );
 }
 
-/** Loads the terminal into an element, and shows the recording in it. */
-function useScreen(model: PlayerModel, element: RefObject<HTMLDivElement | null>): void {
+/** Loads the terminal into an element, and shows the recording in it. Returns whether that was not possible. */
+function useScreen(model: PlayerModel, element: RefObject<HTMLDivElement | null>): boolean {
   const { theme } = useDashboard();
   const screen = useSignal<XtermScreen | undefined>(undefined);
+  const { code, isMissing } = useCode(() => import('./xterm-screen.js'));
   useEffect(() => {
-    let isLeft = false;
-    void import('./xterm-screen.js').then(({ XtermScreen }) => {
-      if (isLeft || !element.current) return;
-      screen.value = new XtermScreen(element.current);
-      model.attach(screen.value);
-    });
-    return () => {
-      isLeft = true;
-      screen.peek()?.[Symbol.dispose]();
-    };
-  }, [model]);
+    if (!code || !element.current) return undefined;
+    const shown = new code.XtermScreen(element.current);
+    screen.value = shown;
+    model.attach(shown);
+    return () => shown[Symbol.dispose]();
+  }, [code, model]);
   const { isDark } = theme;
   useEffect(() => {
     if (screen.value) screen.value.isDark = isDark;
   }, [screen.value, isDark]);
+  return isMissing;
 }
 
 /** Ticks with the frames of the browser while it plays. */
