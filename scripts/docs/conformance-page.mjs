@@ -80,6 +80,10 @@ const limits = () => [
     'A command that is ended at its time-out may have any exit code. What counts is that the answer comes and nothing is left running.',
     'Background processes that outlive the end of a session count as a failure. Some systems leave them on purpose.',
     'Systems ran with the settings they ship, except telemetry, which is off, and codex’s sandbox, which is off too.',
+    'Other systems have eight seconds more than a command takes for its answer; our daemon has four.',
+    'A trap that looks at events or times beside the result checks that at our daemon only. A pass elsewhere says less there.',
+    'A text goes to codex as one argument of `bash -c`, which the kernel limits to 128 KiB. Longer ones fail because of that.',
+    'Some rules were written after the first results of codex: what needs a terminal, and an empty list of arguments, is left out there.',
     'Other programs ran on the machine at the same time. Outcomes that depend on time may be unsteady for that reason.',
   ]
     .map((line) => `- ${line}`)
