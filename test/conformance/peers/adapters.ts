@@ -1,8 +1,10 @@
 import { codex } from './adapters/codex.js';
+import { desktopCommander } from './adapters/desktop-commander.js';
+import { mcpServerCommands } from './adapters/mcp-server-commands.js';
 import type { Peer } from './peer.js';
 
 /** Every peer, in the order of the table. */
-export const PEERS: readonly Peer[] = [codex];
+export const PEERS: readonly Peer[] = [codex, desktopCommander, mcpServerCommands];
 
 /** @throws Error that names the peers there are */
 export function peerNamed(name: string): Peer {

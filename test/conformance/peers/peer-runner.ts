@@ -22,7 +22,7 @@ const ANSWER_MARGIN_MS = 8000;
 /** Longest time for a new session, and for the end of one. */
 const OPEN_MS = 20_000;
 /** Longest time for a whole trap: below the runner's own limit, so that everything is put away in any case. */
-const TRAP_MS = 100_000;
+const TRAP_MS = 60_000;
 
 /** Declares the tests of one section at a peer: the same rows, as far as the peer has the notions. */
 export function peerConformance(section: string, traps: readonly Trap[], name: string): void {

@@ -14,11 +14,14 @@ import { alone, run, runWhile } from '../../conformance/harness/table.js';
 const FOLDER = fileURLToPath(new URL('../../conformance/peers/results', import.meta.url));
 const ADAPTERS = fileURLToPath(new URL('../../conformance/peers/adapters', import.meta.url));
 const ids = (readResults(OURS).traps ?? []).map(({ id }) => id);
-const names = [OURS, ...PEERS.map(({ name }) => name)];
+const files = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
+/** Peers whose adapter has been run in full. */
+const measured = PEERS.filter(({ name }) => files.includes(name));
+const names = [OURS, ...measured.map(({ name }) => name)];
 
 describe('the results of conformance', () => {
-  test('each system has a file, and each peer one adapter of its name', () => {
-    expect(readdirSync(FOLDER).sort()).toEqual(names.map((name) => `${name}.json`).sort());
+  test('each file is of a system, and each peer has one adapter of its name', () => {
+    expect([...files].sort()).toEqual([...names].sort());
     expect(readdirSync(ADAPTERS).sort()).toEqual(PEERS.map(({ name }) => `${name}.ts`).sort());
   });
 
@@ -41,7 +44,7 @@ describe('the results of conformance', () => {
     }
   });
 
-  test.each(PEERS)('$name was measured in the version of its adapter', (peer) => {
+  test.each(measured)('$name was measured in the version of its adapter', (peer) => {
     const { version, install } = readResults(peer.name);
     expect({ version, install }).toEqual({ version: peer.version, install: installCommand(peer) });
   });
