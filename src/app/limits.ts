@@ -35,6 +35,15 @@ export const outputLimits = ({ adapter }: Pick<Configuration, 'adapter'>): Outpu
   maxSize: adapter.maxOutputSize,
   beginSize: adapter.beginOutputSize,
   endSize: adapter.endOutputSize,
+  lines:
+    adapter.maxOutputLines === undefined
+      ? undefined
+      : {
+          maxLines: adapter.maxOutputLines,
+          beginLines: adapter.beginOutputLines ?? 0,
+          endLines: adapter.endOutputLines ?? 0,
+        },
+  maxLineLength: adapter.maxLineLength,
 });
 
 /** Limits on commands; times are in milliseconds. */

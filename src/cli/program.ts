@@ -29,6 +29,7 @@ import { restoreSubcommand } from './checkpoints/restore.js';
 import { serveSubcommand } from './daemon/serve.js';
 import { sessionsSubcommand } from './sessions/sessions.js';
 import { historySubcommand } from './sessions/history.js';
+import { outputSubcommand } from './sessions/output.js';
 import { screenshotSubcommand } from './sessions/screenshot.js';
 import { topSubcommand } from './sessions/top.js';
 import { skillSubcommand } from './models/skill.js';
@@ -54,6 +55,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   sessionsSubcommand,
   topSubcommand,
   historySubcommand,
+  outputSubcommand,
   attachSubcommand,
   screenshotSubcommand,
   waitSubcommand,

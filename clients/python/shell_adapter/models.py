@@ -154,6 +154,8 @@ CommandResult = TypedDict(
         "exit_code": "int | None",
         "original_stdout_size": "int",
         "original_stderr_size": "int",
+        "original_stdout_lines": "NotRequired[int]",
+        "original_stderr_lines": "NotRequired[int]",
         "command_id": "str",
         "session_id": "str | None",
         "status": "Literal['running', 'completed', 'timed_out', 'interrupted', 'killed', 'confirmation_required', 'denied']",
@@ -502,6 +504,14 @@ class ExecuteCommandRequestOutput(TypedDict):
     """Characters kept from the beginning of a longer output"""
     end_size: NotRequired[int]
     """Characters kept from its end"""
+    max_lines: NotRequired[int]
+    """Most lines; by default `begin_lines` and `end_lines` together"""
+    begin_lines: NotRequired[int]
+    """Lines kept from the beginning of a longer output"""
+    end_lines: NotRequired[int]
+    """Lines kept from its end"""
+    max_line_length: NotRequired[int]
+    """Characters after which a line is cut and ends in `…`"""
     encoding: NotRequired[Literal["utf8", "base64"]]
     """`base64` gives the exact bytes"""
     strip_ansi: NotRequired[bool]
@@ -1239,6 +1249,14 @@ class DiffWorkspaceRequestOutput(TypedDict):
     """Characters kept from the beginning of a longer output"""
     end_size: NotRequired[int]
     """Characters kept from its end"""
+    max_lines: NotRequired[int]
+    """Most lines; by default `begin_lines` and `end_lines` together"""
+    begin_lines: NotRequired[int]
+    """Lines kept from the beginning of a longer output"""
+    end_lines: NotRequired[int]
+    """Lines kept from its end"""
+    max_line_length: NotRequired[int]
+    """Characters after which a line is cut and ends in `…`"""
     encoding: NotRequired[Literal["utf8", "base64"]]
     """`base64` gives the exact bytes"""
     strip_ansi: NotRequired[bool]
@@ -1279,6 +1297,8 @@ class DiffWorkspaceAnswer(TypedDict):
     """From the checkpoint to now, trimmed like any output; null unless asked for"""
     original_patch_size: int | None
     """Its size before trimming, in characters (code points)"""
+    original_patch_lines: NotRequired[int]
+    """Its lines before trimming, when lines are limited"""
     patch_truncated: bool
     encoding: Literal["utf8", "base64"]
     """Encoding of the patch, as asked"""

@@ -95,11 +95,15 @@ export interface RequestOptions {
 /** Options of a new session. */
 export type OpenSessionOptions = RequestInput<'open_session'>;
 
-/** How output is returned in a result. Sizes are in characters; the defaults are in the daemon's configuration. */
+/** How output is returned in a result. Sizes and the length of a line are in characters; the defaults are in the daemon's configuration. */
 export interface OutputOptions {
   readonly maxSize?: number | undefined;
   readonly beginSize?: number | undefined;
   readonly endSize?: number | undefined;
+  readonly maxLines?: number | undefined;
+  readonly beginLines?: number | undefined;
+  readonly endLines?: number | undefined;
+  readonly maxLineLength?: number | undefined;
   readonly encoding?: CommandResult['encoding'] | undefined;
   readonly stripAnsi?: boolean | undefined;
   readonly collapseCr?: boolean | undefined;
@@ -184,14 +188,14 @@ export function executeRequest(
   };
 }
 
-const outputRequest = (output: OutputOptions): RequestInput<'execute_command'>['output'] => ({
-  max_size: output.maxSize,
-  begin_size: output.beginSize,
-  end_size: output.endSize,
-  encoding: output.encoding,
-  strip_ansi: output.stripAnsi,
-  collapse_cr: output.collapseCr,
-});
+/** The same names in snake case. */
+const outputRequest = (output: OutputOptions): RequestInput<'execute_command'>['output'] =>
+  Object.fromEntries(
+    Object.entries(output).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
 
 /** A decision on a pending confirmation. */
 export interface Decision {

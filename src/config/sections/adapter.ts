@@ -2,27 +2,21 @@ import { z } from 'zod';
 import { LIMIT_MECHANISM_NAMES } from '../../core/limits/limits.js';
 import { described, restarting } from './facts.js';
 import {
-  choice,
-  computedCount,
-  count,
-  diskFloor,
-  duration,
-  flag,
-  type LimitKey,
-  path,
-  resourceLimits,
-  variables,
-} from './fields.js';
+  checkOutputLines,
+  checkOutputSizes,
+  chooseOutputLines,
+  chooseOutputSizes,
+  hasLines,
+  hasSizes,
+  outputKeys,
+} from './output-keys.js';
+import { choice, count, diskFloor, duration, flag, type LimitKey, path, resourceLimits, variables } from './fields.js';
 
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
 
 /** Limit mechanisms: `auto` selects the best that works; any other value is required. */
 const LIMIT_MECHANISMS = ['auto', ...LIMIT_MECHANISM_NAMES] as const;
-
-/** Upper bound of head and tail of a result, which are held in memory. */
-const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
-const OUTPUT_RANGE = { unit: 'characters', min: 0, max: MAX_OUTPUT_CHARACTERS } as const;
 
 const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
 
@@ -83,21 +77,7 @@ export const adapterSection = z
       'How long a shell may stay unresponsive before it is replaced.',
       'new_sessions',
     ),
-    max_output_size: count(
-      { ...OUTPUT_RANGE, min: 1 },
-      30_000,
-      'An output stream up to this size is returned whole, a longer one as its beginning and its end.',
-    ),
-    begin_output_size: computedCount(
-      OUTPUT_RANGE,
-      'a third of `max_output_size`',
-      'Size of the beginning of a truncated output.',
-    ),
-    end_output_size: computedCount(
-      OUTPUT_RANGE,
-      '`max_output_size` without `begin_output_size`',
-      'Size of the end of a truncated output.',
-    ),
+    ...outputKeys,
     spool_mb_limit: count(
       { unit: 'MB', min: 1, max: 1024 * 1024 },
       256,
@@ -143,7 +123,8 @@ export const adapterSection = z
     environment: environment,
   })
   .superRefine(checkOutputSizes, { when: ({ value }) => hasSizes(value) })
-  .transform((section) => ({ ...section, ...chooseOutputSizes(section) }));
+  .superRefine(checkOutputLines, { when: ({ value }) => hasLines(value) })
+  .transform((section) => ({ ...section, ...chooseOutputSizes(section), ...chooseOutputLines(section) }));
 
 /** Default of a limit that is not set, for people. */
 function limitFallback(key: LimitKey): string {
@@ -156,39 +137,4 @@ function limitFallback(key: LimitKey): string {
 
 function isShell(shell: string): boolean {
   return shell.includes('/') || SHELL_NAMES.some((name) => name === shell);
-}
-
-interface WrittenSizes {
-  readonly max_output_size: number;
-  readonly begin_output_size?: number | undefined;
-  readonly end_output_size?: number | undefined;
-}
-
-const isSize = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
-
-/** Other keys of the section may be invalid while the sizes can be compared: then both problems are reported. */
-function hasSizes(section: unknown): section is WrittenSizes {
-  if (typeof section !== 'object' || section === null) return false;
-  const { max_output_size: max, begin_output_size: begin, end_output_size: end } = section as Record<string, unknown>;
-  return isSize(max) && [begin, end].every((size) => size === undefined || isSize(size));
-}
-
-/** The head gets a third of a truncated output, the tail the rest: error messages are mostly at the end. */
-const BEGIN_SHARE = 3;
-
-/** Derives missing sizes from the others, so that the maximum alone is sufficient. */
-function chooseOutputSizes({ max_output_size: max, begin_output_size: begin, end_output_size: end }: WrittenSizes) {
-  const chosen = begin ?? (end === undefined ? Math.floor(max / BEGIN_SHARE) : Math.max(0, max - end));
-  return { begin_output_size: chosen, end_output_size: end ?? Math.max(0, max - chosen) };
-}
-
-function checkOutputSizes(written: WrittenSizes, context: z.RefinementCtx): void {
-  const { max_output_size: max, end_output_size: givenEnd } = written;
-  const { begin_output_size: begin, end_output_size: end } = chooseOutputSizes(written);
-  if (begin + end <= max) return;
-  context.addIssue({
-    code: 'custom',
-    path: [givenEnd === undefined ? 'begin_output_size' : 'end_output_size'],
-    message: `begin_output_size (${begin}) and end_output_size (${end}) may not be more than max_output_size (${max}) together`,
-  });
 }

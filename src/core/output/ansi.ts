@@ -7,7 +7,7 @@ const BEL = '\u0007';
  * Longest escape sequence, in characters, that trimming keeps whole. Real ones are shorter, except for images and
  * clipboard contents; without a bound a stray introducer would swallow the output around it.
  */
-const MAX_SEQUENCE_CHARACTERS = 256;
+export const MAX_SEQUENCE_CHARACTERS = 256;
 
 /** The same in bytes: number of bytes needed on both sides of a cut to detect whether it falls inside a sequence. */
 export const MAX_SEQUENCE_BYTES = MAX_SEQUENCE_CHARACTERS * MAX_BYTES_PER_CHARACTER;
@@ -51,6 +51,9 @@ export function stripAnsi(text: string): string {
 }
 
 const UNFINISHED = new RegExp(UNFINISHED_PATTERN, 'u');
+
+/** The incomplete escape sequence at the end of a text; undefined when there is none. */
+export const unfinishedSequence = (text: string): string | undefined => UNFINISHED.exec(text)?.[0];
 
 /** Removes ANSI escape sequences from a text that arrives in pieces, which may end at any position. */
 export class AnsiStripper {

@@ -199,3 +199,35 @@ export class Utf8Counter {
     this.#invalid |= flags & INVALID;
   }
 }
+
+/** Finds where characters start in bytes that arrive in pieces, and counts them as `Utf8Counter` does. */
+export class Utf8Cursor {
+  #state = READY;
+  #characters = 0;
+
+  /** Characters passed, including an unfinished one. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Begins again, with no character passed. */
+  reset(): void {
+    this.#state = READY;
+    this.#characters = 0;
+  }
+
+  /**
+   * Passes the bytes from `from` to `to`, as long as there are at most `most` characters.
+   * @returns the offset of the byte that starts one more; -1 when there is none
+   */
+  advance(bytes: Uint8Array, from: number, to: number, most: number): number {
+    for (let i = from; i < to; i++) {
+      const transition = step(this.#state, bytes[i]);
+      const starts = (transition >> STARTS_BIT) & 1;
+      if (this.#characters + starts > most) return i;
+      this.#characters += starts;
+      this.#state = transition & STATE_MASK;
+    }
+    return -1;
+  }
+}

@@ -10,6 +10,14 @@ export const outputOptions = z
     ),
     begin_size: optional(z.int().min(0)).describe('Characters kept from the beginning of a longer output'),
     end_size: optional(z.int().min(0)).describe('Characters kept from its end'),
+    max_lines: optional(z.int().min(0).max(MAX_RESULT_CHARACTERS)).describe(
+      'Most lines; by default `begin_lines` and `end_lines` together',
+    ),
+    begin_lines: optional(z.int().min(0)).describe('Lines kept from the beginning of a longer output'),
+    end_lines: optional(z.int().min(0)).describe('Lines kept from its end'),
+    max_line_length: optional(z.int().min(1).max(MAX_RESULT_CHARACTERS)).describe(
+      'Characters after which a line is cut and ends in `…`',
+    ),
     encoding: optional(z.enum(['utf8', 'base64'])).describe('`base64` gives the exact bytes'),
     strip_ansi: optional(z.boolean()).describe('Leave out ANSI escape sequences'),
     collapse_cr: optional(z.boolean()).describe('Show lines overwritten by carriage returns as they end up'),

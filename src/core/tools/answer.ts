@@ -36,6 +36,8 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
 const SIZES: Readonly<Record<string, string>> = {
   original_stdout_size: 'stdout_truncated',
   original_stderr_size: 'stderr_truncated',
+  original_stdout_lines: 'stdout_truncated',
+  original_stderr_lines: 'stderr_truncated',
 };
 /** Fields that may be long come last. */
 const LONG: readonly string[] = ['stdout', 'stderr', 'data', 'patch', 'changes', 'diff', 'match', 'screen', 'text'];

@@ -90,8 +90,24 @@ function afterTruncation(answer: Readonly<Record<string, unknown>>, { has }: Cal
   const stream = (['stdout', 'stderr'] as const).find((name) => answer[`${name}_truncated`] === true);
   if (stream === undefined) return undefined;
   if (!has('read_output')) return `${stream} is only its beginning and end: print less, by head, tail or grep`;
-  const offset = startOfGap(String(answer[stream]));
-  return callText('read_output', { command_id: String(answer['command_id']), stream, offset });
+  const command_id = String(answer['command_id']);
+  const shown = String(answer[stream]);
+  const total = answer[`original_${stream}_lines`];
+  if (typeof total === 'number') return callText('read_output', { command_id, stream, from_line: gapLine(shown) });
+  return callText('read_output', { command_id, stream, offset: startOfGap(shown) });
+}
+
+const LINE_MARKER = /(?<=^|\n)\[\.\.\. [\d,]+ of [\d,]+ lines? (?:left out(, \d lines? cut)?|(cut))/;
+
+/** Number of the first line that is not shown whole in an output that was shortened by lines. */
+function gapLine(shown: string): number {
+  const marker = LINE_MARKER.exec(shown);
+  const lines = shown.slice(0, marker?.index).split('\n');
+  const clipped = lines.findIndex((line) => line.endsWith('…'));
+  if (clipped !== -1) return clipped + 1;
+  // The line end before the marker belongs to the marker if the line is cut.
+  const isCut = marker?.[1] !== undefined || marker?.[2] !== undefined;
+  return Math.max(1, lines.length - (isCut ? 1 : 0));
 }
 
 /**

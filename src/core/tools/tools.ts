@@ -16,6 +16,28 @@ const TOOL_OUTPUT = { max_size: 16_000, begin_size: 8000, end_size: 8000 } as co
 const MAX_TOOL_READ_BYTES = 16_000;
 
 const { optional } = field;
+
+/** Fields of the tools that run commands: how much of a long output is given. */
+const outputLines = {
+  begin_lines: optional(z.int().min(0)).describe('Of longer output, only so many first lines'),
+  end_lines: optional(z.int().min(0)).describe('And last ones'),
+  max_line_length: optional(z.int().min(1)).describe('Cut longer lines'),
+};
+
+interface OutputLines {
+  readonly begin_lines?: number | undefined;
+  readonly end_lines?: number | undefined;
+  readonly max_line_length?: number | undefined;
+}
+
+/** Moves the wishes about lines into the options of the output. */
+function withOutput<T extends OutputLines>({ begin_lines, end_lines, max_line_length, ...rest }: T) {
+  const lines = { begin_lines, end_lines };
+  const wanted = Object.entries({ ...lines, max_line_length }).filter(([, value]) => value !== undefined);
+  const isLimited = begin_lines !== undefined || end_lines !== undefined;
+  const sizes = isLimited ? { max_size: TOOL_OUTPUT.max_size } : TOOL_OUTPUT;
+  return { ...rest, output: { ...sizes, ...Object.fromEntries(wanted) } };
+}
 const execute = requests.execute_command.input.shape;
 const wait = requests.wait_command.input.shape;
 const confirm = requests.confirm_command.input.shape;
@@ -45,13 +67,13 @@ const MAIN_TOOLS: readonly Tool[] = [
       cwd: optional(field.directory).describe('Directory to run in'),
       env: optional(environment),
       stdin: optional(z.string()).describe('Standard input; empty by default'),
+      ...outputLines,
     }),
     hints: RUNS,
     isMain: true,
     toPayload: ({ timeout_ms, ...rest }) => ({
-      ...rest,
+      ...withOutput(rest),
       timeout_ms: timeout_ms ?? RUN_COMMAND_TIMEOUT_MS,
-      output: TOOL_OUTPUT,
     }),
   }),
   defineTool({
@@ -87,10 +109,11 @@ const MAIN_TOOLS: readonly Tool[] = [
       env: optional(environment).describe('Variables for this command alone'),
       stdin: optional(z.string()).describe('Standard input; by default the terminal'),
       tty: optional(z.boolean()).describe('Whether its output goes to the terminal: for full-screen programs'),
+      ...outputLines,
     }),
     hints: RUNS,
     isMain: true,
-    toPayload: (args) => ({ ...args, output: TOOL_OUTPUT }),
+    toPayload: withOutput,
   }),
   defineTool({
     request: 'wait_command',

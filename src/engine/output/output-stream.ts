@@ -87,6 +87,12 @@ export class OutputStream {
     return this.#window?.characters ?? 0;
   }
 
+  /** Lines so far; undefined without limits on lines. */
+  get lines(): number | undefined {
+    const { lines, maxLineLength } = this.#limits;
+    return this.#window ? this.#window.lines : lines === undefined && maxLineLength === undefined ? undefined : 0;
+  }
+
   /** Whether some bytes were not UTF-8. */
   get lossy(): boolean {
     return this.#window?.lossy ?? false;

@@ -26,7 +26,7 @@ import type { CheckpointFacts } from '../../engine/checkpoints/git/repository.js
 import { hasInterruptedRestore } from '../../engine/checkpoints/restore/journal.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { findProgram } from '../../engine/shells/list.js';
-import { outputLimitsOf } from '../registry/command-limits.js';
+import { outputLimitsOf } from '../registry/output-limits.js';
 import { styleOf } from '../registry/command-record.js';
 import { workspacePaths } from './workspace-paths.js';
 import { NewestCheckpoints } from './newest-checkpoints.js';
@@ -290,6 +290,7 @@ function patchAnswer(patch: JobResults['diff']['patch'], encoding: Answer<'diff_
   return {
     patch: patch.text,
     original_patch_size: patch.characters,
+    ...(patch.lines !== undefined && { original_patch_lines: patch.lines }),
     patch_truncated: patch.isTruncated,
     encoding,
     lossy: encoding === 'utf8' && patch.isLossy,

@@ -30,30 +30,6 @@ export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }
 }
 
 /**
- * The output limits of a request. Sizes that were not given shrink to fit a smaller whole; sizes that were given have
- * to fit.
- * @throws AdapterError INVALID_REQUEST
- */
-export function outputLimitsOf(
-  { output }: Pick<Request<'execute_command'>, 'output'>,
-  defaults: OutputLimits,
-): OutputLimits {
-  if (!output) return defaults;
-  const { begin_size: begin, end_size: end } = output;
-  const given = (begin ?? 0) + (end ?? 0);
-  const maxSize = output.max_size ?? Math.max(defaults.maxSize, given);
-  if (given > maxSize) {
-    const message = `output: begin_size + end_size (${given}) is more than max_size (${maxSize})`;
-    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'output' } });
-  }
-  // A third of the remaining size is for the head, as in the defaults.
-  const free = maxSize - given;
-  const beginSize = begin ?? Math.min(defaults.beginSize, end === undefined ? Math.floor(free / 3) : free);
-  const endSize = end ?? Math.min(defaults.endSize, maxSize - beginSize);
-  return { maxSize, beginSize, endSize };
-}
-
-/**
  * The resource limits of a command: in a session only those of its request, for a one-shot all.
  * @param session limits of its session; undefined for a one-shot
  * @throws AdapterError INVALID_REQUEST when a limit is higher than the one in force

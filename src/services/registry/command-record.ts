@@ -78,6 +78,7 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
     exit_code: outcome.exitCode,
     original_stdout_size: stdout.characters,
     original_stderr_size: stderr.characters,
+    ...linesOf(stdout, stderr),
     command_id: command.id,
     session_id: sessionId,
     status: outcome.status,
@@ -102,6 +103,11 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
     ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
   };
 }
+
+const linesOf = ({ lines: out }: OutputStream, { lines: err }: OutputStream) => ({
+  ...(out !== undefined && { original_stdout_lines: out }),
+  ...(err !== undefined && { original_stderr_lines: err }),
+});
 
 const isLossy = ({ encoding }: OutputStyle, ...outputs: readonly OutputStream[]): boolean =>
   encoding === 'utf8' && outputs.some(({ lossy }) => lossy);

@@ -35,6 +35,39 @@ describe('history', () => {
   });
 });
 
+describe('output', () => {
+  it('prints the whole output, byte for byte, parts and lines of it', async () => {
+    await wire.run('seq 400000; printf "\\377\\0" >&2', undefined, { command_id: 'much' });
+    const output = async (...args: string[]) => (await cli(['output', 'much', ...args])).stdout;
+    const whole = Array.from({ length: 400_000 }, (_, index) => `${index + 1}\n`).join('');
+    expect(await output()).toBe(whole);
+    expect(await output('--lines', '390000')).toBe(whole.slice(0, whole.indexOf('390001\n')));
+    expect(await output('--offset', '2', '--bytes', '3')).toBe('2\n3');
+    expect(await output('--last', '2')).toBe('399999\n400000\n');
+    expect(await output('--last', '3', '--lines', '1')).toBe('399998\n');
+    expect(await output('--from-line', '12345', '-n', '2', '--max-line-length', '3')).toBe('123…\n123…\n');
+    expect(JSON.parse(await output('--from-line', '7', '-n', '1', '--json'))).toMatchObject({
+      data: '7\n',
+      from_line: 7,
+    });
+    expect(await output('--stream', 'stderr', '--json')).toContain('"size": 2');
+  });
+
+  it.each([
+    [['--from-line', '1', '--last', '1'], 'give no --from-line'],
+    [['--bytes', '1', '--lines', '1'], 'give no options about lines'],
+    [['--lines', '0'], '--lines'],
+  ])('%j is refused', async (args, message) => {
+    const { code, stderr } = await cli(['output', 'much', ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it('an unknown command is an error', async () => {
+    expect(await cli(['output', 'none'])).toMatchObject({ code: 1, stderr: expect.stringContaining('none') as string });
+  });
+});
+
 describe('top', () => {
   it('shows once what runs where the output is no terminal, and JSON', async () => {
     const session = await wire.openSession({ label: 'works' });

@@ -169,6 +169,11 @@ describe('a wrong value', () => {
       '1:53 adapter.begin_output_size: begin_output_size (501) and end_output_size (0)',
     ],
     ['end_output_size: 30001', '1:29 adapter.end_output_size: begin_output_size (0) and end_output_size (30001)'],
+    [
+      'max_output_lines: 5, end_output_lines: 6',
+      '1:51 adapter.end_output_lines: begin_output_lines (0) and end_output_lines (6) may not be more than max_output_lines (5)',
+    ],
+    ['max_line_length: 0', '1:29 adapter.max_line_length: must be a whole number (characters) from 1 to'],
   ])('for the output sizes, { %s }, is refused at its place', (text, expected) => {
     expect(problemsOf(`adapter: { ${text} }`)).toEqual([expect.stringContaining(expected)]);
   });

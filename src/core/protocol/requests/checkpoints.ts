@@ -44,6 +44,7 @@ export const checkpointRequests = {
         .nullable()
         .describe('From the checkpoint to now, trimmed like any output; null unless asked for'),
       original_patch_size: z.int().nullable().describe('Its size before trimming, in characters (code points)'),
+      original_patch_lines: optional(z.int()).describe('Its lines before trimming, when lines are limited'),
       patch_truncated: z.boolean(),
       encoding: z.enum(['utf8', 'base64']).describe('Encoding of the patch, as asked'),
       lossy: z.boolean().describe('Some bytes of the patch were not UTF-8 and show as U+FFFD'),

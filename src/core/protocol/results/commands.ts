@@ -43,6 +43,8 @@ export const commandResult = z.object({
     .describe('128+n for signal n, 124 for a time-out, 137 for another limit, null while running and without a run'),
   original_stdout_size: z.int().describe('Size of stdout before trimming, in characters (code points)'),
   original_stderr_size: z.int().describe('Size of stderr before trimming, in characters (code points)'),
+  original_stdout_lines: optional(z.int()).describe('Lines of stdout before trimming, when lines are limited'),
+  original_stderr_lines: optional(z.int()).describe('Lines of stderr before trimming, when lines are limited'),
   command_id: commandId,
   session_id: sessionId.nullable().describe('The session, or null for a one-shot command'),
   status: commandStatus,

@@ -26,6 +26,8 @@ export interface Patch {
   readonly isTruncated: boolean;
   readonly isLossy: boolean;
   readonly characters: number;
+  /** Undefined without limits on lines. */
+  readonly lines: number | undefined;
 }
 
 /** Options of all comparisons: no external programs, and a moved file counts as deleted and added. */
@@ -58,7 +60,7 @@ export async function makePatch(
   for await (const chunk of process.stdout as Readable as AsyncIterable<Buffer>) window.push(chunk);
   await process.check();
   const { text, truncated } = window.render(render);
-  return { text, isTruncated: truncated, isLossy: window.lossy, characters: window.characters };
+  return { text, isTruncated: truncated, isLossy: window.lossy, characters: window.characters, lines: window.lines };
 }
 
 function treesOf({ before, after, paths }: DiffOptions): string[] {

@@ -92,6 +92,17 @@ describe('output sizes', () => {
     expect([beginOutputSize, endOutputSize]).toEqual([begin, end]);
   });
 
+  it.each([
+    ['{}', undefined, undefined, undefined],
+    ['{ max_output_lines: 300 }', 300, 100, 200],
+    ['{ end_output_lines: 20 }', 20, 0, 20],
+    ['{ begin_output_lines: 10, end_output_lines: 20 }', 30, 10, 20],
+    ['{ max_output_lines: 50, begin_output_lines: 10 }', 50, 10, 40],
+  ])('lines of %s', (text, max, begin, end) => {
+    const { maxOutputLines, beginOutputLines, endOutputLines } = load(`adapter: ${text}`).adapter;
+    expect([maxOutputLines, beginOutputLines, endOutputLines]).toEqual([max, begin, end]);
+  });
+
   it('that are accepted always fit', () => {
     const size = fc.option(fc.integer({ min: 0, max: 50 }), { nil: undefined });
     fc.assert(

@@ -138,6 +138,28 @@ describe('what to do next', () => {
       /^read_output\(command_id='c1', stream='stdout', offset=4\)$/,
     ],
     [
+      'an output trimmed by lines',
+      { stdout_truncated: true, original_stdout_lines: 9, stdout: '1\n2\n[... 6 of 9 lines left out; read ...]\n9\n' },
+      FACTS,
+      /^read_output\(command_id='c1', stream='stdout', from_line=3\)$/,
+    ],
+    [
+      'an output with a cut line before the gap',
+      {
+        stdout_truncated: true,
+        original_stdout_lines: 9,
+        stdout: '1\n2\n[... 6 of 9 lines left out, 1 line cut ...]\n',
+      },
+      FACTS,
+      /from_line=2\)$/,
+    ],
+    [
+      'an output with clipped lines',
+      { stderr_truncated: true, original_stderr_lines: 2, stderr: 'one\ntw…\n' },
+      FACTS,
+      /^read_output\(command_id='c1', stream='stderr', from_line=2\)$/,
+    ],
+    [
       'a running full-screen program',
       { status: 'running' },
       { ...FACTS, payload: { tty: true } },

@@ -32,6 +32,13 @@ describe('payloads', () => {
     ['run_command', { command: 'ls' }, { command: 'ls', timeout_ms: 60_000 }],
     ['run_command', { command: 'ls', args: ['-l'], timeout_ms: 5 }, { command: 'ls', args: ['-l'], timeout_ms: 5 }],
     ['execute_command', { session_id: 's', command: 'ls' }, { session_id: 's', command: 'ls' }],
+    ['run_command', { command: 'ls' }, { output: { max_size: 16_000, begin_size: 8000, end_size: 8000 } }],
+    ['run_command', { command: 'ls', end_lines: 9 }, { command: 'ls', output: { max_size: 16_000, end_lines: 9 } }],
+    [
+      'execute_command',
+      { session_id: 's', command: 'ls', begin_lines: 1, max_line_length: 80 },
+      { session_id: 's', output: { max_size: 16_000, begin_lines: 1, max_line_length: 80 } },
+    ],
     ['read_output', { command_id: 'c' }, { command_id: 'c', length: 16_000 }],
     ['close_session', { session_id: 's' }, { session_id: 's' }],
     ['wait_for', { session_id: 's', screen_text: 'x' }, { session_id: 's', screen_text: 'x' }],
@@ -84,7 +91,7 @@ describe('selections of tools', () => {
     ['run', 350],
     ['core', 2100],
     ['files', 2900],
-    ['terminal', 2100],
+    ['terminal', 2150],
     ['all', 3800],
   ] as const)('%s costs at most %i tokens', (set, most) => {
     expect(tokensOf(set)).toBeLessThan(most);
