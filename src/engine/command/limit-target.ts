@@ -16,6 +16,8 @@ export interface LimitTarget {
   readonly running: Command | undefined;
   /** Namespace pids, as reported to clients. */
   readonly numbers: NamespacePids;
+  /** Called before a command starts, while the target is monitored: set by its monitor. */
+  beforeCommand?: (() => void) | undefined;
   /** Ends a command with all processes that it has started. */
   cancel(command: Command, reason: EndReason): void;
   /** Whether processes other than those of the shell and of the running command run. */

@@ -1,4 +1,4 @@
-import { judgeUsage, type Usage } from '../../core/limits/judge.js';
+import { judgeUsage, type KernelActions, type Usage } from '../../core/limits/judge.js';
 import { type Limits, MB, type Resource } from '../../core/limits/limits.js';
 import type { GroupSample, ProcessGroup } from '../limits/mechanism.js';
 
@@ -75,6 +75,7 @@ export class UseMeter {
   #use: ResourceUse = { ...NOTHING_USED, cpuMs: null };
   #lastPids: readonly number[] = [];
   #earlierPids: readonly number[] = [];
+  #kernel: KernelActions = { kills: 0, refusedForks: 0 };
 
   /** Use so far. */
   get use(): ResourceUse {
@@ -89,6 +90,11 @@ export class UseMeter {
   /** Processes in the sample before the last. */
   get earlierPids(): readonly number[] {
     return this.#earlierPids;
+  }
+
+  /** What the kernel has done for limits, as far as samples have shown it: not all of it makes a command end. */
+  get kernel(): KernelActions {
+    return this.#kernel;
   }
 
   /** Starts measuring. */
@@ -111,6 +117,12 @@ export class UseMeter {
     this.#earlierPids = this.#lastPids;
     this.#lastPids = pids;
     return start;
+  }
+
+  /** Records what the kernel has done since the last sample. */
+  noteKernel({ kills, refusedForks }: KernelActions): void {
+    const { kernel } = this;
+    this.#kernel = { kills: kernel.kills + kills, refusedForks: kernel.refusedForks + refusedForks };
   }
 
   /** Records that the kernel has enforced a memory limit at this use. */

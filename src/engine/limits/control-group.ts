@@ -138,7 +138,7 @@ export class ControlGroup implements ProcessGroup {
   holdForks(isHeld: boolean): void {
     this.#controls.freezeForks(isHeld, this.#maxTasks);
     // Forks refused meanwhile were not refused for the limit.
-    if (!isHeld) this.takeKernelActions();
+    if (!isHeld) this.#refusedForks = this.#controls.refusedForks() ?? this.#refusedForks;
   }
 
   [Symbol.dispose](): void {

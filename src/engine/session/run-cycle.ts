@@ -110,7 +110,7 @@ export class RunCycle implements Disposable {
     try {
       if (command.spec.tty) shell.terminal.holdOpen();
       shell.terminal.discardInput();
-      startWithinSessionLimits(options.limits, command, shell);
+      startWithinSessionLimits(this.#context.limitTarget, command, shell);
       nonce = sessionShell.send(requestFor(command, shell.installed.shell, slot, number));
     } catch (error) {
       // EMFILE, or no space for the command's text.

@@ -27,6 +27,7 @@ interface LimitedSession {
 
 /** A session as the limits see it. */
 export class SessionLimitTarget implements LimitTarget {
+  beforeCommand: (() => void) | undefined;
   readonly numbers = new NamespacePids(() => this.#session.shell.root);
   readonly #session: LimitedSession;
 
@@ -99,10 +100,15 @@ export class SessionLimitTarget implements LimitTarget {
 }
 
 /** Starts measuring a command that begins in a shell, and applies the command's own limits. */
-export function startWithinSessionLimits(sessionLimits: Limits, command: Command, shell: ShellProcess): void {
+export function startWithinSessionLimits(
+  target: Pick<LimitTarget, 'limits' | 'beforeCommand'>,
+  command: Command,
+  shell: ShellProcess,
+): void {
+  target.beforeCommand?.();
   const { meter, spec } = command;
   const { group } = shell;
-  const limits = limitsOf(command, sessionLimits);
+  const limits = limitsOf(command, target.limits);
   const writtenBytes = limits.disk_mb === undefined ? undefined : group.writtenBytes(shell.pid);
   meter.begin({ group, limits, atStart: { cpuMs: group.cpuMs(), writtenBytes }, waiter: shell.pid });
   if (spec.resourceLimits) group.setLimits(limits);
@@ -116,7 +122,7 @@ const limitsOf = ({ spec: { resourceLimits } }: Command, sessionLimits: Limits):
 const TOO_SHORT_MS = 1;
 
 /**
- * Finds out what the kernel has done to enforce a command's limits since the last check, so that it does not count for
+ * Finds out what the kernel has done to enforce a command's limits since its start, so that it does not count for
  * the next command. When a process was killed and the command has failed, the command counts as ended for that limit:
  * otherwise its result would show a signal or an exit code without the reason. Must be called before the command is
  * finished.
@@ -131,7 +137,8 @@ export function noteKernelActions(
 ): readonly Warning[] {
   const limits = limitsOf(command, watched.limits);
   if (!mayHaveActed(limits, command, exitCode)) return [];
-  const { kills, refusedForks } = watched.group.takeKernelActions();
+  command.meter.noteKernel(watched.group.takeKernelActions());
+  const { kills, refusedForks } = command.meter.kernel;
   // The command is already being ended for a limit, and its result reports that.
   if (command.endReason?.breach) return [];
   const { memory_mb: limitMb, processes } = limits;

@@ -64,13 +64,15 @@ export class LimitMonitor {
     this.#sampler = new LimitSampler(watched, settings.cpuWindowMs);
   }
 
-  /** Notes the start of another command. */
-  beginCommand(): void {
+  /** Called before a command starts: what the kernel has killed before does not count against the command. */
+  noteBackgroundKills(): void {
     const { memory_mb: limit } = this.watched.limits;
-    // What the kernel has killed before does not count against the command.
-    if (limit !== undefined && this.#sampler.takeBackgroundKills()) {
-      this.watched.noteBreach({ resource: 'memory_mb', limit, observed: limit });
-    }
+    if (limit === undefined || !this.#sampler.takeBackgroundKills()) return;
+    this.watched.noteBreach({ resource: 'memory_mb', limit, observed: limit });
+  }
+
+  /** Notes that another command has become long-running. */
+  beginCommand(): void {
     this.#command = undefined;
     this.#pace.restart();
     this.#warned.clear();

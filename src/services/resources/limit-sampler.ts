@@ -53,13 +53,15 @@ export class LimitSampler {
     this.#window.push(performance.now(), sample.cpuMs);
     const isWriting = sample.writtenBytes - (this.#last ?? since).writtenBytes > WRITER_BYTES;
     this.#last = sample;
+    const kernel = this.#group.takeKernelActions();
+    running?.meter.noteKernel(kernel);
     return {
       sample,
       running,
       usage: this.#usageSince(since, sample),
       commandUsage: this.#usageSince(commandSince, sample),
       cpuPercent: this.#window.latest ?? 0,
-      kernel: this.#group.takeKernelActions(),
+      kernel,
       isWriting,
     };
   }

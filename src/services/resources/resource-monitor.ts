@@ -55,13 +55,19 @@ export class ResourceMonitor implements Disposable {
 
   /** Monitors a long-running command from now on, and with it all processes of its session. */
   watch(watched: LimitTarget, listener: LimitListener): void {
-    let watch = this.#watches.get(watched);
-    if (!watch) {
-      watch = { monitor: new LimitMonitor(watched, listener, this.#options.settings()), dueAt: 0 };
-      this.#watches.set(watched, watch);
-    }
+    const watch = this.#watches.get(watched) ?? this.#add(watched, listener);
     watch.monitor.beginCommand();
     this.#hastenMonitor(watch);
+  }
+
+  #add(watched: LimitTarget, listener: LimitListener): Watch {
+    const monitor = new LimitMonitor(watched, listener, this.#options.settings());
+    const watch = { monitor, dueAt: 0 };
+    watched.beforeCommand = () => {
+      monitor.noteBackgroundKills();
+    };
+    this.#watches.set(watched, watch);
+    return watch;
   }
 
   /** Samples a session immediately, if it is monitored. */
@@ -72,6 +78,7 @@ export class ResourceMonitor implements Disposable {
 
   /** Stops monitoring a session that has ended. */
   forget(watched: LimitTarget): void {
+    watched.beforeCommand = undefined;
     this.#watches.delete(watched);
   }
 
@@ -150,7 +157,7 @@ export class ResourceMonitor implements Disposable {
       // Its cgroup was removed, or the daemon is out of file descriptors.
       this.#options.log.warn('resources could not be looked at', { error: String(error) });
     }
-    this.#watches.delete(monitor.watched);
+    this.forget(monitor.watched);
     return actedMs;
   }
 

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
 import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../../../../src/engine/limits/process-snapshot.js';
+import { UseMeter } from '../../../../src/engine/command/resource-use.js';
 import { NamespacePids } from '../../../../src/engine/process/namespace-pids.js';
 import { ResourceMonitor } from '../../../../src/services/resources/resource-monitor.js';
 
@@ -47,5 +48,26 @@ describe('the resource monitor', () => {
     monitor.watch(target(), listener);
     await vi.advanceTimersByTimeAsync(SAMPLE_MS);
     expect(sample.mock.calls.length).toBeGreaterThan(before);
+  });
+
+  it('keeps what the kernel has done to a command for which nothing had to be ended', async () => {
+    const command = { id: 'c1', endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: vi.fn() };
+    const actions = [
+      { kills: 0, refusedForks: 0 },
+      { kills: 1, refusedForks: 2 },
+    ];
+    const watched = target();
+    Object.assign(watched, { running: command, limits: {} });
+    Object.assign(watched.group, { takeKernelActions: () => actions.pop() ?? { kills: 0, refusedForks: 0 } });
+    using monitor = new ResourceMonitor({
+      workspace: '/',
+      mechanism: { sample: () => Promise.resolve({} as ProcessSnapshot), isEnforced: true },
+      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    });
+    monitor.watch(watched, listener);
+    await vi.waitFor(() => {
+      expect(command.meter.kernel).toEqual({ kills: 1, refusedForks: 2 });
+    });
   });
 });
