@@ -1,4 +1,4 @@
-import { dashboardTest } from './harness/dashboard-test.js';
+import { dashboardTest } from '../harness/dashboard-test.js';
 
 const it = dashboardTest({ settings: { auth: { mode: 'none' } } });
 

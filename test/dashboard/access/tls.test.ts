@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 
 import { afterAll, expect } from 'vitest';
 
-import { makeCertificate } from '../support/certificate.js';
-import { MAIN } from '../support/daemon.js';
-import { dashboardTest } from './harness/dashboard-test.js';
+import { makeCertificate } from '../../support/certificate.js';
+import { MAIN } from '../../support/daemon.js';
+import { dashboardTest } from '../harness/dashboard-test.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-tls-'));
 afterAll(() => {

@@ -4,8 +4,8 @@ import { createReadStream } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { MIB, timed } from '../support/measure.js';
-import { dashboardTest } from './harness/dashboard-test.js';
+import { MIB, timed } from '../../support/measure.js';
+import { dashboardTest } from '../harness/dashboard-test.js';
 
 const it = dashboardTest();
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { MIB } from '../support/measure.js';
-import { WireClient } from '../support/wire.js';
-import { dashboardTest } from './harness/dashboard-test.js';
+import { MIB } from '../../support/measure.js';
+import { WireClient } from '../../support/wire.js';
+import { dashboardTest } from '../harness/dashboard-test.js';
 
 const it = dashboardTest();
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 
 import { describe, expect } from 'vitest';
 
-import { eventually } from '../support/measure.js';
-import { WireClient } from '../support/wire.js';
-import { dashboardTest } from './harness/dashboard-test.js';
+import { eventually } from '../../support/measure.js';
+import { WireClient } from '../../support/wire.js';
+import { dashboardTest } from '../harness/dashboard-test.js';
 
 const it = dashboardTest({ settings: { socketio: { cors_allowed_origins: ['https://other.example'] } } });
 
