@@ -10,17 +10,23 @@ export class Notices {
   /** Read at once. */
   readonly assertive = signal('');
   #lastAt = -Infinity;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Says something at once, such as a new confirmation. */
   interrupt(text: string): void {
     this.assertive.value = text;
   }
 
-  /** Says something when the reader is idle; dropped when the last notice was just now. */
+  /** Says something when the reader is idle. The newest notice waits until the last one was long enough ago. */
   say(text: string): void {
-    const now = performance.now();
-    if (now - this.#lastAt < POLITE_INTERVAL_MS) return;
-    this.#lastAt = now;
+    clearTimeout(this.#timer);
+    const waitMs = this.#lastAt + POLITE_INTERVAL_MS - performance.now();
+    if (waitMs > 0) this.#timer = setTimeout(() => this.#say(text), waitMs);
+    else this.#say(text);
+  }
+
+  #say(text: string): void {
+    this.#lastAt = performance.now();
     this.polite.value = text;
   }
 }
