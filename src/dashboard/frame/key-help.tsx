@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ['Enter', 'Open the row'],
   ['Esc', 'Back, or close what is open'],
   ['?', 'This list'],
+  ['Ctrl + and −', 'Larger and smaller text, in the terminal; Ctrl+0 is the usual size'],
   ['Ctrl+Shift+Esc', 'Leave the terminal, which gets all other keys'],
 ];
 

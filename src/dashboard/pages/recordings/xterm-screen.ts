@@ -2,6 +2,7 @@ import { Terminal } from '@xterm/xterm';
 
 import '@xterm/xterm/css/xterm.css';
 
+import { useCurrentWidths } from '../session/terminal/character-width.js';
 import { paletteOf } from '../session/terminal/palette.js';
 import type { PlayerScreen } from './player-model.js';
 
@@ -13,12 +14,14 @@ export class XtermScreen implements PlayerScreen, Disposable {
 
   constructor(element: HTMLElement) {
     this.#terminal = new Terminal({
+      allowProposedApi: true,
       disableStdin: true,
       fontFamily: getComputedStyle(element).fontFamily,
       fontSize: 13,
       scrollback: SCROLLBACK_LINES,
       minimumContrastRatio: 4.5,
     });
+    useCurrentWidths(this.#terminal);
     // Keys are those of the player and of the page.
     this.#terminal.attachCustomKeyEventHandler(() => false);
     this.#terminal.open(element);

@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import { ClientError } from '../../../../client/index.js';
 import { hrefOf } from '../../../router/route.js';
 import type { Dashboard } from '../../../state/dashboard.js';
+import { FontSize } from './font-size.js';
 import { InputQueue } from './input-queue.js';
 import { ScreenFeed } from './screen-feed.js';
 import { SessionWatcher } from './session-watcher.js';
@@ -26,6 +27,7 @@ export class TerminalModel implements Disposable {
   readonly shown = signal(0);
   readonly screen: Signal<TerminalScreen | undefined> = signal(undefined);
   readonly log = new TextLog();
+  readonly fontSize = new FontSize();
   readonly #dashboard: Dashboard;
   readonly #sessionId: string;
   readonly #feed = new ScreenFeed(MAX_WAITING_BYTES);
@@ -114,6 +116,9 @@ export class TerminalModel implements Disposable {
       },
       onLeave: () => {
         document.querySelector<HTMLElement>('.terminal-tools button')?.focus();
+      },
+      onFontSize: (change) => {
+        this.fontSize.change(change);
       },
       onShown: (piece) => {
         this.log.add(piece);

@@ -1,13 +1,14 @@
 import { FitAddon } from '@xterm/addon-fit';
-import { SearchAddon } from '@xterm/addon-search';
-import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { Terminal } from '@xterm/xterm';
 
 import '@xterm/xterm/css/xterm.css';
 
+import { useCurrentWidths } from './character-width.js';
+import { type FontSizeChange, fontSizeChangeOf } from './font-size.js';
 import { paletteOf } from './palette.js';
 import { parseGapLink, renderGap, renderMark, renderOutput } from './render-piece.js';
 import type { ScreenFeed, ScreenPiece } from './screen-feed.js';
+import { selectMatch } from './terminal-search.js';
 
 /** Most bytes that xterm.js has not yet parsed: little, since what waits there cannot be dropped. */
 const MAX_IN_FLIGHT_BYTES = 64 * 1024;
@@ -24,6 +25,8 @@ export interface ScreenListener {
   onGap(gap: { readonly commandId: string; readonly stream: string; readonly offset: number }): void;
   /** The keys for leaving the terminal were pressed. */
   onLeave(): void;
+  /** The keys for larger or smaller text were pressed. */
+  onFontSize(change: FontSizeChange): void;
   /** Something was shown. */
   onShown(piece: ScreenPiece): void;
 }
@@ -38,7 +41,6 @@ export interface ScreenSource {
 export class TerminalScreen implements Disposable {
   readonly #terminal: Terminal;
   readonly #fit = new FitAddon();
-  readonly #search = new SearchAddon();
   readonly #source: ScreenSource;
   readonly #listener: ScreenListener;
   #inFlight = 0;
@@ -54,14 +56,13 @@ export class TerminalScreen implements Disposable {
       allowProposedApi: true,
       disableStdin: true,
       fontFamily,
-      fontSize: 13,
       scrollback: SCROLLBACK_LINES,
       scrollOnUserInput: true,
       minimumContrastRatio: 4.5,
       linkHandler: { allowNonHttpProtocols: true, activate: this.#onLink },
     });
-    for (const addon of [this.#fit, this.#search, new Unicode11Addon()]) this.#terminal.loadAddon(addon);
-    this.#terminal.unicode.activeVersion = '11';
+    this.#terminal.loadAddon(this.#fit);
+    useCurrentWidths(this.#terminal);
     this.#terminal.attachCustomKeyEventHandler(this.#onKey);
     this.#terminal.onData((data) => {
       if (this.#isTyping) listener.onKeys(data);
@@ -89,8 +90,8 @@ export class TerminalScreen implements Disposable {
   /** Whether keys go to the command. */
   set isTyping(isTyping: boolean) {
     this.#isTyping = isTyping;
+    // The cursor does not blink: while anything moves, Chromium handles no message between a key and the next frame.
     this.#terminal.options.disableStdin = !isTyping;
-    this.#terminal.options.cursorBlink = isTyping;
   }
 
   /** Whether a screen reader reads the screen itself. */
@@ -101,6 +102,11 @@ export class TerminalScreen implements Disposable {
   /** Sets the colours. */
   set isDark(isDark: boolean) {
     this.#terminal.options.theme = paletteOf(isDark);
+  }
+
+  /** Sets the size of the text, in CSS pixels. */
+  set fontSize(px: number) {
+    this.#terminal.options.fontSize = px;
   }
 
   /** The size for which there is room; undefined before the element is shown. */
@@ -121,7 +127,7 @@ export class TerminalScreen implements Disposable {
 
   /** Finds the next or previous place of a text. Returns whether there is one. */
   search(text: string, isBackwards: boolean): boolean {
-    return isBackwards ? this.#search.findPrevious(text) : this.#search.findNext(text);
+    return selectMatch(this.#terminal, text, isBackwards);
   }
 
   /** Gives it the keys. */
@@ -158,6 +164,12 @@ export class TerminalScreen implements Disposable {
     if (event.key === 'Escape' && event.ctrlKey && event.shiftKey) {
       event.preventDefault();
       this.#listener.onLeave();
+      return false;
+    }
+    const change = fontSizeChangeOf(event);
+    if (change !== undefined) {
+      event.preventDefault();
+      this.#listener.onFontSize(change);
       return false;
     }
     if (!this.#isTyping) this.#scrollBy(event);

@@ -30,6 +30,7 @@ export function TerminalTools({ model, session, isText }: ToolsProps): JSX.Eleme
         As text
       </Button>
       <ReaderButton model={model} />
+      <FontSizeButtons model={model} />
       <span class="spacer" />
       {model.isFollowing.value ? null : (
         <Button tone="primary" title="Show the newest line (End)" onPress={() => model.screen.peek()?.follow()}>
@@ -83,6 +84,20 @@ function FitButton({ model, session }: Props): JSX.Element {
     >
       {`Fit ${info.cols}×${info.rows}`}
     </Button>
+  );
+}
+
+function FontSizeButtons({ model: { fontSize } }: Pick<ToolsProps, 'model'>): JSX.Element {
+  const px = fontSize.px.value;
+  return (
+    <>
+      <Button title="Smaller text (Ctrl and −)" onPress={() => fontSize.change(-1)}>
+        A−<span class="hidden">{` smaller text, now ${px} px`}</span>
+      </Button>
+      <Button title="Larger text (Ctrl and +)" onPress={() => fontSize.change(1)}>
+        A+<span class="hidden">{` larger text, now ${px} px`}</span>
+      </Button>
+    </>
   );
 }
 

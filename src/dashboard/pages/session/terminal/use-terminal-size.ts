@@ -5,7 +5,7 @@ import type { SessionInfo } from '../../../../client/index.js';
 import type { TerminalModel } from './terminal-model.js';
 
 /**
- * Gives the terminal its size: that of the session while a command has the terminal, whose output is for that size;
+ * Gives the terminal the size of its text, and its own: that of the session while a command has the terminal, whose output is for that size;
  * else what there is room for.
  */
 export function useTerminalSize(
@@ -15,8 +15,10 @@ export function useTerminalSize(
 ): void {
   const screen = model.screen.value;
   const isTty = running?.tty === true;
+  const px = model.fontSize.px.value;
   useEffect(() => {
     if (!screen || !element.current?.parentElement) return undefined;
+    screen.fontSize = px;
     const apply = () => {
       const room = screen.room;
       if (isTty) screen.resize(cols, rows);
@@ -27,5 +29,5 @@ export function useTerminalSize(
     return () => {
       observer.disconnect();
     };
-  }, [screen, cols, rows, isTty]);
+  }, [screen, cols, rows, isTty, px]);
 }
