@@ -18,7 +18,7 @@ export function useCurrentWidths({ unicode }: Pick<Terminal, 'unicode'>): void {
 }
 
 /** The widths of characters in columns, by the Unicode of this browser and of the package. */
-export class CharacterWidths implements IUnicodeVersionProvider {
+class CharacterWidths implements IUnicodeVersionProvider {
   readonly version = 'current';
   /** Those of characters beyond Latin-1 that were seen. */
   readonly #known = new Map<number, Width>();

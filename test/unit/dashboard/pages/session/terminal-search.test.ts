@@ -22,7 +22,7 @@ class Searched implements SearchedTerminal {
   }
 
   get buffer(): SearchedTerminal['buffer'] {
-    return this.#terminal.buffer as SearchedTerminal['buffer'];
+    return this.#terminal.buffer;
   }
 
   getSelectionPosition() {
