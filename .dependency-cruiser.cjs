@@ -57,6 +57,7 @@ module.exports = {
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
       '^src/engine/process/process-identity',
+      '^src/engine/files/(open-file|write-content)',
       '^src/engine/user/find-user',
       // An MCP server is the same one over standard input as over HTTP.
       '^src/transports/mcp/(mcp-server|start-directory|tool-backend)',

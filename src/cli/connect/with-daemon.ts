@@ -1,7 +1,7 @@
 import type { AdapterClient, ClientError } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor } from '../console/command-line.js';
-import { type DaemonOptions, findDaemon } from './daemon-address.js';
+import { type DaemonAddress, type DaemonOptions, findDaemon } from './daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
 
 /** Time-out of connecting, in milliseconds. A daemon on this machine needs some milliseconds. */
@@ -17,9 +17,10 @@ const RECONNECT_TIMEOUT_MS = 30_000;
 export async function withDaemon<T>(
   options: DaemonOptions,
   context: Context,
-  use: (client: AdapterClient) => Promise<T>,
+  use: (client: AdapterClient, address: DaemonAddress) => Promise<T>,
 ): Promise<T> {
-  const { url, source, token } = await findDaemon(options, context);
+  const address = await findDaemon(options, context);
+  const { url, source, token } = address;
   const { connect, ClientError: AnyClientError } = await import('../../client/index.js');
   let client: AdapterClient;
   try {
@@ -35,7 +36,7 @@ export async function withDaemon<T>(
   }
   reportConnection(context, client);
   try {
-    return await use(client);
+    return await use(client, address);
   } finally {
     await client.close();
   }

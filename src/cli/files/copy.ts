@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AdapterClient } from '../../client/index.js';
-import { hasCode } from '../../client/contract/errors.js';
-import type { DaemonOptions } from '../connect/daemon-address.js';
+import type { DaemonAddress, DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
 import { type CopyPlan, undefinedIfMissing } from './copy-plan.js';
+import { FileTransfers } from './file-transfers.js';
+import { patiently } from './patiently.js';
 import { downloadTree } from './download-files.js';
 import { CopyProgress } from './progress.js';
 import { uploadTree } from './upload-files.js';
@@ -18,11 +18,6 @@ export interface CopyPaths {
   readonly source: string;
   readonly destination: string;
 }
-
-/** Bytes of a request besides the data. */
-const OVERHEAD_BYTES = 16 * 1024;
-/** Largest part: more is no faster. */
-const MAX_PART_BYTES = 1024 * 1024;
 
 const REMOTE = ':';
 
@@ -45,12 +40,13 @@ export async function copy(
       hint: 'For example: shell-adapter cp FILE :  or  shell-adapter cp :FILE .',
     });
   }
-  await withDaemon(options, context, async (client) => {
-    const plan = await planOf(client, context, { isRecursive: recursive, session });
+  await withDaemon(options, context, async (client, address) => {
+    const plan = planOf({ client, address, context, isRecursive: recursive, session });
     try {
       if (isUpload) await upload(resolve(context.cwd, source), remotePath(destination), plan);
       else await download(remotePath(source), resolve(context.cwd, destination), plan);
     } finally {
+      plan.transfers.close();
       await plan.progress.end();
     }
   });
@@ -58,16 +54,19 @@ export async function copy(
 
 const remotePath = (text: string): string => (text === REMOTE ? '.' : text.slice(REMOTE.length));
 
-async function planOf(
-  client: AdapterClient,
-  context: Context,
-  { isRecursive, session }: { readonly isRecursive: boolean; readonly session: string | undefined },
-): Promise<CopyPlan> {
-  const { limits } = await client.metadata();
+interface Copying {
+  readonly client: AdapterClient;
+  readonly address: DaemonAddress;
+  readonly context: Context;
+  readonly isRecursive: boolean;
+  readonly session: string | undefined;
+}
+
+function planOf({ client, address, context, isRecursive, session }: Copying): CopyPlan {
   const files = session === undefined ? client.files : client.filesOf(session);
   return {
     ask: (request) => patiently(() => request(files)),
-    partBytes: Math.max(1, Math.min(MAX_PART_BYTES, limits.max_message_bytes - OVERHEAD_BYTES)),
+    transfers: new FileTransfers(address, session),
     isRecursive,
     progress: new CopyProgress(context.stderr),
     note: (text) => context.stderr.write(`shell-adapter: ${text}\n`),
@@ -85,19 +84,10 @@ async function download(source: string, destination: string, plan: CopyPlan): Pr
     (found) => found.isDirectory(),
     () => false,
   );
-  const { path } = await plan.ask((files) => files.stat(source));
-  await downloadTree(source, isDirectory ? join(destination, basename(path)) : destination, plan);
-}
-
-/** Repeats a request that was refused because the token had made too many: nothing of it was done. */
-async function patiently<T>(request: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await request();
-    } catch (error) {
-      const wait = hasCode(error, 'RATE_LIMITED') ? error.details?.['retry_after_ms'] : undefined;
-      if (typeof wait !== 'number') throw error;
-      await sleep(wait);
-    }
-  }
+  const found = await plan.ask((files) => files.stat(source));
+  await downloadTree(
+    { ...found, path: source },
+    isDirectory ? join(destination, basename(found.path)) : destination,
+    plan,
+  );
 }

@@ -13,8 +13,8 @@ export const cpSubcommand: Subcommand = (context) =>
     .summary('copy files to the daemon, or from it')
     .description(
       'Copies a file to the machine of the daemon, or from it. A colon marks the side of the daemon, whose paths are relative to its ' +
-        'workspace. Large files go in parts: a copy that was interrupted goes on where it was when it is called again. What arrives is ' +
-        'checked by SHA-256, and takes its place when it is complete.',
+        'workspace. A copy whose connection breaks goes on where it was; one of a large file also when it is called again. What ' +
+        'arrives is checked by SHA-256, and takes its place when it is complete, with its permissions.',
     )
     .argument('<source>', 'what to copy; `:path` for a path of the daemon')
     .argument('<destination>', 'where to put it; a directory that exists gets it under its own name')

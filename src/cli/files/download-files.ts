@@ -1,103 +1,158 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 
-import type { Answer } from '../../client/index.js';
+import { hasCode } from '../../client/contract/errors.js';
+import { writeContent } from '../../engine/files/write-content.js';
 import { CommandLineError } from '../console/failure.js';
-import { type CopyPlan, isDirectoryError } from './copy-plan.js';
+import { type CopyPlan, isDirectoryError, partName } from './copy-plan.js';
+import { piecesOf } from './file-transfers.js';
+import { digestField, hashBeginning } from './local-file.js';
+import { persistently } from './patiently.js';
 
 const OCTAL = 8;
-/** Parts that are asked for at once, so that the connection is never idle. */
-const AHEAD = 4;
+const PERMISSION_BITS = 0o777;
+/** Files up to this size are copied from their beginning when they were interrupted, in bytes. */
+const MIN_RESUMED_BYTES = 4 * 1024 * 1024;
+
+/** What is copied: a path of the daemon, with what is known about it. */
+interface Source {
+  readonly path: string;
+  readonly type: string;
+  readonly size: number | null;
+  /** In octal digits. */
+  readonly mode: string;
+}
 
 /** Copies a file or a directory from the daemon. */
-export async function downloadTree(source: string, target: string, plan: CopyPlan): Promise<void> {
-  const found = await plan.ask((files) => files.stat(source));
-  if (found.type === 'file') {
-    await downloadFile(source, target, found, plan);
+export async function downloadTree(source: Source, target: string, plan: CopyPlan): Promise<void> {
+  const { path, type } = source;
+  if (type === 'file') {
+    await new FileDownload(source, target, plan).run();
     return;
   }
-  if (found.type !== 'directory') throw new CommandLineError(`${source} is neither a file nor a directory`);
-  if (!plan.isRecursive) throw isDirectoryError(source);
+  if (type !== 'directory') throw new CommandLineError(`${path} is neither a file nor a directory`);
+  if (!plan.isRecursive) throw isDirectoryError(path);
   await mkdir(target, { recursive: true });
   let after: string | undefined;
   do {
     const from = after;
-    const { entries, next } = await plan.ask((files) => files.list(source, { after: from }));
-    for (const { name, type } of entries) {
-      if (type === 'file' || type === 'directory') await downloadTree(join(source, name), join(target, name), plan);
-      else await plan.note(`left out ${join(source, name)}: it is ${type === 'link' ? 'a link' : 'no file'}`);
+    const { entries, next } = await plan.ask((files) => files.list(path, { after: from }));
+    for (const entry of entries) {
+      const below = join(path, entry.name);
+      if (entry.type === 'file' || entry.type === 'directory') {
+        await downloadTree({ ...entry, path: below }, join(target, entry.name), plan);
+      } else await plan.note(`left out ${below}: it is ${entry.type === 'link' ? 'a link' : 'no file'}`);
     }
     after = next ?? undefined;
   } while (after !== undefined);
 }
 
-type Description = Answer<'stat_path'>;
+/** A part of an earlier attempt. */
+interface Part {
+  readonly path: string;
+  readonly version: string;
+  readonly bytes: number;
+}
 
 /** Copies a file beside its place; it takes the place once it is complete. */
-async function downloadFile(source: string, target: string, found: Description, plan: CopyPlan): Promise<void> {
-  const size = found.size ?? 0;
-  plan.progress.begin(basename(target), size);
-  const key = createHash('sha256').update(`${found.real_path}\0${size}\0${found.mtime_ms}`).digest('hex').slice(0, 12);
-  const part = join(dirname(target), `.${basename(target)}.${key}.part`);
-  const handle = await open(part, 'a+');
-  try {
-    const there = (await handle.stat()).size;
-    const begin = there <= size ? there : 0;
-    if (begin === 0) await handle.truncate(0);
-    plan.progress.add(begin);
-    await takeParts(handle, source, { begin, found }, plan);
-    const { sha256 } = await plan.ask((files) => files.stat(source, { hash: true }));
-    if (sha256 !== (await hashOf(handle, plan.partBytes))) throw changed(source);
-    await handle.chmod(Number.parseInt(found.mode, OCTAL) & 0o777);
-  } catch (error) {
-    await handle.close();
-    if (error instanceof CommandLineError) await rm(part, { force: true });
-    throw error;
+class FileDownload {
+  readonly #source: Source;
+  readonly #target: string;
+  readonly #plan: CopyPlan;
+  /** Version of the first attempt. */
+  #version: string | undefined;
+  #moved = 0;
+
+  constructor(source: Source, target: string, plan: CopyPlan) {
+    this.#source = source;
+    this.#target = target;
+    this.#plan = plan;
   }
-  await handle.close();
-  await rename(part, target);
+
+  /** @throws CommandLineError, ClientError, system errors */
+  async run(): Promise<void> {
+    await persistently(
+      () => this.#attempt(),
+      () => this.#moved,
+    );
+  }
+
+  async #attempt(): Promise<void> {
+    const part = await this.#earlierPart();
+    const response = await this.#ask(part);
+    const version = String(response.headers.etag).replaceAll('"', '');
+    this.#version ??= version;
+    if (this.#version !== version) throw changed(this.#source.path);
+    const path = this.#besides(version);
+    if (part && part.path !== path) await rm(part.path, { force: true });
+    const offset = response.statusCode === 206 && part ? startOf(part) : 0;
+    await this.#receive(response, path, offset);
+    await rename(path, this.#target);
+  }
+
+  /** Asks for the file, or for what is missing of it. */
+  async #ask(part: Part | undefined): Promise<IncomingMessage> {
+    const rest = part && { range: `bytes=${startOf(part)}-`, 'if-range': `"${part.version}"` };
+    const headers = { 'want-repr-digest': 'sha-256=1', ...rest };
+    try {
+      return await this.#plan.transfers.get({ path: this.#source.path, headers });
+    } catch (error) {
+      if (!part || !hasCode(error, 'INVALID_REQUEST') || error.details?.['field'] !== 'Range') throw error;
+      await rm(part.path, { force: true });
+      return await this.#ask(undefined);
+    }
+  }
+
+  async #receive(response: IncomingMessage, path: string, offset: number): Promise<void> {
+    const { progress } = this.#plan;
+    progress.begin(basename(this.#target), this.#source.size ?? 0, offset);
+    const hash = createHash('sha256');
+    const handle = await open(path, offset === 0 ? 'w+' : 'r+');
+    try {
+      await hashBeginning(handle, offset, hash);
+      const note = (piece: Uint8Array) => {
+        hash.update(piece);
+        progress.add(piece.length);
+        this.#moved += piece.length;
+      };
+      await writeContent(handle, piecesOf(response), note, offset);
+      if (response.trailers['repr-digest'] !== digestField(hash)) throw changed(this.#source.path);
+      await handle.chmod(Number.parseInt(this.#source.mode, OCTAL) & PERMISSION_BITS);
+    } catch (error) {
+      if (error instanceof CommandLineError || !this.#isResumable) await rm(path, { force: true });
+      throw error;
+    } finally {
+      response.destroy();
+      await handle.close();
+    }
+  }
+
+  get #isResumable(): boolean {
+    return (this.#source.size ?? 0) > MIN_RESUMED_BYTES;
+  }
+
+  #besides(version: string): string {
+    return join(dirname(this.#target), partName(basename(this.#target), version));
+  }
+
+  async #earlierPart(): Promise<Part | undefined> {
+    if (!this.#isResumable) return undefined;
+    const [before, behind] = partName(basename(this.#target), '\0').split('\0') as [string, string];
+    for (const name of await readdir(dirname(this.#target))) {
+      const version = name.slice(before.length, -behind.length);
+      if (name !== `${before}${version}${behind}` || !/^[\w-]+$/.test(version)) continue;
+      const path = join(dirname(this.#target), name);
+      const { size } = await stat(path);
+      if (size > 0) return { path, version, bytes: size };
+    }
+    return undefined;
+  }
 }
+
+/** A range has at least one byte, also of a part that is complete. */
+const startOf = ({ bytes }: Part): number => bytes - 1;
 
 const changed = (source: string): CommandLineError =>
   new CommandLineError(`${source} has changed while it was copied, or secrets in it are masked: copy it again`);
-
-/** Reads the parts of a file in order, some of them ahead. */
-async function takeParts(
-  handle: FileHandle,
-  source: string,
-  { begin, found }: { readonly begin: number; readonly found: Description },
-  { ask, partBytes, progress }: CopyPlan,
-): Promise<void> {
-  const size = found.size ?? 0;
-  const ahead: Promise<Answer<'read_file'>>[] = [];
-  let asked = begin;
-  const askFor = () => {
-    if (asked >= size) return;
-    const offset = asked;
-    const reading = ask((files) => files.read(source, { offset, length: partBytes }));
-    // A failure is reported when it is the turn of the part.
-    reading.catch(() => undefined);
-    ahead.push(reading);
-    asked += partBytes;
-  };
-  for (let index = 0; index < AHEAD; index += 1) askFor();
-  for (let reading = ahead.shift(); reading; reading = ahead.shift()) {
-    const { data, mtime_ms: mtimeMs } = await reading;
-    askFor();
-    if (mtimeMs !== found.mtime_ms || typeof data === 'string') throw changed(source);
-    await handle.write(data);
-    progress.add(data.length);
-  }
-}
-
-async function hashOf(handle: FileHandle, pieceBytes: number): Promise<string> {
-  const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(pieceBytes);
-  for (let at = 0; ;) {
-    const { bytesRead } = await handle.read(buffer, 0, pieceBytes, at);
-    if (bytesRead === 0) return hash.digest('hex');
-    hash.update(buffer.subarray(0, bytesRead));
-    at += bytesRead;
-  }
-}

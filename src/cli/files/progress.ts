@@ -21,16 +21,19 @@ export class CopyProgress {
     this.#output = output;
   }
 
-  /** Begins another file. */
-  begin(name: string, size: number): void {
+  /**
+   * Begins another file, or another attempt.
+   * @param done bytes that are there already
+   */
+  begin(name: string, size: number, done: number): void {
     this.#name = name;
     this.#size = size;
-    this.#done = 0;
+    this.#done = done;
     this.#moved = 0;
     this.#since = performance.now();
   }
 
-  /** Notes bytes that were copied, or were there already. */
+  /** Notes bytes that were copied. */
   add(bytes: number): void {
     this.#done += bytes;
     this.#moved += bytes;

@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import type { Dirent, Stats } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import type { ClientRequest } from 'node:http';
+import { basename, join } from 'node:path';
 
+import { hasCode } from '../../client/contract/errors.js';
 import { CommandLineError } from '../console/failure.js';
-import { type CopyPlan, isDirectoryError, undefinedIfMissing } from './copy-plan.js';
+import { type CopyPlan, isDirectoryError } from './copy-plan.js';
+import { digestField, hashBeginning, piecesFrom } from './local-file.js';
+import { persistently } from './patiently.js';
 
 const PERMISSION_BITS = 0o777;
 const OCTAL = 8;
+/** Files up to this size go at once: what has to be confirmed is not larger. In bytes. */
+const MIN_RESUMED_BYTES = 4 * 1024 * 1024;
 
 /** Copies a file or a directory to the daemon. */
 export async function uploadTree(source: string, target: string, plan: CopyPlan): Promise<void> {
@@ -33,15 +40,7 @@ const byName = (a: Dirent, b: Dirent): number => (a.name < b.name ? -1 : 1);
 async function uploadFile(source: string, target: string, plan: CopyPlan): Promise<void> {
   const handle = await open(source, 'r');
   try {
-    const found = await handle.stat();
-    plan.progress.begin(basename(source), found.size);
-    const permissions = (found.mode & PERMISSION_BITS).toString(OCTAL).padStart(3, '0');
-    if (found.size > plan.partBytes) await uploadParts({ handle, found, source, target, permissions }, plan);
-    else {
-      const data = await readPart(handle, 0, found.size);
-      await plan.ask((files) => files.write(target, data, { permissions }));
-      plan.progress.add(data.length);
-    }
+    await new FileUpload({ handle, found: await handle.stat(), source, target }, plan).run();
   } finally {
     await handle.close();
   }
@@ -52,71 +51,87 @@ interface LocalFile {
   readonly found: Stats;
   readonly source: string;
   readonly target: string;
-  readonly permissions: string;
 }
 
-/** Copies a large file in parts, beside its place; it takes the place once it is complete. */
-async function uploadParts(file: LocalFile, plan: CopyPlan): Promise<void> {
-  const { ask, partBytes, progress } = plan;
-  const { handle, found, source, target, permissions } = file;
-  const part = join(dirname(target), `.${basename(target)}.${keyOf(file)}.part`);
-  const hash = createHash('sha256');
-  let at = await resumeAt(part, found.size, plan);
-  progress.add(at);
-  await hashBeginning(handle, at, partBytes, hash);
-  let next = readPart(handle, at, partBytes);
-  while (at < found.size) {
-    const data = await next;
-    if (data.length === 0) throw new CommandLineError(`${source} has become shorter while it was copied`);
-    next = readPart(handle, at + data.length, partBytes);
-    // The next part is read meanwhile.
-    next.catch(() => undefined);
-    hash.update(data);
-    const mode = at === 0 ? ({ mode: 'overwrite', permissions } as const) : ({ mode: 'append' } as const);
-    await ask((files) => files.write(part, data, mode));
-    at += data.length;
-    progress.add(data.length);
+/** Sends a file. Of a large one, what has come stays beside its place until all of it is there. */
+class FileUpload {
+  readonly #file: LocalFile;
+  readonly #plan: CopyPlan;
+  /** Bytes that are there from earlier attempts. */
+  #offset = 0;
+  #moved = 0;
+
+  constructor(file: LocalFile, plan: CopyPlan) {
+    this.#file = file;
+    this.#plan = plan;
   }
-  await next.catch(() => undefined);
-  const there = await ask((files) => files.stat(part, { hash: true }));
-  if (there.sha256 !== hash.digest('hex')) {
-    await ask((files) => files.remove(part));
-    throw new CommandLineError(`${source} has changed while it was copied, or did not arrive as it is: copy it again`);
+
+  /** @throws CommandLineError, ClientError, system errors */
+  async run(): Promise<void> {
+    await persistently(
+      () => this.#attempt(),
+      () => this.#moved,
+    );
   }
-  await ask((files) => files.move(part, target, { overwrite: true }));
+
+  async #attempt(): Promise<void> {
+    const { source } = this.#file;
+    try {
+      await this.#send();
+    } catch (error) {
+      const there = hasCode(error, 'FILE_CHANGED') ? error.details?.['size'] : undefined;
+      if (typeof there === 'number' && there !== this.#offset && this.#isResumable) {
+        this.#offset = there;
+        await this.#attempt();
+        return;
+      }
+      if (!hasCode(error, 'INVALID_REQUEST') || error.details?.['sha256'] === undefined) throw error;
+      const message = `${source} has changed while it was copied, or did not arrive as it is: copy it again`;
+      throw new CommandLineError(message, { cause: error });
+    }
+  }
+
+  async #send(): Promise<void> {
+    const { found, target } = this.#file;
+    const { transfers, progress } = this.#plan;
+    const permissions = (found.mode & PERMISSION_BITS).toString(OCTAL).padStart(3, '0');
+    const resume = this.#isResumable && { resume: keyOf(this.#file), offset: String(this.#offset) };
+    progress.begin(basename(this.#file.source), found.size, this.#offset);
+    await transfers.put(
+      { path: target, query: { permissions, ...resume }, headers: { trailer: 'Repr-Digest' } },
+      (request) => this.#sendBody(request),
+    );
+  }
+
+  async #sendBody(request: ClientRequest): Promise<void> {
+    const { handle, found, source } = this.#file;
+    const hash = createHash('sha256');
+    const answered = new AbortController();
+    const stop = () => {
+      answered.abort();
+    };
+    request.once('response', stop).once('close', stop);
+    await hashBeginning(handle, this.#offset, hash);
+    let sent = this.#offset;
+    for await (const piece of piecesFrom(handle, this.#offset)) {
+      if (answered.signal.aborted) return;
+      hash.update(piece);
+      sent += piece.length;
+      if (!request.write(piece)) await once(request, 'drain', { signal: answered.signal }).catch(() => undefined);
+      this.#plan.progress.add(piece.length);
+      this.#moved = Math.max(this.#moved, sent);
+    }
+    if (answered.signal.aborted) return;
+    if (sent !== found.size) throw new CommandLineError(`${source} has another size than when its copy began`);
+    request.addTrailers({ 'repr-digest': digestField(hash) });
+    request.end();
+  }
+
+  get #isResumable(): boolean {
+    return this.#file.found.size > MIN_RESUMED_BYTES;
+  }
 }
 
 /** Tells versions of a file apart: another content is no continuation. */
 const keyOf = ({ source, found: { size, mtimeMs } }: LocalFile): string =>
   createHash('sha256').update(`${source}\0${size}\0${mtimeMs}`).digest('hex').slice(0, 12);
-
-/** How many bytes of a part are there from an earlier attempt. */
-async function resumeAt(part: string, size: number, { ask }: CopyPlan): Promise<number> {
-  const there = (await ask((files) => files.stat(part)).catch(undefinedIfMissing))?.size ?? 0;
-  return there <= size ? there : 0;
-}
-
-async function hashBeginning(
-  handle: FileHandle,
-  length: number,
-  partBytes: number,
-  hash: ReturnType<typeof createHash>,
-): Promise<void> {
-  for (let at = 0; at < length;) {
-    const data = await readPart(handle, at, Math.min(partBytes, length - at));
-    if (data.length === 0) return;
-    hash.update(data);
-    at += data.length;
-  }
-}
-
-async function readPart(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
-}

@@ -79,6 +79,7 @@ const NOT_MODIFIED = { description: 'The file is one that `If-None-Match` names'
 const DOWNLOAD_PARAMETERS = [
   header('Range', 'One range of bytes, such as `bytes=0-999`'),
   header('If-Range', 'An entity tag or a date: otherwise the whole file is sent'),
+  header('Want-Repr-Digest', '`sha-256=1` for the SHA-256 of the whole file in the trailer `Repr-Digest`'),
 ];
 
 const UPLOAD_PARAMETERS = [
@@ -89,4 +90,8 @@ const UPLOAD_PARAMETERS = [
   query('expected_mtime_ms', 'The same for the time of its last change'),
   header('Content-Range', 'Append these bytes, if the file ends where they begin: `bytes 0-999/5000`'),
   header('Content-Digest', 'SHA-256 that the body must have: `sha-256=:BASE64:`'),
+  query('resume', 'Keeps what has come of an upload that breaks, under this key, beside the file', {
+    pattern: '^[\\w-]{1,64}$',
+  }),
+  query('offset', 'Bytes that are there under the key; otherwise the answer is 412 with their number in `size`'),
 ];

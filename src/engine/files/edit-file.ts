@@ -6,6 +6,7 @@ import { unifiedDiff } from '../../core/files/unified-diff.js';
 import type { FileJobOf, FileResult } from './file-job.js';
 import { holdPath } from './held-path.js';
 import { assertExpected, openFile, readRange, sha256Of } from './open-file.js';
+import { ContentCheck } from './write-content.js';
 import { replace } from './write-file.js';
 
 /** Replaces an exact text in a file. */
@@ -23,7 +24,7 @@ export async function editFile(job: FileJobOf<'edit'>): Promise<FileResult<'edit
   const written = await replace(
     held,
     { at, mode: 'overwrite', expected: present, permissions: undefined },
-    Buffer.from(edit.content),
+    { content: Buffer.from(edit.content), check: new ContentCheck(undefined) },
   );
   return { ...written, replaced: edit.positions.length, diff, isTruncated };
 }

@@ -82,6 +82,8 @@ interface FileJobs {
       readonly expected: Expected;
       /** SHA-256 that the content must have, as hexadecimal digits. */
       readonly digest?: string | undefined;
+      /** Goes on with an earlier attempt of the same key, of which so many bytes are there. */
+      readonly resume?: { readonly key: string; readonly from: number } | undefined;
     };
     readonly result: FileState & { readonly created: boolean };
   };
@@ -190,16 +192,29 @@ export interface FilePerformer {
   send(at: Target): Promise<SentFile>;
   /**
    * Writes a file whose content comes piece by piece. When the content fails, nothing is changed.
+   * @param digest SHA-256 of the whole file, if it comes after the content
    * @throws as `perform`, and the error of the content
    */
-  receive(job: FileJobOf<'write'>, content: AsyncIterable<Uint8Array>): Promise<FileResult<'write'>>;
+  receive(
+    job: FileJobOf<'write'>,
+    content: AsyncIterable<Uint8Array>,
+    digest?: LateDigest,
+  ): Promise<FileResult<'write'>>;
 }
 
 /** A file that is open to be sent. */
 export interface SentFile extends Pick<FileState, 'size' | 'mtimeMs' | 'version'>, AsyncDisposable {
   /**
    * Reads a range, once.
+   * @param onDigest gets the SHA-256 of the whole file at the end of a range that ends with it; undefined when the file
+   * has changed meanwhile
    * @throws AdapterError FILE_CHANGED when the file ends before it
    */
-  read(offset: number, length: number): AsyncIterable<Uint8Array>;
+  read(offset: number, length: number, onDigest?: OnDigest): AsyncIterable<Uint8Array>;
 }
+
+/** Gives the SHA-256 of a content after it, as hexadecimal digits; undefined for none. */
+export type LateDigest = () => Promise<string | undefined>;
+
+/** Gets a SHA-256, as hexadecimal digits. */
+export type OnDigest = (sha256: string | undefined) => void;

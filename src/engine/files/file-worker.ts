@@ -1,8 +1,17 @@
-import type { FileJobKind, FileJobOf, FilePerformer, FileResult, SentFile, Target } from './file-job.js';
+import type {
+  FileJobKind,
+  FileJobOf,
+  FilePerformer,
+  FileResult,
+  LateDigest,
+  OnDigest,
+  SentFile,
+  Target,
+} from './file-job.js';
 import { becameShorter } from './send-file.js';
 import { ByteReader } from './worker/byte-reader.js';
 import { frameOf, LAST_FRAME } from './worker/frames.js';
-import { headLine, joinMessage } from './worker/messages.js';
+import { headLine, joinMessage, type SentRange } from './worker/messages.js';
 import { type FileWorkerPlace, WorkerProcess } from './worker-process.js';
 
 /** Longest output of a job, in bytes: the largest part of a file, and a listing of the longest names. */
@@ -38,7 +47,8 @@ export class FileWorker implements FilePerformer {
       if (!('sent' in reply)) throw await worker.failure();
       return {
         ...reply.sent,
-        read: (offset, length) => readRange({ worker, reader, path: at.path }, offset, length),
+        read: (offset, length, onDigest) =>
+          readRange({ worker, reader, path: at.path, onDigest }, { offset, length, digest: onDigest !== undefined }),
         [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
       };
     } catch (error) {
@@ -47,12 +57,16 @@ export class FileWorker implements FilePerformer {
     }
   }
 
-  async receive(job: FileJobOf<'write'>, content: AsyncIterable<Uint8Array>): Promise<FileResult<'write'>> {
+  async receive(
+    job: FileJobOf<'write'>,
+    content: AsyncIterable<Uint8Array>,
+    digest?: LateDigest,
+  ): Promise<FileResult<'write'>> {
     await using worker = new WorkerProcess(this.#place, this.#place.transferTimeoutMs);
-    worker.stdin.write(headLine({ receive: job }));
+    worker.stdin.write(headLine({ receive: job, digest: digest !== undefined }));
     await worker.start();
     try {
-      await feed(worker, content);
+      await feed(worker, content, digest);
     } catch (error) {
       // Without the last frame, the program removes what it has written; ending it would leave that.
       worker.stdin.end();
@@ -72,13 +86,18 @@ async function resultIn<K extends FileJobKind>(worker: WorkerProcess, reader: By
 }
 
 /** Passes a content on as fast as the program takes it; less of it when the program has ended. */
-async function feed({ stdin }: WorkerProcess, content: AsyncIterable<Uint8Array>): Promise<void> {
+async function feed(
+  { stdin }: WorkerProcess,
+  content: AsyncIterable<Uint8Array>,
+  digest: LateDigest | undefined,
+): Promise<void> {
   for await (const piece of content) {
     if (piece.length > 0) stdin.write(frameOf(piece));
     if (stdin.isFull && (await stdin.whenRoom()) === 'closed') return;
     if (stdin.isClosed) return;
   }
   stdin.write(LAST_FRAME);
+  if (digest) stdin.write(Buffer.from(`${(await digest()) ?? ''}\n`));
   stdin.end();
 }
 
@@ -86,19 +105,17 @@ interface Sending {
   readonly worker: WorkerProcess;
   readonly reader: ByteReader;
   readonly path: string;
+  readonly onDigest: OnDigest | undefined;
 }
 
-async function* readRange(
-  { worker, reader, path }: Sending,
-  offset: number,
-  length: number,
-): AsyncGenerator<Uint8Array> {
-  worker.stdin.write(headLine({ offset, length }));
+async function* readRange({ worker, reader, path, onDigest }: Sending, range: SentRange): AsyncGenerator<Uint8Array> {
+  worker.stdin.write(headLine(range));
   worker.stdin.end();
-  for (let left = length; left > 0;) {
+  for (let left = range.length; left > 0;) {
     const piece = await reader.upTo(left);
     if (!piece) throw becameShorter(path);
     left -= piece.length;
     yield piece;
   }
+  if (onDigest) onDigest((await reader.line()) || undefined);
 }

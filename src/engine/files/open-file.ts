@@ -52,11 +52,21 @@ export async function readRange(handle: FileHandle, offset: number, length: numb
 /** SHA-256 of a whole file, as hexadecimal digits. */
 export async function hashOf(handle: FileHandle): Promise<string> {
   const hash = createHash('sha256');
+  for await (const piece of eachPiece(handle)) hash.update(piece);
+  return hash.digest('hex');
+}
+
+/**
+ * Reads a file from its beginning. Each piece is valid until the next one is asked for.
+ * @param end where to stop
+ * @default its end
+ */
+export async function* eachPiece(handle: FileHandle, end = Infinity): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
-  for (let at = 0; ;) {
-    const { bytesRead } = await handle.read(buffer, 0, PIECE_BYTES, at);
-    if (bytesRead === 0) return hash.digest('hex');
-    hash.update(buffer.subarray(0, bytesRead));
+  for (let at = 0; at < end;) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(PIECE_BYTES, end - at), at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
     at += bytesRead;
   }
 }
@@ -107,8 +117,12 @@ function isVersion(stat: Stats, { versions = 'any', mtimeMs }: Expected): boolea
 export const expectsAnything = (expected: Expected): boolean =>
   Object.values(expected).some((value) => value !== undefined);
 
-function changedFile(path: string, now: FileState | undefined) {
-  const what = now ? 'is not what the request expects' : 'does not exist any more';
+/** The error for a file that is not what a request expects. */
+export function changedFile(
+  path: string,
+  now: Partial<FileState> | undefined,
+  what = now ? 'is not what the request expects' : 'does not exist any more',
+): AdapterError {
   return new AdapterError('FILE_CHANGED', `${path} ${what}: nothing was changed; read it again`, {
     details: {
       path,

@@ -26,9 +26,9 @@ export const here: FilePerformer = {
       throw fileError(error, at.path);
     }
   },
-  receive: async (job, content) => {
+  receive: async (job, content, digest) => {
     try {
-      return await writeFile(job, content);
+      return await writeFile(job, content, digest);
     } catch (error) {
       throw fileError(error, job.at.path);
     }

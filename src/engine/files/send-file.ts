@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
+
 import { AdapterError } from '../../core/errors.js';
-import type { SentFile, Target } from './file-job.js';
+import type { OnDigest, SentFile, Target } from './file-job.js';
 import { holdPath } from './held-path.js';
-import { type OpenFile, openFile, readRange, versionOf } from './open-file.js';
+import { eachPiece, type OpenFile, openFile, readRange, versionOf } from './open-file.js';
 
 /** Size of the pieces in which a file is sent, in bytes. */
 const SENT_PIECE_BYTES = 256 * 1024;
@@ -15,7 +17,10 @@ export async function openToSend(at: Target): Promise<SentFile> {
     size,
     mtimeMs,
     version: versionOf(file.stat),
-    read: (offset, length) => readPieces(file, at.path, offset, length),
+    read: (offset, length, onDigest) => {
+      const pieces = readPieces(file, at.path, offset, length);
+      return onDigest ? hashed(file, pieces, offset, onDigest) : pieces;
+    },
     [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
   };
 }
@@ -41,6 +46,23 @@ async function* readPieces(
     }
     yield piece;
   }
+}
+
+/** Pieces that end with their file, whose SHA-256 is given at the end. */
+async function* hashed(
+  { handle, stat }: OpenFile,
+  pieces: AsyncIterable<Uint8Array>,
+  offset: number,
+  onDigest: OnDigest,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const piece of eachPiece(handle, offset)) hash.update(piece);
+  for await (const piece of pieces) {
+    hash.update(piece);
+    yield piece;
+  }
+  const isSame = versionOf(await handle.stat()) === versionOf(stat);
+  onDigest(isSame ? hash.digest('hex') : undefined);
 }
 
 /** The error for a file that ends before a range that it had. */

@@ -7,11 +7,20 @@ import { randomBytes } from '../system/random.js';
 import type { FileJobOf, FileResult, FileState } from './file-job.js';
 import { type HeldPath, holdPath, lookAt } from './held-path.js';
 import { movedPath, notAFile } from './file-errors.js';
-import { assertExpected, expectsAnything, openFile, type OpenFile, stateOf } from './open-file.js';
-import { type Content, writeContent } from './write-content.js';
+import {
+  assertExpected,
+  changedFile,
+  eachPiece,
+  expectsAnything,
+  openFile,
+  type OpenFile,
+  stateOf,
+} from './open-file.js';
+import { type Content, ContentCheck, type Digest, writeContent } from './write-content.js';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
+const GATHERING = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /** Permissions of a new file, before the umask. */
 const NEW_MODE = 0o666;
@@ -20,47 +29,120 @@ const PRIVATE_MODE = 0o600;
 const PERMISSION_BITS = 0o7777;
 /** Bytes of a random name. */
 const NAME_BYTES = 8;
+/** Characters of a file's name in the name of its part: together they fit into the 255 bytes of a name. */
+const SHOWN_NAME = 40;
 
 type WriteJob = FileJobOf<'write'>;
 
-/** Writes a file. */
-export async function writeFile(job: WriteJob, content: Content): Promise<FileResult<'write'>> {
+/**
+ * Writes a file.
+ * @param digest SHA-256 of the content, if it comes after it
+ */
+export async function writeFile(job: WriteJob, content: Content, digest?: Digest): Promise<FileResult<'write'>> {
   const { at, createDirectories: create } = job;
+  const checked = { content, check: new ContentCheck(job.digest ?? digest) };
   await using held = await holdPath(at, { create });
   try {
-    return await (job.mode === 'append' ? append(held, job, content) : replace(held, job, content));
+    if (job.resume) return await resume(held, job, checked);
+    return await (job.mode === 'append' ? append(held, job, checked) : replace(held, job, checked));
   } catch (error) {
     await held.undo();
     throw error;
   }
 }
 
+/** A content with its check. */
+interface CheckedContent {
+  readonly content: Content;
+  readonly check: ContentCheck;
+}
+
+type Replacing = Pick<WriteJob, 'at' | 'mode' | 'expected' | 'permissions'>;
+
 /** Replaces a file, or creates it: another process sees the old content or the new. */
 export async function replace(
   held: HeldPath,
-  { at, mode, expected, permissions, digest }: Pick<WriteJob, 'at' | 'mode' | 'expected' | 'permissions' | 'digest'>,
-  content: Content,
+  job: Replacing,
+  { content, check }: CheckedContent,
 ): Promise<FileResult<'write'>> {
-  const old = await lookAt(held.entry);
-  if (old) await assertReplaceable(held, old, { at, mode });
-  await checkExpected(held, old, { at, expected });
+  const old = await oldFile(held, job);
   const temporary = held.beside(`.shell-adapter-${randomBytes(NAME_BYTES).toString('hex')}.new`);
   let isPlaced = false;
   const handle = await open(temporary, NEW_FILE, old ? PRIVATE_MODE : NEW_MODE);
   try {
-    await writeContent(handle, content, digest);
-    await takeOver(handle, old, permissions);
-    await handle.sync();
-    const state = await stateOf({ handle, stat: await handle.stat() } as OpenFile);
-    await assertSame(held, old, at.path);
-    if (old || mode === 'overwrite') await rename(temporary, held.entry);
-    else await linkNew(temporary, held.entry);
-    isPlaced = old !== undefined || mode === 'overwrite';
-    return { ...state, created: old === undefined };
+    await writeContent(handle, content, check.add);
+    await check.assert();
+    const result = await place(held, job, { handle, temporary, old });
+    isPlaced = old !== undefined || job.mode === 'overwrite';
+    return result;
   } finally {
     await handle.close();
     if (!isPlaced) await unlink(temporary).catch(() => undefined);
   }
+}
+
+/**
+ * The same, in several attempts: what has come is kept beside the file until all of it is there. A whole with another
+ * SHA-256 is removed.
+ * @throws AdapterError FILE_CHANGED, with the `size` from which an attempt can go on
+ */
+async function resume(held: HeldPath, job: WriteJob, { content, check }: CheckedContent): Promise<FileResult<'write'>> {
+  const { key, from } = job.resume ?? { key: '', from: 0 };
+  const old = await oldFile(held, job);
+  const temporary = held.beside(`.${held.name.slice(0, SHOWN_NAME)}.${key}.part`);
+  const handle = await open(temporary, GATHERING, old || job.permissions !== undefined ? PRIVATE_MODE : NEW_MODE);
+  try {
+    await assertPart(handle, job.at.path, from);
+    if (check.isWanted) for await (const piece of eachPiece(handle, from)) check.add(piece);
+    // By position: the rest of an earlier attempt may still be written, and is the same.
+    await writeContent(handle, content, check.add, from);
+    try {
+      await check.assert();
+    } catch (error) {
+      await unlink(temporary);
+      throw error;
+    }
+    const result = await place(held, job, { handle, temporary, old });
+    // A new file that must not replace another one is a second name of the part.
+    if (!old && job.mode === 'create') await unlink(temporary).catch(() => undefined);
+    return result;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function assertPart(handle: FileHandle, path: string, from: number): Promise<void> {
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw notAFile(`the part of ${path}`, stat.isDirectory());
+  if (stat.size === from) return;
+  throw changedFile(path, { size: stat.size }, `has an earlier attempt with ${stat.size} bytes, not ${from}`);
+}
+
+/** The file that is replaced, after all checks; undefined when there is none. */
+async function oldFile(held: HeldPath, job: Replacing): Promise<Stats | undefined> {
+  const old = await lookAt(held.entry);
+  if (old) await assertReplaceable(held, old, job);
+  await checkExpected(held, old, job);
+  return old;
+}
+
+/** Puts a complete file in its place. */
+async function place(
+  held: HeldPath,
+  { at, mode, permissions }: Replacing,
+  {
+    handle,
+    temporary,
+    old,
+  }: { readonly handle: FileHandle; readonly temporary: string; readonly old: Stats | undefined },
+): Promise<FileResult<'write'>> {
+  await takeOver(handle, old, permissions);
+  await handle.sync();
+  const state = await stateOf({ handle, stat: await handle.stat() } as OpenFile);
+  await assertSame(held, old, at.path);
+  if (old || mode === 'overwrite') await rename(temporary, held.entry);
+  else await linkNew(temporary, held.entry);
+  return { ...state, created: old === undefined };
 }
 
 /** Checks that what is there is a file, which this user may write to. */
@@ -123,10 +205,10 @@ async function linkNew(temporary: string, entry: string): Promise<void> {
 }
 
 /** Appends to a file, or creates it. When that fails half-way, the file gets its old length. */
-async function append(held: HeldPath, job: WriteJob, content: Content): Promise<FileResult<'write'>> {
-  const { at, expected, permissions, digest } = job;
+async function append(held: HeldPath, job: WriteJob, checked: CheckedContent): Promise<FileResult<'write'>> {
+  const { at, expected, permissions } = job;
   const old = await lookAt(held.entry);
-  if (!old) return replace(held, { ...job, mode: 'create' }, content);
+  if (!old) return replace(held, { ...job, mode: 'create' }, checked);
   if (old.isSymbolicLink()) throw Object.assign(new Error('a link that leads nowhere'), { code: 'ELOOP' });
   if (!old.isFile()) throw notAFile(at.path, old.isDirectory());
   const handle = await open(held.entry, APPENDING);
@@ -135,7 +217,8 @@ async function append(held: HeldPath, job: WriteJob, content: Content): Promise<
     if (!stat.isFile()) throw notAFile(at.path, stat.isDirectory());
     await assertExpected({ handle, stat } as OpenFile, expected, at.path);
     try {
-      await writeContent(handle, content, digest);
+      await writeContent(handle, checked.content, checked.check.add);
+      await checked.check.assert();
     } catch (error) {
       await handle.truncate(stat.size).catch(() => undefined);
       throw error;

@@ -126,10 +126,12 @@ export class Files {
     await place.assertRoom(size);
     const question = await gate.admit(plan, { session: place.session, principal: caller.principal });
     if (question && !question.saved) {
-      const whole = withContent(plan, await gather(upload));
+      const content = await gather(upload);
+      const digest = (await upload.digest?.()) ?? plan.job.digest;
+      const whole = withContent({ ...plan, job: { ...plan.job, digest, resume: undefined } }, content);
       return { answer: await this.#ask(whole, question, caller, place), version: undefined };
     }
-    const written = await place.performer.receive(plan.job, withRoom(upload, place));
+    const written = await place.performer.receive(plan.job, withRoom(upload, place), upload.digest);
     return { answer: { ...renderWritten(written), ...savedFields(question) }, version: written.version };
   }
 

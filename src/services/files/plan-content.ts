@@ -104,13 +104,15 @@ export interface UploadPlan extends JudgedFileRequest {
 export interface WriteConditions extends Pick<Expected, 'versions' | 'size'> {
   /** SHA-256 of the content, as hexadecimal digits. */
   readonly digest?: string | undefined;
+  /** See the job. */
+  readonly resume?: FileJobOf<'write'>['resume'];
 }
 
 /** Plans a write whose content comes later. */
 export async function planUpload(
   request: Omit<Request<'write_file'>, 'data'>,
   { place }: Pick<PlanContext, 'place'>,
-  { digest, ...expected }: WriteConditions = {},
+  { digest, resume, ...expected }: WriteConditions = {},
 ): Promise<UploadPlan> {
   const at = await place.locate(request.path, true);
   const { mode = 'overwrite', create_directories: createDirectories = false, permissions } = request;
@@ -127,6 +129,7 @@ export async function planUpload(
       permissions: permissionsOf(permissions),
       expected: { ...expected, sha256: request.expected_sha256, mtimeMs: request.expected_mtime_ms },
       digest,
+      resume,
     },
   };
 }

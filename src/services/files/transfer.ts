@@ -1,7 +1,7 @@
 import { AdapterError } from '../../core/errors.js';
 import { MAX_FILE_BYTES } from '../../core/files/limits.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { SentFile } from '../../engine/files/file-job.js';
+import type { LateDigest, OnDigest, SentFile } from '../../engine/files/file-job.js';
 import { FixedMask } from '../../engine/output/fixed-mask.js';
 import type { FilePlace } from './file-place.js';
 import type { WriteConditions } from './plan-content.js';
@@ -17,6 +17,8 @@ export interface Upload {
   readonly size: number | undefined;
   /** Read once, and to its end only if all is well. */
   readonly content: AsyncIterable<Uint8Array>;
+  /** SHA-256 of the whole file, if it comes after the content. */
+  readonly digest?: LateDigest | undefined;
 }
 
 /** A file that is open to be sent; its receiver closes it. */
@@ -30,9 +32,12 @@ export interface Uploaded {
 }
 
 /** The content of an upload, while there is room for it. */
-export async function* withRoom({ content, size }: Upload, place: FilePlace): AsyncGenerator<Uint8Array> {
-  let checked = size ?? 0;
-  let received = 0;
+export async function* withRoom(
+  { content, size = 0, conditions: { resume } }: Upload,
+  place: FilePlace,
+): AsyncGenerator<Uint8Array> {
+  let received = resume?.from ?? 0;
+  let checked = received + size;
   for await (const piece of content) {
     received += piece.length;
     if (received > checked) {
@@ -47,7 +52,13 @@ export async function* withRoom({ content, size }: Upload, place: FilePlace): As
  * The content of an upload that has to be confirmed, whole: an approval is for one content.
  * @throws AdapterError FILE_TOO_LARGE
  */
-export async function gather({ content, size = 0 }: Upload): Promise<Uint8Array> {
+export async function gather({ content, size = 0, conditions: { resume } }: Upload): Promise<Uint8Array> {
+  if (resume && resume.from > 0) {
+    throw new AdapterError(
+      'INVALID_REQUEST',
+      'it has to be confirmed, and an approval is for a whole content: leave out resume',
+    );
+  }
   const pieces: Uint8Array[] = [];
   let received = 0;
   if (size > MAX_FILE_BYTES) throw tooLargeToConfirm(size);
@@ -73,10 +84,10 @@ export function maskedFile(file: SentFile, patterns: readonly string[]): SentFil
   const around = Math.max(...patterns.map((pattern) => Buffer.byteLength(pattern))) - 1;
   return {
     ...file,
-    read: (offset, length) => {
+    read: (offset, length, onDigest?: OnDigest) => {
       const from = Math.max(0, offset - around);
       const to = Math.min(file.size, offset + length + around);
-      const masked = maskPieces(file.read(from, to - from), patterns);
+      const masked = maskPieces(file.read(from, to - from, onDigest), patterns);
       return part(masked, offset - from, length);
     },
     [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
@@ -97,6 +108,5 @@ async function* part(pieces: AsyncIterable<Uint8Array>, skipped: number, length:
     from = Math.max(0, from - piece.length);
     left -= shown.length;
     if (shown.length > 0) yield shown;
-    if (left === 0) return;
   }
 }

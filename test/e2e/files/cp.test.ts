@@ -18,8 +18,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { makeCertificate } from '../../support/certificate.js';
 import { TestDaemon } from '../../support/daemon.js';
+import { FlakyProxy } from '../../support/flaky-proxy.js';
 import { eventually } from '../../support/measure.js';
+import { canSandbox } from '../../support/sandbox.js';
 import { CliProcess, runCli, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
@@ -95,6 +98,95 @@ it('goes on where an interrupted copy was, and checks the whole', async () => {
   expect([existsSync(part), existsSync(there('huge'))]).toEqual([false, false]);
   expect(await cp('huge', ':')).toMatchObject(DONE);
   expect(sha256(there('huge'))).toBe(sha256(local('huge')));
+});
+
+const parts = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.part'));
+
+it('goes on by itself when the connection breaks', async () => {
+  writeFileSync(local('long'), randomBytes(60_000_000));
+  await using proxy = await FlakyProxy.start(daemon.url);
+  await using up = new CliProcess(['cp', 'long', ':'], { env: urlVariable(proxy), cwd: here });
+  await eventually(() => {
+    expect(parts(there()).map((name) => statSync(there(name)).size > 1_000_000)).toEqual([true]);
+  });
+  proxy.cut();
+  expect(await up.ended).toMatchObject({ code: 0 });
+  expect(sha256(there('long'))).toBe(sha256(local('long')));
+  const broken = proxy.cutAfter(20_000_000);
+  await using down = new CliProcess(['cp', ':long', 'long-again'], { env: urlVariable(proxy), cwd: here });
+  await broken;
+  expect(await down.ended).toMatchObject({ code: 0 });
+  expect(sha256(local('long-again'))).toBe(sha256(local('long')));
+  expect([...parts(there()), ...parts(here)]).toEqual([]);
+});
+
+it('goes on with an interrupted copy from the daemon, unless the file is another one now', async () => {
+  writeFileSync(there('source'), randomBytes(30_000_000));
+  const interrupted = async () => {
+    await using proxy = await FlakyProxy.start(daemon.url);
+    const broken = proxy.cutAfter(10_000_000);
+    await using first = new CliProcess(['cp', ':source', 'taken'], { env: urlVariable(proxy), cwd: here });
+    await broken;
+    proxy.refuse(true);
+    proxy.cut();
+    first.child.kill('SIGKILL');
+    await first.ended;
+    return local(parts(here)[0] ?? 'none');
+  };
+  const part = await interrupted();
+  expect(readFileSync(there('source')).subarray(0, statSync(part).size).equals(readFileSync(part))).toBe(true);
+  expect(await cp(':source', 'taken')).toMatchObject(DONE);
+  expect(sha256(local('taken'))).toBe(sha256(there('source')));
+  await interrupted();
+  writeFileSync(there('source'), randomBytes(20_000_000));
+  expect(await cp(':source', 'taken')).toMatchObject(DONE);
+  expect(sha256(local('taken'))).toBe(sha256(there('source')));
+  expect(parts(here)).toEqual([]);
+});
+
+it('takes a file with secrets for another one', async () => {
+  await using other = await TestDaemon.start({ settings: { secrets: { values: ['correct-horse-battery'] } } });
+  writeFileSync(join(other.workspace, 'file'), 'it is correct-horse-battery');
+  const answer = await runCli(['cp', ':file', 'masked'], { env: urlVariable(other), cwd: here });
+  expect(answer).toMatchObject({ code: 1 });
+  expect(answer.stderr).toContain('secrets in it are masked');
+  expect([existsSync(local('masked')), ...parts(here)]).toEqual([false]);
+});
+
+it('copies with a token over TLS, and over a Unix socket', async () => {
+  const socket = local('socket');
+  const { key, cert } = makeCertificate(here);
+  const settings = { auth: { mode: 'token' }, socketio: { tls: { cert, key }, unix_socket: socket } };
+  await using other = await TestDaemon.start({ settings });
+  const env = {
+    ...urlVariable(other),
+    SHELL_ADAPTER_TOKEN: other.createToken('agent', 'ann'),
+    NODE_EXTRA_CA_CERTS: cert,
+  };
+  writeFileSync(local('file'), 'content');
+  expect(await runCli(['cp', 'file', ':'], { env, cwd: here })).toMatchObject(DONE);
+  expect(await runCli(['cp', '--url', `unix:${socket}`, ':file', 'file-again'], { env, cwd: here })).toMatchObject(
+    DONE,
+  );
+  expect(readFileSync(local('file-again'), 'utf8')).toBe('content');
+});
+
+it('says what has to be confirmed', async () => {
+  await using other = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
+  writeFileSync(local('.npmrc'), 'x');
+  const answer = await runCli(['cp', '.npmrc', ':'], { env: urlVariable(other), cwd: here });
+  expect(answer).toMatchObject({ code: 1 });
+  expect(answer.stderr).toContain('has to be confirmed');
+});
+
+it.runIf(canSandbox)('copies from and to a sandbox', async () => {
+  await using other = await TestDaemon.start({ settings: { sandbox: { profile: 'strict' } } });
+  writeFileSync(local('boxed'), randomBytes(9_000_000), { mode: 0o640 });
+  const run = (...args: string[]) => runCli(['cp', ...args], { env: urlVariable(other), cwd: here });
+  expect(await run('boxed', ':')).toMatchObject(DONE);
+  expect(await run(':boxed', 'boxed-again')).toMatchObject(DONE);
+  expect(sha256(local('boxed-again'))).toBe(sha256(local('boxed')));
+  expect(statSync(local('boxed-again')).mode & 0o777).toBe(0o640);
 });
 
 it.each([

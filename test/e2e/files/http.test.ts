@@ -114,6 +114,23 @@ describe('GET /v1/files/PATH', () => {
     expect([empty.status, empty.headers.get('content-length'), await empty.text()]).toEqual([200, '0', '']);
   });
 
+  it.each([
+    ['the whole', undefined],
+    ['its end', 'bytes=1000-'],
+  ])('gives the SHA-256 of the whole file after %s', async (_, range) => {
+    const headers = { authorization: `Bearer ${agent}`, 'want-repr-digest': 'sha-256=1', ...(range && { range }) };
+    const trailer = await new Promise((resolve, reject) => {
+      request(`${daemon.url}/v1/files/data`, { headers, agent: false }, (response) => {
+        response.resume().on('end', () => {
+          resolve(response.trailers['repr-digest']);
+        });
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(trailer).toBe(`sha-256=:${sha256(CONTENT, 'base64')}:`);
+  });
+
   it('masks secrets without a change of sizes, also at the edges of a range', async () => {
     writeFileSync(at('secret'), `before ${SECRET} after ${SECRET}`);
     const masked = `before ${'*'.repeat(SECRET.length)} after ${'*'.repeat(SECRET.length)}`;
@@ -217,6 +234,40 @@ describe('PUT /v1/files/PATH', () => {
     expect([wrong.status, await codeOf(wrong)]).toEqual([400, 'INVALID_REQUEST']);
     expect(readFileSync(at('checked'), 'utf8')).toBe('right');
     expect((await put('checked', 'x', { headers: { 'content-digest': 'md5=:x:' } })).status).toBe(400);
+  });
+
+  it('keeps what has come of an upload with a key, and takes the SHA-256 after it', async () => {
+    const slow = slowUpload('resumed?resume=key');
+    const part = at('.resumed.key.part');
+    await eventually(() => {
+      expect(existsSync(part) && statSync(part).size).toBe(MIB);
+    });
+    slow.breakOff();
+    const wrongPlace = await put('resumed?resume=key', 'x');
+    expect([wrongPlace.status, await wrongPlace.json()]).toMatchObject([412, { error: { details: { size: MIB } } }]);
+    const rest = (query: string, digest: string) =>
+      new Promise<number | undefined>((resolve) => {
+        const headers = { authorization: `Bearer ${agent}`, trailer: 'Repr-Digest' };
+        const asking = request(`${daemon.url}/v1/files/${query}`, { method: 'PUT', headers, agent: false });
+        asking.on('response', (response) => {
+          response.resume().on('end', () => {
+            resolve(response.statusCode);
+          });
+        });
+        asking.write('end');
+        asking.addTrailers({ 'repr-digest': `sha-256=:${sha256(digest, 'base64')}:` });
+        asking.end();
+      });
+    const whole = `${'x'.repeat(MIB)}end`;
+    expect(await rest(`resumed?resume=key&offset=${MIB}&permissions=640`, whole)).toBe(201);
+    expect(readFileSync(at('resumed'), 'utf8')).toBe(whole);
+    expect([existsSync(part), statSync(at('resumed')).mode & 0o777]).toEqual([false, 0o640]);
+    expect(await rest('resumed?resume=other', 'not this')).toBe(400);
+    expect(readFileSync(at('resumed'), 'utf8')).toBe(whole);
+    expect(existsSync(at('.resumed.other.part'))).toBe(false);
+    for (const query of ['resume=a/b', 'resume=a&offset=-1', 'offset=5', 'resume=a&mode=append']) {
+      expect((await put(`resumed?${query}`, 'x')).status).toBe(400);
+    }
   });
 
   it('goes on with Content-Range where an upload has stopped', async () => {

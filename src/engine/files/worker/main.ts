@@ -25,7 +25,7 @@ async function work(): Promise<void> {
   try {
     const request = JSON.parse((await input.line()) ?? '') as FileWorkRequest;
     if ('send' in request) await send(request, input);
-    else if ('receive' in request) answer({ result: await here.receive(request.receive, contentIn(input)) });
+    else if ('receive' in request) await receive(request, input);
     else await perform(request.job, await input.rest());
   } catch (error) {
     const failure =
@@ -42,6 +42,15 @@ async function perform(job: FileJob, content: Uint8Array): Promise<void> {
   else answer({ result });
 }
 
+/** Receives a file, and the SHA-256 of its whole if it follows. */
+async function receive(
+  { receive: job, digest }: Extract<FileWorkRequest, { receive: unknown }>,
+  input: ByteReader,
+): Promise<void> {
+  const later = digest === true ? async () => (await input.line()) || undefined : undefined;
+  answer({ result: await here.receive(job, contentIn(input), later) });
+}
+
 /** Sends a file. An error after the first line shows by the end: the range is not complete. */
 async function send({ send: at }: Extract<FileWorkRequest, { send: unknown }>, input: ByteReader): Promise<void> {
   await using file = await here.send(at);
@@ -49,9 +58,12 @@ async function send({ send: at }: Extract<FileWorkRequest, { send: unknown }>, i
   writeAll(headLine({ sent: { size, mtimeMs, version } } satisfies FileWorkReply));
   const line = await input.line();
   if (line === undefined) return;
-  const { offset, length } = JSON.parse(line) as SentRange;
+  const { offset, length, digest } = JSON.parse(line) as SentRange;
+  const onDigest = (sha256 = '') => {
+    writeAll(Buffer.from(`${sha256}\n`));
+  };
   try {
-    for await (const piece of file.read(offset, length)) writeAll(piece);
+    for await (const piece of file.read(offset, length, digest === true ? onDigest : undefined)) writeAll(piece);
   } catch {
     // Shorter than the range.
   }

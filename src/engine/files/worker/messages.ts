@@ -3,15 +3,18 @@ import type { FileJob, FileJobOf, FileResult, SentFile, Target } from '../file-j
 
 /**
  * First line of the program's standard input, as JSON. After a `job` that writes, its content follows to the end of the
- * input; after `receive`, in frames. After `send`, the range follows as another line, once the reply was read.
+ * input; after `receive`, in frames, with `digest` followed by the line of the SHA-256. After `send`, the range follows as another line, once the reply was read.
  */
 export type FileWorkRequest =
-  { readonly job: FileJob } | { readonly receive: FileJobOf<'write'> } | { readonly send: Target };
+  | { readonly job: FileJob }
+  | { readonly receive: FileJobOf<'write'>; readonly digest?: boolean }
+  | { readonly send: Target };
 
-/** The range of a file that is sent, as JSON. */
+/** The range of a file that is sent, as JSON. With `digest`, a line with the SHA-256 of the whole file follows it. */
 export interface SentRange {
   readonly offset: number;
   readonly length: number;
+  readonly digest?: boolean;
 }
 
 /** Facts about a file that is sent. */

@@ -22,6 +22,10 @@ export async function sendFile(
     if (refused) return refused;
     return addFacts(reply, file).header('content-length', file.size).send();
   }
+  return sendContent(file, headers, reply);
+}
+
+async function sendContent(file: Download, headers: IncomingHttpHeaders, reply: FastifyReply): Promise<FastifyReply> {
   const range = rangeOf(headers, file);
   if (range === 'unsatisfiable') {
     await file[Symbol.asyncDispose]();
@@ -29,14 +33,29 @@ export async function sendFile(
   }
   const { offset, length } = range ?? { offset: 0, length: file.size };
   if (range) reply.code(206).header('content-range', `bytes ${offset}-${offset + length - 1}/${file.size}`);
-  const body = Readable.from(file.read(offset, length), { objectMode: false });
+  const isHashed = wantsDigest(headers) && offset + length === file.size;
+  let digest: string | undefined;
+  const onDigest = (sha256: string | undefined) => {
+    digest = sha256;
+  };
+  const body = Readable.from(file.read(offset, length, isHashed ? onDigest : undefined), { objectMode: false });
   const stop = destroyIfStalled(reply.raw, (socket) => socket.bytesWritten);
   body.once('close', () => {
     stop();
     void file[Symbol.asyncDispose]();
   });
-  return addFacts(reply, file).header('content-length', length).send(body);
+  addFacts(reply, file);
+  if (isHashed) reply.trailer('repr-digest', () => Promise.resolve(digestField(digest)));
+  else reply.header('content-length', length);
+  return reply.send(body);
 }
+
+/** Source: RFC 9530. A file that has changed meanwhile has none. */
+const digestField = (sha256: string | undefined): string =>
+  sha256 === undefined ? '' : `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
+
+const wantsDigest = ({ 'want-repr-digest': wanted = '' }: IncomingHttpHeaders): boolean =>
+  /\bsha-256\s*=\s*(?:[1-9]|10)\b/i.test(String(wanted));
 
 function addFacts(reply: FastifyReply, { version, mtimeMs }: Download): FastifyReply {
   return (

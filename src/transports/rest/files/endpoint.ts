@@ -13,7 +13,9 @@ import { answerOf, sendAnswer } from '../answer.js';
 import { silentSink } from '../event-stream-sink.js';
 import { entityTag, sendFile } from './download.js';
 import {
+  announcesDigest,
   conditionsOf,
+  digestOf,
   DOWNLOAD_FIELDS,
   fieldsOf,
   type FileHttpRequest,
@@ -92,11 +94,14 @@ export class FileEndpoint {
     const { headers, raw } = request;
     const { 'content-length': length } = headers;
     const isNew = mustBeNew(headers);
-    const conditions = conditionsOf(headers);
+    const conditions = conditionsOf(request);
     const payload = { ...uploadFields(request, conditions, isNew), data: '' };
     const content = new UploadBody(raw);
     const hurry = patientRequests.begin(raw.socket);
-    const upload = { conditions, size: length === undefined ? undefined : Number(length), content };
+    const digest = announcesDigest(headers)
+      ? () => Promise.resolve().then(() => digestOf(content.trailers))
+      : undefined;
+    const upload = { conditions, size: length === undefined ? undefined : Number(length), content, digest };
     const written = await this.#attended(request, reply, (caller) =>
       carryOut(
         this.#options,

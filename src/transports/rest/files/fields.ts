@@ -8,6 +8,9 @@ import { parseContentRange, parseRange } from '../../../core/rest/byte-range.js'
 import { strongTags } from '../../../core/rest/entity-tags.js';
 import type { WriteConditions } from '../../../services/files/plan-content.js';
 
+/** Keys of the attempts of an upload: they become a part of a name. */
+const RESUME_KEY = /^[\w-]{1,64}$/;
+
 /** A request whose path names a file. */
 export type FileHttpRequest = FastifyRequest<{
   readonly Params: { readonly '*': string };
@@ -25,7 +28,12 @@ const UPLOAD_FIELDS = [
   'create_directories',
   'expected_sha256',
   'expected_mtime_ms',
+  'resume',
+  'offset',
 ] as const;
+
+/** Parameters of an upload that `write_file` does not have. */
+const HTTP_FIELDS: ReadonlySet<string> = new Set(['resume', 'offset']);
 
 /**
  * The fields of a request in its address.
@@ -49,7 +57,8 @@ export function uploadFields(
   { size: appendedAt }: WriteConditions,
   isNew: boolean,
 ): Record<string, unknown> {
-  const fields = fieldsOf(request, UPLOAD_FIELDS);
+  const all = Object.entries(fieldsOf(request, UPLOAD_FIELDS));
+  const fields = Object.fromEntries(all.filter(([name]) => !HTTP_FIELDS.has(name)));
   const implied = appendedAt === undefined ? (isNew ? 'create' : undefined) : 'append';
   const { mode = implied } = fields;
   if (implied !== undefined && mode !== implied) {
@@ -68,14 +77,37 @@ function fieldOf(name: string, value: unknown): unknown {
  * The conditions of an upload in its headers.
  * @throws AdapterError INVALID_REQUEST for malformed ones
  */
-export function conditionsOf(headers: IncomingHttpHeaders): WriteConditions {
+export function conditionsOf({ headers, query }: FileHttpRequest): WriteConditions {
   const { 'if-match': ifMatch } = headers;
   return {
+    resume: resumeOf(query, headers),
     versions: ifMatch === undefined ? undefined : strongTags(ifMatch),
     size: appendedAtIn(headers),
     digest: digestOf(headers),
   };
 }
+
+function resumeOf(
+  { resume: key, offset = '0', mode }: FileHttpRequest['query'],
+  { 'content-range': range }: IncomingHttpHeaders,
+): WriteConditions['resume'] {
+  if (key === undefined) {
+    if (offset === '0') return undefined;
+    throw invalid('offset goes with resume', 'offset');
+  }
+  if (typeof key !== 'string' || !RESUME_KEY.test(key)) {
+    throw invalid('resume must have 1 to 64 letters, digits, _ or -', 'resume');
+  }
+  if (typeof offset !== 'string' || !/^\d{1,15}$/.test(offset))
+    throw invalid('offset must be a number of bytes', 'offset');
+  if (mode === 'append' || range !== undefined) throw invalid('resume is for whole files: it cannot append', 'resume');
+  return { key, from: Number(offset) };
+}
+
+/** Whether the SHA-256 of an upload comes after its body. */
+export const announcesDigest = ({ trailer = '' }: IncomingHttpHeaders): boolean => DIGEST_NAME.test(trailer);
+
+const DIGEST_NAME = /(?:^|[,\s])(?:repr|content)-digest(?:$|[,\s])/i;
 
 /** The part of a file that a download shows once it was confirmed: of its range, as much as one request reads. */
 export function partOf({ range = '' }: IncomingHttpHeaders): { readonly offset?: number; readonly length?: number } {
@@ -107,8 +139,11 @@ function appendedAtIn(headers: IncomingHttpHeaders): number | undefined {
 
 const DIGEST = /^sha-256=:([A-Za-z0-9+/]{43}=):$/;
 
-/** Source: RFC 9530. */
-function digestOf(headers: IncomingHttpHeaders): string | undefined {
+/**
+ * SHA-256 in the headers or trailers of an upload, as hexadecimal digits. Source: RFC 9530.
+ * @throws AdapterError INVALID_REQUEST for another digest
+ */
+export function digestOf(headers: NodeJS.Dict<string | string[]>): string | undefined {
   const header = headers['content-digest'] ?? headers['repr-digest'];
   if (header === undefined) return undefined;
   const [, base64] = DIGEST.exec(String(header).trim()) ?? [];

@@ -20,6 +20,11 @@ export class UploadBody implements AsyncIterable<Uint8Array> {
     return this.#bytes;
   }
 
+  /** What the client has sent after the body. */
+  get trailers(): NodeJS.Dict<string> {
+    return this.#request.trailers;
+  }
+
   /**
    * Lets go of a body that was not read to its end. A client that still sends gets its answer first: a closed connection
    * with unread bytes would take it away.
@@ -54,6 +59,6 @@ export class UploadBody implements AsyncIterable<Uint8Array> {
 }
 
 const brokenOff = (bytes: number): AdapterError =>
-  new AdapterError('INVALID_REQUEST', `the upload was broken off after ${bytes} bytes: nothing was changed`, {
+  new AdapterError('INVALID_REQUEST', `the upload was broken off after ${bytes} bytes: the file was not changed`, {
     details: { bytes },
   });
