@@ -52,12 +52,18 @@ function OpenedSession({ session }: { readonly session: ViewedSession }): JSX.El
       </div>
       {tab === 'terminal' ? null : (
         <div role="tabpanel" class="tab" aria-label={tab}>
-          <OtherView session={session} tab={tab} />
+          <OtherView session={session} tab={tab} model={model} />
         </div>
       )}
     </>
   );
 }
 
-const OtherView = ({ session, tab }: { readonly session: ViewedSession; readonly tab: SessionTab }): JSX.Element =>
-  tab === 'timeline' ? <Timeline session={session} /> : <LimitsView session={session} />;
+interface OtherViewProps {
+  readonly session: ViewedSession;
+  readonly tab: SessionTab;
+  readonly model: TerminalModel;
+}
+
+const OtherView = ({ session, tab, model }: OtherViewProps): JSX.Element =>
+  tab === 'timeline' ? <Timeline session={session} /> : <LimitsView session={session} model={model} />;

@@ -1,4 +1,4 @@
-import type { SessionInfo } from '../../../../client/index.js';
+import type { EventPayload, SessionInfo } from '../../../../client/index.js';
 import { formatBytes, formatPercent } from '../../../format/size.js';
 
 const MB = 1024 * 1024;
@@ -14,6 +14,24 @@ export interface LimitRow {
 }
 
 const inBytes = (megabytes: number | null): number | null => (megabytes === null ? null : megabytes * MB);
+
+type Warning = EventPayload<'resource_warning'>;
+
+const NAMES: { readonly [R in Warning['resource']]: readonly [name: string, unit: string] } = {
+  cpu_percent: ['CPU', ' %'],
+  cpu_seconds: ['CPU time', ' s'],
+  memory_mb: ['Memory', ' MB'],
+  processes: ['Processes', ''],
+  disk_mb: ['Written to disks', ' MB'],
+  disk_free_mb: ['Free disk', ' MB'],
+};
+
+/** What a warning of the daemon says. */
+export function warningText({ resource, observed, limit, level }: Warning): string {
+  const [name, unit] = NAMES[resource];
+  const meaning = level === 'exceeded' ? 'exceeded, so that it was ended' : 'near the limit';
+  return `${name}: ${Math.round(observed)} of ${limit}${unit}, ${meaning}`;
+}
 
 /** The resources that are bounded. */
 export const LIMIT_ROWS: readonly LimitRow[] = [

@@ -6,6 +6,7 @@ import { Panel } from '../../../components/panel.js';
 import { Empty } from '../../../components/states.js';
 import { formatClock } from '../../../format/time.js';
 import { useDashboard } from '../../../state/context.js';
+import type { TerminalModel } from '../terminal/terminal-model.js';
 import type { ViewedSession } from '../use-session.js';
 import { LIMIT_ROWS, type LimitRow } from './limit-rows.js';
 import { type UsageRecord, useUsage } from './use-usage.js';
@@ -17,9 +18,14 @@ const WINDOW_MS = 300_000;
 
 const LINES = [{ title: 'Used', colour: '--accent' }] as const;
 
+interface LimitsViewProps {
+  readonly session: ViewedSession;
+  readonly model: TerminalModel;
+}
+
 /** What a session uses, against its limits. */
-export function LimitsView({ session }: { readonly session: ViewedSession }): JSX.Element {
-  const record = useUsage(session.info.session_id);
+export function LimitsView({ session, model }: LimitsViewProps): JSX.Element {
+  const record = useUsage(session.info.session_id, model);
   return (
     <>
       <Panel title="Usage and limits">

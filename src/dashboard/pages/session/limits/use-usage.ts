@@ -3,6 +3,8 @@ import { useEffect } from 'preact/hooks';
 
 import type { SessionInfo } from '../../../../client/index.js';
 import { useDashboard } from '../../../state/context.js';
+import type { TerminalModel } from '../terminal/terminal-model.js';
+import { warningText } from './limit-rows.js';
 
 /** Most samples that are kept: 5 minutes, one a second. */
 const MAX_SAMPLES = 300;
@@ -15,8 +17,8 @@ export interface UsageRecord {
   readonly marks: readonly { readonly at: number; readonly text: string }[];
 }
 
-/** Follows what a session uses. */
-export function useUsage(sessionId: string): UsageRecord {
+/** Follows what a session uses. Warnings come to those alone that observe the session. */
+export function useUsage(sessionId: string, model: Pick<TerminalModel, 'watch'>): UsageRecord {
   const { live, connection, clock } = useDashboard();
   const record = useSignal<UsageRecord>({ samples: [], marks: [] });
   const now = clock.now.value;
@@ -25,11 +27,14 @@ export function useUsage(sessionId: string): UsageRecord {
     const samples = [...record.peek().samples, { at: now, used }].slice(-MAX_SAMPLES);
     record.value = { ...record.peek(), samples };
   }, [now]);
+  useEffect(() => {
+    void model.watch();
+  }, [model]);
   useEffect(
     () =>
-      connection.client.on('resource_warning', ({ session_id: id, level, resource, observed, limit }) => {
-        if (id !== sessionId) return;
-        const mark = { at: Date.now(), text: `${resource}: ${observed} of ${limit} (${level})` };
+      connection.client.on('resource_warning', (warning) => {
+        if (warning.session_id !== sessionId) return;
+        const mark = { at: Date.now(), text: warningText(warning) };
         record.value = { ...record.peek(), marks: [mark, ...record.peek().marks].slice(0, MAX_MARKS) };
       }),
     [sessionId],

@@ -33,6 +33,7 @@ export class TerminalModel implements Disposable {
   readonly #feed = new ScreenFeed(MAX_WAITING_BYTES);
   readonly #watcher: SessionWatcher;
   readonly #keys: InputQueue;
+  #watching: Promise<void> | undefined;
   #isDisposed = false;
 
   constructor(dashboard: Dashboard, sessionId: string) {
@@ -60,7 +61,7 @@ export class TerminalModel implements Disposable {
     );
   }
 
-  /** Loads the terminal into an element, and begins to observe the session. */
+  /** Loads the terminal into an element, which shows the session from then on. */
   async start(element: HTMLElement): Promise<void> {
     const { TerminalScreen } = await import('./terminal-screen.js');
     if (this.#isDisposed) return;
@@ -68,7 +69,14 @@ export class TerminalModel implements Disposable {
     const screen = new TerminalScreen(element, source, this.#listener());
     screen.isDark = this.#dashboard.theme.isDark;
     this.screen.value = screen;
-    await this.#watcher.start().catch(this.onProblem);
+    await this.watch();
+    screen.pump();
+  }
+
+  /** Begins to observe the session, if that has not begun. What comes before there is a screen waits for it. */
+  watch(): Promise<void> {
+    this.#watching ??= this.#watcher.start().catch(this.onProblem);
+    return this.#watching;
   }
 
   /** Sends keys. */
