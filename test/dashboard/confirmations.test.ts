@@ -125,6 +125,66 @@ it('has nothing to press for a viewer, and a local page cannot decide', async ({
     .waitFor();
 });
 
+/** Presses a button twice as soon as it is there, and keeps when it began to work. Times are those of the page. */
+const PRESS_AT_ONCE = `{
+  const looker = new MutationObserver(() => {
+    const button = document.querySelector('.button.primary');
+    if (!button) return;
+    if (globalThis.cameAt === undefined) {
+      globalThis.cameAt = performance.now();
+      button.click();
+      button.click();
+    }
+    if (button.getAttribute('aria-disabled') === 'false') globalThis.workedAt ??= performance.now();
+  });
+  looker.observe(document.querySelector('main'), { subtree: true, childList: true, attributes: true });
+}`;
+
+it('takes no press within 700 ms, and a double click for one card alone', async ({ openDashboard, daemon }) => {
+  await using agent = await come(daemon, 'hasty');
+  const { page } = await openDashboard({ role: 'operator', route });
+  await page.getByText('Nothing waits for a confirmation').waitFor();
+  await page.evaluate(PRESS_AT_ONCE);
+  const first = agent.run('echo first; rm -f none');
+  const card = (text: string) => page.getByRole('article').filter({ hasText: text });
+  await card('first').locator('.button.primary[aria-disabled=false]').waitFor();
+  expect(await page.evaluate<number>('workedAt - cameAt')).toBeGreaterThanOrEqual(690);
+  await expect(agent.request('list_commands', {})).resolves.toMatchObject({ commands: [] });
+
+  const second = agent.run('echo second; rm -f none').catch(() => undefined);
+  await card('second').locator('.button.primary[aria-disabled=false]').waitFor();
+  await card('first').getByRole('button', { name: 'Approve' }).dblclick();
+  expect(await first).toMatchObject({ stdout: 'first\n' });
+  await card('first').getByText('Approved', { exact: true }).waitFor();
+  await card('second').getByRole('button', { name: 'Approve' }).waitFor();
+  await agent[Symbol.asyncDispose]();
+  await second;
+});
+
+it('shows all that a decision needs, and is decided by a thumb', async ({ openDashboard, daemon, client }) => {
+  await using agent = await come(daemon, 'complete');
+  await client.request('checkpoint_workspace', { label: 'before' });
+  await client.run('echo changed > changed.txt');
+  const session = await agent.openSession({ label: 'where it runs' });
+  const { page } = await openDashboard({ role: 'operator', route, viewport: { width: 320, height: 640 } });
+  const running = agent.run('ls | sort; rm -f none', session, { env: { COLOUR: 'deep-blue' }, stdin: 'given-text' });
+  const card = page.getByRole('article').filter({ hasText: 'complete' });
+  for (const text of ['COLOUR=deep-blue', 'given-text', daemon.workspace, 'where it runs', 'destructive', / left$/]) {
+    await card.getByText(text).first().waitFor();
+  }
+  expect(await card.getByRole('link', { name: 'where it runs' }).getAttribute('href')).toContain(session);
+  await card.getByRole('button', { name: 'Changes of the workspace' }).click();
+  await card.getByText('changed.txt').first().waitFor();
+  const approve = card.getByRole('button', { name: 'Approve' });
+  await approve.and(page.locator('[aria-disabled=false]')).waitFor();
+  await approve.scrollIntoViewIfNeeded();
+  const { x = 0, width = 0, height = 0 } = (await approve.boundingBox()) ?? {};
+  expect(height).toBeGreaterThanOrEqual(36);
+  expect(x + width).toBeLessThanOrEqual(320);
+  await approve.click();
+  expect(await running).toMatchObject({ exit_code: 0 });
+});
+
 it('restores a checkpoint after showing what changes, and undoes it', async ({ openDashboard, daemon, client }) => {
   await using operator = await WireClient.connect(daemon.url, ['websocket'], {
     token: daemon.createToken('operator', 'decides'),
@@ -143,14 +203,19 @@ it('restores a checkpoint after showing what changes, and undoes it', async ({ o
   await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
   // Commands of the local client have run since: an operator is asked.
   await page.getByText('it waits here until it is').waitFor();
-  const question = await operator.event('confirmation_required', ({ kind }) => kind === 'restore');
+  const asked = await operator.event('confirmation_required', ({ kind }) => kind === 'restore');
   await operator.request('confirm_command', {
-    confirmation_id: question.confirmation_id,
+    confirmation_id: asked.confirmation_id,
     decision: 'approve',
     justification: 'agreed',
   });
   await page.getByText('Restored.', { exact: true }).waitFor();
   expect(existsSync(join(daemon.workspace, 'added.txt'))).toBe(false);
   expect(existsSync(join(daemon.workspace, 'kept.txt'))).toBe(true);
-  await page.getByRole('button', { name: 'Undo the restore' }).waitFor();
+
+  await page.getByRole('button', { name: 'Undo the restore' }).and(page.locator('[aria-disabled=false]')).click();
+  // No other token has run a command since.
+  await expect.poll(() => existsSync(join(daemon.workspace, 'added.txt'))).toBe(true);
+  expect(existsSync(join(daemon.workspace, 'kept.txt'))).toBe(false);
+  expect(existsSync(join(daemon.workspace, 'moved.txt'))).toBe(true);
 });

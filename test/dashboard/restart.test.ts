@@ -20,6 +20,14 @@ const FIELDS = [
   [hrefOf('audit'), 'Audit', 'Text'],
 ] as const;
 
+/** Keeps what is said to screen readers, and when. */
+const KEEP_NOTICES = `{
+  globalThis.notices = [];
+  const region = document.querySelector('[aria-live=polite]:not(.two-step)');
+  const keep = () => { if (region.textContent !== '') notices.push([region.textContent, performance.now()]); };
+  new MutationObserver(keep).observe(region, { childList: true, characterData: true, subtree: true });
+}`;
+
 const go = (page: Page, route: string) => page.evaluate(`location.hash = ${JSON.stringify(route)}`);
 
 it('loses nothing that was typed with the connection, comes back, and says what is gone', async ({
@@ -35,6 +43,7 @@ it('loses nothing that was typed with the connection, comes back, and says what 
   for (const { faults } of [main, operator, stranger]) faults.expect(UNREACHABLE);
   const { page } = main;
   await page.locator('.xterm-rows').waitFor();
+  await page.evaluate(KEEP_NOTICES);
   const command = page.getByRole('textbox', { name: 'Command' });
   await command.fill('make everything');
   for (const [route, title, label] of FIELDS) {
@@ -87,6 +96,15 @@ it('loses nothing that was typed with the connection, comes back, and says what 
         .poll(() => page.getByLabel(label, { exact: true }).first().inputValue(), { timeout: 10_000, message: route })
         .toBe('typed before');
     }
+    await expect
+      .poll(() => page.locator('[aria-live=polite]').last().innerText(), { timeout: 10_000 })
+      .toContain('The daemon was restarted');
+    const notices = await page.evaluate<readonly (readonly [string, number])[]>('notices');
+    expect(notices.map(([text]) => text)).toEqual([
+      'The connection was lost.',
+      expect.stringContaining('The daemon was restarted') as string,
+    ]);
+    expect((notices[1]?.[1] ?? 0) - (notices[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(4990);
   } finally {
     await next.stop();
   }

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
@@ -7,6 +8,13 @@ import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
 const it = dashboardTest();
+
+/** Files in a directory that have a text. */
+const filesWith = (directory: string, text: string): readonly string[] =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const path = join(directory, name);
+    return statSync(path).isFile() && readFileSync(path).includes(text);
+  });
 
 it('follows the audit log, and says that it is as it was written', async ({ openDashboard, client }) => {
   const { page } = await openDashboard({ role: 'operator', route: hrefOf('audit') });
@@ -39,6 +47,19 @@ it('judges a command as it is typed, in words', async ({ openDashboard }) => {
   await page.getByRole('region', { name: 'Judged commands' }).getByText('rm -rf /etc/nothing').first().waitFor();
 });
 
+it('judges a command as it would be in a session', async ({ openDashboard, client }) => {
+  const id = await client.openSession({ label: 'has an alias' });
+  await client.run("alias tidy='rm -rf'", id);
+  const { page } = await openDashboard({ route: hrefOf('policy') });
+  await page.getByLabel(/^Command/).fill('tidy /etc/nothing');
+  const judged = page.getByRole('region', { name: 'Judged commands' });
+  await judged.getByText('tidy /etc/nothing').first().waitFor();
+  expect(await judged.innerText()).not.toContain('rm -rf');
+  await page.getByLabel(/^Session/).selectOption({ label: 'has an alias (local)' });
+  await judged.getByText('rm -rf /etc/nothing').first().waitFor();
+  await client.request('close_session', { session_id: id });
+});
+
 it('shows the secret of a new token once, and ends tokens in two steps', async ({ openDashboard, daemon }) => {
   const { page } = await openDashboard({ route: hrefOf('tokens') });
   await page.getByLabel('Name').fill('made-here');
@@ -47,7 +68,7 @@ it('shows the secret of a new token once, and ends tokens in two steps', async (
   expect(secret).toMatch(/^sa/);
   await page.getByRole('button', { name: 'I have kept it' }).click();
   expect(await page.content()).not.toContain(secret);
-  expect(readFileSync(daemon.auditFile, 'utf8')).not.toContain(secret);
+  expect(filesWith(daemon.directory, secret)).toEqual([]);
   await page.setViewportSize({ width: 1280, height: 800 });
   const row = page.getByRole('row').filter({ hasText: 'made-here' });
   await row.getByRole('button', { name: 'Rotate' }).click();
@@ -57,6 +78,8 @@ it('shows the secret of a new token once, and ends tokens in two steps', async (
   await using holder = await WireClient.connect(daemon.url, ['websocket'], { token: rotated });
   await expect(WireClient.connect(daemon.url, ['websocket'], { token: secret })).rejects.toThrow();
   await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await expect.poll(() => row.getByRole('cell').nth(2).innerText()).toBe('1');
   await row.getByRole('button', { name: 'Revoke' }).click();
   await row.getByRole('button', { name: /^Revoke:/ }).click();
   await row.waitFor({ state: 'detached' });
