@@ -14,6 +14,7 @@ const KILL_SETTLE_MS = 400;
 const SETTLE_MS_EACH = 1;
 /** Number of processes from which on their process groups are killed as a whole: they may multiply. */
 const MANY = 50;
+const NO_GROUPS: ReadonlySet<number> = new Set();
 /** Each round stops at least half of a fork bomb: this is enough for all processes that the machine can hold. */
 const MAX_STOP_ROUNDS = 20;
 
@@ -90,8 +91,11 @@ export async function killProcesses(
   const kill = async (found: readonly ProcessEntry[]) => {
     // /proc no longer reports namespace pids once the processes have ended.
     const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));
-    if (found.length >= MANY) killGroups(found);
-    const killed = signalProcesses(found, 'SIGKILL');
+    const groups = found.length < MANY ? NO_GROUPS : killGroups(found);
+    // With their groups, some have ended already.
+    const killed = found.filter((entry) =>
+      isAlive(entry) ? sendSignal(entry.pid, 'SIGKILL') : groups.has(entry.group),
+    );
     onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
     await waitForEnd(killed, deadline - performance.now());
     return find();
@@ -112,8 +116,9 @@ export async function killProcesses(
 /**
  * Kills the process groups of processes, with what was started since they were found: no member of a group that is
  * signalled can fork any more (kill(2)). Groups with older processes that were not found are spared.
+ * @returns the groups that were killed
  */
-function killGroups(found: readonly ProcessEntry[]): void {
+function killGroups(found: readonly ProcessEntry[]): ReadonlySet<number> {
   const pids = new Set(found.map(({ pid }) => pid));
   const oldest = new Map<number, number>();
   for (const { group, startTicks } of found) {
@@ -122,7 +127,7 @@ function killGroups(found: readonly ProcessEntry[]): void {
   for (const { pid, group, startTicks } of listProcesses().filter(isRunning)) {
     if (!pids.has(pid) && startTicks <= (oldest.get(group) ?? -1)) oldest.delete(group);
   }
-  for (const group of oldest.keys()) sendSignal(-group, 'SIGKILL');
+  return new Set([...oldest.keys()].filter((group) => sendSignal(-group, 'SIGKILL')));
 }
 
 /**
