@@ -15,6 +15,7 @@ import { Readiness } from '../services/machine/readiness.js';
 import { Restores, type RestoresOptions } from '../services/restores/restores.js';
 import { Ports } from '../services/waiting/ports.js';
 import { Waiting } from '../services/waiting/waiting.js';
+import { Watching } from '../services/watching/watching.js';
 import type { Services } from '../services/services.js';
 import { type Execution, Executions } from '../services/users/executions.js';
 
@@ -101,8 +102,8 @@ function withWaiting(
     registry,
     connections,
   }: Pick<Services, 'sessions' | 'screens' | 'connections'> & { readonly registry: CommandRegistry },
-  { isClosing }: RuntimeContext,
-): Pick<Services, 'files' | 'waiting' | 'ports'> {
+  { isClosing, closers }: RuntimeContext,
+): Pick<Services, 'files' | 'waiting' | 'watching' | 'ports'> {
   const waiting = new Waiting({
     sessions: sessions.registry,
     commands: registry,
@@ -111,7 +112,9 @@ function withWaiting(
     connections,
     isClosing,
   });
-  return { files, waiting, ports: new Ports(sessions.registry) };
+  const watching = new Watching({ files, sessions: sessions.registry });
+  closers.push(() => watching[Symbol.asyncDispose]());
+  return { files, waiting, watching, ports: new Ports(sessions.registry) };
 }
 
 /** What records the daemon's work, and what is masked in the records. */

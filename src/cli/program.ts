@@ -40,6 +40,7 @@ import { versionSubcommand } from './daemon/version.js';
 import { createGroup, examples, type Subcommand } from './options/subcommand.js';
 import { portsSubcommand } from './waiting/ports.js';
 import { waitSubcommand } from './waiting/wait.js';
+import { watchSubcommand } from './waiting/watch.js';
 import { tokenSubcommand } from './access/token.js';
 import { toolsSubcommand } from './models/tools.js';
 
@@ -60,6 +61,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   screenshotSubcommand,
   waitSubcommand,
   portsSubcommand,
+  watchSubcommand,
   closeSubcommand,
   cpSubcommand,
   recordSubcommand,

@@ -25,6 +25,7 @@ import { randomCommandId } from './runtime/random-id.js';
 import { recover } from './connection/recovery.js';
 import { ClientFiles } from './files.js';
 import { ClientSession } from './session.js';
+import { PathWatch, type WatchOptions } from './watch.js';
 import type { Endpoint } from './connection/unix-socket.js';
 
 /**
@@ -95,6 +96,23 @@ export class AdapterClient implements AsyncDisposable {
   /** Files as a session sees them, which need not be followed. */
   filesOf(sessionId: string): ClientFiles {
     return new ClientFiles(this.#link, sessionId);
+  }
+
+  /**
+   * Watches files and directories, by paths relative to the workspace or to the directory of a session.
+   * @returns the changes, to be iterated
+   */
+  async watchPaths(paths: readonly string[], options: WatchOptions = {}): Promise<PathWatch> {
+    const { sessionId, recursive, debounceMs } = options;
+    const request = { paths: [...paths], session_id: sessionId, recursive, debounce_ms: debounceMs };
+    const watch = new PathWatch(this.#link, request, (listener) => this.onConnection(listener));
+    try {
+      await watch.begin();
+      return watch;
+    } catch (error) {
+      await watch.close();
+      throw error;
+    }
   }
 
   /** Address of the daemon. */

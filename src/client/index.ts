@@ -26,6 +26,7 @@ export type {
 } from './contract/options.js';
 export type { OutputChunk } from './output/output-queue.js';
 export { ClientSession, type SessionEnd, type SessionEventName } from './session.js';
+export { type PathChanges, PathWatch, type WatchOptions } from './watch.js';
 export type { ErrorCode, ErrorDetails } from '../core/errors.js';
 export type { ConfirmationInfo } from '../core/protocol/confirmations.js';
 export type { RememberedInfo } from '../core/protocol/remembered.js';

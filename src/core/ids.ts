@@ -28,6 +28,9 @@ export const commandIdFrom = (random: Uint8Array | string): string => idFrom('co
  */
 export const checkpointIdFrom = (random: Uint8Array): string => idFrom('checkpoint', random);
 
+/** Id of a watch, `watch_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
+export const watchIdFrom = (random: Uint8Array): string => idFrom('watch', random);
+
 /** Id of a recording, `recording_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const recordingIdFrom = (random: Uint8Array): string => idFrom('recording', random);
 

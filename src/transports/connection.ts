@@ -9,6 +9,7 @@ export function endConnection(services: Services, sink: EventSink): void {
   services.sessions.attachments.detach(sink);
   services.llm.detach(sink);
   services.subscriptions.detach(sink);
+  services.watching.detach(sink);
 }
 
 /** Calls the listener when an authentication ends, until the returned function is called. */

@@ -190,6 +190,15 @@ class AsyncRequests:
         """Lists the TCP ports on which processes of sessions listen."""
         return cast("models.ListPortsAnswer", await self._request("list_ports", fields))
 
+    async def watch_paths(self, **fields: Unpack[models.WatchPathsRequest]) -> models.WatchPathsAnswer:
+        """Watches files and directories. Changes come as `paths_changed`, until `unwatch_paths` or the end of the
+        connection."""
+        return cast("models.WatchPathsAnswer", await self._request("watch_paths", fields))
+
+    async def unwatch_paths(self, **fields: Unpack[models.UnwatchPathsRequest]) -> models.UnwatchPathsAnswer:
+        """Ends a watch of this connection."""
+        return cast("models.UnwatchPathsAnswer", await self._request("unwatch_paths", fields))
+
     async def llm_call(self, **fields: Unpack[models.LlmCallRequest]) -> models.LlmCallAnswer:
         """Asks an LLM: an installed command-line tool, or a configured service."""
         return cast("models.LlmCallAnswer", await self._request("llm_call", fields))
@@ -438,6 +447,15 @@ class Requests:
     def list_ports(self, **fields: Unpack[models.ListPortsRequest]) -> models.ListPortsAnswer:
         """Lists the TCP ports on which processes of sessions listen."""
         return cast("models.ListPortsAnswer", self._request("list_ports", fields))
+
+    def watch_paths(self, **fields: Unpack[models.WatchPathsRequest]) -> models.WatchPathsAnswer:
+        """Watches files and directories. Changes come as `paths_changed`, until `unwatch_paths` or the end of the
+        connection."""
+        return cast("models.WatchPathsAnswer", self._request("watch_paths", fields))
+
+    def unwatch_paths(self, **fields: Unpack[models.UnwatchPathsRequest]) -> models.UnwatchPathsAnswer:
+        """Ends a watch of this connection."""
+        return cast("models.UnwatchPathsAnswer", self._request("unwatch_paths", fields))
 
     def llm_call(self, **fields: Unpack[models.LlmCallRequest]) -> models.LlmCallAnswer:
         """Asks an LLM: an installed command-line tool, or a configured service."""

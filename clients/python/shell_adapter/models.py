@@ -1876,6 +1876,34 @@ class ListPortsAnswer(TypedDict):
     ports: list[ListPortsAnswerPorts]
 
 
+class WatchPathsRequest(TypedDict):
+    paths: list[str]
+    session_id: NotRequired[str]
+    """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    recursive: NotRequired[bool]
+    """Whether to watch what is in the directories below, too, without `.git` and what a `.gitignore` excludes"""
+    debounce_ms: NotRequired[int]
+    """Shortest time between two events; 100 by default"""
+
+
+class WatchPathsAnswer(TypedDict):
+    watch_id: str
+    """Names the watch on this connection"""
+    paths: list[str]
+    """The paths, absolute"""
+    debounce_ms: int
+
+
+class UnwatchPathsRequest(TypedDict):
+    watch_id: str
+    """Names the watch on this connection"""
+
+
+class UnwatchPathsAnswer(TypedDict):
+    watch_id: str
+    """Names the watch on this connection"""
+
+
 class LlmCallRequestMessages(TypedDict):
     role: Literal["system", "user", "assistant"]
     content: str
@@ -2486,6 +2514,25 @@ class AuditRecordsEvent(TypedDict):
     records: list[AuditRecordsEventRecords]
     skipped: int
     """Records before these that were left out: `read_audit` has them"""
+
+
+class PathsChangedEventChanges(TypedDict):
+    path: str
+    """Absolute"""
+    change: Literal["created", "changed", "removed"]
+
+
+class PathsChangedEvent(TypedDict):
+    watch_id: str
+    changes: list[PathsChangedEventChanges]
+    overflow: bool
+    """More has changed than `changes` says, or cannot be watched: look yourself, by `list_directory` or `find_files`"""
+
+
+class WatchEndedEvent(TypedDict):
+    watch_id: str
+    reason: Literal["session_closed", "failed"]
+    detail: str
 
 
 class AccessEndedEvent(TypedDict):

@@ -49,6 +49,8 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   search_files: 'each',
   wait_for: 'refusals',
   list_ports: 'refusals',
+  watch_paths: 'each',
+  unwatch_paths: 'each',
   llm_call: 'each',
   llm_stream: 'each',
   cancel_llm: 'each',

@@ -11,6 +11,7 @@ import { sessionRequests } from '../protocol/requests/sessions.js';
 import { terminalRequests } from '../protocol/requests/terminal.js';
 import { tokenRequests } from '../protocol/requests/tokens.js';
 import { waitingRequests } from '../protocol/requests/waiting.js';
+import { watchingRequests } from '../protocol/requests/watching.js';
 
 /** A group of requests in the description. */
 interface Tag {
@@ -27,7 +28,11 @@ export const TAGS: readonly Tag[] = [
     description: 'Commands, their output and their input',
     requests: [commandRequests, terminalRequests],
   },
-  { name: 'files', description: 'Files as commands see them', requests: [fileRequests, fileSearchRequests] },
+  {
+    name: 'files',
+    description: 'Files as commands see them',
+    requests: [fileRequests, fileSearchRequests, watchingRequests],
+  },
   { name: 'waiting', description: 'Waiting for ports, files and output', requests: [waitingRequests] },
   { name: 'confirmations', description: 'What has to be confirmed', requests: [confirmationRequests] },
   { name: 'checkpoints', description: 'Saved states of the workspace', requests: [checkpointRequests] },

@@ -15,6 +15,7 @@ import { sessionRequests } from './requests/sessions.js';
 import { subscriptionRequests } from './requests/subscriptions.js';
 import { terminalRequests } from './requests/terminal.js';
 import { waitingRequests } from './requests/waiting.js';
+import { watchingRequests } from './requests/watching.js';
 import { tokenRequests } from './requests/tokens.js';
 
 export { typedInput, type TypedInput } from './requests/terminal.js';
@@ -53,6 +54,7 @@ export const requests = {
   ...fileRequests,
   ...fileSearchRequests,
   ...waitingRequests,
+  ...watchingRequests,
   ...llmRequests,
   ...auditRequests,
   ...tokenRequests,

@@ -1,5 +1,20 @@
 import type { EntryType, StopReason } from '../../core/files/limits.js';
 import type { LineMatch, LinePattern } from '../../core/output/line-search.js';
+import type { OnBatch } from './watch/watch-batch.js';
+
+/** What is watched. */
+export interface WatchJob {
+  readonly at: readonly Target[];
+  readonly isRecursive: boolean;
+  /** Shortest time between two batches, in milliseconds. */
+  readonly debounceMs: number;
+}
+
+/** A watch under way. */
+export interface PathWatcher extends AsyncDisposable {
+  /** Resolves with the reason when it ends before it is disposed. */
+  readonly ended: Promise<string>;
+}
 
 /** A path of a job. */
 export interface Target {
@@ -200,6 +215,11 @@ export interface FilePerformer {
     content: AsyncIterable<Uint8Array>,
     digest?: LateDigest,
   ): Promise<FileResult<'write'>>;
+  /**
+   * Watches paths until it is disposed.
+   * @throws as `perform`
+   */
+  watch(job: WatchJob, onBatch: OnBatch): Promise<PathWatcher>;
 }
 
 /** A file that is open to be sent. */

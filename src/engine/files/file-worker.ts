@@ -5,10 +5,13 @@ import type {
   FileResult,
   LateDigest,
   OnDigest,
+  PathWatcher,
   SentFile,
   Target,
+  WatchJob,
 } from './file-job.js';
 import { becameShorter } from './send-file.js';
+import type { OnBatch, WatchBatch } from './watch/watch-batch.js';
 import { ByteReader } from './worker/byte-reader.js';
 import { frameOf, LAST_FRAME } from './worker/frames.js';
 import { headLine, joinMessage, type SentRange } from './worker/messages.js';
@@ -76,6 +79,36 @@ export class FileWorker implements FilePerformer {
     const result = await resultIn<'write'>(worker, new ByteReader(worker.stdout));
     await worker.finished();
     return result;
+  }
+
+  async watch(job: WatchJob, onBatch: OnBatch): Promise<PathWatcher> {
+    const worker = new WorkerProcess(this.#place, this.#place.transferTimeoutMs);
+    worker.stdin.write(headLine({ watch: job }));
+    try {
+      await worker.start();
+      const reader = new ByteReader(worker.stdout);
+      const reply = await worker.parse(await reader.line());
+      if (!('watching' in reply)) throw await worker.failure();
+      return {
+        ended: readBatches(worker, reader, onBatch),
+        [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
+      };
+    } catch (error) {
+      await worker[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+}
+
+/** Reads batches until the program ends. Resolves with the reason. */
+async function readBatches(worker: WorkerProcess, reader: ByteReader, onBatch: OnBatch): Promise<string> {
+  try {
+    for (let line = await reader.line(); line !== undefined; line = await reader.line()) {
+      onBatch(JSON.parse(line) as WatchBatch);
+    }
+    return (await worker.failure()).message;
+  } catch (cause) {
+    return (await worker.failure(cause)).message;
   }
 }
 

@@ -6,6 +6,7 @@ import { findFiles, searchFiles } from './find-files.js';
 import { describePath, listDirectory } from './look-at.js';
 import { readLines, readPart } from './read-file.js';
 import { openToSend } from './send-file.js';
+import { PathsWatch } from './watch/paths-watch.js';
 import { writeFile } from './write-file.js';
 
 const NOTHING = new Uint8Array();
@@ -32,6 +33,16 @@ export const here: FilePerformer = {
     } catch (error) {
       throw fileError(error, job.at.path);
     }
+  },
+  watch: async (job, onBatch) => {
+    const watch = await PathsWatch.start(job, onBatch);
+    return {
+      ended: new Promise(() => undefined),
+      [Symbol.asyncDispose]: () => {
+        watch[Symbol.dispose]();
+        return Promise.resolve();
+      },
+    };
   },
 };
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import type { FilePerformer, Target } from '../../engine/files/file-job.js';
 import { here } from '../../engine/files/perform.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { termsOf } from '../confirmations/wire.js';
@@ -11,7 +12,7 @@ import type { Caller } from '../registry/caller.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { fileAction } from './file-action.js';
 import { type FilePlace, FilePlaces, type FilePlacesOptions } from './file-place.js';
-import type { FilePlan, FilePlanner, FileRequestName } from './file-plan.js';
+import { type FilePlan, type FilePlanner, type FileRequestName, pathsOf } from './file-plan.js';
 import { planEdit, planRead, planUpload, planWrite, renderWritten, withContent } from './plan-content.js';
 import { planList, planMakeDirectory, planMove, planRemove, planStat } from './plan-entries.js';
 import { planFind, planSearch } from './plan-search.js';
@@ -32,6 +33,14 @@ export interface Existence {
   readonly exists: () => Promise<boolean>;
   /** Whether each look takes a program. */
   readonly isConfined: boolean;
+}
+
+/** Paths that a client may watch. */
+export interface Watchable {
+  readonly at: readonly Target[];
+  readonly performer: FilePerformer;
+  /** Whether the client may know of a path below them. */
+  readonly isShown: (path: string) => boolean;
 }
 
 /** Errors for a path that does not exist. */
@@ -97,6 +106,30 @@ export class Files {
       }
     };
     return { ...at, exists, isConfined: place.performer !== here };
+  }
+
+  /**
+   * Paths for a client that may read them without a confirmation.
+   * @throws AdapterError COMMAND_DENIED, SESSION_NOT_FOUND
+   */
+  async watchable(request: Request<'watch_paths'>, caller: Caller): Promise<Watchable> {
+    const { gate } = this.#options;
+    const place = this.#placeOf(request, caller);
+    const { session } = place;
+    const judged = { session, principal: caller.principal };
+    const at = await Promise.all([...new Set(request.paths)].map((path) => place.locate(path, true)));
+    const reading = (...paths: readonly string[]) => ({ command: 'cat', args: ['--', ...paths] });
+    for (const target of at) {
+      const paths = pathsOf(target);
+      const verdict = gate.judge(
+        { judgedAs: reading(...paths), shown: { command: 'watch_paths', args: paths } },
+        judged,
+      );
+      if (!verdict) continue;
+      const message = `reading ${target.path} has to be confirmed (${verdict.reasons.join('; ')}): it is not watched`;
+      throw new AdapterError('COMMAND_DENIED', message, { details: { reasons: verdict.reasons } });
+    }
+    return { at, performer: place.performer, isShown: (path) => gate.allows(reading(path), judged) };
   }
 
   /**

@@ -59,6 +59,13 @@ export class FileGate {
     return 'reason' in saved ? { verdict: confirmInstead(verdict, saved.reason) } : { verdict, saved };
   }
 
+  /** Whether a request is just allowed. Nothing is recorded. */
+  allows(judgedAs: JudgedFileRequest['judgedAs'], { session, principal }: JudgedFilePlace): boolean {
+    const { isEnforced, policy } = this.#options.settings();
+    if (!isEnforced) return true;
+    return decideHere(policy, judgedAs, this.#options.facts.forFiles(session, principal)).action === 'allow';
+  }
+
   /**
    * The verdict on a request; nothing is saved.
    * @returns undefined when it is allowed

@@ -26,6 +26,8 @@ const WITHOUT_SINK: ReadonlySet<string> = new Set<RequestName>([
   'attach_session',
   'subscribe',
   'watch_resources',
+  'watch_paths',
+  'unwatch_paths',
   'send_input',
 ]);
 

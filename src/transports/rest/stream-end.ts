@@ -32,7 +32,8 @@ export class StreamEnd {
 
 /** The name of what an event says to have ended; undefined for other events. */
 export function endNameOf(event: EventName, payload: unknown): string | undefined {
-  const { command_id: command, session_id: session } = payload as Fields;
+  const { command_id: command, session_id: session, watch_id: watch } = payload as Fields;
+  if (event === 'watch_ended') return String(watch);
   if (event === 'command_finished') return String(command);
   return event === 'session_closed' ? String(session) : undefined;
 }
@@ -49,6 +50,7 @@ const SUBSCRIPTION_ENDS: Readonly<Record<string, (answer: Fields, payload: Field
   attach_session: ({ session_id: id }) => String(id),
   subscribe: ({ topics }) => ((topics as readonly unknown[]).length > 0 ? NEVER : undefined),
   watch_resources: ({ interval_ms: ms }) => (ms === 0 ? undefined : NEVER),
+  watch_paths: ({ watch_id: id }) => String(id),
   execute_command: ({ status, command_id: id }, { stream }) =>
     status === 'running' && stream === true ? String(id) : undefined,
 };

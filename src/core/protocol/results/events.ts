@@ -143,6 +143,28 @@ export const events = {
       skipped: z.int().describe('Records before these that were left out: `read_audit` has them'),
     }),
   },
+  paths_changed: {
+    summary: 'Something has changed below paths that this connection watches by `watch_paths`.',
+    schema: z.object({
+      watch_id: z.string(),
+      changes: z.array(
+        z.object({ path: z.string().describe('Absolute'), change: z.enum(['created', 'changed', 'removed']) }),
+      ),
+      overflow: z
+        .boolean()
+        .describe(
+          'More has changed than `changes` says, or cannot be watched: look yourself, by `list_directory` or `find_files`',
+        ),
+    }),
+  },
+  watch_ended: {
+    summary: 'A watch of `watch_paths` has ended without `unwatch_paths`.',
+    schema: z.object({
+      watch_id: z.string(),
+      reason: z.enum(['session_closed', 'failed']),
+      detail: z.string(),
+    }),
+  },
   access_ended: {
     summary: 'The token of this connection is no longer valid. The daemon then closes the connection.',
     schema: z.object({ message: z.string().describe('Why: it was revoked or replaced, or has expired') }),

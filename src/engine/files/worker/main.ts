@@ -25,6 +25,7 @@ async function work(): Promise<void> {
   try {
     const request = JSON.parse((await input.line()) ?? '') as FileWorkRequest;
     if ('send' in request) await send(request, input);
+    else if ('watch' in request) await watch(request, input);
     else if ('receive' in request) await receive(request, input);
     else await perform(request.job, await input.rest());
   } catch (error) {
@@ -40,6 +41,22 @@ async function perform(job: FileJob, content: Uint8Array): Promise<void> {
   const result = await here.perform(job, content);
   if ('data' in result) answer({ result: { ...result, data: NO_DATA } }, result.data);
   else answer({ result });
+}
+
+/** Watches paths until the input ends. */
+async function watch({ watch: job }: Extract<FileWorkRequest, { watch: unknown }>, input: ByteReader): Promise<void> {
+  const early: Buffer[] = [];
+  let write = (line: Buffer): void => {
+    early.push(line);
+  };
+  const watching = await here.watch(job, (batch) => {
+    write(headLine(batch));
+  });
+  answer({ watching: true });
+  for (const line of early) writeAll(line);
+  write = writeAll;
+  await input.rest();
+  await watching[Symbol.asyncDispose]();
 }
 
 /** Receives a file, and the SHA-256 of its whole if it follows. */

@@ -1,14 +1,16 @@
 import type { ErrorBody } from '../../../core/errors.js';
-import type { FileJob, FileJobOf, FileResult, SentFile, Target } from '../file-job.js';
+import type { FileJob, FileJobOf, FileResult, SentFile, Target, WatchJob } from '../file-job.js';
 
 /**
  * First line of the program's standard input, as JSON. After a `job` that writes, its content follows to the end of the
- * input; after `receive`, in frames, with `digest` followed by the line of the SHA-256. After `send`, the range follows as another line, once the reply was read.
+ * input; after `receive`, in frames, with `digest` followed by the line of the SHA-256. After `send`, the range follows as another line, once the reply was read. After
+ * `watch`, the batches are lines of the output, until the input ends.
  */
 export type FileWorkRequest =
   | { readonly job: FileJob }
   | { readonly receive: FileJobOf<'write'>; readonly digest?: boolean }
-  | { readonly send: Target };
+  | { readonly send: Target }
+  | { readonly watch: WatchJob };
 
 /** The range of a file that is sent, as JSON. With `digest`, a line with the SHA-256 of the whole file follows it. */
 export interface SentRange {
@@ -22,7 +24,10 @@ type SentFacts = Pick<SentFile, 'size' | 'mtimeMs' | 'version'>;
 
 /** First line of its standard output, as JSON; the data of a read, or of a range, follows. */
 export type FileWorkReply =
-  { readonly result: FileResult } | { readonly sent: SentFacts } | { readonly error: ErrorBody };
+  | { readonly result: FileResult }
+  | { readonly sent: SentFacts }
+  | { readonly watching: true }
+  | { readonly error: ErrorBody };
 
 /** A first line. */
 export const headLine = (head: object): Buffer => Buffer.from(`${JSON.stringify(head)}\n`);

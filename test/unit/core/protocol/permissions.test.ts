@@ -51,6 +51,8 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   search_files: ' aoA',
   wait_for: ' aoA',
   list_ports: 'vaoA',
+  watch_paths: ' aoA',
+  unwatch_paths: ' aoA',
   llm_call: ' aoA',
   llm_stream: ' aoA',
   cancel_llm: ' aoA',

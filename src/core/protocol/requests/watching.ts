@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+import * as field from '../fields.js';
+import { filePath, inSession } from './file-fields.js';
+
+const { optional } = field;
+
+const MAX_ID_LENGTH = 64;
+/** Most paths of one `watch_paths`. */
+const MAX_WATCHED_PATHS = 32;
+/** Bounds of the time between two events, and its default, in milliseconds. */
+const MIN_DEBOUNCE_MS = 20;
+const MAX_DEBOUNCE_MS = 10_000;
+/** Time between two events of a watch that names none. */
+export const DEFAULT_DEBOUNCE_MS = 100;
+
+const watchId = z.string().min(1).max(MAX_ID_LENGTH).describe('Names the watch on this connection');
+
+/** The requests that watch files and directories. */
+export const watchingRequests = {
+  watch_paths: {
+    summary:
+      'Watches files and directories. Changes come as `paths_changed`, until `unwatch_paths` or the end of the connection.',
+    input: z.strictObject({
+      paths: z.array(filePath).min(1).max(MAX_WATCHED_PATHS),
+      session_id: inSession,
+      recursive: optional(z.boolean()).describe(
+        'Whether to watch what is in the directories below, too, without `.git` and what a `.gitignore` excludes',
+      ),
+      debounce_ms: optional(z.int().min(MIN_DEBOUNCE_MS).max(MAX_DEBOUNCE_MS)).describe(
+        `Shortest time between two events; ${DEFAULT_DEBOUNCE_MS} by default`,
+      ),
+    }),
+    output: z.object({
+      watch_id: watchId,
+      paths: z.array(z.string()).describe('The paths, absolute'),
+      debounce_ms: z.int(),
+    }),
+  },
+  unwatch_paths: {
+    summary: 'Ends a watch of this connection.',
+    input: z.strictObject({ watch_id: watchId }),
+    output: z.object({ watch_id: watchId }),
+  },
+} as const;
