@@ -13,6 +13,8 @@ export interface HostCard {
   readonly text: (sample: HostSample) => string;
   /** What it is measured against. */
   readonly detail: (sample: HostSample, sizes: HostSizes) => string;
+  /** What the card has no room for. */
+  readonly hint?: (sample: HostSample) => string;
   /** The highest value that is possible; undefined for none. */
   readonly top?: (sizes: HostSizes) => number | null;
 }
@@ -35,8 +37,8 @@ export const HOST_CARDS: readonly HostCard[] = [
     series: ['Memory'],
     values: ({ memory_used_bytes: used }) => [used],
     text: ({ memory_used_bytes: used }) => formatBytes(used),
-    detail: ({ daemon_rss_bytes: rss }, { memory_bytes: size }) =>
-      `of ${formatBytes(size)}, daemon ${formatBytes(rss)}`,
+    detail: (_sample, { memory_bytes: size }) => `of ${formatBytes(size)}`,
+    hint: ({ daemon_rss_bytes: rss }) => `The daemon has ${formatBytes(rss)} of it`,
     top: ({ memory_bytes: size }) => size,
   },
   {
@@ -52,7 +54,7 @@ export const HOST_CARDS: readonly HostCard[] = [
     series: ['Load'],
     values: ({ load1: load }) => [load],
     text: ({ load1: load }) => load.toFixed(2),
-    detail: (_sample, { cpus }) => `average of 1 min, ${countOf(cpus, 'CPU')}`,
+    detail: (_sample, { cpus }) => `1 min, ${countOf(cpus, 'CPU')}`,
   },
   {
     title: 'Network',

@@ -121,7 +121,9 @@ function Card({ card, seen, sizes, range }: CardProps): JSX.Element | null {
     <article class="card">
       <h2>{title}</h2>
       <p class="value">{text}</p>
-      <p class="detail">{detail}</p>
+      <p class="detail" title={card.hint?.(last) ?? detail}>
+        {detail}
+      </p>
       <Chart label={`${title}: now ${text} ${detail}`} lines={LINES.get(title) ?? []} data={data} />
     </article>
   );
