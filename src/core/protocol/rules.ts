@@ -70,8 +70,8 @@ return with \`attach_session\`. A session also ends after \`session_max_lifetime
 For ten minutes after its end, \`SESSION_NOT_FOUND\` says why it ended.
 
 A command may end the shell itself (\`exec\`, \`set -e\`, \`kill -9 $$\`). The session then continues with a new shell under
-the same id, in the last directory and with the exported variables. The result says so: \`session_state\` is
-\`restarted\`, and \`warnings\` lists what was lost.
+the same id, in the last directory, with the variables, functions, aliases, options, umask and traps of the old one. The result says
+so: \`session_state\` is \`restarted\`, and \`warnings\` lists what was lost.
 
 ## Globs
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdapterError } from '../../core/errors.js';
@@ -13,11 +12,10 @@ import type { ShellPool } from './shell-pool.js';
 import type { ShellListener, ShellProcess } from './shell-process.js';
 import type { ShellReport } from './shell-reports.js';
 import type { ShellRequest } from './shell-request.js';
-import { newestState, newState, readState, stampsOfStates, startOfValues, stateBeyond } from './shell-state.js';
+import * as states from './shell-state.js';
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
 import { isDirectory } from '../system/is-directory.js';
-import { writeFileFor } from '../system/file-owner.js';
 
 /**
  * Longest wait for an internal request, in milliseconds: a saved state with a megabyte of variables takes some time.
@@ -160,7 +158,7 @@ export class SessionShell {
   saveNow(): void {
     if (!this.#isUnsaved) return;
     this.#isUnsaved = false;
-    this.#statesBefore = stampsOfStates(this.#shell.directory);
+    this.#statesBefore = states.stampsOfStates(this.#shell.directory);
     this.#shell.askToSave(this.#mustTidy);
     this.#mustTidy = false;
   }
@@ -172,18 +170,18 @@ export class SessionShell {
    */
   async readState(names: readonly string[] = []): Promise<string | undefined> {
     const shell = this.#shell;
-    const known = stampsOfStates(shell.directory);
+    const known = states.stampsOfStates(shell.directory);
     const isOver = () => shell !== this.#shell || shell.terminal.hasExited;
     // A save in progress is sufficient: nothing has run since it was requested.
     if (this.#isUnsaved) this.saveNow();
     else if (names.length === 0) shell.askToSave(false);
     if (names.length > 0) shell.askToSave(false, names);
-    return newState(shell.directory, known, isOver, startOfValues(names));
+    return states.newState(shell.directory, known, isOver, states.startOfValues(names));
   }
 
   /** The state as saved after the last command; undefined until the save is complete. */
   get savedState(): string | undefined {
-    return this.#isUnsaved ? undefined : stateBeyond(this.#shell.directory, this.#statesBefore);
+    return this.#isUnsaved ? undefined : states.stateBeyond(this.#shell.directory, this.#statesBefore);
   }
 
   /** Sets the terminal's size, also for later shells of the session. */
@@ -197,7 +195,7 @@ export class SessionShell {
     await this.#replace(() => this.#setUp(setting, true));
   }
 
-  /** Replaces the shell by a new one with the old one's directory, exported variables, functions and aliases. */
+  /** Replaces the shell by a new one with the old one's directory, variables, functions, aliases, options, umask and traps. */
   async restore(fallback: ShellSetting): Promise<void> {
     await this.#replace((old) => this.#restoreState(old, fallback));
   }
@@ -243,13 +241,13 @@ export class SessionShell {
     };
   }
 
-  async #replace(setUp: (old: ShellProcess) => Promise<void>): Promise<void> {
+  async #replace(setUp: (old: ShellProcess) => Promise<void>, graceMs?: number): Promise<void> {
     const old = this.#shell;
     try {
       this.#adopt(await this.#take());
       await setUp(old);
     } finally {
-      await this.#end(old);
+      await this.#end(old, graceMs);
     }
   }
 
@@ -269,21 +267,16 @@ export class SessionShell {
   async #restoreState(old: ShellProcess, fallback: ShellSetting): Promise<void> {
     const { pool, log } = this.#options;
     const cwd = (await this.#firstEnterable([this.#workingDirectory, fallback.cwd])) ?? pool.cwd;
-    const stateFile = newestState(old.directory);
-    if (stateFile === undefined) {
-      await this.#setUp({ cwd, env: fallback.env }, true);
-      return;
+    for (const parts of states.partsToTry(old.directory)) {
+      try {
+        await this.#loadState(parts, cwd);
+        return;
+      } catch (error) {
+        log.warn('the saved state of a shell is of no use', { error: String(error) });
+        await this.#replace(() => Promise.resolve(), 0);
+      }
     }
-    try {
-      await this.#loadState(stateFile, cwd);
-    } catch (error) {
-      // The saved state breaks any shell that loads it: a fresh shell is used.
-      log.warn('the saved state of a shell is of no use', { error: String(error) });
-      const broken = this.#shell;
-      this.#adopt(await this.#take());
-      await this.#end(broken, 0);
-      await this.#setUp({ cwd, env: fallback.env }, true);
-    }
+    await this.#setUp({ cwd, env: fallback.env }, true);
   }
 
   /** The first directory that can be entered; the shell of another user tries it, since the daemon has other rights. */
@@ -293,12 +286,8 @@ export class SessionShell {
     return report?.exitCode === 0 ? report.workingDirectory : undefined;
   }
 
-  async #loadState(stateFile: string, cwd: string): Promise<void> {
-    // A sandboxed shell has access only to its own directory.
-    const copy = join(this.#shell.directory, 'state.old');
-    // The copy gets no mode of the original, which its user may have changed.
-    writeFileFor(this.#shell.owner, copy, readState(stateFile) ?? '');
-    const report = await this.#run(this.#options.installed.shell.restore(copy));
+  async #loadState(parts: states.StateParts, cwd: string): Promise<void> {
+    const report = await this.#run(states.copyParts(parts, this.#shell, this.#options.installed.shell));
     if (!report) throw new AdapterError('SHELL_FAILED', 'the shell ended while it took its state');
     await this.#setUp({ cwd, env: {} }, true);
   }

@@ -4,7 +4,8 @@ import { findSessionProcesses } from '../process/find-processes.js';
 import type { ShellProcess } from './shell-process.js';
 import type { TerminalExit } from './terminal.js';
 
-const KEPT = 'in the last directory, with the exported variables, functions and aliases of the last completed command';
+const KEPT =
+  'in the last directory, with the variables, functions, aliases, options, umask and traps of the last completed command';
 
 /**
  * Returns, and logs, what a session has lost with its shell.
@@ -14,7 +15,8 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   const how = exit.signal > 0 ? `was ended by signal ${exit.signal}` : `ended with code ${exit.exitCode}`;
   const why = wedge ?? `The shell ${how}`;
   log.info('a shell has ended and is replaced', { why, pid: shell.pid });
-  const message = `${why}. A new shell has been started ${KEPT}; other variables, shell options and jobs are lost.`;
+  const { notRestored } = shell.installed.shell;
+  const message = `${why}. A new shell has been started ${KEPT}, except for ${notRestored}.`;
   const warnings = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
   if (findSessionProcesses({ tag: shell.tag, root: undefined, group: shell.group }).length > 0) {
     warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });

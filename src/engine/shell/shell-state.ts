@@ -1,7 +1,10 @@
 import { statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Shell, StatePart } from '../shells/shell.js';
+import { writeFileFor } from '../system/file-owner.js';
+import type { ShellProcess } from './shell-process.js';
 import { readRegularFile } from '../system/regular-file.js';
 
 /** Largest accepted state: a larger file is not from the driver, and would be read into the daemon's memory. */
@@ -39,17 +42,62 @@ function stampOf(path: string): string | undefined {
 }
 
 /** Returns the content of a saved state; undefined for a file that is too large for one, or cannot be read. */
-export function readState(path: string): Buffer | undefined {
+function readState(path: string): Buffer | undefined {
   const content = readRegularFile(path, MAX_STATE_BYTES + 1);
   return content && content.length > MAX_STATE_BYTES ? undefined : content;
 }
 
 /** Returns the path of the newest complete state. */
-export function newestState(directory: string): string | undefined {
+function newestState(directory: string): string | undefined {
   return readStates(directory)
     .map(({ path }) => path)
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
 }
+
+/**
+ * A saved state as a new shell takes it, part by part. `variables` come first, with options for the text of functions;
+ * `settings` would disturb the rest. Both are empty when there are none, or too much.
+ */
+export type StateParts = Readonly<Record<StatePart, Buffer>>;
+
+/** Returns what a new shell tries to take of the newest complete state, in this order: all of it, and its main part. */
+export function partsToTry(directory: string): readonly StateParts[] {
+  const path = newestState(directory);
+  const state = path === undefined ? undefined : readState(path);
+  if (path === undefined || !state) return [];
+  const part = (name: StatePart) => {
+    const content = readState(join(directory, basename(path).replace('state', name)));
+    return content?.subarray(-END.length).equals(END) ? content : NOTHING;
+  };
+  return [
+    { state, variables: part('variables'), settings: part('settings') },
+    { state, variables: NOTHING, settings: NOTHING },
+  ];
+}
+
+/** The parts in the order in which a shell takes them. */
+const PARTS: readonly StatePart[] = ['variables', 'state', 'settings'];
+
+/**
+ * Copies a state for a new shell: a sandboxed one sees only its own directory, and the original may have any mode.
+ * @returns the command that takes it
+ */
+export function copyParts(
+  parts: StateParts,
+  { directory, owner }: Pick<ShellProcess, 'directory' | 'owner'>,
+  shell: Shell,
+): string {
+  const names = PARTS.filter((name) => parts[name].length > 0);
+  const commands = names.map((name) => {
+    const copy = join(directory, `${name}.old`);
+    writeFileFor(owner, copy, parts[name]);
+    return shell.restore(copy, name);
+  });
+  return commands.join('\n');
+}
+
+const NOTHING = Buffer.alloc(0);
+const END = Buffer.from('#end\n');
 
 /** Returns the stamps of all existing state files, complete or not, to distinguish them from newer ones. */
 export const stampsOfStates = (directory: string): readonly string[] =>

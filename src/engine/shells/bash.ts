@@ -54,6 +54,8 @@ export const bash: Shell = {
       after: [...variables.map(({ after }) => after), directory.after].join('\n'),
     };
   },
-  restore: (stateFile) => `builtin . ${quote(stateFile)}`,
+  // The end of a sourced file would run a trap on RETURN.
+  restore: (stateFile) => `builtin mapfile -d "" -t -n 1 __sa_k <${quote(stateFile)}; builtin eval "$__sa_k"`,
+  notRestored: 'jobs, positional parameters, open descriptors, and variables above 1 MB or 4 MB together',
   recall: '__sa_code=${__sa_code:-$?} PROMPT_COMMAND=$__sa_prompt\n',
 };

@@ -89,6 +89,8 @@ export const sh: Shell = {
     file: request.text === undefined ? undefined : commandFile(request),
   }),
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'command cd' }),
-  restore: (stateFile) => `\\. ${quote(stateFile)}`,
+  notRestored: 'functions, jobs, positional parameters and open descriptors',
+  restore: (stateFile, part) =>
+    part === 'variables' ? `\\__sa_take_variables <${quote(stateFile)}` : `\\. ${quote(stateFile)}`,
   recall: '',
 };

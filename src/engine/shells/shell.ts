@@ -36,8 +36,17 @@ export interface SentRequest {
   readonly file: string | undefined;
 }
 
-/** Files that drivers write, in the directory of their FIFOs. */
-export const DRIVER_FILES: readonly string[] = ['state.0', 'state.1', 'trap', 'loop', 'modes'];
+/** Part of a saved state, by its place: see `DRIVER_FILES`. */
+export type StatePart = 'variables' | 'state' | 'settings';
+
+/**
+ * Files that drivers write, in the directory of their FIFOs. A state has three parts with the same number: `variables`
+ * and what comes before functions, `state`, which the daemon reads too, and `settings`, which would disturb the others.
+ */
+export const DRIVER_FILES: readonly string[] = [
+  ...['variables.0', 'variables.1', 'state.0', 'state.1', 'settings.0', 'settings.1'],
+  ...['trap', 'loop', 'modes'],
+];
 
 /** How a program is started. */
 interface ShellInvocation {
@@ -85,8 +94,10 @@ export interface Shell {
   readonly showsVariables: boolean;
   /** Returns text around one command of a session. */
   surround(surroundings: CommandSurroundings): SurroundingText;
-  /** Returns the command that restores a saved state. */
-  restore(stateFile: string): string;
+  /** Returns the command that restores a part of a saved state. */
+  restore(stateFile: string, part: StatePart): string;
+  /** What of a shell cannot be restored, as a part of a sentence. */
+  readonly notRestored: string;
   /** Terminal input that recovers a shell which has returned to a prompt that is not the driver's. */
   readonly recall: string;
 }

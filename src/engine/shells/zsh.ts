@@ -34,6 +34,8 @@ export const zsh: Shell = {
   parseOnly: (text) => ['-f', '-o', 'extendedglob', '-n', '-c', text],
   request: framedRequest,
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'builtin cd -q', export: 'builtin export' }),
+  notRestored:
+    'jobs, positional parameters, open descriptors, a trap on EXIT, and variables that are special, tied, or above 1 MB or 4 MB together',
   restore: (stateFile) => `builtin . ${quote(stateFile)}`,
   recall: '',
 };

@@ -8,6 +8,7 @@ import { interruptTests } from './interrupt-tests.js';
 import { endTests, jobTests } from './job-tests.js';
 import { oneShotTests } from './one-shot-tests.js';
 import { OUTPUT_ROWS } from './output-rows.js';
+import { restoreTests } from './restore-tests.js';
 import { STATE_ROWS } from './state-rows.js';
 import { check, type Row, titleFor } from './table.js';
 import { valueTests } from './value-tests.js';
@@ -41,6 +42,7 @@ export function shellContract(shell: ShellName): void {
     describe('state and the ends of commands', () => {
       tableTests(STATE_ROWS, shell);
       valueTests(shell, open);
+      restoreTests(shell, open);
     });
     describe('hostile commands', () => {
       tableTests(HOSTILE_ROWS, shell);

@@ -159,11 +159,11 @@ export const STATE_ROWS: readonly Row[] = [
     ],
   },
   {
-    title: 'set -e ends the shell; a new one has directory, exported variables, functions and aliases',
+    title: 'set -e ends the shell; a new one has directory, variables, functions and aliases',
     steps: [
-      run('mkdir sub; cd sub; export KEPT="a\nb"; LOST=1; f() { echo kept; }; alias hi="echo hi \\"x\ny\\""'),
+      run('mkdir sub; cd sub; export KEPT="a\nb"; PLAIN=1; f() { echo kept; }; alias hi="echo hi \\"x\ny\\""'),
       run('set -e; false; echo no', { exitCode: 1, sessionState: 'restarted', workingDirectory: '/sub' }),
-      run('echo "$KEPT ${LOST-lost}"; hi', { stdout: 'a\nb lost\nhi x\ny\n', workingDirectory: '/sub' }),
+      run('echo "$KEPT $PLAIN"; hi', { stdout: 'a\nb 1\nhi x\ny\n', workingDirectory: '/sub' }),
       run('f', { stdout: 'kept\n' }, { sh: { stderr: /not found/, exitCode: 127, because: NO_FUNCTION_LIST } }),
     ],
   },

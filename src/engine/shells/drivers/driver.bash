@@ -146,10 +146,79 @@ __sa_show_values() {
   done
 }
 
+# Saves a variable that is not exported, or whose attributes change what is assigned, with them. Takes its name. What `declare -p` says would be evaluated as
+# arithmetic, or in other case, if the attribute came before the value: such a value is assigned first. Anything above a
+# million characters is left out, and above four millions together.
+__sa_save_variable() {
+  if [[ -R $1 ]]; then
+    builtin declare -p "$1"
+    builtin return
+  fi
+  builtin local -n __sa_ref=$1
+  builtin local __sa_flags=${__sa_ref@a} __sa_key __sa_value="${__sa_ref[*]}"
+  [[ $__sa_flags != *x* || $__sa_flags == *[cilu]* ]] && ((${#__sa_value} <= 1000000 && (__sa_left -= ${#__sa_value} + 100) > 0)) || builtin return
+  if [[ $__sa_flags != *[cilu]* ]]; then
+    builtin declare -p "$1"
+  else
+    if [[ $__sa_flags == *[aA]* ]]; then
+      builtin printf 'declare -%s %s=()\n' "${__sa_flags//[!aA]/}" "$1"
+      for __sa_key in "${!__sa_ref[@]}"; do
+        builtin printf '%s[%q]=%q\n' "$1" "$__sa_key" "${__sa_ref[$__sa_key]}"
+      done
+    else
+      builtin printf '%s=%q\n' "$1" "$__sa_ref"
+    fi
+    builtin printf 'builtin declare -%s %s\n' "$__sa_flags" "$1"
+    # Or `export -p` would have it as well.
+    if [[ $__sa_flags == *x* ]]; then
+      builtin export -n "$1"
+      __sa_hidden+=("$1")
+    fi
+  fi
+}
+
+# Saves the `shopt` options, which functions may need to be parsed, and the variables that are not exported.
+__sa_save_variables() {
+  builtin local - __sa_name __sa_left=4000000
+  builtin set +eu
+  builtin shopt -p
+  for __sa_name in \
+    "${!A@}" "${!B@}" "${!C@}" "${!D@}" "${!E@}" "${!F@}" "${!G@}" "${!H@}" "${!I@}" "${!J@}" "${!K@}" "${!L@}" \
+    "${!M@}" "${!N@}" "${!O@}" "${!P@}" "${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" \
+    "${!Y@}" "${!Z@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" "${!j@}" \
+    "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" "${!u@}" "${!v@}" \
+    "${!w@}" "${!x@}" "${!y@}" "${!z@}" "${!_@}"; do
+    case $__sa_name in
+      __sa_* | _ | BASH | BASHOPTS | BASHPID | BASH_* | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | GROUPS) ;;
+      HISTCMD | HISTFILE | LINENO | LINES | OLDPWD | OPTERR | OPTIND | PIPESTATUS | PPID | PROMPT_COMMAND | PS[012]) ;;
+      PWD | RANDOM | SECONDS | SHELLOPTS | SRANDOM | UID) ;;
+      *) __sa_save_variable "$__sa_name" ;;
+    esac
+  done
+  builtin printf '#end\n'
+}
+
+# Saves the umask, the options, also those that are held back, and the traps, which the loop has noted: a function does
+# not see all of them.
+__sa_save_settings() {
+  builtin umask -p
+  builtin set +o
+  builtin local - __sa_traps='' __sa_held=${__sa_set#*set -}
+  builtin set +eu
+  [[ -z $__sa_set ]] || builtin printf 'builtin set -%s\n' "${__sa_held%%;*}"
+  builtin mapfile -d '' -t -n 1 __sa_traps <"$__sa_dir/trap"
+  builtin printf '%s\n#end\n' "${__sa_traps-}"
+}
+
 # Saves what a new shell would need, under one of two names in turn, so that one of them is always whole.
 __sa_save() {
   __sa_state=$((1 - __sa_state))
+  __sa_save_settings >|"$__sa_dir/settings.$__sa_state" 2>/dev/null
+  builtin local -a __sa_hidden
+  __sa_hidden=()
+  __sa_save_variables >|"$__sa_dir/variables.$__sa_state" 2>/dev/null
   { [[ -z $__sa_values ]] || __sa_show_values; builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-"; } >|"$__sa_dir/state.$__sa_state"
+  ((${#__sa_hidden[@]} == 0)) || builtin export "${__sa_hidden[@]}"
 }
 
 # Without its text or its pipes there is no command: the daemon, when it is told, kills this shell and starts another.
@@ -235,7 +304,7 @@ while ((1)); do while '\
 '[[ -n $__sa_in ]] || \builtin read -r -N 15 -u 100 __sa_in || \builtin exit 0; '\
 '[[ $__sa_in == ">"* ]] || __sa_align; '\
 '[[ -n $__sa_body ]] || \builtin read -r -N "${__sa_in:11:4}" -u 100 __sa_body || \builtin exit 0; '\
-'[[ $__sa_in == ?[!sr]* && $__sa_body == "<"* ]] || __sa_serve; '\
+'[[ $__sa_in == ?[!sr]* && $__sa_body == "<"* ]] || { \builtin trap -p >|"$__sa_dir/trap"; __sa_serve; }; '\
 '\builtin export "SHELL_ADAPTER_TAG=$__sa_tag.${__sa_in:5:6}"; '\
 '__sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_body:1:22} __sa_cmd=${__sa_body:23} __sa_in= __sa_body=; '\
 '[[ -p $__sa_slot.out ]] || __sa_lost; '\

@@ -120,6 +120,25 @@ __sa_late() {
 __sa_save() {
   __sa_state=$((1 - __sa_state))
   {
+    command set
+    command printf '#end\n'
+  } >|"$__sa_dir/variables.$__sa_state"
+  {
+    command printf 'umask '
+    command umask
+    command readonly -p
+    while IFS='' command read -r __sa_line; do
+      command printf '%s\n' "$__sa_line"
+    done <"$__sa_dir/trap"
+    case $- in *m*) ;; *) command printf 'set +m\n' ;; esac
+    __sa_line=${__sa_set#*-}
+    case $__sa_line in ?*) command printf 'set -%s\n' "${__sa_line%%;*}" ;; esac
+    for __sa_line in C f u v e; do
+      case $- in *"$__sa_line"*) command printf 'set -%s\n' "$__sa_line" ;; esac
+    done
+    command printf '#end\n'
+  } >|"$__sa_dir/settings.$__sa_state"
+  {
     command printf ":  <<'#types'\n"
     # Some of these may not be there, for which `set -e` must not end the shell.
     command type ls cat cp mv rm mkdir grep sed env cd echo printf test [ pwd export read find git sudo 2>&1 || :
@@ -130,6 +149,25 @@ __sa_save() {
     command alias
     command printf '#end\n'
   } >|"$__sa_dir/state.$__sa_state"
+}
+
+# Takes a list of variables from standard input as `set` prints it, name='value', where a value may have several lines: a line is complete
+# when all quotes in it are closed, and nothing in quotes is evaluated. What is exported follows in the main part.
+__sa_take_variables() {
+  __sa_alias=''
+  while IFS='' command read -r __sa_line; do
+    __sa_alias="$__sa_alias$__sa_line"
+    if command eval "command : $__sa_alias" 2>/dev/null; then
+      case $__sa_alias in
+        __sa_*=* | LINENO=* | OLDPWD=* | OPTIND=* | PPID=* | PS[124]=* | PWD=* | SHELL_ADAPTER_TAG=* | _=*) ;;
+        *) command eval "$__sa_alias" ;;
+      esac
+      __sa_alias=''
+    else
+      __sa_alias="$__sa_alias
+"
+    fi
+  done
 }
 
 # Takes a list of aliases as `alias` prints it, name='value', where a value may have several lines.
@@ -147,6 +185,10 @@ __sa_take_aliases() {
 }
 
 # Files that are written under whatever umask the user sets later.
+: >|"$__sa_dir/variables.0"
+: >|"$__sa_dir/variables.1"
+: >|"$__sa_dir/settings.0"
+: >|"$__sa_dir/settings.1"
 : >|"$__sa_dir/state.0"
 : >|"$__sa_dir/state.1"
 : >|"$__sa_dir/trap"

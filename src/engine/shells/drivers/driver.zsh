@@ -128,9 +128,55 @@ __sa_show_values() {
   __sa_values=''
 }
 
+# Saves variables that are not exported, with their attributes.
+__sa_save_variables() {
+  builtin emulate -L zsh
+  local -i __sa_left=4000000
+  for __sa_name in ${(k)parameters}; do
+    case $__sa_name:${parameters[$__sa_name]} in
+      (IFS:*) ;;
+      (*export*|*special*|*hide*|*local*|*tied*|*undefined*) continue ;;
+    esac
+    [[ $__sa_name != (__sa_*|OLDPWD|PWD|TTY|LOGNAME|MAILCHECK|NULLCMD|READNULLCMD|WATCHFMT|LISTMAX|DIRSTACKSIZE) ]] || continue
+    __sa_value="${(P)__sa_name}"
+    (( ${#__sa_value} <= 1000000 && (__sa_left -= ${#__sa_value} + 100) > 0 )) || continue
+    builtin typeset -p -- "$__sa_name"
+  done
+  __sa_name='' __sa_value=''
+  builtin print -r -- '#end'
+}
+
+# Saves the umask, the options that are not those of a new shell, also those that are held back, and the traps.
+__sa_save_settings() {
+  local -A __sa_now
+  __sa_now=("${(@kv)options[@]}")
+  builtin print -rn -- 'builtin umask '
+  builtin umask
+  builtin trap
+  builtin emulate -L zsh
+  for __sa_name in ${(k)__sa_now}; do
+    # Some cannot be set, and some are the driver's.
+    [[ $__sa_name != (aliases|errexit|exec|interactive|login|privileged|restricted|shinstdin|singlecommand|stdin|zle) ]] || continue
+    [[ ${__sa_now[$__sa_name]} != ${__sa_options[$__sa_name]} ]] || continue
+    if [[ ${__sa_now[$__sa_name]} == on ]]; then
+      builtin print -r -- "builtin setopt $__sa_name"
+    else
+      builtin print -r -- "builtin unsetopt $__sa_name"
+    fi
+  done
+  [[ ${__sa_now[errexit]} == off ]] || builtin print -r -- 'builtin setopt errexit'
+  __sa_value=${__sa_set#*builtin setopt}
+  [[ -z $__sa_set ]] || builtin print -r -- "builtin setopt${__sa_value%%;*}"
+  [[ -z $__sa_no_aliases ]] || builtin print -r -- 'builtin unsetopt aliases'
+  __sa_name='' __sa_value=''
+  builtin print -r -- '#end'
+}
+
 # Saves what a new shell would need, under one of two names in turn, so that one of them is always whole.
 __sa_save() {
   __sa_state=$(( 1 - __sa_state ))
+  __sa_save_settings >|"$__sa_dir/settings.$__sa_state" 2>/dev/null
+  __sa_save_variables >|"$__sa_dir/variables.$__sa_state" 2>/dev/null
   { [[ -z $__sa_values ]] || __sa_show_values; builtin export -p; builtin functions; builtin alias -L; builtin print -r -- "#options $-"; builtin print -r -- '#end' } >|"$__sa_dir/state.$__sa_state"
 }
 
@@ -193,7 +239,9 @@ __sa_text='\builtin set +x; \__sa_next && \builtin true; '
 __sa_text+='{ \builtin eval "$__sa_text" <"$__sa_stdin" >"$__sa_stdout" 2>"$__sa_stderr" } '
 __sa_text+='always { \__sa_end "$?" "$TRY_BLOCK_INTERRUPT" }'
 repeat 16; do print -r -- $__sa_text; done >$__sa_dir/loop
+: >|$__sa_dir/variables.0 >|$__sa_dir/variables.1 >|$__sa_dir/settings.0 >|$__sa_dir/settings.1
 : >|$__sa_dir/state.0 >|$__sa_dir/state.1 >|$__sa_dir/trap >|$__sa_dir/modes
 unsetopt aliases
+typeset -gA __sa_options=("${(@kv)options}")
 exec <$__sa_dir/loop
 syswrite -o $__sa_reports -- "ready 0 0 $PWD"$'\0'

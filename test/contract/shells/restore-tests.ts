@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+
+import type { ShellName } from './harness.js';
+import type { TestSession } from './test-session.js';
+
+/** A setting and the line that shows it, the same in the shell that is killed and in the next one. */
+interface Setting {
+  readonly what: string;
+  readonly set: string;
+  readonly show: string;
+  readonly shown: string;
+  /** @default all shells */
+  readonly only?: readonly ShellName[];
+}
+
+const HOSTILE = '$(touch ran) `touch ran` ; touch ran; ${x:=y} $((a[$(touch ran)]))';
+
+const SETTINGS: readonly Setting[] = [
+  { what: 'plain variables', set: "P='a  b'; E=''", show: 'echo "$P|${E-unset}"', shown: 'a  b|' },
+  {
+    what: 'several lines',
+    set: "L='a\n#end\ntouch ran\n\nb\n'",
+    show: 'printf "%s|" "$L"',
+    shown: 'a\n#end\ntouch ran\n\nb\n|',
+  },
+  { what: 'quotes', set: `Q='it'\\''s "x" \\\\n \\'`, show: 'printf "%s" "$Q"', shown: `it's "x" \\\\n \\` },
+  { what: 'text of commands', set: `H='${HOSTILE}'`, show: 'printf "%s" "$H"', shown: HOSTILE },
+  {
+    what: 'odd bytes',
+    set: `B=$(printf 'a\\001\\033\\177\\377\\351z')`,
+    show: 'printf %s "$B" | od -An -tx1',
+    shown: ' 61 01 1b 7f ff e9 7a',
+  },
+  { what: 'a changed IFS', set: 'IFS=:', show: 'printf %s "$IFS"', shown: ':' },
+  {
+    what: 'readonly',
+    set: 'R=5; readonly R',
+    show: '(R=6) 2>/dev/null; echo "$R"; (unset R) 2>/dev/null || echo kept',
+    shown: '5\nkept',
+  },
+  { what: 'umask', set: 'umask 027', show: 'umask', shown: '027' },
+  {
+    what: 'options',
+    set: 'set -o noglob; set -u',
+    show: 'echo *; (echo "${none_such}") 2>/dev/null || echo unset',
+    shown: '*\nunset',
+  },
+  { what: 'noclobber', set: 'set -C', show: ': >file; (: >file) 2>/dev/null || echo kept; rm file', shown: 'kept' },
+  { what: 'export of all', set: 'set -a; A=1', show: 'B=2; sh -c \'echo "$A$B"\'', shown: '12' },
+  {
+    what: 'a trace',
+    set: 'set -x',
+    show: '{ case $- in *x*) echo on ;; esac; } 2>/dev/null',
+    shown: 'on',
+  },
+  {
+    what: 'traps',
+    set: `trap 'echo "it'\\''s \${P-}"' USR1; trap '' USR2`,
+    show: 'kill -USR1 $$; kill -USR2 $$; echo on',
+    shown: "it's \non",
+  },
+  {
+    what: 'arrays',
+    only: ['bash', 'zsh'],
+    set: `typeset -a list; list=('a b' '' '${HOSTILE}' $'x\\ny')`,
+    show: 'printf "%s|" "${list[@]}"; echo ${#list[@]}',
+    shown: `a b||${HOSTILE}|x\ny|4`,
+  },
+  {
+    what: 'associative arrays, with any key',
+    only: ['bash', 'zsh'],
+    set: `typeset -A map; k='$(touch ran)]'; s='a b'; map[$s]=1; map[$k]='$(touch ran)'; map[x]=$'y\\nz'`,
+    show: 'echo "${map[$s]}|${map[$k]}|${map[x]}|${#map[@]}"',
+    shown: '1|$(touch ran)|y\nz|3',
+  },
+  {
+    what: 'integers',
+    only: ['bash', 'zsh'],
+    set: 'typeset -i n=3; typeset -r -i m=7',
+    show: 'n=n+1; echo $n $m',
+    shown: '4 7',
+  },
+  {
+    what: 'upper and lower case',
+    only: ['bash', 'zsh'],
+    set: 'typeset -u up=abc; typeset -l low=ABC',
+    show: 'echo $up $low; up=x; low=Y; echo $up $low',
+    shown: 'ABC abc\nX y',
+  },
+  {
+    what: 'text that became an integer later',
+    only: ['bash'],
+    set: `late='a[$(touch ran)]'; declare -i late; larr=('a[$(touch ran)]'); declare -ai larr; Up=aBc; declare -u Up`,
+    show: 'printf "%s|" "$late" "${larr[0]}" "$Up" "${late@a}" "${larr@a}"',
+    shown: 'a[$(touch ran)]|a[$(touch ran)]|aBc|i|ai|',
+  },
+  {
+    what: 'exported text that became an integer later',
+    only: ['bash'],
+    set: `late='a[$(touch ran)]'; declare -ix late; declare -rix five=5; declare -ux UP=x`,
+    show: 'echo "$late|$five"; sh -c \'echo "$late|$five|$UP"\'; UP=y; echo "$UP"',
+    shown: 'a[$(touch ran)]|5\na[$(touch ran)]|5|X\nY',
+  },
+  {
+    what: 'references',
+    only: ['bash'],
+    set: 'target=1; declare -n ref=target',
+    show: 'ref=2; echo $target',
+    shown: '2',
+  },
+  {
+    what: 'shopt options, and functions that need them',
+    only: ['bash'],
+    set: 'shopt -s extglob nullglob dotglob\nf() { case $1 in +([0-9])) echo digits ;; esac; }',
+    show: 'f 12; shopt extglob nullglob dotglob globstar | grep -c "on$"',
+    shown: 'digits\n3',
+  },
+  {
+    what: 'traps on ERR and RETURN',
+    only: ['bash'],
+    set: "trap 'echo failed' ERR; trap 'echo back' RETURN; set -E",
+    show: 'false; f() { :; }; f; trap - ERR',
+    shown: 'failed',
+  },
+  { what: 'pipefail', only: ['bash', 'zsh'], set: 'set -o pipefail', show: 'false | true; echo $?', shown: '1' },
+  {
+    what: 'options of zsh',
+    only: ['zsh'],
+    set: 'setopt ksh_arrays extended_glob; unsetopt nomatch; a=(x y)',
+    show: 'echo ${a[0]} [[:digit:]]##',
+    shown: 'x [[:digit:]]##',
+  },
+  { what: 'floats', only: ['zsh'], set: 'typeset -F 2 f=1.5', show: 'printf %.2f $f', shown: '1.50' },
+];
+
+/** What a new shell has of the one that was killed. */
+export function restoreTests(shell: ShellName, open: () => Promise<TestSession>): void {
+  describe('what comes back after the shell was killed', () => {
+    for (const { what, only, set, show, shown } of SETTINGS) {
+      if (only?.includes(shell) === false) continue;
+      test(what, async () => {
+        await using session = await open();
+        expect(await session.run(set)).toMatchObject({ exitCode: 0 });
+        expect(await session.run('kill -9 $$')).toMatchObject({ sessionState: 'restarted', exitCode: 137 });
+        const { stdout } = await session.run(show);
+        expect(stdout.trimEnd().replace(/^0(?=\d\d\d$)/, '')).toBe(shown.trimEnd());
+        expect((await session.run('ls -A')).stdout).toBe('');
+      });
+    }
+
+    test('errexit, and the warning says what is lost', async () => {
+      await using session = await open();
+      await session.run('set -e');
+      const { warnings } = await session.run('kill -9 $$');
+      expect(warnings[0]?.message).toMatch(/variables.*options, umask and traps.*except for .*jobs/);
+      expect(await session.run('case $- in *e*) echo on ;; esac')).toMatchObject({ stdout: 'on\n' });
+      expect(await session.run('false')).toMatchObject({ sessionState: 'restarted' });
+      expect(await session.run('echo on')).toMatchObject({ stdout: 'on\n' });
+    });
+
+    test('what is too large does not cost the rest', async () => {
+      await using session = await open();
+      await session.run('small=1; export out=2; big=$(head -c 3000000 /dev/zero | tr "\\0" x)');
+      await session.run('kill -9 $$');
+      expect(await session.run('echo "$small$out${#big}"')).toMatchObject({
+        stdout: shell === 'sh' ? '123000000\n' : '120\n',
+      });
+    });
+  });
+}
