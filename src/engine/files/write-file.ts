@@ -20,7 +20,7 @@ import { type Content, ContentCheck, type Digest, writeContent } from './write-c
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 const NEW_FILE = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-const GATHERING = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+const GATHERING = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /** Permissions of a new file, before the umask. */
 const NEW_MODE = 0o666;
@@ -90,7 +90,8 @@ async function resume(held: HeldPath, job: WriteJob, { content, check }: Checked
   const { key, from } = job.resume ?? { key: '', from: 0 };
   const old = await oldFile(held, job);
   const temporary = held.beside(`.${held.name.slice(0, SHOWN_NAME)}.${key}.part`);
-  const handle = await open(temporary, GATHERING, old || job.permissions !== undefined ? PRIVATE_MODE : NEW_MODE);
+  const mode = old || job.permissions !== undefined ? PRIVATE_MODE : NEW_MODE;
+  const handle = await openPart(temporary, job.at.path, mode);
   try {
     await assertPart(handle, job.at.path, from);
     if (check.isWanted) for await (const piece of eachPiece(handle, from)) check.add(piece);
@@ -109,6 +110,25 @@ async function resume(held: HeldPath, job: WriteJob, { content, check }: Checked
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Opens what has come of earlier attempts, or begins it. A file of another user, or one with another name, could be
+ * changed by its owner later.
+ */
+async function openPart(part: string, path: string, mode: number): Promise<FileHandle> {
+  try {
+    return await open(part, GATHERING | O_CREAT | O_EXCL, mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const handle = await open(part, GATHERING);
+  const { uid, nlink } = await handle.stat();
+  if (uid === ownUid() && nlink === 1) return handle;
+  await handle.close();
+  throw new AdapterError('FILE_ACCESS_DENIED', `${path}: its part belongs to another user, or has another name`, {
+    details: { path },
+  });
 }
 
 async function assertPart(handle: FileHandle, path: string, from: number): Promise<void> {

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
@@ -265,6 +274,10 @@ describe('PUT /v1/files/PATH', () => {
     expect(await rest('resumed?resume=other', 'not this')).toBe(400);
     expect(readFileSync(at('resumed'), 'utf8')).toBe(whole);
     expect(existsSync(at('.resumed.other.part'))).toBe(false);
+    writeFileSync(at('victim'), '');
+    linkSync(at('victim'), at('.resumed.linked.part'));
+    expect((await put('resumed?resume=linked', 'x')).status).toBe(403);
+    expect(readFileSync(at('victim'), 'utf8')).toBe('');
     for (const query of ['resume=a/b', 'resume=a&offset=-1', 'offset=5', 'resume=a&mode=append']) {
       expect((await put(`resumed?${query}`, 'x')).status).toBe(400);
     }
