@@ -1,10 +1,11 @@
 import { codex } from './adapters/codex.js';
 import { desktopCommander } from './adapters/desktop-commander.js';
 import { mcpServerCommands } from './adapters/mcp-server-commands.js';
+import { pexpect } from './adapters/pexpect.js';
 import type { Peer } from './peer.js';
 
 /** Every peer, in the order of the table. */
-export const PEERS: readonly Peer[] = [codex, desktopCommander, mcpServerCommands];
+export const PEERS: readonly Peer[] = [codex, desktopCommander, mcpServerCommands, pexpect];
 
 /** @throws Error that names the peers there are */
 export function peerNamed(name: string): Peer {
