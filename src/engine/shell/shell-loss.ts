@@ -16,7 +16,7 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   const why = wedge ?? `The shell ${how}`;
   log.info('a shell has ended and is replaced', { why, pid: shell.pid });
   const { notRestored } = shell.installed.shell;
-  const message = `${why}. A new shell has been started ${KEPT}, except for ${notRestored}.`;
+  const message = `${why}. A new shell has been started ${KEPT}, except for \`set -e\`, ${notRestored}.`;
   const warnings = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
   if (findSessionProcesses({ tag: shell.tag, root: undefined, group: shell.group }).length > 0) {
     warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
