@@ -50,8 +50,7 @@ const run = (args, variables = env) =>
 
 /** Our own daemon first: its results have the list of traps. */
 function runAtPeers() {
-  const files = readdirSync(adapters).filter((file) => file.endsWith('.ts'));
-  const all = ['shell-adapter', ...files.map((file) => file.replace(/\.ts$/, ''))];
+  const all = ['shell-adapter', ...readdirSync(adapters).map((file) => file.replace(/\.ts$/, ''))];
   const names = values.only === undefined ? all : values.only.split(',');
   const unknown = names.filter((name) => !all.includes(name));
   if (unknown.length > 0) {
