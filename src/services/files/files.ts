@@ -39,8 +39,16 @@ export interface Existence {
 export interface Watchable {
   readonly at: readonly Target[];
   readonly performer: FilePerformer;
-  /** Whether the client may know of a path below them. */
-  readonly isShown: (path: string) => boolean;
+  /** Those of some paths below them that the client may know of. */
+  readonly shownOf: (paths: readonly string[]) => readonly string[];
+}
+
+/** Those of some paths that are allowed. Judging many together takes little longer than judging one of them. */
+function allowed(paths: readonly string[], allows: (paths: readonly string[]) => boolean): readonly string[] {
+  if (paths.length === 0 || allows(paths)) return paths;
+  if (paths.length === 1) return [];
+  const middle = Math.ceil(paths.length / 2);
+  return [...allowed(paths.slice(0, middle), allows), ...allowed(paths.slice(middle), allows)];
 }
 
 /** Errors for a path that does not exist. */
@@ -129,7 +137,8 @@ export class Files {
       const message = `reading ${target.path} has to be confirmed (${verdict.reasons.join('; ')}): it is not watched`;
       throw new AdapterError('COMMAND_DENIED', message, { details: { reasons: verdict.reasons } });
     }
-    return { at, performer: place.performer, isShown: (path) => gate.allows(reading(path), judged) };
+    const shownOf = (paths: readonly string[]) => allowed(paths, (some) => gate.allows(reading(...some), judged));
+    return { at, performer: place.performer, shownOf };
   }
 
   /**

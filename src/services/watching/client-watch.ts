@@ -11,8 +11,8 @@ const MAX_PENDING_BYTES = 256 * 1024;
 interface ClientWatchOptions {
   readonly watchId: string;
   readonly sink: EventSink;
-  /** Whether the client may know of a path. */
-  readonly isShown: (path: string) => boolean;
+  /** Those of some paths that the client may know of. */
+  readonly shownOf: Watchable['shownOf'];
   readonly debounceMs: number;
 }
 
@@ -59,8 +59,9 @@ export class ClientWatch implements AsyncDisposable {
 
   #add({ changes, overflow }: WatchBatch): void {
     this.#overflow ||= overflow;
+    const shown = new Set(this.#options.shownOf(changes.map(({ path }) => path)));
     for (const { path, change } of changes) {
-      if (!this.#options.isShown(path)) continue;
+      if (!shown.has(path)) continue;
       const before = this.#waiting.get(path);
       if (before === undefined && this.#waiting.size >= MAX_BATCH_CHANGES) this.#overflow = true;
       else this.#waiting.set(path, before === 'created' && change === 'changed' ? before : change);

@@ -52,7 +52,7 @@ export class Watching implements AsyncDisposable {
     const { debounce_ms: debounceMs = DEFAULT_DEBOUNCE_MS } = request;
     try {
       const place = await this.#options.files.watchable(request, caller);
-      const watch = new ClientWatch({ watchId, sink, isShown: place.isShown, debounceMs });
+      const watch = new ClientWatch({ watchId, sink, shownOf: place.shownOf, debounceMs });
       await watch.start(place, { isRecursive: request.recursive === true, debounceMs });
       // The client may have gone while the watch began.
       if (this.#watches.get(sink.id) !== own) await watch[Symbol.asyncDispose]();

@@ -23,8 +23,8 @@ const watchable = {
 };
 
 async function watching(): Promise<ClientWatch> {
-  const isShown = (path: string) => path !== '/secret';
-  const watch = new ClientWatch({ watchId: 'w', sink, isShown, debounceMs: 20 });
+  const shownOf = (paths: readonly string[]) => paths.filter((path) => path !== '/secret');
+  const watch = new ClientWatch({ watchId: 'w', sink, shownOf, debounceMs: 20 });
   await watch.start(watchable as never, { isRecursive: false, debounceMs: 20 });
   return watch;
 }
