@@ -96,7 +96,7 @@ it('shows what is used of each limit, and which came near', async ({ openDashboa
     .first()
     .waitFor();
   await memory.getByRole('meter', { name: 'Memory' }).waitFor();
-  expect(await memory.getByRole('img').getAttribute('aria-label')).toMatch(/^Memory: now \d+ MB$/);
+  await memory.getByRole('img', { name: /^Memory: now \d+ MB$/ }).waitFor();
   await client.request('signal_command', { command_id, signal: 'SIGKILL' });
   await memory.getByText(/most 1\d\d MB/).waitFor();
   await client.request('close_session', { session_id: id });

@@ -60,7 +60,6 @@ const HIDDEN: readonly (readonly [title: string, command: string])[] = [
   ['secrets of the home directory', 'cat "$OUT"/home/.ssh/* "$OUT"/home/.aws/* "$OUT/home/.netrc"'],
   ['the environment of processes', "cat /proc/[0-9]*/environ | tr '\\0' '\\n'"],
   ['the same over process 1', 'cat "/proc/1/root$OUT/state/token" "/proc/1/root$OUT/home/.netrc"'],
-  ['passwords', 'cat /etc/shadow'],
 ];
 
 describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile, place, user }) => {
@@ -103,7 +102,12 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile,
     expect(stdout).not.toContain(SECRET);
     expect(stdout).not.toContain('sat_');
     expect(stdout).not.toContain('workspace_directory');
-    expect(stdout).not.toContain('root:');
+  });
+
+  it('does not see passwords', async () => {
+    // A sandbox of its own: tests of users make some meanwhile, which replaces the file and ends older covers.
+    const inPlace = await runnerIn(client, place);
+    expect((await inPlace('cat /etc/shadow 2>/dev/null')).stdout).not.toContain('root:');
   });
 
   it('sees nothing of any place of credentials in the home directory, but what else is there', async () => {

@@ -12,6 +12,8 @@ import type { FuzzedRequest } from './requests.js';
 
 /** Longest time for an answer, in milliseconds: only a hang takes as long. */
 const ANSWER_MS = 10_000;
+/** Bound of a wait that has none, in milliseconds. */
+const SHORT_WAIT_MS = 500;
 /** What the daemon writes on its terminal or into its log when something has failed that nothing has expected. */
 const FAULTS = /unhandled|uncaught|TypeError|RangeError|ReferenceError|failed unexpectedly|Maximum call stack/i;
 
@@ -73,7 +75,9 @@ export class FuzzTarget implements AsyncDisposable {
   }
 
   async #request({ name, args }: FuzzedRequest): Promise<void> {
-    const answer = (await this.#client.socket.timeout(ANSWER_MS).emitWithAck(name, ...this.#withIds(args))) as unknown;
+    const answer = (await this.#client.socket
+      .timeout(ANSWER_MS)
+      .emitWithAck(name, ...waitShortly(name, this.#withIds(args)))) as unknown;
     const { error } = answer as { error?: { code: string; message: string } };
     if (!error) return;
     expect(Object.keys(ERROR_CODES), `code of ${JSON.stringify(error)}`).toContain(error.code);
@@ -139,6 +143,15 @@ export class FuzzTarget implements AsyncDisposable {
     return value.map(replaced);
   }
 }
+
+/** Has a wait end before an answer is missed: its own default is longer. */
+const waitShortly = (name: string, args: readonly unknown[]): readonly unknown[] =>
+  args.map((arg) =>
+    name === 'wait_for' && isObject(arg) ? { ...arg, timeout_ms: arg['timeout_ms'] ?? SHORT_WAIT_MS } : arg,
+  );
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Makes a request; gives the status of its answer, also of one that goes on for ever. */
 async function askFor(url: URL, { method, path, headers, body }: FuzzedHttp): Promise<number> {

@@ -1,4 +1,4 @@
-import type { IUnicodeVersionProvider, Terminal } from '@xterm/xterm';
+import type { IUnicodeVersionProvider, Terminal } from '@xterm/headless';
 import { eastAsianWidth } from 'get-east-asian-width';
 
 type Width = 0 | 1 | 2;

@@ -1,4 +1,5 @@
-import type { IBuffer, IBufferLine, Terminal } from '@xterm/xterm';
+// Tests search a terminal without a page; the types of the other package need those of a browser.
+import type { IBuffer, IBufferLine, IBufferRange, Terminal } from '@xterm/headless';
 
 /** A place of a text. Cells are counted from the first one of the buffer. */
 interface Match {
@@ -13,10 +14,10 @@ interface LogicalLine {
 }
 
 /** What a terminal needs to be searched. */
-export type SearchedTerminal = Pick<
-  Terminal,
-  'buffer' | 'cols' | 'rows' | 'getSelectionPosition' | 'select' | 'scrollToLine'
->;
+export interface SearchedTerminal extends Pick<Terminal, 'buffer' | 'cols' | 'rows' | 'scrollToLine'> {
+  getSelectionPosition(): IBufferRange | undefined;
+  select(column: number, row: number, length: number): void;
+}
 
 /**
  * Selects the next or previous place of a text after the selection, in upper or lower case, from the other end on when there is none.
