@@ -159,10 +159,12 @@ export function restoreTests(shell: ShellName, open: () => Promise<TestSession>)
 
     test('what is too large does not cost the rest', async () => {
       await using session = await open();
-      await session.run('small=1; export out=2; big=$(head -c 3000000 /dev/zero | tr "\\0" x)');
+      // sh takes variables of any size, but slowly.
+      const bytes = shell === 'sh' ? 200_000 : 3_000_000;
+      await session.run(`small=1; export out=2; big=$(head -c ${bytes} /dev/zero | tr "\\0" x)`);
       await session.run('kill -9 $$');
       expect(await session.run('echo "$small$out${#big}"')).toMatchObject({
-        stdout: shell === 'sh' ? '123000000\n' : '120\n',
+        stdout: shell === 'sh' ? `12${bytes}\n` : '120\n',
       });
     });
   });
