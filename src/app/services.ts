@@ -12,6 +12,7 @@ import { Connections } from '../services/registry/connections.js';
 import { DaemonStatus } from '../services/machine/daemon-status.js';
 import { Metadata } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
+import { Previews } from '../services/previews/previews.js';
 import { Restores, type RestoresOptions } from '../services/restores/restores.js';
 import { Ports } from '../services/waiting/ports.js';
 import { Waiting } from '../services/waiting/waiting.js';
@@ -102,8 +103,8 @@ function withWaiting(
     registry,
     connections,
   }: Pick<Services, 'sessions' | 'screens' | 'connections'> & { readonly registry: CommandRegistry },
-  { isClosing, closers }: RuntimeContext,
-): Pick<Services, 'files' | 'waiting' | 'watching' | 'ports'> {
+  { configuration, isClosing, closers }: RuntimeContext,
+): Pick<Services, 'files' | 'waiting' | 'watching' | 'ports' | 'previews'> {
   const waiting = new Waiting({
     sessions: sessions.registry,
     commands: registry,
@@ -114,7 +115,8 @@ function withWaiting(
   });
   const watching = new Watching({ files, sessions: sessions.registry });
   closers.push(() => watching[Symbol.asyncDispose]());
-  return { files, waiting, watching, ports: new Ports(sessions.registry) };
+  const previews = new Previews({ sessions, isEnabled: () => configuration().http.previews });
+  return { files, waiting, watching, ports: new Ports(sessions.registry), previews };
 }
 
 /** What records the daemon's work, and what is masked in the records. */

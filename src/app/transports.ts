@@ -12,6 +12,8 @@ import { HttpServer } from '../transports/http/server.js';
 import { toolRoutes } from '../transports/http/tools.js';
 import { McpEndpoint } from '../transports/mcp/endpoint.js';
 import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
+import { PreviewEndpoint } from '../transports/previews/endpoint.js';
+import { forwardUpgrades } from '../transports/previews/upgrades.js';
 import { descriptionRoutes } from '../transports/rest/descriptions.js';
 import { FileEndpoint, type FileEndpointOptions } from '../transports/rest/files/endpoint.js';
 import { RestEndpoint, type RestEndpointOptions } from '../transports/rest/endpoint.js';
@@ -34,7 +36,8 @@ export function buildTransports(
   const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
   const patientRequests = new PatientRequests();
   const rest = settings.rest ? buildRest({ ...common, patientRequests, version, log: log('rest'), ...socketio }) : [];
-  const endpoints = [openai, ...rest, mcp].flatMap((endpoint) => endpoint?.register ?? []);
+  const previews = new PreviewEndpoint({ ...common, patientRequests, log: log('previews') });
+  const endpoints = [openai, ...rest, mcp, previews].flatMap((endpoint) => endpoint?.register ?? []);
   const http = new HttpServer({
     readiness,
     metrics,
@@ -55,6 +58,7 @@ export function buildTransports(
   if (mcp) closers.push(() => mcp[Symbol.asyncDispose]());
   const server = new SocketIoServer({ services, http: http.server, originPolicy, log: log('socketio'), ...socketio });
   closers.push(() => server[Symbol.asyncDispose]());
+  forwardUpgrades(http.server, { ...common, originPolicy, log: log('previews') });
   return { http, server };
 }
 

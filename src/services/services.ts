@@ -22,6 +22,7 @@ import type { Readiness } from './machine/readiness.js';
 import type { SessionUsage } from './resources/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import type { Ports } from './waiting/ports.js';
+import type { Previews } from './previews/previews.js';
 import type { Watching } from './watching/watching.js';
 import type { Waiting } from './waiting/waiting.js';
 import type { Tokens } from './access/tokens.js';
@@ -63,6 +64,7 @@ export interface Services {
   readonly files: Files;
   readonly waiting: Waiting;
   readonly ports: Ports;
+  readonly previews: Previews;
   readonly watching: Watching;
   readonly screens: Screens;
   readonly llm: LlmPort;

@@ -94,6 +94,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   search_files: ({ files }, request, caller) => files.do('search_files', request, caller),
   wait_for: ({ waiting }, request, caller) => waiting.waitFor(request, caller),
   list_ports: ({ ports }, request, { principal }) => ports.list(request, principal),
+  preview_port: ({ previews }, request, { principal }) => previews.describe(request, principal),
   watch_paths: ({ watching }, request, caller) => watching.watch(request, caller),
   unwatch_paths: ({ watching }, request, caller) => watching.unwatch(request, caller),
   llm_call: ({ llm }, request, caller) => llm.call(request, caller),

@@ -190,6 +190,10 @@ class AsyncRequests:
         """Lists the TCP ports on which processes of sessions listen."""
         return cast("models.ListPortsAnswer", await self._request("list_ports", fields))
 
+    async def preview_port(self, **fields: Unpack[models.PreviewPortRequest]) -> models.PreviewPortAnswer:
+        """Gives the path under which the daemon passes HTTP and WebSocket on to a port of a session."""
+        return cast("models.PreviewPortAnswer", await self._request("preview_port", fields))
+
     async def watch_paths(self, **fields: Unpack[models.WatchPathsRequest]) -> models.WatchPathsAnswer:
         """Watches files and directories. Changes come as `paths_changed`, until `unwatch_paths` or the end of the
         connection."""
@@ -447,6 +451,10 @@ class Requests:
     def list_ports(self, **fields: Unpack[models.ListPortsRequest]) -> models.ListPortsAnswer:
         """Lists the TCP ports on which processes of sessions listen."""
         return cast("models.ListPortsAnswer", self._request("list_ports", fields))
+
+    def preview_port(self, **fields: Unpack[models.PreviewPortRequest]) -> models.PreviewPortAnswer:
+        """Gives the path under which the daemon passes HTTP and WebSocket on to a port of a session."""
+        return cast("models.PreviewPortAnswer", self._request("preview_port", fields))
 
     def watch_paths(self, **fields: Unpack[models.WatchPathsRequest]) -> models.WatchPathsAnswer:
         """Watches files and directories. Changes come as `paths_changed`, until `unwatch_paths` or the end of the

@@ -52,6 +52,9 @@ ErrorCode = Literal[
     "TEXT_NOT_FOUND",
     "TEXT_NOT_UNIQUE",
     "DISK_FULL",
+    "PORT_NOT_FOUND",
+    "PORT_UNAVAILABLE",
+    "PORT_UNREACHABLE",
     "PROVIDER_NOT_FOUND",
     "LLM_UNAVAILABLE",
     "LLM_AUTH",
@@ -95,6 +98,7 @@ REPEATABLE = frozenset(
         "search_files",
         "wait_for",
         "list_ports",
+        "preview_port",
         "list_llm_calls",
         "list_llm_providers",
         "read_audit",
@@ -1874,6 +1878,27 @@ class ListPortsAnswerPorts(TypedDict):
 
 class ListPortsAnswer(TypedDict):
     ports: list[ListPortsAnswerPorts]
+
+
+class PreviewPortRequest(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    port: int
+    """TCP port on which a process of the session listens"""
+
+
+class PreviewPortAnswer(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    port: int
+    path: str
+    """Path on the port of the daemon; requests to it need the same token"""
+    address: str
+    """Where the daemon connects to"""
+    pid: int
+    """Process id of the program, as the session sees it"""
+    command: str
+    """Its command line, at most 200 characters"""
 
 
 class WatchPathsRequest(TypedDict):

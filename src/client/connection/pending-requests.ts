@@ -39,6 +39,7 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'search_files',
   'wait_for',
   'list_ports',
+  'preview_port',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

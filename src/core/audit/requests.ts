@@ -49,6 +49,7 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   search_files: 'each',
   wait_for: 'refusals',
   list_ports: 'refusals',
+  preview_port: 'each',
   watch_paths: 'each',
   unwatch_paths: 'each',
   llm_call: 'each',

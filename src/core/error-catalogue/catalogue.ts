@@ -1,6 +1,7 @@
 import { defineErrors } from './entry.js';
 import { FILE_ERRORS } from './file-errors.js';
 import { LLM_ERRORS } from './llm-errors.js';
+import { PORT_ERRORS } from './port-errors.js';
 
 /**
  * All error codes for clients. Codes are never renamed or reused: `test/unit/core/errors.test.ts` pins the list in both
@@ -207,6 +208,7 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Wait for `details.retry_after_ms`, then send the same request.',
   },
   ...FILE_ERRORS,
+  ...PORT_ERRORS,
   ...LLM_ERRORS,
   SHUTTING_DOWN: {
     meaning: 'The daemon is stopping and accepts no new work.',

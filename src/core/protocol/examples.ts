@@ -55,6 +55,7 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   search_files: { pattern: 'TODO|FIXME', regex: true, glob: '*.c', limit: 50 },
   wait_for: { command_id: 'command_ID', pattern: 'listening on', port: 8080, timeout_ms: 20_000 },
   list_ports: { session_id: 'session_ID' },
+  preview_port: { session_id: 'session_ID', port: 3000 },
   watch_paths: { paths: ['src', 'package.json'], recursive: true },
   unwatch_paths: { watch_id: 'watch_ID' },
   llm_call: {

@@ -57,6 +57,7 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   search_files: EXECUTING_ROLES,
   wait_for: EXECUTING_ROLES,
   list_ports: ALL_ROLES,
+  preview_port: EXECUTING_ROLES,
   watch_paths: EXECUTING_ROLES,
   unwatch_paths: EXECUTING_ROLES,
   llm_call: EXECUTING_ROLES,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { endianness } from 'node:os';
+import { endianness, networkInterfaces } from 'node:os';
 
 import { listeningIn, type ListeningSocket } from '../../core/network/listening-table.js';
 
@@ -34,6 +34,10 @@ export function listeningSockets(pid: number | 'self'): readonly ListeningSocket
     }
   });
 }
+
+/** Whether there is `::1`. Containers often have none, and let programs listen on `::` all the same. */
+export const hasIpv6Loopback = (): boolean =>
+  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
 
 /** Finds the ports on which some processes listen. Forked processes share a socket: the first of them counts. */
 export function portsOf(pids: readonly number[]): readonly ListeningPort[] {

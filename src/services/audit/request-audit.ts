@@ -58,8 +58,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 /** Short fields that show the purpose of a request. Typed text is never recorded, only its length. */
 function detailsOf(fields: Readonly<Record<string, unknown>>): NonNullable<AuditEvent['details']> {
   const details: Record<string, unknown> = {};
-  for (const name of SHOWN)
-    if (typeof fields[name] === 'string' || typeof fields[name] === 'boolean') details[name] = fields[name];
+  for (const name of SHOWN) if (SHOWN_TYPES.includes(typeof fields[name])) details[name] = fields[name];
   const { data, env, paths, bytes } = fields;
   if (typeof data === 'string') details['typed_bytes'] = Buffer.byteLength(data);
   if (data instanceof Uint8Array) details['bytes'] = data.length;
@@ -74,6 +73,8 @@ const SHOWN = [
   'path',
   'to',
   'mode',
+  'method',
+  'port',
   'recursive',
   'shell',
   'label',
@@ -90,4 +91,5 @@ const SHOWN = [
   'role',
   'expires_in',
 ] as const;
+const SHOWN_TYPES: readonly string[] = ['string', 'boolean', 'number'];
 const MAX_LISTED = 32;

@@ -56,6 +56,8 @@ export interface Tombstone {
 export class SessionRegistry {
   readonly #sessions = new Map<string, SessionRecord>();
   readonly #tombstones = new Map<string, Tombstone>();
+  /** Listeners for the end of a session, by its id. */
+  readonly #endings = new Map<string, Set<() => void>>();
 
   /** Number of open sessions, including hidden ones. */
   get size(): number {
@@ -111,6 +113,16 @@ export class SessionRegistry {
     return this.#tombstones.get(id);
   }
 
+  /** Calls `listener` when a session ends, before its processes do. Returns a function that takes it back. */
+  onEnd(id: string, listener: () => void): () => void {
+    const listeners = this.#endings.get(id) ?? new Set();
+    this.#endings.set(id, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#endings.get(id) === listeners) this.#endings.delete(id);
+    };
+  }
+
   /** Removes a session and remembers why it ended; returns it, or undefined when it is unknown. */
   remove(id: string, reason: SessionEndReason, detail: string): SessionRecord | undefined {
     const record = this.#sessions.get(id);
@@ -127,6 +139,7 @@ export class SessionRegistry {
       if (this.#tombstones.size <= MAX_TOMBSTONES && performance.now() - endedTicks < TOMBSTONE_MS) break;
       this.#tombstones.delete(oldId);
     }
+    for (const listener of [...(this.#endings.get(id) ?? [])]) listener();
     return record;
   }
 }

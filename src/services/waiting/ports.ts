@@ -47,6 +47,13 @@ function portsIn(record: SessionRecord, survey: ProcessSurvey, own: string | und
   });
 }
 
+/** The ports on which processes of a session listen now. */
+export const portsOfSession = (record: SessionRecord): readonly SessionPort[] =>
+  portsIn(record, new ProcessSurvey(), networkOf(process.pid));
+
+/** The ports on which the daemon itself listens. */
+export const ownPorts = (): readonly number[] => portsOf([process.pid]).map(({ port }) => port);
+
 /** Whether a process of a session listens on a port. */
 export const listensIn = (record: SessionRecord, port: number): boolean => {
   // A look at the table is cheap; whose socket it is takes a look at all processes.

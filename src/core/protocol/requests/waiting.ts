@@ -89,6 +89,21 @@ export const waitingRequests = {
       ),
     }),
   },
+  preview_port: {
+    summary: 'Gives the path under which the daemon passes HTTP and WebSocket on to a port of a session.',
+    input: z.strictObject({
+      session_id: field.sessionId,
+      port: z.int().min(1).max(MAX_PORT).describe('TCP port on which a process of the session listens'),
+    }),
+    output: z.object({
+      session_id: field.sessionId,
+      port: z.int(),
+      path: z.string().describe('Path on the port of the daemon; requests to it need the same token'),
+      address: z.string().describe('Where the daemon connects to'),
+      pid: z.int().describe('Process id of the program, as the session sees it'),
+      command: z.string().describe('Its command line, at most 200 characters'),
+    }),
+  },
 } as const;
 
 interface Conditions {

@@ -59,6 +59,7 @@ describe('after a lost connection', () => {
     'search_files',
     'wait_for',
     'list_ports',
+    'preview_port',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

@@ -51,6 +51,7 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   search_files: ' aoA',
   wait_for: ' aoA',
   list_ports: 'vaoA',
+  preview_port: ' aoA',
   watch_paths: ' aoA',
   unwatch_paths: ' aoA',
   llm_call: ' aoA',
