@@ -16,15 +16,15 @@ import { type ReportedProcess, reportProcesses } from '../process/reported-proce
  */
 const STEP_MS = 250;
 /**
- * Pause between attempts, in milliseconds; differs from the period of a loop that starts one short program after
- * another.
+ * Longest pause between attempts, in milliseconds. Each is of another length: equal ones could meet a loop of short
+ * programs at the same point again and again.
  */
-const PAUSE_MS = 3;
+const PAUSE_MS = 6;
 /**
- * Total time for attempts, in milliseconds: dozens of short programs in a row may end just before their signal on a
- * loaded machine.
+ * Total time for attempts, in milliseconds: hundreds of short programs in a row may end just before their signal on a
+ * loaded machine. In three seconds one interrupt in some dozens had no effect there.
  */
-const ATTEMPTS_MS = 3000;
+const ATTEMPTS_MS = 12_000;
 
 /** Request to signal the foreground of a shell's terminal. */
 export interface ForegroundSignal {
@@ -139,7 +139,7 @@ export async function signalForeground(request: ForegroundSignal): Promise<Repor
   for (;;) {
     const { tookEffect, processes } = await attempt(request);
     if (tookEffect || request.isOver() || performance.now() > deadline) return processes;
-    await sleep(PAUSE_MS);
+    await sleep(Math.random() * PAUSE_MS);
     if (request.isOver()) return processes;
   }
 }
