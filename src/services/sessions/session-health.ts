@@ -170,12 +170,12 @@ function shellOf({ options: { installed } }: Session): HealthFacts['shell'] {
 const savedOptions = (state: string): string => /^#options (\S*)$/mu.exec(state)?.[1] ?? '';
 
 /**
- * A POSIX shell cannot list its functions: driver.sh saves the types of the relevant names. Function bodies are
- * unknown.
+ * A POSIX shell cannot list its functions: driver.sh saves the types of the relevant names, indented. Function
+ * bodies are unknown.
  */
 function functionsAmongTypes(state: string): ReadonlyMap<string, string> {
   const types = state.slice(0, Math.max(0, state.indexOf('\n#types\n')));
-  return new Map([...types.matchAll(/^(\S+) is a (?:shell )?function$/gmu)].map(([, name = '']) => [name, '']));
+  return new Map([...types.matchAll(/^ (\S+) is a (?:shell )?function$/gmu)].map(([, name = '']) => [name, '']));
 }
 
 const findSame = (warnings: readonly StandingWarning[], { message }: HealthWarning): StandingWarning | undefined =>

@@ -38,6 +38,19 @@ const SETTINGS: readonly Setting[] = [
     show: '(R=6) 2>/dev/null; echo "$R"; (unset R) 2>/dev/null || echo kept',
     shown: '5\nkept',
   },
+  {
+    what: 'aliases, with lines of any text',
+    set: `alias one='echo 1' two='echo 2' three='echo 3' cat='x\n#types\ntouch ran'; alias four='echo "\n#end\ntouch ran\n"'`,
+    show: 'one; two; three; four',
+    shown: '1\n2\n3\n\n#end\ntouch ran\n',
+  },
+  {
+    what: 'aliases of any name',
+    only: ['sh'],
+    set: `alias '$(touch ran)=1' "it's=2" '=a=3' 'b\nc=4' command='touch ran;' z=5`,
+    show: `alias '$(touch ran)' "it's" =a 'b\nc' command z; \\unalias command`,
+    shown: `$(touch ran)='1'\nit's='2'\n=a='3'\nb\nc='4'\ncommand='touch ran;'\nz='5'`,
+  },
   { what: 'umask', set: 'umask 027', show: 'umask', shown: '027' },
   {
     what: 'options',

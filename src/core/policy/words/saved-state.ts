@@ -118,9 +118,11 @@ function readCommand(command: Command, draft: Draft): void {
 /** The words with which shells print variables. */
 const DECLARATIONS = new Set(['declare', 'export', 'typeset']);
 
-/** The adapter's own function for the aliases of a POSIX shell, which gets them as a here-document. */
+/** The adapter's own function for the aliases of a POSIX shell, which gets them as a here-document of indented lines. */
 function readTakenAliases({ redirects }: Command, draft: Draft): void {
-  for (const redirect of redirects) if (redirect.type === 'HereDoc') readAliasLines(redirect.body.text, draft);
+  for (const redirect of redirects) {
+    if (redirect.type === 'HereDoc') readAliasLines(redirect.body.text.replaceAll(/^ /gmu, ''), draft);
+  }
 }
 
 /** An alias, or an option of `alias`. The alias `exit` is the adapter's own. */

@@ -138,17 +138,26 @@ __sa_save() {
     done
     command printf '#end\n'
   } >|"$__sa_dir/settings.$__sa_state"
+  # Some of these may not be there, for which `set -e` must not end the shell.
+  command type ls cat cp mv rm mkdir grep sed env cd echo printf test [ pwd export read find git sudo >|"$__sa_dir/list" 2>&1 || :
   {
     command printf ":  <<'#types'\n"
-    # Some of these may not be there, for which `set -e` must not end the shell.
-    command type ls cat cp mv rm mkdir grep sed env cd echo printf test [ pwd export read find git sudo 2>&1 || :
+    __sa_indent
     command printf '#types\n'
     command export -p
     command printf '#options %s\n' "$-"
     command printf '%s\n' "__sa_take_aliases <<'#end'"
-    command alias
+    command alias >|"$__sa_dir/list"
+    __sa_indent
     command printf '#end\n'
   } >|"$__sa_dir/state.$__sa_state"
+}
+
+# Prints a list with a space before each line, so that no line of an alias ends the here-document that it is in.
+__sa_indent() {
+  while IFS='' command read -r __sa_line; do
+    command printf ' %s\n' "$__sa_line"
+  done <"$__sa_dir/list"
 }
 
 # Takes a list of variables from standard input as `set` prints it, name='value', where a value may have several lines: a line is complete
@@ -157,7 +166,7 @@ __sa_take_variables() {
   __sa_alias=''
   while IFS='' command read -r __sa_line; do
     __sa_alias="$__sa_alias$__sa_line"
-    if command eval "command : $__sa_alias" 2>/dev/null; then
+    if command eval "\\command : $__sa_alias" 2>/dev/null; then
       case $__sa_alias in
         __sa_*=* | LINENO=* | OLDPWD=* | OPTIND=* | PPID=* | PS[124]=* | PWD=* | SHELL_ADAPTER_TAG=* | _=*) ;;
         *) command eval "$__sa_alias" ;;
@@ -170,17 +179,25 @@ __sa_take_variables() {
   done
 }
 
-# Takes a list of aliases as `alias` prints it, name='value', where a value may have several lines.
+# Takes a list of aliases as `alias` prints it, name='value', with a space before each line. Name and value may have
+# several lines; a name, which is not quoted, has no `=` but as its first character. Neither is evaluated.
 __sa_take_aliases() {
   __sa_alias=''
   while IFS='' command read -r __sa_line; do
-    __sa_alias="$__sa_alias$__sa_line"
-    if command eval "command alias -- $__sa_alias" 2>/dev/null; then
-      __sa_alias=''
-    else
-      __sa_alias="$__sa_alias
+    __sa_alias=$__sa_alias${__sa_line#?}
+    case $__sa_alias in ?*=[\'\"]*)
+      __sa_line=${__sa_alias#?}
+      __sa_name=${__sa_alias%"$__sa_line"}${__sa_line%%=*}
+      __sa_line=${__sa_line#*=}
+      if command eval "\\command : $__sa_line" 2>/dev/null; then
+        command eval "\\command alias \"\$__sa_name\"=$__sa_line"
+        __sa_alias=''
+        continue
+      fi
+      ;;
+    esac
+    __sa_alias="$__sa_alias
 "
-    fi
   done
 }
 
@@ -191,6 +208,7 @@ __sa_take_aliases() {
 : >|"$__sa_dir/settings.1"
 : >|"$__sa_dir/state.0"
 : >|"$__sa_dir/state.1"
+: >|"$__sa_dir/list"
 : >|"$__sa_dir/trap"
 : >|"$__sa_dir/modes"
 command alias exit=__sa_exit

@@ -48,12 +48,19 @@ alias q='it'\\''s'
 #end
 `;
 
-const SH = `export HOME='/home/ada'
+const SH = `:  <<'#types'
+ ls is an alias for ls
+ #types
+ ll=none
+#types
+export HOME='/home/ada'
 export PATH='/usr/bin:/bin'
 __sa_take_aliases <<'#end'
-exit='__sa_exit'
-ll='ls -l'
-q='it'"'"'s'
+ exit='__sa_exit'
+ ll='ls -l
+ #end
+  x'
+ q='it'"'"'s'
 #end
 `;
 
@@ -93,7 +100,7 @@ describe('the saved state', () => {
   it('of sh has no functions, so that names are not known', () => {
     const { variables, aliases, isIncomplete } = readSavedState(SH, 'sh');
     expect(variables.get('HOME')).toBe('/home/ada');
-    expect(entries(aliases)).toEqual({ ll: 'ls -l', q: "it's" });
+    expect(entries(aliases)).toEqual({ ll: 'ls -l\n#end\n x', q: "it's" });
     expect(isIncomplete).toBe(true);
   });
 
