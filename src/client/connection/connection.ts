@@ -16,8 +16,8 @@ import { endTransport, reportEarlyEnd } from './transport-end.js';
 const MAX_RECONNECT_DELAY_MS = 2000;
 
 /**
- * Requests that take as long as a command, an LLM call, or reading the files of the workspace. The daemon limits their
- * time.
+ * Requests that take as long as a command, an LLM call, what is waited for, the decision of an operator, or reading the
+ * files of the workspace. The daemon limits their time.
  */
 const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'execute_command',
@@ -27,6 +27,17 @@ const UNLIMITED: ReadonlySet<RequestName> = new Set([
   'checkpoint_workspace',
   'diff_workspace',
   'restore_workspace',
+  'wait_for',
+  'read_file',
+  'write_file',
+  'edit_file',
+  'list_directory',
+  'stat_path',
+  'make_directory',
+  'move_path',
+  'remove_path',
+  'find_files',
+  'search_files',
   'llm_call',
   'llm_stream',
 ]);

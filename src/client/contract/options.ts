@@ -36,9 +36,9 @@ export interface ConnectOptions {
    */
   readonly connectTimeoutMs?: number;
   /**
-   * Time-out of an answer, in milliseconds; `Infinity` for no limit. `execute_command`, `wait_command`, `llm_call`,
-   * `llm_stream` and the requests that read the workspace have no limit by default: the daemon answers when the work is
-   * done, or its own time-out ends it.
+   * Time-out of an answer, in milliseconds; `Infinity` for no limit. `execute_command`, `wait_command`, `wait_for`,
+   * `llm_call`, `llm_stream` and the requests about files and the workspace have no limit by default: the daemon answers
+   * when the work is done, or its own time-out ends it.
    * @default 30000
    */
   readonly requestTimeoutMs?: number;

@@ -31,6 +31,11 @@ describe('requests', () => {
     expect(error).toMatchObject({ code: 'BAD_DIRECTORY', details: { directory: '/no/such/place' } });
   });
 
+  test('that wait have no time limit but their own', async () => {
+    await using hasty = await connect(daemon.url, { requestTimeoutMs: 50 });
+    expect(await hasty.request('wait_for', { path: 'never', timeout_ms: 150 })).toMatchObject({ met: false });
+  });
+
   test('reject when they are aborted, before or after they were sent', async () => {
     await expect(client.request('list_sessions', {}, { signal: AbortSignal.abort('no') })).rejects.toBe('no');
     const abort = new AbortController();
