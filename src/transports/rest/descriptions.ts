@@ -14,7 +14,14 @@ export const descriptionRoutes =
       described ??= JSON.stringify(openApiDocument(version));
       return reply.type('application/json; charset=utf-8').send(described);
     });
-    routes.get('/asyncapi.json', { onRequest }, ({ host, protocol }) =>
-      asyncApiDocument(version, { host, isEncrypted: protocol === 'https' }),
-    );
+    // The same, but for the address by which the daemon was reached: there is one as a rule.
+    let placed: { readonly address: string; readonly text: string } | undefined;
+    routes.get('/asyncapi.json', { onRequest }, ({ host, protocol }, reply) => {
+      const address = `${protocol}://${host}`;
+      if (placed?.address !== address) {
+        const document = asyncApiDocument(version, { host, isEncrypted: protocol === 'https' });
+        placed = { address, text: JSON.stringify(document) };
+      }
+      return reply.type('application/json; charset=utf-8').send(placed.text);
+    });
   };

@@ -1,3 +1,5 @@
+import { get as httpGet } from 'node:http';
+
 import { OpenAPIClientAxios } from 'openapi-client-axios';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -353,6 +355,26 @@ describe('the descriptions', () => {
     const url = new URL(path, daemon.url);
     expect(await ask(url)).toMatchObject({ status: 200, body: { info: { title: 'shell-adapter' } } });
     expect(await ask(url, { headers: { 'x-forwarded-for': '192.0.2.1' } })).toMatchObject({ status: 401 });
+  });
+
+  it('of Socket.IO names the address that was asked', async () => {
+    const { port } = new URL(daemon.url);
+    const askedAt = (host: string) =>
+      new Promise<unknown>((resolve, reject) => {
+        httpGet(new URL('/asyncapi.json', daemon.url), { headers: { host }, agent: false }, (response) => {
+          response
+            .setEncoding('utf8')
+            .toArray()
+            .then((parts) => {
+              const { servers, ...rest } = JSON.parse(parts.join('')) as { servers: { daemon: { host: string } } };
+              expect(rest).toHaveProperty('channels.namespace.messages.open_session');
+              resolve([response.headers['content-type'], servers.daemon.host]);
+            }, reject);
+        }).on('error', reject);
+      });
+    for (const host of [`127.0.0.1:${port}`, `127.0.0.1:${port}`, `localhost:${port}`, `127.0.0.1:${port}`]) {
+      expect(await askedAt(host)).toEqual(['application/json; charset=utf-8', host]);
+    }
   });
 });
 
