@@ -223,8 +223,16 @@ describe('wait_for', () => {
     const screen = await client.openSession();
     await client.run('echo shown; read -r x', screen, { tty: true, background: true });
     expect(await cli('wait', '-s', screen, '--screen-still', '0.05')).toMatchObject({ code: 0, stdout: 'shown\n' });
+    expect(await cli('wait', '-s', screen, '--screen-text', 'sh.wn', '--regex')).toMatchObject({ stdout: 'shown\n' });
+    const late = await cli('wait', '-s', screen, '--screen-text', 'never', '--timeout', '0.1');
+    expect(late).toMatchObject({ code: 124, stdout: 'shown\n' });
+    writeFileSync(join(daemon.workspace, 'for the command line'), '');
+    expect(await cli('wait', '--path', 'for the command line')).toMatchObject({ code: 0, stdout: '' });
+    expect(await cli('wait', '--path', 'never', '--timeout', '0.1')).toMatchObject({ code: 124 });
     await client.request('signal_command', { command_id, signal: 'SIGTERM' });
     expect(await cli('wait', '--command', command_id, '--pattern', 'never')).toMatchObject({ code: 1 });
+    const gone = await cli('wait', '--command', 'none');
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('none') as string });
     for (const [words, hint] of [
       [[], '--port'],
       [['--screen-text', 'x'], '--session'],

@@ -36,7 +36,7 @@ describe(`the Python client${missing === undefined ? '' : ` (${missing})`}`, () 
       SHELL_ADAPTER_TEST_URL: daemon.url,
       SHELL_ADAPTER_TEST_TOKEN: daemon.createToken('agent', 'python'),
     };
-    const asked = ['-m', 'unittest', 'tests.test_client'];
+    const asked = ['-m', 'unittest', 'tests.test_client', 'tests.test_requests'];
     const { stderr } = await promisify(execFile)(PYTHON, asked, { cwd: PACKAGE, env, timeout: LONGEST_MS });
     expect(stderr).toMatch(/\nOK\n$/);
     expect(stderr).not.toContain('Warning');
