@@ -22,7 +22,7 @@ import { Scratch } from '../engine/instance/scratch.js';
 import { ShellPool } from '../engine/shell/shell-pool.js';
 import { StdinPipes } from '../engine/output/stdin-pipes.js';
 import { Worktrees } from '../engine/instance/worktrees.js';
-import { findShell } from '../engine/shells/list.js';
+import { findDefaultShell } from '../engine/shells/list.js';
 import type { User } from '../engine/user/find-user.js';
 import type { UserExecution } from '../services/users/executions.js';
 
@@ -56,7 +56,7 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
   const { log, closers, metrics } = context;
   const configuration = context.configuration();
   const { adapter, llm, childEnvironment: env } = configuration;
-  const shell = findShell(adapter.shell, env['PATH'] ?? '');
+  const shell = findDefaultShell(adapter.shell, env['PATH'] ?? '');
   const { runtime, spoolDirectory, livenessMarker } = await prepareDirectories(adapter.stateDirectory, context);
   const scratch = new Scratch(runtime.instance, livenessMarker);
   closers.push(() => scratch[Symbol.asyncDispose]());

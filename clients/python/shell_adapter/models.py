@@ -346,7 +346,7 @@ class Session(TypedDict):
     """User as which its processes run; left out for the user of the daemon"""
     label: str | None
     shell: str
-    """bash, zsh or sh"""
+    """bash, zsh, sh or fish"""
     sandbox: Literal["none", "workspace", "strict"]
     """`none`, `workspace` (the machine read-only, the workspace writable) or `strict` (and no network)"""
     state: Literal["idle", "busy"]
@@ -453,7 +453,7 @@ class OpenSessionRequest(TypedDict):
     env: NotRequired[dict[str, str]]
     """Environment variables, name to value"""
     shell: NotRequired[str]
-    """bash, zsh or sh, or the path of one"""
+    """bash, zsh, sh or fish, or the path of one"""
     label: NotRequired[str]
     """A name for people"""
     sandbox: NotRequired[Literal["none", "workspace", "strict"]]

@@ -14,7 +14,7 @@ export const recordSubcommand: Subcommand = (context) =>
     .argument('[file]', 'save the recording in this file too, which must not exist')
     .option('--title <text>', 'a name for people')
     .option('--cwd <directory>', 'where it starts; by default in the workspace of the daemon')
-    .option('--shell <shell>', 'bash, zsh or sh, or the path of one')
+    .option('--shell <shell>', 'bash, zsh, sh or fish, or the path of one')
     .addOption(sandboxOption())
     .addHelpText('after', HELP)
     .action(async (file: string | undefined, options: RecordOptions) => {

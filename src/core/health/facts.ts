@@ -1,6 +1,6 @@
 /** Facts about a session's environment while nothing runs in it. */
 export interface HealthFacts {
-  readonly shell: 'bash' | 'zsh' | 'sh';
+  readonly shell: 'bash' | 'zsh' | 'sh' | 'fish';
   readonly workingDirectory: string;
   /** Whether the current directory can still be entered. */
   readonly isDirectoryThere: boolean;

@@ -10,7 +10,7 @@ export interface Startup {
 
 /**
  * Startup files of a login shell at a terminal, by shell; of each group the first that is there is read.
- * Source: bash(1) INVOCATION, zsh(1) STARTUP/SHUTDOWN FILES, dash(1) INVOCATION.
+ * Source: bash(1) INVOCATION, zsh(1) STARTUP/SHUTDOWN FILES, dash(1) INVOCATION, fish(1) CONFIGURATION FILES.
  */
 const LOGIN_FILES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   bash: [['/etc/profile'], ['~/.bash_profile', '~/.bash_login', '~/.profile']],
@@ -23,6 +23,7 @@ const LOGIN_FILES: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['~/.zlogin'],
   ],
   sh: [['/etc/profile'], ['~/.profile']],
+  fish: [['/etc/fish/config.fish'], ['~/.config/fish/config.fish']],
 };
 
 /** Many files return at once where there is no prompt. */
@@ -33,10 +34,11 @@ const WITHOUT_PROMPT = `eval "PS1=''; (exit $?)"`;
 /** The text that a session runs before it is handed over; undefined where there is nothing to run. */
 export function startupText(shell: string, { login, rcfile, init }: Startup): string | undefined {
   const parts = [
-    ...(login ? (LOGIN_FILES[shell] ?? []).map(firstOf) : []),
+    ...(login ? (LOGIN_FILES[shell] ?? []).map(shell === 'fish' ? fishSourced : firstOf) : []),
     ...(rcfile === undefined ? [] : [sourced(rcfile)]),
     ...(init === undefined ? [] : [init]),
   ];
+  if (parts.length > 0 && shell === 'fish') return parts.join('\n');
   return parts.length === 0 ? undefined : [WITH_PROMPT, ...parts, WITHOUT_PROMPT].join('\n');
 }
 
@@ -47,6 +49,8 @@ function firstOf(files: readonly string[]): string {
   const branches = files.map((file) => `if [ -r ${quoted(file)} ]; then ${sourced(file)}`);
   return `${branches.join('; el')}; fi`;
 }
+
+const fishSourced = ([file = '']: readonly string[]): string => `if test -r ${quoted(file)}; ${sourced(file)}; end`;
 
 const quoted = (path: string): string =>
   path.startsWith('~/') ? `~/${inQuotes(path.slice('~/'.length))}` : inQuotes(path);

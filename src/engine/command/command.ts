@@ -12,7 +12,7 @@ import { RefusedConnections } from './refused-connections.js';
 import { OutputStream, type OutputStreamOptions } from '../output/output-stream.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import { type Breach, type Kill, peakOf, type ResourceUse, UseMeter } from './resource-use.js';
-import { quote } from '../shells/shell.js';
+import type { Shell } from '../shells/shell.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 
 /** A command to run, after all checks. */
@@ -196,10 +196,13 @@ export class Command {
     return this.spec.id;
   }
 
-  /** The text for a shell: a program with arguments is quoted word by word. */
-  get shellText(): string {
+  /**
+   * Returns the text for a shell: a program with arguments is quoted word by word.
+   * @param quote quotes a word for the shell
+   */
+  textFor({ quote }: Pick<Shell, 'quote'>): string {
     const { command, args } = this.spec;
-    return args ? [command, ...args].map(quote).join(' ') : command;
+    return args ? [command, ...args].map((word) => quote(word)).join(' ') : command;
   }
 
   /** Whether the shell's state must be saved before the command runs; otherwise it is saved during pauses. */

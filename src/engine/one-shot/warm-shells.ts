@@ -159,7 +159,8 @@ export class WarmShells implements AsyncDisposable {
   async #startShell(kind: OneShotKind): Promise<OneShotProcess> {
     const pipes = await this.#pipes.take();
     const { shell, cwd, env: base } = this.#options;
-    const { args, env: extra } = shell.shell.oneShot(requestFile(pipes));
+    // The default shell has this: see `findDefaultShell`.
+    const { args = [], env: extra = {} } = shell.shell.oneShot?.(requestFile(pipes)) ?? {};
     const env = { ...base, ...extra };
     return this.#launch(pipes, { file: shell.path, args, cwd, env, takesRequest: true, ...kind });
   }

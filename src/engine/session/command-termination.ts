@@ -5,7 +5,6 @@ import { settledWithin } from '../../core/time.js';
 import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { signalForeground } from '../command/foreground.js';
 import { namespacePid } from '../process/namespace-pids.js';
-import { descriptorTarget } from '../process/process-files.js';
 import { isAlive } from '../process/process-state.js';
 import type { ProcessEntry } from '../process/process-table.js';
 import { endProcesses, killProcesses, sendSignal, signalProcesses } from '../process/end-processes.js';
@@ -80,10 +79,9 @@ export class CommandTermination {
    */
   async whenUnderWay(): Promise<void> {
     const { shell, isSettled } = this.#target;
-    const { requestFd } = shell.installed.shell;
     const deadline = performance.now() + UNDER_WAY_MS;
     while (!isSettled() && performance.now() < deadline) {
-      if (descriptorTarget(shell.pid, requestFd) !== shell.requestPath) return;
+      if (!shell.holdsRequests) return;
       await sleep(1);
     }
   }

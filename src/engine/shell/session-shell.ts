@@ -14,7 +14,6 @@ import type { ShellReport } from './shell-reports.js';
 import type { ShellRequest } from './shell-request.js';
 import * as states from './shell-state.js';
 import type { InstalledShell } from '../shells/list.js';
-import { quote } from '../shells/shell.js';
 import { isDirectory } from '../system/is-directory.js';
 
 /**
@@ -282,7 +281,8 @@ export class SessionShell {
   /** The first directory that can be entered; the shell of another user tries it, since the daemon has other rights. */
   async #firstEnterable(directories: readonly string[]): Promise<string | undefined> {
     if (!this.#shell.owner) return directories.find((path) => isDirectory(this.#shell.see(path)));
-    const report = await this.#run(directories.map((path) => `cd -- ${quote(path)} 2>/dev/null`).join(' || '));
+    const { shell } = this.#options.installed;
+    const report = await this.#run(directories.map((path) => `cd -- ${shell.quote(path)} 2>/dev/null`).join(' || '));
     return report?.exitCode === 0 ? report.workingDirectory : undefined;
   }
 
@@ -293,11 +293,11 @@ export class SessionShell {
   }
 
   async #setUp({ cwd, env }: ShellSetting, mustChange: boolean): Promise<void> {
-    const lines = Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`);
-    if (mustChange || cwd !== this.#options.pool.cwd) lines.push(`cd -- ${quote(cwd)} && unset OLDPWD`);
+    const isElsewhere = mustChange || cwd !== this.#options.pool.cwd;
+    const text = this.#options.installed.shell.setUp({ env, ...(isElsewhere && { cwd }) });
     this.#workingDirectory = cwd;
-    if (lines.length === 0) return;
-    const report = await this.#run(lines.join('\n'));
+    if (text === '') return;
+    const report = await this.#run(text);
     if (!report) throw new AdapterError('SHELL_FAILED', `${this.#options.installed.path} ended while it was set up`);
     if (report.exitCode !== 0) throw new AdapterError('BAD_DIRECTORY', `the shell could not enter ${cwd}`);
     this.noteReport(report, false);

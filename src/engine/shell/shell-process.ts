@@ -10,7 +10,7 @@ import { randomText } from '../system/random.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { makeFirstVictim } from '../limits/oom-score.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
-import { holdsDescriptorOf, pathInside } from '../process/process-files.js';
+import { descriptorTarget, holdsDescriptorOf, pathInside } from '../process/process-files.js';
 import { TAG_VARIABLE } from '../process/process-table.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
@@ -145,6 +145,13 @@ export class ShellProcess {
    */
   get hasDriver(): boolean {
     return holdsDescriptorOf(this.pid, this.reportPath) || holdsDescriptorOf(this.pid, this.requestPath);
+  }
+
+  /** Whether the shell is ready for a request, or is reading one: see `Shell.requestFd`. */
+  get holdsRequests(): boolean {
+    const { requestFd } = this.installed.shell;
+    if (requestFd === undefined) return holdsDescriptorOf(this.pid, this.requestPath);
+    return descriptorTarget(this.pid, requestFd) === this.requestPath;
   }
 
   /** Whether the FIFOs that commands need still exist. */

@@ -22,5 +22,5 @@ export function requestFor(command: Command, shell: Shell, slot: CommandPipes, n
   const { tty, env: own, cwd, stdinPipe, stdin = stdinPipe } = command.spec;
   const env = tty ? { TERM: TTY_TERM, ...own } : own;
   const surroundings = env || cwd !== undefined ? shell.surround({ env, cwd }) : undefined;
-  return { slot, text: command.shellText, number, stdin, isOnTerminal: tty, surroundings };
+  return { slot, text: command.textFor(shell), number, stdin, isOnTerminal: tty, surroundings };
 }

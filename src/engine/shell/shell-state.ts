@@ -93,11 +93,9 @@ export function copyParts(
     writeFileFor(owner, copy, parts[name]);
     return shell.restore(copy, name);
   });
-  return [...commands, NO_ERREXIT].join('\n');
+  return [...commands, shell.afterRestore].join('\n');
 }
 
-/** What a failure has ended would end again at the next one. */
-const NO_ERREXIT = 'set +e';
 const NOTHING = Buffer.alloc(0);
 const END = Buffer.from('#end\n');
 

@@ -1,4 +1,4 @@
-import { descriptorTarget, fileBeingRead, isReadingTerminal } from '../process/process-files.js';
+import { fileBeingRead, isReadingTerminal } from '../process/process-files.js';
 import { readProcess } from '../process/process-table.js';
 import type { ShellProcess } from './shell-process.js';
 import { readFileSync } from 'node:fs';
@@ -60,10 +60,9 @@ export class WedgeDetector {
   readonly #sample = (): void => {
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
     this.#timer = setTimeout(this.#sample, this.#pauseMs);
-    const { pid, requestPath, installed } = this.#shell;
-    const { requestFd } = installed.shell;
+    const { pid, requestPath } = this.#shell;
     if (fileBeingRead(pid) === requestPath) this.#lose('the shell came to rest without a report on the command');
-    else if (descriptorTarget(pid, requestFd) === requestPath) this.#checkPrompt();
+    else if (this.#shell.holdsRequests) this.#checkPrompt();
     else this.#checkCommand();
   };
 

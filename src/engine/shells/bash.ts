@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { framedRequest, quote, type Shell, type SurroundingText } from './shell.js';
-import { insteadOfCommand, surroundByDirectory } from './surround.js';
+import { insteadOfCommand, POSIX_SETTING, surroundByDirectory } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.bash', import.meta.url));
 
@@ -58,4 +58,5 @@ export const bash: Shell = {
   restore: (stateFile) => `builtin mapfile -d "" -t -n 1 __sa_k <${quote(stateFile)}; builtin eval "$__sa_k"`,
   notRestored: 'jobs, positional parameters, open descriptors, and variables above 1 MB or 4 MB together',
   recall: '__sa_code=${__sa_code:-$?} PROMPT_COMMAND=$__sa_prompt\n',
+  ...POSIX_SETTING,
 };

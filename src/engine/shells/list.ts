@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 import { AdapterError } from '../../core/errors.js';
 import { bash } from './bash.js';
+import { fish } from './fish.js';
 import { sh } from './sh.js';
 import type { Shell } from './shell.js';
 import { zsh } from './zsh.js';
 
 /** Every shell that the adapter can drive. A new one takes a file beside this one, and an entry here. */
-export const SHELLS: readonly Shell[] = [bash, zsh, sh];
+export const SHELLS: readonly Shell[] = [bash, zsh, sh, fish];
 
 /** Directory of the drivers, which every shell reads at its start. */
 export const DRIVERS_DIRECTORY = fileURLToPath(new URL('./drivers', import.meta.url));
@@ -52,6 +53,18 @@ export function findShell(wanted: string, path: string): InstalledShell {
   const found = locate(shell, path);
   if (found) return found;
   throw new AdapterError('SHELL_NOT_FOUND', `${shell.name} is not installed, or not on PATH (${path})`);
+}
+
+/**
+ * Finds the shell of sessions that ask for none, which also runs commands without a session.
+ * @throws AdapterError SHELL_NOT_FOUND
+ */
+export function findDefaultShell(wanted: string, path: string): InstalledShell {
+  const found = findShell(wanted, path);
+  if (found.shell.oneShot) return found;
+  const able = SHELLS.filter(({ oneShot }) => oneShot).map(({ name }) => name);
+  const message = `${found.shell.name} runs sessions alone: adapter.shell can be ${able.join(', ')}`;
+  throw new AdapterError('SHELL_NOT_FOUND', message);
 }
 
 /** Returns the installed shells. */

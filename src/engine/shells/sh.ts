@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+import { closingLauncher } from './close-descriptors.js';
 import { type DriverRequest, quote, type SentRequest, type Shell } from './shell.js';
-import { surroundByPrefix } from './surround.js';
+import { POSIX_SETTING, surroundByPrefix } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.sh', import.meta.url));
 
@@ -58,15 +58,8 @@ function requestLine({ mode, slot, nonce }: DriverRequest): string {
   return `\\__sa_late "$?"; ${steps[mode] ?? `\\. "$__sa_dir/${slot}.cmd"`} # ${nonce}\n`;
 }
 
-/**
- * Closes inherited descriptors. node-pty leaks some descriptors of other sessions, whose terminals must stay private;
- * sh can name none above 9. Therefore bash closes them, where it is available. (`-p`: it reads no start-up file of the
- * user.) In a sandbox the process group of the shell's parent does not exist, and dash fails when it gives the terminal
- * back to it: an interactive bash creates its own process group first.
- */
-const BASH = '/bin/bash';
-const CLOSE_OTHERS =
-  'for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 9)); then exec {fd}>&-; fi; done; unset fd SHLVL; exec "$@"';
+/** The lowest descriptor that sh cannot name, and so cannot close. */
+const FIRST_UNNAMED = 10;
 
 /** POSIX sh as in Debian (dash) and BusyBox (ash). Where `sh` is bash in POSIX mode, use bash. */
 export const sh: Shell = {
@@ -76,9 +69,7 @@ export const sh: Shell = {
   versionArgs: [],
   requestFd: 0,
   session: (directory, isSandboxed) => ({
-    launcher: existsSync(BASH)
-      ? [BASH, '--norc', ...(isSandboxed ? ['-i'] : []), '-p', '-c', CLOSE_OTHERS, 'bash']
-      : [],
+    launcher: closingLauncher(FIRST_UNNAMED, isSandboxed) ?? [],
     args: ['-i', '-s', '-c', `. ${quote(DRIVER)}`, 'sh'],
     env: { __SA_DIR: directory },
   }),
@@ -93,4 +84,5 @@ export const sh: Shell = {
   restore: (stateFile, part) =>
     part === 'variables' ? `\\__sa_take_variables <${quote(stateFile)}` : `\\. ${quote(stateFile)}`,
   recall: '',
+  ...POSIX_SETTING,
 };

@@ -45,7 +45,7 @@ export type StatePart = 'variables' | 'state' | 'settings';
  */
 export const DRIVER_FILES: readonly string[] = [
   ...['variables.0', 'variables.1', 'state.0', 'state.1', 'settings.0', 'settings.1'],
-  ...['list', 'trap', 'loop', 'modes'],
+  ...['list', 'trap', 'loop', 'modes', 'instead'],
 ];
 
 /** How a program is started. */
@@ -75,9 +75,10 @@ export interface Shell {
   session(directory: string, isSandboxed: boolean): ShellInvocation;
   /**
    * Returns how to start a shell that waits for a line on descriptor 3. At `go` it evaluates the text in `requestFile`;
-   * at anything else, or EOF, it exits. It sets the session mark from `__SA_MARK` first.
+   * at anything else, or EOF, it exits. It sets the session mark from `__SA_MARK` first. Undefined for a shell that runs
+   * sessions alone.
    */
-  oneShot(requestFile: string): ShellInvocation;
+  readonly oneShot: ((requestFile: string) => ShellInvocation) | undefined;
   /**
    * Returns arguments with which the shell parses a text without executing it (set -n). Syntax that requires an option
    * is accepted: a session may have set it.
@@ -85,17 +86,24 @@ export interface Shell {
   parseOnly(text: string): readonly string[];
   /**
    * Descriptor from which the driver reads requests. While a command runs it is closed, or redirected: as long as it
-   * refers to the request pipe, the command has not started, or the shell has left it.
+   * refers to the request pipe, the command has not started, or the shell has left it. Undefined when the number is not
+   * fixed: then any descriptor counts.
    */
-  readonly requestFd: number;
+  readonly requestFd: number | undefined;
   /** Returns a request in the format that the driver reads. */
   request(request: DriverRequest): SentRequest;
   /** Whether a saved state shows the values of the variables that the request for it names. */
   readonly showsVariables: boolean;
   /** Returns text around one command of a session. */
   surround(surroundings: CommandSurroundings): SurroundingText;
+  /** Quotes text so that the shell reads it as one word. */
+  quote(text: string): string;
+  /** Returns text that exports variables and enters a directory, for good. Its exit code is that of the last step. */
+  setUp(setting: CommandSurroundings): string;
   /** Returns the command that restores a part of a saved state. */
   restore(stateFile: string, part: StatePart): string;
+  /** Command that follows a restored state. */
+  readonly afterRestore: string;
   /** What of a shell cannot be restored, as a part of a sentence. */
   readonly notRestored: string;
   /** Terminal input that recovers a shell which has returned to a prompt that is not the driver's. */

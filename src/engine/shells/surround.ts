@@ -1,4 +1,4 @@
-import { quote, type CommandSurroundings, type SurroundingText } from './shell.js';
+import { quote, type CommandSurroundings, type Shell, type SurroundingText } from './shell.js';
 
 /** Returns text that makes the driver run something else instead of the command. */
 export const insteadOfCommand = (text: string): string => `__sa_cmd=${quote(text)}`;
@@ -38,3 +38,15 @@ export function surroundByPrefix({ cwd, env = {} }: CommandSurroundings, dialect
   const { before, after } = surroundByDirectory(cwd, dialect.cd);
   return { before: [...steps, before].join('\n'), after };
 }
+
+/** How POSIX shells are set up. */
+export const POSIX_SETTING: Pick<Shell, 'quote' | 'setUp' | 'afterRestore'> = {
+  quote,
+  setUp: ({ cwd, env = {} }) =>
+    [
+      ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
+      ...(cwd === undefined ? [] : [`cd -- ${quote(cwd)} && unset OLDPWD`]),
+    ].join('\n'),
+  // What a failure has ended would end again at the next one.
+  afterRestore: 'set +e',
+};

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { framedRequest, quote, type Shell } from './shell.js';
-import { surroundByPrefix } from './surround.js';
+import { POSIX_SETTING, surroundByPrefix } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.zsh', import.meta.url));
 
@@ -38,4 +38,5 @@ export const zsh: Shell = {
     'jobs, positional parameters, open descriptors, a trap on EXIT, and variables that are special, tied, or above 1 MB or 4 MB together',
   restore: (stateFile) => `builtin . ${quote(stateFile)}`,
   recall: '',
+  ...POSIX_SETTING,
 };

@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 
 import type { Principal } from '../../core/access/principal.js';
 import { type Directory, factsOfFreshShell, type PolicyFacts } from '../../core/policy/model/facts.js';
-import { readSavedState, type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
+import { readSavedState } from '../../core/policy/words/saved-state.js';
+import { type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Executions } from '../users/executions.js';
 
@@ -24,7 +25,8 @@ interface KnownNames {
 
 const NO_NAMES: ShellNames = { ...UNKNOWN_NAMES, isIncomplete: false };
 
-const shellOf = (name: string): PolicyFacts['shell'] => (name === 'zsh' || name === 'sh' ? name : 'bash');
+const shellOf = (name: string): PolicyFacts['shell'] =>
+  name === 'zsh' || name === 'sh' || name === 'fish' ? name : 'bash';
 
 /**
  * Gathers the policy's facts about the place in which a command would run. A session's aliases, functions and PATH are

@@ -21,7 +21,7 @@ export interface SessionRecord {
   readonly owner: Principal;
   readonly label: string | undefined;
   readonly session: Session;
-  /** Name of its shell: `bash`, `zsh` or `sh`. */
+  /** Name of its shell: `bash`, `zsh`, `sh` or `fish`. */
   readonly shellName: string;
   readonly sandbox: SandboxProfile;
   /** Resource limits of everything that runs in it. */

@@ -3,7 +3,8 @@ import { statfsSync } from 'node:fs';
 import { checkHealth, type HealthWarning } from '../../core/health/checks.js';
 import { CORE_TOOLS, type HealthFacts } from '../../core/health/facts.js';
 import { disturbedModes } from '../../core/health/terminal-modes.js';
-import { readSavedState, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
+import { readSavedState } from '../../core/policy/words/saved-state.js';
+import { UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import { isDirectory } from '../../engine/system/is-directory.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
@@ -161,10 +162,10 @@ export class SessionHealth {
   }
 }
 
-/** Any shell other than zsh and sh saves its state as bash does. */
+/** Any shell other than zsh, sh and fish saves its state as bash does. */
 function shellOf({ options: { installed } }: Session): HealthFacts['shell'] {
   const { name } = installed.shell;
-  return name === 'zsh' || name === 'sh' ? name : 'bash';
+  return name === 'zsh' || name === 'sh' || name === 'fish' ? name : 'bash';
 }
 
 const savedOptions = (state: string): string => /^#options (\S*)$/mu.exec(state)?.[1] ?? '';

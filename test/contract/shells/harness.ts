@@ -25,7 +25,8 @@ import { TestSession } from './test-session.js';
 export const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
 export type ShellName = (typeof SHELL_NAMES)[number];
 
-const PATH = '/usr/local/bin:/usr/bin:/bin';
+/** Where the shells are. */
+export const PATH = '/usr/local/bin:/usr/bin:/bin';
 /** As short as a test can wait for a shell that will not come back. */
 const WEDGE_TIMEOUT_MS = 300;
 const KILL_GRACE_MS = 1000;
@@ -75,7 +76,7 @@ export class ShellHarness implements AsyncDisposable {
 
   /** @throws when the sandbox, or the mechanism, does not work on this machine */
   static async start(
-    name: ShellName,
+    name: ShellName | 'fish',
     profile: SandboxProfile,
     limitMechanism: LimitMechanismName | 'auto',
   ): Promise<ShellHarness> {

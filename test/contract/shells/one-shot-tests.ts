@@ -79,7 +79,7 @@ async function runOneShot(installed: InstalledShell, request: OneShotRequest, wo
   const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-contract-one-shot-'));
   try {
     const requestFile = join(directory, 'request');
-    const { args, env } = installed.shell.oneShot(requestFile);
+    const { args = [], env = {} } = installed.shell.oneShot?.(requestFile) ?? {};
     const child = spawn(installed.path, args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

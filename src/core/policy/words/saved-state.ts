@@ -1,17 +1,8 @@
 import { type Command, parse, type Statement } from 'unbash';
 
 import { toArguments } from './argument.js';
-
-/** Names in the saved state of a shell. */
-export interface ShellNames {
-  readonly aliases: ReadonlyMap<string, string>;
-  /** Functions with their bodies. */
-  readonly functions: ReadonlyMap<string, string>;
-  /** Exported variables. */
-  readonly variables: ReadonlyMap<string, string>;
-  /** The list lacks some names of the shell. */
-  readonly isIncomplete: boolean;
-}
+import { readFishState } from './fish-state.js';
+import { type ShellNames, UNKNOWN_NAMES } from './shell-names.js';
 
 /** Longest state that is parsed, in UTF-16 units. */
 const MAX_STATE_LENGTH = 512 * 1024;
@@ -25,14 +16,6 @@ const OWN_FUNCTION = /^(?:__sa_\w+|exit|bye)$/;
  */
 export const isOwnFunction = (name: string): boolean => OWN_FUNCTION.test(name);
 
-/** Names of a shell whose state is unknown. */
-export const UNKNOWN_NAMES: ShellNames = {
-  aliases: new Map(),
-  functions: new Map(),
-  variables: new Map(),
-  isIncomplete: true,
-};
-
 /** A state while it is parsed. */
 interface Draft {
   readonly aliases: Map<string, string>;
@@ -45,10 +28,11 @@ interface Draft {
  * Parses the state that a shell has printed: `export -p`, its functions, and its aliases. Unreadable parts make it
  * incomplete: see `PolicyFacts.areNamesUnknown`.
  */
-export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh'): ShellNames {
+export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh' | 'fish'): ShellNames {
   // A POSIX shell cannot list its functions.
   const draft: Draft = { aliases: new Map(), functions: new Map(), variables: new Map(), isIncomplete: shell === 'sh' };
   if (text.length > MAX_STATE_LENGTH) return UNKNOWN_NAMES;
+  if (shell === 'fish') return readFishState(text);
   for (const part of shell === 'zsh' ? splitZsh(text) : [text]) readPart(part, draft);
   return draft;
 }

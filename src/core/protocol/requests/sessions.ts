@@ -12,7 +12,7 @@ export const sessionRequests = {
     input: z.strictObject({
       cwd: optional(field.directory),
       env: optional(field.environmentVariables),
-      shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh or sh, or the path of one'),
+      shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh, sh or fish, or the path of one'),
       label: optional(field.label),
       sandbox: optional(field.sandboxProfile).describe(
         'Sandbox profile: the configured one (`sandbox.profile`) by default, or a stricter one',
