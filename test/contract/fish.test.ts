@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { findProgram } from '../../src/engine/shells/list.js';
+import { findDefaultShell, findProgram } from '../../src/engine/shells/list.js';
 import { canSandbox } from '../support/sandbox.js';
 import { ALIVE, FISH_ROWS, LEFT_OUT } from './shells/fish-rows.js';
 import { PATH, ShellHarness } from './shells/harness.js';
@@ -22,6 +22,10 @@ const INTERRUPTED = { stdout: 'go\n', exitCode: 130, status: 'interrupted' } as 
 test('every row of the contract is there for fish, or left out for a reason', () => {
   const titles = [...OUTPUT_ROWS, ...STATE_ROWS, ...HOSTILE_ROWS].map(({ title }) => title);
   expect([...FISH_ROWS.map(({ title }) => title), ...LEFT_OUT.keys()].toSorted()).toEqual(titles.toSorted());
+});
+
+test.runIf(isInstalled)('fish runs sessions alone', () => {
+  expect(() => findDefaultShell('fish', PATH)).toThrow(/fish runs sessions alone: adapter.shell can be bash, zsh, sh/);
 });
 
 describe.runIf(isInstalled).each(canSandbox ? (['none', 'workspace'] as const) : (['none'] as const))(

@@ -98,6 +98,20 @@ describe('check_command', () => {
     await client.request('close_session', { session_id });
   });
 
+  it('knows the directory, functions and aliases of a session of fish, and asks about its syntax', async () => {
+    const { session_id, error } = await client.request('open_session', { shell: 'fish' });
+    if (error?.code === 'SHELL_NOT_FOUND') return;
+    const checked = (command: string) => check(client, { command, session_id });
+    expect(await checked('ls x')).toBe('allow read');
+    expect(await checked('if true; ls; end')).toBe('confirm obfuscated');
+    expect(await checked('if true; rm -rf /; end')).toBe('deny destructive');
+    await client.run('function deploy; rm -rf $argv; end; alias ls="rm -rf"; cd /etc', session_id);
+    expect(await checked('deploy x')).toBe('confirm obfuscated');
+    expect(await checked('ls x')).toBe('confirm obfuscated');
+    expect(await checked('touch x')).toBe('confirm persistence');
+    await client.request('close_session', { session_id });
+  });
+
   it('takes a busy session for one of which little is known', async () => {
     const session_id = await client.openSession();
     const running = client.run('cd /etc; read x', session_id);

@@ -173,7 +173,11 @@ while builtin true
     builtin test -t 0; or __sa_quit
     begin
         builtin read -g -d " " __sa_mode __sa_slot __sa_number __sa_read
-    end <$__sa_dir/cmd; or __sa_quit
+    end <$__sa_dir/cmd
+    if builtin test $status -ne 0
+        builtin test -p $__sa_dir/cmd; or __sa_quit
+        continue
+    end
     switch "$__sa_mode"
         case s
             __sa_save
