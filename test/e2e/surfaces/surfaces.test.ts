@@ -96,17 +96,18 @@ describe.each(SURFACES)('over %s', (title, connect) => {
 
   it('a screen is waited for, read, and driven by keys', async () => {
     const session_id = await client.openSession({ cols: 40, rows: 5 });
-    await client.run('printf shown; read -r x; printf "after <$x>"; cat', session_id, { tty: true, background: true });
+    const text = 'shownmy\nafter <my>';
+    const command = 'printf shown; read -r x; printf "after <$x>"; read -r y';
+    const { command_id } = await client.run(command, session_id, { tty: true, background: true });
     await gives('wait_for', { session_id, screen_text: 'sh.wn', regex: true }, { met: true, condition: 'screen_text' });
     await gives('send_input', { session_id, keys: ['Upp'] }, { error: { code: 'INVALID_REQUEST' } });
     await gives('send_input', { session_id, data: 'me', keys: ['Backspace', 'y', 'Enter'] }, { accepted_bytes: 5 });
-    const text = 'shownmy\nafter <my>';
     await gives('wait_for', { session_id, screen_text: 'after' }, { condition: 'screen_text', screen: { text } });
     await gives('wait_for', { session_id, screen_stable_ms: 50 }, { condition: 'screen_stable', screen: { text } });
     await gives('wait_for', { session_id, screen_text: 'never', timeout_ms: 1 }, { met: false, screen: { text } });
     await gives('read_screen', { session_id }, { text, running: true });
     await gives('send_input', { session_id, keys: ['C-c'] }, { accepted_bytes: 1 });
-    await gives('wait_for', { session_id, screen_text: 'never' }, { met: false, condition: 'end', exit_code: 130 });
+    await gives('wait_for', { command_id }, { met: true, condition: 'end', exit_code: 130 });
     await client.request('close_session', { session_id });
   });
 
