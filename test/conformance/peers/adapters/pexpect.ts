@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { NotApplicable, type Peer, type PeerResult, type PeerRunOptions, type PeerSession } from '../peer.js';
 import { ServerProcess } from '../server-process.js';
 
-const BRIDGE = fileURLToPath(new URL('../bridges/pexpect.py', import.meta.url));
+const BRIDGE = fileURLToPath(new URL('../bridges/pexpect_bridge.py', import.meta.url));
 
 interface Answer {
   readonly output?: string;
