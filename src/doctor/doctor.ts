@@ -12,6 +12,7 @@ import type { LimitSet } from '../core/limits/safety-net.js';
 import { type LimitSettings, measureLimits } from '../engine/limits/measured-limits.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
+import { findCoverPrograms } from '../engine/sandbox/cover-again.js';
 import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram, SHELLS } from '../engine/shells/list.js';
 import { shellVersions } from '../services/machine/metadata.js';
@@ -224,15 +225,23 @@ async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]
     () => 'bubblewrap',
   );
   const broken = Object.entries(problems).map(([profile, why]) => `${profile}: ${why}`);
-  if (broken.length === 0)
-    return [
-      { name: 'sandbox', status: 'ok', detail: `${version}, profiles ${working.join(', ')}; used: ${configured}` },
-    ];
+  if (broken.length === 0) {
+    const detail = `${version}, profiles ${working.join(', ')}; used: ${configured}`;
+    return [{ name: 'sandbox', status: 'ok', detail }, ...examineCovers(env['PATH'] ?? '')];
+  }
   const fix =
     findProgram('bwrap', env['PATH'] ?? '') === undefined
       ? `apt-get install bubblewrap ${APT}`
       : 'allow this user namespaces: sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), CAP_SYS_ADMIN or another seccomp profile (containers)';
   return [{ name: 'sandbox', status: 'warn', detail: `not every profile works (${broken.join('; ')})`, fix }];
+}
+
+/** Secrets that change while a sandbox runs are hidden again by programs that a small machine may not have. */
+function examineCovers(path: string): Finding[] {
+  const programs = findCoverPrograms(path);
+  if (typeof programs !== 'string') return [];
+  const detail = `a secret that is saved again can be read in sandboxes that run (${programs})`;
+  return [{ name: 'sandbox', status: 'warn', detail, fix: `apt-get install perl util-linux mount ${APT}` }];
 }
 
 /** Tests the sandboxes as the daemon does at its start. */

@@ -85,7 +85,11 @@ export class OneShotProcess {
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     const message = this.isIsolated ? this.#sandboxed(program, launcher) : this.#plainly(program, launcher);
     this.#process = starter.start({ ...message, joinFiles: group.joinFiles, leaveFiles: group.leaveFiles });
-    void this.#process.ended.then(() => program.network?.[Symbol.dispose]());
+    launcher.keepHidden(program.profile, this);
+    void this.#process.ended.then(() => {
+      launcher.forget(this);
+      program.network?.[Symbol.dispose]();
+    });
     void this.#process.started.then(() => {
       if (program.stdin instanceof StdinPipe) program.stdin.noteOpened();
       if (this.pid === undefined) return;

@@ -9,6 +9,8 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type SandboxStatus, resolveSandboxStatus } from '../../core/sandbox/status.js';
 import { Dialer } from '../egress/dialer.js';
 import { findProgram } from '../shells/list.js';
+import { findCoverPrograms } from './cover-again.js';
+import { CoverKeeper, type SandboxedProcess } from './cover-keeper.js';
 import { type FileOwner, writeFileFor } from '../system/file-owner.js';
 import type { GroupConfinement } from './group-confinement.js';
 import { realPath } from './machine-places.js';
@@ -49,6 +51,13 @@ export interface LauncherOptions extends Omit<SandboxOptions, 'program' | 'share
 /** How programs can be started outside of a sandbox. */
 type OutsideWays = Pick<LauncherOptions, 'namespace' | 'confinement' | 'user'>;
 
+/** What programs in a sandbox need. */
+interface InsideWays {
+  readonly sandbox?: Sandbox | undefined;
+  readonly egress?: Egress | undefined;
+  readonly keeper?: CoverKeeper | undefined;
+}
+
 const NOT_INSTALLED = 'bubblewrap (bwrap) is not installed, or not on PATH';
 const NO_NSENTER = 'sandbox.network.allow needs nsenter (util-linux), which is not on PATH';
 const WHOLE_MACHINE = 'the workspace is the root directory, so everything would be writable';
@@ -61,17 +70,15 @@ export class Launcher implements AsyncDisposable {
   readonly #sandbox: Sandbox | undefined;
   readonly #outside: OutsideWays;
   readonly #egress: Egress | undefined;
+  readonly #keeper: CoverKeeper | undefined;
   #hasSharedNetwork = false;
 
-  constructor(
-    standing: SandboxStatus,
-    outside: OutsideWays,
-    inside: { readonly sandbox?: Sandbox; readonly egress?: Egress | undefined } = {},
-  ) {
+  constructor(standing: SandboxStatus, outside: OutsideWays, { sandbox, egress, keeper }: InsideWays = {}) {
     this.standing = standing;
     this.#outside = outside;
-    this.#sandbox = inside.sandbox;
-    this.#egress = inside.egress;
+    this.#sandbox = sandbox;
+    this.#egress = egress;
+    this.#keeper = keeper;
   }
 
   /** Searches for bubblewrap, and tests every profile. */
@@ -89,7 +96,13 @@ export class Launcher implements AsyncDisposable {
     const programs = { program, nsenter: nsenter ?? '' };
     const egress = typeof network === 'object' ? buildEgress(network, programs, reporting) : undefined;
     const problems = await testSandbox(sandbox, { ...options, networks: egress?.networks });
-    return new Launcher(resolveSandboxStatus(profile, problems), outside, { sandbox, egress });
+    const keeper = new CoverKeeper({
+      covers: () => sandbox.covers(),
+      watchedNames: () => sandbox.watchedNames(),
+      programs: findCoverPrograms(path),
+      log: reporting.log,
+    });
+    return new Launcher(resolveSandboxStatus(profile, problems), outside, { sandbox, egress, keeper });
   }
 
   /**
@@ -110,7 +123,18 @@ export class Launcher implements AsyncDisposable {
     this.#egress?.dialer.forbidOwnPort(port);
   }
 
+  /** Keeps secrets hidden from a program that was started with this profile, until `forget`. */
+  keepHidden(profile: SandboxProfile, started: SandboxedProcess): void {
+    if (profile !== 'none') this.#keeper?.keepFor(started);
+  }
+
+  /** Tells that such a program has ended. */
+  forget(ended: SandboxedProcess): void {
+    this.#keeper?.forget(ended);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#keeper?.[Symbol.dispose]();
     await this.#egress?.networks[Symbol.asyncDispose]();
   }
 

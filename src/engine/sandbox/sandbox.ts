@@ -9,13 +9,14 @@ import { socketFilter } from '../../core/sandbox/socket-filter.js';
 import { sandboxVariables } from '../../core/sandbox/variables.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
 import { linksOnTheWay } from './links.js';
-import { credentialPaths } from './credential-paths.js';
+import { credentialPaths, credentialPatterns } from './credential-paths.js';
 import { hidden, realPath, systemPlaces } from './machine-places.js';
 import { protectedPlaces } from './protected-places.js';
 import { Repositories } from './repositories.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
 import { type FileOwner, writeFileFor } from '../system/file-owner.js';
 import type { UserLaunch } from '../user/user-launch.js';
+import { type WatchedNames, watchedNames } from './watched-names.js';
 
 /** The shell that runs the launch script in a sandbox before its program starts. */
 const LAUNCH_SHELL = '/bin/sh';
@@ -84,11 +85,14 @@ export class Sandbox {
   readonly #filters: Readonly<Record<'all' | 'internet', Uint8Array | undefined>>;
   readonly #systemPlaces = systemPlaces();
   readonly #repositories: Repositories;
+  /** Patterns of what is hidden. */
+  readonly #hidden: readonly string[];
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#workspace = realPath(options.workspace) ?? options.workspace;
     this.#repositories = new Repositories(this.#workspace);
+    this.#hidden = [...credentialPatterns(options.homes, this.#workspace), ...options.hidden];
     this.#empty = { file: join(options.directory, 'empty-file'), directory: join(options.directory, 'empty') };
     this.#filters = {
       all: socketFilter(process.arch, { unixSockets: true }),
@@ -157,18 +161,28 @@ export class Sandbox {
     writeFileSync(file, '', { mode: 0o444 });
   }
 
-  /** Computed for each launch: paths that have to be hidden may have been created meanwhile. */
-  #places(): readonly Place[] {
-    const { homes, runtimeParent, hidden: further, user } = this.#options;
-    const all = hidden([...credentialPaths(homes, this.#workspace), ...further]);
+  /** What is covered so that its programs do not see it, as it exists now: more may appear at any time. */
+  covers(): readonly Place[] {
+    const { user } = this.#options;
+    const all = hidden(credentialPaths(this.#hidden));
     // bubblewrap with the rights of another user cannot cover what that user cannot get to.
-    const covered = user ? all.filter(({ path }) => user.canReach(path)) : all;
+    return coversOf(user ? all.filter(({ path }) => user.canReach(path)) : all, this.#workspace);
+  }
+
+  /** The names whose appearance may change them, links on the way included. */
+  watchedNames(): WatchedNames {
+    return watchedNames([...this.#hidden, ...this.covers().map(({ path }) => path)]);
+  }
+
+  /** Computed for each launch. */
+  #places(): readonly Place[] {
+    const { runtimeParent } = this.#options;
     const places: readonly Place[] = [
       ...this.#systemPlaces,
       { path: this.#workspace, view: 'writable' },
       { path: realPath(runtimeParent) ?? runtimeParent, view: 'frame' },
       { path: realPath(DRIVERS_DIRECTORY) ?? DRIVERS_DIRECTORY, view: 'read-only' },
-      ...coversOf(covered, this.#workspace),
+      ...this.covers(),
     ];
     // bubblewrap cannot create a mount point for a workspace below a read-only empty directory.
     const seen = places.map((place): Place => {

@@ -281,10 +281,12 @@ export class ShellProcess {
       else this.#startOutput = (this.#startOutput + chunk.toString('utf8')).slice(-MAX_COMPLAINT);
     };
     const onExit = (exit: TerminalExit) => {
+      launcher.forget(terminal);
       this.#settleReady(endAtStart(installed.path, exit.exitCode, this.#startOutput.trim()));
       this.#listener?.onExit(exit);
     };
     const terminal = new Terminal(program, onData, onExit);
+    launcher.keepHidden(profile, terminal);
     makeFirstVictim(terminal.pid);
     return terminal;
   }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
@@ -187,6 +187,19 @@ describeRootIf(canMakeUsers)('tokens with a user of their own', () => {
     expect(escape.stdout).toBe('');
     const many = await asAlice.run('for i in $(seq 40); do sleep 30 & done; wait', id, { timeout_ms: 5000 });
     expect([many.status, many.stderr]).not.toEqual(['completed', '']);
+  });
+
+  it.skipIf(!canSandbox)('do not see in a sandbox what that user saves while it runs', async () => {
+    const login = join(alice.home, '.netrc');
+    alice.run(`echo old >${login}`);
+    for (const sandbox of ['workspace', 'strict'] as const) {
+      const id = await asAlice.openSession({ sandbox });
+      expect(await asAlice.run(`cat ${login}`, id)).toMatchObject({ exit_code: 0, stdout: '' });
+      alice.run(`echo new >${login}.new && mv ${login}.new ${login}`);
+      await vi.waitFor(async () => {
+        expect(await asAlice.run(`cat ${login}`, id)).toMatchObject({ exit_code: 0, stdout: '' });
+      });
+    }
   });
 
   it.skipIf(!canSandbox)('run in a sandbox as that user', async () => {

@@ -105,7 +105,7 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile,
   });
 
   it('does not see passwords', async () => {
-    // A sandbox of its own: tests of users make some meanwhile, which replaces the file and ends older covers.
+    // A sandbox of its own: tests of users make some meanwhile, which uncovers the file for some milliseconds.
     const inPlace = await runnerIn(client, place);
     expect((await inPlace('cat /etc/shadow 2>/dev/null')).stdout).not.toContain('root:');
   });

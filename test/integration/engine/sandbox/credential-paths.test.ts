@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { credentialPaths } from '../../../../src/engine/sandbox/credential-paths.js';
+import { credentialPaths, credentialPatterns } from '../../../../src/engine/sandbox/credential-paths.js';
 
 let home: string;
 
@@ -25,7 +25,7 @@ const make = (...paths: string[]) => {
 
 /** The paths found in the home directory, relative to it. */
 const found = (workspace = '/srv/workspace') =>
-  credentialPaths([home], workspace)
+  credentialPaths(credentialPatterns([home], workspace))
     .filter((path) => path.startsWith(`${home}/`))
     .map((path) => path.slice(home.length + 1));
 

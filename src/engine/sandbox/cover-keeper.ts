@@ -1,0 +1,190 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Log } from '../../core/logging/log.js';
+import type { Place } from '../../core/sandbox/arguments.js';
+import { pathInside } from '../process/process-files.js';
+import { sandboxRoot } from '../process/process-root.js';
+import { coverAgain, type CoverPrograms } from './cover-again.js';
+import { mountNamespaces } from './mount-namespaces.js';
+import { isWatched, type WatchedNames } from './watched-names.js';
+
+/** Delay before a sandbox that is being started is looked at again, in milliseconds. */
+const STARTING_MS = 50;
+
+/** A process that may have been started in a sandbox. */
+export interface SandboxedProcess {
+  /** The process that the daemon has started: bubblewrap. Undefined until it runs. */
+  readonly pid: number | undefined;
+}
+
+/** Dependencies of `CoverKeeper`. */
+export interface CoverKeeperOptions {
+  /** The mounts of a sandbox that would be started now, as `Sandbox.covers`. */
+  readonly covers: () => readonly Place[];
+  /** The names whose appearance may change them. */
+  readonly watchedNames: () => WatchedNames;
+  /** A text says why places cannot be hidden again. */
+  readonly programs: CoverPrograms | string;
+  readonly log: Log;
+}
+
+/**
+ * Keeps files and directories hidden in sandboxes that run. Linux removes a mount when the file below it is replaced or
+ * removed, so a login that is saved again would become readable; one that has not existed before has no mount at all.
+ * Both are covered some milliseconds later.
+ */
+export class CoverKeeper implements Disposable {
+  readonly #options: CoverKeeperOptions;
+  readonly #processes = new Set<SandboxedProcess>();
+  readonly #watches = new Map<string, DirectoryWatch>();
+  #names: WatchedNames = new Map();
+  #isChecking = false;
+  #mustCheckAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isDisposed = false;
+
+  constructor(options: CoverKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps the places hidden for a process until it has ended. */
+  keepFor(started: SandboxedProcess): void {
+    if (this.#isDisposed) return;
+    if (this.#processes.size === 0 && this.#watches.size === 0) this.#watchAll();
+    this.#processes.add(started);
+  }
+
+  /** Forgets a process that has ended. */
+  forget(ended: SandboxedProcess): void {
+    this.#processes.delete(ended);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    clearTimeout(this.#timer);
+    for (const { watcher } of this.#watches.values()) watcher.close();
+    this.#watches.clear();
+    this.#processes.clear();
+  }
+
+  #noteChange(): void {
+    if (this.#isDisposed) return;
+    this.#mustCheckAgain = true;
+    if (!this.#isChecking) void this.#checkUntilStill();
+  }
+
+  async #checkUntilStill(): Promise<void> {
+    this.#isChecking = true;
+    try {
+      while (this.#mustCheckAgain && !this.#isDisposed) {
+        this.#mustCheckAgain = false;
+        // First the watches: what changes after them is noticed.
+        this.#watchAll();
+        const places = this.#options.covers().filter(isHidden);
+        await Promise.all([...this.#processes].map((each) => this.#check(each, places)));
+      }
+    } catch (error) {
+      this.#options.log.error('secrets that change cannot be hidden in running sandboxes', { why: messageOf(error) });
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  async #check(each: SandboxedProcess, places: readonly Place[]): Promise<void> {
+    const root = each.pid === undefined ? undefined : sandboxRoot(each.pid);
+    if (root === undefined) {
+      this.#checkLater();
+      return;
+    }
+    await Promise.all(mountNamespaces(root.sessionLeader).map((pid) => this.#coverIn(pid, places)));
+  }
+
+  /** Covers what has lost its mount in the namespace of a process. */
+  async #coverIn(pid: number, places: readonly Place[]): Promise<void> {
+    const exposed = () => places.filter(({ path }) => isSameFile(path, pathInside(pid, path)));
+    const found = exposed();
+    if (found.length === 0) return;
+    const { programs, log } = this.#options;
+    const paths = found.map(({ path }) => path);
+    try {
+      if (typeof programs === 'string') throw new Error(programs);
+      await coverAgain(programs, pid, found);
+      // A program may have copied the mounts meanwhile, without these.
+      this.#mustCheckAgain = true;
+      log.debug('secrets that have changed are hidden again in a running sandbox', { paths, pid });
+    } catch (error) {
+      // It may have ended, or the file may have gone, meanwhile.
+      if (exposed().length === 0) return;
+      log.error('secrets that have changed can be read in a running sandbox', { paths, pid, why: messageOf(error) });
+    }
+  }
+
+  #checkLater(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#noteChange();
+    }, STARTING_MS).unref();
+  }
+
+  /** Watches exactly the directories that matter now. */
+  #watchAll(): void {
+    this.#names = this.#options.watchedNames();
+    for (const [directory, watched] of this.#watches) {
+      if (!this.#names.has(directory) || inodeOf(directory) !== watched.inode) this.#unwatch(directory, watched);
+    }
+    for (const directory of this.#names.keys()) if (!this.#watches.has(directory)) this.#watch(directory);
+  }
+
+  #watch(directory: string): void {
+    try {
+      const inode = inodeOf(directory);
+      const watcher = watch(directory, { persistent: false }, (event, name) => {
+        // `change` is new content, or another mode, of the same file: its mount stays.
+        if (event === 'rename' && (name === null || isWatched(this.#names, join(directory, name)))) this.#noteChange();
+      });
+      const watched = { watcher, inode };
+      watcher.on('error', () => {
+        this.#unwatch(directory, watched);
+        this.#noteChange();
+      });
+      this.#watches.set(directory, watched);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // It has gone meanwhile, or is not for the programs in the sandbox either.
+      if (code === 'ENOENT' || code === 'EACCES') return;
+      this.#options.log.warn('changes of secrets in a directory cannot be noticed', {
+        directory,
+        why: messageOf(error),
+      });
+    }
+  }
+
+  #unwatch(directory: string, watched: DirectoryWatch): void {
+    watched.watcher.close();
+    if (this.#watches.get(directory) === watched) this.#watches.delete(directory);
+  }
+}
+
+/** A watch stays with the directory that it was made for, which may be replaced by another one. */
+interface DirectoryWatch {
+  readonly watcher: FSWatcher;
+  readonly inode: number | undefined;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+
+const isHidden = ({ view }: Place): boolean => view === 'empty-file' || view === 'empty-directory';
+
+/** Whether both paths lead to the same file; false when one of them leads nowhere. */
+function isSameFile(one: string, other: string): boolean {
+  try {
+    const [left, right] = [statSync(one), statSync(other)];
+    return left.ino === right.ino && left.dev === right.dev;
+  } catch {
+    // ENOENT: nothing there. EACCES: inaccessible, for the programs in the sandbox too.
+    return false;
+  }
+}
