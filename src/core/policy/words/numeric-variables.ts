@@ -24,21 +24,30 @@ type Reading = 'value' | 'expression';
  * EVALUATION.
  */
 export class NumericVariables {
-  readonly #text: TextAssignments;
-  readonly #isOwnName: (name: string) => boolean;
+  readonly #script: ParsedScript;
+  readonly #context: NamesContext;
+  /** What the text assigns; found when it is first asked for, which most texts never do. */
+  #assignments: TextAssignments | undefined;
   /** Variables with values that may be anything. */
-  readonly #others: Set<string>;
-  #isAnyUnknown: boolean;
+  readonly #others = new Set<string>();
+  #isAnyUnknown = false;
   /** Position of the expression that is judged, where it was parsed on its own. */
   #place: number | undefined;
 
   constructor(script: ParsedScript, context: NamesContext) {
-    this.#text = new TextAssignments(script, context);
-    this.#isOwnName = (name) => this.#text.functions.has(name) || context.isOwnName(name);
-    this.#others = new Set(this.#text.fromElsewhere);
-    this.#isAnyUnknown = this.#text.isAnyUnknown;
-    this.#conclude();
+    this.#script = script;
+    this.#context = context;
   }
+
+  get #text(): TextAssignments {
+    if (!this.#assignments) {
+      this.#assignments = new TextAssignments(this.#script, this.#context);
+      this.#conclude(this.#assignments);
+    }
+    return this.#assignments;
+  }
+
+  readonly #isOwnName = (name: string): boolean => this.#text.functions.has(name) || this.#context.isOwnName(name);
 
   /** Whether keys of an array are plain text in this text. */
   isAssociative(name: string): boolean {
@@ -106,9 +115,9 @@ export class NumericVariables {
   }
 
   #isNumber(name: string, at: number): boolean {
+    const isAssigned = this.#text.isAssigned(name, this.#place ?? at);
     if (this.#others.has(name)) return false;
-    if (NUMERIC_PARAMETERS.has(name)) return true;
-    return !this.#isAnyUnknown && this.#text.isAssigned(name, this.#place ?? at);
+    return NUMERIC_PARAMETERS.has(name) || (!this.#isAnyUnknown && isAssigned);
   }
 
   #unknownOfWord({ value, parts, pos }: ArithmeticWord): string | undefined {
@@ -158,9 +167,11 @@ export class NumericVariables {
   }
 
   /** A variable to which other values than numbers are assigned is none; nor is one whose value is composed of such ones. */
-  #conclude(): void {
+  #conclude({ fromElsewhere, isAnyUnknown, words }: TextAssignments): void {
+    for (const name of fromElsewhere) this.#others.add(name);
+    this.#isAnyUnknown = isAnyUnknown;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const found = this.#text.words.filter(({ name, word }) => !this.#others.has(name) && !this.#isNumeric(word));
+      const found = words.filter(({ name, word }) => !this.#others.has(name) && !this.#isNumeric(word));
       if (found.length === 0) return;
       for (const { name } of found) this.#others.add(name);
     }
