@@ -111,7 +111,9 @@ function writeConfigFiles(subject: CommandAnalysis, words: readonly Argument[]):
 export function judgeGitCheckout(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
-  const isRestore = has('restore') && (!has('--staged', '-S') || has('--worktree', '-W'));
+  const isOfIndex = has('restore') && has('--staged', '-S') && !has('--worktree', '-W');
+  if (isOfIndex) return;
+  const isRestore = has('restore');
   const isOfFiles = has('checkout') && namesFiles(subject);
   if (!isRestore && !isOfFiles && !has('--', '.')) return;
   subject.addDiscarded('git discards changes to files', discardedFiles(subject, isRestore ? 'restore' : 'checkout'));

@@ -153,9 +153,11 @@ export const WGET_OPTIONS = {
     value: 'write',
   } as const),
   ...each('--post-file --body-file', { class: 'exfiltration', reason: 'sends a file', value: 'read' } as const),
+  // Each line is asked for, as an address.
+  ...each('-i --input-file', { value: 'read' } as const),
   ...each('--post-data --body-data', { value: 'text' } as const),
   ...each('--use-askpass -e --execute --config', { class: 'obfuscated', value: 'text' } as const),
-  ...valued('--method -t -T -U -i -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password'),
+  ...valued('--method -t -T -U -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password'),
 };
 
 /** `wget`: fetched data becomes files, unless options name another file. */
