@@ -1,14 +1,17 @@
-// Writes the pages of docs/reference and the types of the Python client, which are generated from the code. Reads dist/: build first.
+// Writes what is generated from the code: the pages of docs/reference, the manual page, the completion scripts, and the types of the
+// Python client. Reads dist/: build first.
 // Usage: node scripts/generate-docs.mjs [--check]; with --check nothing is written, and the exit code is 1 when a page is stale.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { renderCommandLine } from './docs/cli-page.mjs';
+import { renderCompletionScript } from './docs/completions.mjs';
 import { renderConformance } from './docs/conformance-page.mjs';
 import { renderCredentials } from './docs/credentials-page.mjs';
 import { renderErrors } from './docs/errors-page.mjs';
 import { renderEvents } from './docs/events-page.mjs';
+import { renderManPage } from './docs/man-page.mjs';
 import { renderMetrics } from './docs/metrics-page.mjs';
 import { renderPythonModels, renderPythonRequests } from './docs/python-models.mjs';
 import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
@@ -16,7 +19,7 @@ import { renderProtocolDocument } from '../dist/core/protocol/document.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** The generated pages with the functions that render them. */
+/** The generated files with the functions that render them. */
 const PAGES = {
   'docs/reference/protocol.md': renderProtocolDocument,
   'docs/reference/errors.md': renderErrors,
@@ -26,6 +29,10 @@ const PAGES = {
   'docs/reference/metrics.md': renderMetrics,
   'docs/reference/credentials.md': renderCredentials,
   'docs/reference/conformance.md': renderConformance,
+  'man/shell-adapter.1': renderManPage,
+  'completions/shell-adapter.bash': () => renderCompletionScript('bash'),
+  'completions/_shell-adapter': () => renderCompletionScript('zsh'),
+  'completions/shell-adapter.fish': () => renderCompletionScript('fish'),
   'clients/python/shell_adapter/models.py': renderPythonModels,
   'clients/python/shell_adapter/_requests.py': renderPythonRequests,
 };
@@ -39,6 +46,7 @@ for (const [path, render] of Object.entries(PAGES)) {
     console.error(`${path} is not current: run \`npm run build && npm run docs\``);
     process.exitCode = 1;
   } else {
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, page);
     console.log(`${path} is written`);
   }

@@ -1,15 +1,11 @@
 // docs/reference/cli.md: every subcommand with its arguments, options and defaults.
-import { createProgram } from '../../dist/cli/program.js';
 import { markdownTable } from '../../dist/core/markdown.js';
+import { findShared, helpAfter, keyOf, listCommands, openProgram, optionsOf } from './command-tree.mjs';
 import { code, renderPage } from './page.mjs';
-
-/** Options that at least so many subcommands share are described once. */
-const MIN_SHARING = 5;
 
 /** Renders the page. */
 export function renderCommandLine() {
-  const printed = [];
-  const program = createProgram(contextFor(printed));
+  const { program, printed } = openProgram();
   const commands = listCommands(program);
   const shared = findShared(commands);
   return renderPage({
@@ -33,38 +29,7 @@ export function renderCommandLine() {
   });
 }
 
-/** The environment of a command line that only prints its help. */
-const contextFor = (printed) => {
-  const output = { size: undefined, isTerminal: false, isColoured: false, write: (text) => void printed.push(text) };
-  return { programName: 'shell-adapter', version: '', env: {}, cwd: '/', stdout: output, stderr: output };
-};
-
-/** The commands below a program, each with its words; groups stand before their commands. */
-function listCommands(parent, prefix = '') {
-  const children = parent.commands.filter((command) => command.name() !== 'help');
-  return children.flatMap((command) => {
-    const words = `${prefix}${command.name()}`;
-    return [{ words, command }, ...listCommands(command, `${words} `)];
-  });
-}
-
 const anchorOf = (words) => words.replaceAll(' ', '-');
-const keyOf = ({ flags, description }) => `${flags} ${description}`;
-const optionsOf = (command) => command.options.filter(({ hidden }) => !hidden);
-
-/** Options that many commands share, by flags and description; for flags with several descriptions, the most frequent one. */
-function findShared(commands) {
-  const counts = new Map();
-  for (const option of commands.flatMap(({ command }) => optionsOf(command))) {
-    const key = keyOf(option);
-    counts.set(key, { option, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  const often = [...counts].filter(([, { count }]) => count >= MIN_SHARING).sort(([, a], [, b]) => b.count - a.count);
-  const flags = often.map(([, { option }]) => option.flags);
-  return new Map(
-    often.filter((_, index) => flags.indexOf(flags[index]) === index).map(([key, { option }]) => [key, option]),
-  );
-}
 
 function renderCommand({ words, command }, shared, printed) {
   const options = optionsOf(command);
@@ -113,11 +78,3 @@ const defaultOf = ({ negate, defaultValue, defaultValueDescription, mandatory })
 
 const describe = ({ description, argChoices }) =>
   argChoices ? `${description}: ${argChoices.map(code).join(', ')}` : description;
-
-/** The text that `--help` prints after the options: examples, notes, exit codes. */
-function helpAfter(command, printed) {
-  printed.length = 0;
-  command.outputHelp();
-  const text = printed.join('');
-  return text.slice(command.helpInformation().length).trim();
-}

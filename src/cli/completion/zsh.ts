@@ -44,7 +44,8 @@ export function renderZsh(levels: readonly Level[]): string {
     `    ${quote(OTHER_PROGRAM)}) _files ;;`,
     '  esac',
     '}',
-    'compdef _shell_adapter shell-adapter',
+    // In a folder of $fpath this file is the body of a function of its name.
+    'if [[ $funcstack[1] == _shell-adapter ]]; then _shell_adapter "$@"; else compdef _shell_adapter shell-adapter; fi',
     '',
   ].join('\n');
 }
