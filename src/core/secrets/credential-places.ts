@@ -90,7 +90,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlaces[] = [
   ),
   places(
     'the machine',
-    '/etc/shadow* /etc/gshadow* /etc/sudoers* /etc/sudoers.d/** /etc/ssl/private/** /etc/pki/tls/private/**',
+    '/run/credentials/** /etc/shadow* /etc/gshadow* /etc/sudoers* /etc/sudoers.d/** /etc/ssl/private/** /etc/pki/tls/private/**',
   ),
 ];
 
