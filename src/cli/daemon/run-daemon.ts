@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { type App, type AppDashboard, type AppOptions, startApp } from '../../app/app.js';
 import type { Configuration } from '../../config/model/configuration.js';
@@ -10,6 +11,7 @@ import { SecretMask } from '../../core/secrets/secret-mask.js';
 import { createLogging, type Logging } from '../../logging/logging.js';
 import type { Context } from '../console/context.js';
 import { EXIT } from '../console/failure.js';
+import { ServiceManager } from './service-manager.js';
 import { explainStartFailure } from './start-failure.js';
 import { StopSignals } from './stop-signals.js';
 
@@ -24,9 +26,12 @@ export interface ServeOptions {
   readonly example?: boolean;
 }
 
+/** Waits for processes that others have left behind, and passes signals on. It is part of the package. */
+const INIT = fileURLToPath(new URL('../../../scripts/init', import.meta.url));
+
 const FIRST_PROCESS =
   'the daemon is the first process of its container: what commands leave behind stays as zombies. Start it by ' +
-  'scripts/start or scripts/init, or give the container an init (docker run --init)';
+  `${INIT}, or give the container an init (tini, docker run --init)`;
 
 /** Time-out for flushing the log at the end, in milliseconds. */
 const LOG_FLUSH_MS = 300;
@@ -56,14 +61,18 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   context.onFault((error) => {
     log.error('an uncaught error; the daemon goes on', { error: textOf(error) });
   });
+  const manager = new ServiceManager(context.env, log);
   if (app) {
     const { killAll } = app;
     stop.onAbandon = killAll;
     await announce(context, { app, configuration, log }, options);
+    await manager.ready(app.url);
   }
   const signal = await stop.requested;
   log.info('the daemon is stopping', { signal });
+  const told = manager.stopping();
   const hasEnded = app !== undefined && (await end(app, signal, stop, log));
+  await told;
   await within(LOG_FLUSH_MS, logging.close());
   context.exitWith(hasEnded ? EXIT.ok : EXIT.failed);
 }
