@@ -68,6 +68,12 @@ describe('the package', () => {
       'docs/reference/protocol.md',
       'docs/reference/errors.md',
       'scripts/init',
+      'man/shell-adapter.1',
+      'completions/shell-adapter.bash',
+      'completions/_shell-adapter',
+      'completions/shell-adapter.fish',
+      'deploy/systemd/shell-adapter.service',
+      'deploy/docker/Dockerfile',
       'README.md',
       'CHANGELOG.md',
       'LICENSE',
@@ -78,7 +84,7 @@ describe('the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^(?:dist|config|skills)\/|^docs\/.*\.md$|^docs\/pictures\/.*\.png$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(
+          !/^(?:dist|config|skills|deploy|completions)\/|^man\/[\w-]+\.1$|^docs\/.*\.md$|^docs\/pictures\/.*\.png$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(
             path,
           ),
       ),
@@ -95,6 +101,27 @@ describe('the package', () => {
   it('has a program that starts where it is installed', () => {
     const version = execFileSync(BIN, ['--version'], { encoding: 'utf8', env: environment() });
     expect(version.trim()).toBe(manifest.version);
+  });
+
+  it('can be published: npm finds nothing to correct, and no file more or less', () => {
+    const options = ['--dry-run', '--json', '--ignore-scripts', '--registry=http://127.0.0.1:9', '--fetch-retries=0'];
+    const { status, stdout, stderr } = spawnSync('npm', ['publish', ...options], { cwd: ROOT, encoding: 'utf8' });
+    expect(status, stderr).toBe(0);
+    expect(stderr).not.toMatch(/auto-corrected|error/);
+    const [{ files }] = Object.values(JSON.parse(stdout) as Record<string, { files: readonly { path: string }[] }>) as [
+      { files: readonly { path: string }[] },
+    ];
+    expect(files.map(({ path }) => path)).toEqual(packed);
+  });
+
+  it('says which packages are missing for traces', () => {
+    const { status, stderr } = spawnSync(BIN, ['serve'], {
+      cwd: folder.path,
+      env: { ...environment(), SHELL_ADAPTER_TRACES_ENABLED: 'true' },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('npm install @opentelemetry/sdk-trace-node @opentelemetry/exporter-trace-otlp-http');
   });
 
   it('runs a daemon from an empty folder, and writes nothing where it is installed', async () => {
