@@ -28,6 +28,7 @@ module.exports = {
     layer('engine-imports-core', '^src/engine/', ['^src/(core|files|engine)/']),
     layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
     layer('llm-serves-services', '^src/llm/', ['^src/(core|engine|services|llm)/']),
+    layer('traces-serve-app', '^src/traces/', ['^src/(core|traces)/']),
     layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),
     layer('client-imports-core', '^src/client/', ['^src/(core|client)/']),
     {
@@ -50,7 +51,7 @@ module.exports = {
       to: { path: '^src/dashboard/' },
     },
     layer('doctor-examines-what-runs', '^src/doctor/', ['^src/(core|engine|services|llm|doctor)/']),
-    layer('app-knows-no-cli', '^src/app/', ['^src/(core|config|engine|services|llm|transports|logging|doctor|app)/']),
+    layer('app-knows-no-cli', '^src/app/', ['^src/(core|config|engine|services|llm|transports|traces|logging|doctor|app)/']),
     layer('cli-stands-outside', '^src/cli/', [
       '^src/(core|config|cli|client|doctor)/',
       '^src/(app/app|logging/logging)\\.ts$',

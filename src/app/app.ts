@@ -22,6 +22,7 @@ import { buildNotifications } from './notifications.js';
 import { reload } from './reload.js';
 import type { RuntimeContext } from './runtime-context.js';
 import { buildServices } from './services.js';
+import { buildTraces } from './traces.js';
 import { buildTransports } from './transports.js';
 
 /** Dependencies of `startApp`. */
@@ -93,6 +94,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     ...early,
     version,
     ...recording,
+    traces: await buildTraces(early, { secrets, version, instance: engine.instance }),
     notifications,
     secrets,
     gate: settings.gate,

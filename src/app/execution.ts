@@ -106,7 +106,7 @@ function buildCommands(
   { spoolDirectory }: Engine,
   { gate, confirmations, quotas, registry, monitor, executions }: Guards,
   { sessions, health }: { readonly sessions: Sessions; readonly health: SessionHealth },
-  { configuration, limits, metrics, audit, notifications: notifier, secrets }: RuntimeContext,
+  { configuration, limits, metrics, traces, audit, notifications: notifier, secrets }: RuntimeContext,
 ): Pick<Services, 'commands' | 'inputs'> {
   const inputs = new StreamedInputs({
     pipesOf: (owner) => executions.of(owner).stdinPipes,
@@ -116,7 +116,7 @@ function buildCommands(
     },
   });
   const place = { limits: () => commandLimits(configuration(), limits()), spoolDirectory };
-  const observers = { metrics, notifier, audit, secrets };
+  const observers = { metrics, traces, notifier, audit, secrets };
   const factory = new CommandFactory({ registry, executions, quotas, health, inputs, ...observers, ...place });
   const dispatcher = new CommandDispatcher({ sessions, executions, health, monitor });
   const commands: Commands = new Commands({
@@ -128,6 +128,7 @@ function buildCommands(
     confirmations,
     factory,
     dispatcher,
+    traces,
   });
   return { commands, inputs };
 }

@@ -5,6 +5,7 @@ import type { LogFactory } from '../core/logging/log.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { Notifier } from '../core/notifications/notification.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { Traces } from '../core/traces/traces.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
 import type { AuditLog } from '../services/audit/audit-log.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
@@ -31,6 +32,7 @@ export interface RuntimeContext extends EngineContext {
   readonly requestAudit: RequestAudit;
   readonly auditLog: AuditLog;
   readonly notifications: Notifier;
+  readonly traces: Traces;
   readonly secrets: SecretMask;
   readonly gate: () => GateSettings;
   readonly isClosing: () => boolean;

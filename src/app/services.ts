@@ -120,8 +120,9 @@ function withWaiting(
 }
 
 /** What records the daemon's work, and what is masked in the records. */
-const recordersOf = ({ metrics, audit, requestAudit, auditLog, secrets }: RuntimeContext) => ({
+const recordersOf = ({ metrics, traces, audit, requestAudit, auditLog, secrets }: RuntimeContext) => ({
   metrics,
+  traces,
   audit,
   requestAudit,
   auditLog,

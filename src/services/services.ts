@@ -1,6 +1,7 @@
 import type { AuditTrail } from '../core/audit/event.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { Traces } from '../core/traces/traces.js';
 import type { CompletionsPort } from './ports/completions-port.js';
 import type { AuditLog } from './audit/audit-log.js';
 import type { Access } from './access/access.js';
@@ -77,6 +78,8 @@ export interface Services {
   readonly subscriptions: Subscriptions;
   /** Metrics recorded by transports. */
   readonly metrics: Metrics;
+  /** Spans of requests; used by transports. */
+  readonly traces: Traces;
   /** Records connections and requests; used by transports. */
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;

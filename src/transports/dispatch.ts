@@ -4,6 +4,7 @@ import type { Log } from '../core/logging/log.js';
 import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type Request, type RequestName, requests } from '../core/protocol/requests.js';
 import type { Caller } from '../services/registry/caller.js';
+import type { TraceCarrier } from '../core/traces/traces.js';
 import type { Services } from '../services/services.js';
 import { findNearest } from '../core/validation/nearest.js';
 import { handlers } from './handlers.js';
@@ -26,6 +27,11 @@ const isRequestName = (name: string): name is RequestName => Object.hasOwn(reque
 export interface DispatchContext {
   readonly services: Services;
   readonly log: Log;
+  /**
+   * The trace that the request belongs to.
+   * @default none: it begins one
+   */
+  readonly trace?: TraceCarrier | undefined;
 }
 
 /**
@@ -73,10 +79,13 @@ export async function carryOut<N extends RequestName, T extends object>(
   act: (request: Request<N>) => Promise<T>,
   recorded: () => unknown = () => request.payload,
 ): Promise<T | { readonly error: ErrorBody }> {
-  const { services } = context;
-  const { name, caller } = request;
+  const { services, trace } = context;
+  const { name, payload, caller } = request;
+  const { principal, from } = caller;
   const startedAt = performance.now();
-  const reply = await handle(context, request, act);
+  const reply = await services.traces.request({ name, payload, principal, from, trace }, () =>
+    handle(context, request, act),
+  );
   const outcome = 'error' in reply ? reply.error.code : 'ok';
   const tookMs = performance.now() - startedAt;
   // The client does not wait for its statistics.

@@ -34,7 +34,8 @@ export type DaemonSettings = Partial<
     | 'http'
     | 'notify'
     | 'environments'
-    | 'recording',
+    | 'recording'
+    | 'traces',
     Record<string, unknown>
   >
 >;
@@ -104,6 +105,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.http && { http: settings.http }),
         ...(settings.notify && { notify: settings.notify }),
         ...(settings.recording && { recording: settings.recording }),
+        ...(settings.traces && { traces: settings.traces }),
         ...(settings.environments && { environments: settings.environments }),
       }),
     );

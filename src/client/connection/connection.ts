@@ -145,7 +145,7 @@ export class Connection {
         },
         reject,
       };
-      const request = this.#pending.add(name, payload, { ...options, timeoutMs }, settle);
+      const request = this.#pending.add(name, this.#inTrace(payload), { ...options, timeoutMs }, settle);
       if (this.#isReady || request.isBound) this.#send(request);
     });
   }
@@ -165,6 +165,11 @@ export class Connection {
   /** Closes the connection; pending requests are rejected with CLIENT_CLOSED. */
   close(): Promise<void> {
     return this.#end(new ClientError('CLIENT_CLOSED', 'the client was closed'));
+  }
+
+  #inTrace<T extends object>(payload: T): T {
+    const traceparent = this.#settings.traceparent?.();
+    return traceparent === undefined ? payload : { ...payload, traceparent };
   }
 
   // --- requests -----------------------------------------------------------------------------------------------------

@@ -57,10 +57,18 @@ export interface ConnectOptions {
    * @default none
    */
   readonly token?: string | undefined;
+  /**
+   * Called for each request: returns the trace that it belongs to, as the header `traceparent` of the W3C's trace context
+   * names it. Needs a daemon that knows traces.
+   * @default none
+   */
+  readonly traceparent?: (() => string | undefined) | undefined;
 }
 
+type Optional = 'token' | 'traceparent';
+
 /** The options with their defaults applied. */
-export type ConnectSettings = Required<Omit<ConnectOptions, 'token'>> & Pick<ConnectOptions, 'token'>;
+export type ConnectSettings = Required<Omit<ConnectOptions, Optional>> & Pick<ConnectOptions, Optional>;
 
 /** Applies the defaults. */
 export const connectSettings = ({
@@ -71,6 +79,7 @@ export const connectSettings = ({
   reconnectTimeoutMs = 30_000,
   reconnectDelayMs = 100,
   token,
+  traceparent,
 }: ConnectOptions): ConnectSettings => ({
   transports,
   reconnect,
@@ -79,6 +88,7 @@ export const connectSettings = ({
   reconnectTimeoutMs,
   reconnectDelayMs,
   token,
+  traceparent,
 });
 
 /** Options of a single request. */

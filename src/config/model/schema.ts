@@ -13,6 +13,7 @@ import { recordingSection } from '../sections/recording.js';
 import { sandboxSection } from '../sections/sandbox.js';
 import { secretsSection } from '../sections/secrets.js';
 import { isLoopback, socketioSection } from '../sections/socketio.js';
+import { tracesSection } from '../sections/traces.js';
 
 /**
  * Schema of the configuration file. Each key carries its facts: meaning, unit, default, effect of a reload. The types
@@ -34,6 +35,7 @@ export const configurationSchema = z
     secrets: secretsSection.prefault({}),
     http: httpSection,
     notify: notifySection.prefault({}),
+    traces: tracesSection,
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
     if (isLoopback(host)) return;

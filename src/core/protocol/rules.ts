@@ -42,7 +42,8 @@ LLM call. Resources that a client may not read are indistinguishable from missin
 
 A request is an event with one object as its payload. The answer comes through the acknowledgement callback. A client that
 passes none gets it as the event \`<request>_result\`. A field \`request_id\` of the payload, any JSON value, is repeated in the
-answer.
+answer. Fields \`traceparent\` and \`tracestate\`, as in the [W3C's trace context](https://www.w3.org/TR/trace-context/), name the trace that the request belongs
+to. They count for a daemon with \`traces.enabled\`, and are ignored elsewhere and when invalid.
 
 An answer is the object described for the request, or an error:
 

@@ -9,6 +9,7 @@ import type { CommandClass } from '../../core/policy/model/classes.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import type { CommandSpan, Traces } from '../../core/traces/traces.js';
 import { Command, type CommandSpec, type Warning } from '../../engine/command/command.js';
 import { randomText } from '../../engine/system/random.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
@@ -38,6 +39,7 @@ export interface CommandFactoryOptions {
   readonly limits: () => CommandLimits;
   readonly spoolDirectory: string;
   readonly metrics: Metrics;
+  readonly traces: Traces;
   readonly notifier: Notifier;
   readonly audit: AuditTrail;
   readonly secrets: SecretMask;
@@ -59,6 +61,12 @@ export interface CommandPlace {
 
 /** What was done before a command, after a confirmation or in place of one. */
 export type Preparation = Pick<Approval, 'checkpointId' | 'warnings'> & Partial<Pick<Approval, 'confirmationId'>>;
+
+/** A request with its id and the variables of its span. */
+interface Traced {
+  readonly span: CommandSpan | undefined;
+  readonly wanted: Request<'execute_command'> & { readonly command_id: string };
+}
 
 /** Creates commands from admitted requests, within queue and one-shot limits. */
 export class CommandFactory {
@@ -90,8 +98,9 @@ export class CommandFactory {
     const { caller, owner, session, refused, commandClass } = place;
     const limits = this.#options.limits();
     this.#checkRoom(session, owner, limits);
+    const { span, wanted } = this.#traced(request, session);
     const record: CommandRecord = {
-      command: new Command(this.#specOf(request, place, limits), {
+      command: new Command(this.#specOf(wanted, place, limits), {
         spoolDirectory,
         budget: session?.budget ?? this.#oneShotBudgetOf(owner),
         meters: metrics.output,
@@ -113,16 +122,12 @@ export class CommandFactory {
     registry.add(record);
     audit.record(commandStarted(record, caller));
     if (!session) this.#countOneShot(owner, 1);
-    this.#atEnd(record, session ? 'session' : 'one_shot');
+    this.#atEnd(record, session ? 'session' : 'one_shot', span);
     return record;
   }
 
-  #specOf(
-    request: Request<'execute_command'>,
-    { owner, session, refused }: CommandPlace,
-    limits: CommandLimits,
-  ): CommandSpec {
-    const id = request.command_id ?? newCommandId();
+  #specOf(request: Traced['wanted'], { owner, session, refused }: CommandPlace, limits: CommandLimits): CommandSpec {
+    const id = request.command_id;
     return {
       id,
       command: request.command,
@@ -152,7 +157,14 @@ export class CommandFactory {
     return enterableDirectory(cwd, base, execution, session?.session.see);
   }
 
-  #atEnd(record: CommandRecord, place: 'session' | 'one_shot'): void {
+  /** Begins the span of a command. Its variables are given to the command, unless the client has set them. */
+  #traced(request: Request<'execute_command'>, session: SessionRecord | undefined): Traced {
+    const { command_id: id = newCommandId(), command, args, env } = request;
+    const span = this.#options.traces.command({ id, sessionId: session?.id, command, args });
+    return { span, wanted: { ...request, command_id: id, ...(span && { env: { ...span.env, ...env } }) } };
+  }
+
+  #atEnd(record: CommandRecord, place: 'session' | 'one_shot', span: CommandSpan | undefined): void {
     const { metrics, audit, inputs, notifier } = this.#options;
     const { command, owner } = record;
     command.onRefused = (refusal) => {
@@ -176,6 +188,7 @@ export class CommandFactory {
         }),
       );
     });
+    if (span) command.atEnd('metrics', span.end);
     command.atEnd('audit', () => {
       audit.record(commandEnded(record));
     });

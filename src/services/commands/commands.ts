@@ -4,6 +4,7 @@ import type { SignalName } from '../../core/signals.js';
 import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import { settledWithin } from '../../core/time.js';
+import type { Traces } from '../../core/traces/traces.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { settled } from '../registry/command-end.js';
@@ -39,6 +40,7 @@ export interface CommandsOptions {
   readonly confirmations: Confirmations;
   readonly factory: CommandFactory;
   readonly dispatcher: CommandDispatcher;
+  readonly traces: Traces;
 }
 
 /** Executes commands: the only way to execution for every transport. */
@@ -212,7 +214,7 @@ export class Commands {
 
   /** Requests a confirmation, and answers as the mode requires: at once, or after the command has run. */
   async #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
-    const { confirmations, executions, gate } = this.#options;
+    const { confirmations, executions, gate, traces } = this.#options;
     const { caller, owner, session } = place;
     const used = await gate.valuesOf(request, session, caller.principal);
     this.#sessionOf(request, caller.principal);
@@ -223,10 +225,10 @@ export class Commands {
     const base = session?.session.workingDirectory ?? execution.pool.cwd;
     const directory = request.cwd === undefined ? base : enterableDirectory(request.cwd, base, execution);
     const named = { ...request, command_id: request.command_id ?? newCommandId() };
-    const start = (approval: Approval) => {
+    const start = traces.kept((approval: Approval) => {
       this.#sessionOf(request, caller.principal);
       return this.start(named, { ...place, caller: approval.caller }, approval);
-    };
+    });
     const action = commandAction({ ...place, question, used, request: named, directory, start }, this.#options);
     return this.#waitConfirmed(confirmations.ask(action), named, caller);
   }

@@ -10,10 +10,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Principal } from '../../core/access/principal.js';
 import type { Log } from '../../core/logging/log.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
 import type { Grant, RequestAuthentication } from '../http/authentication.js';
 import { goneSignal, whenOver } from '../http/gone-signal.js';
+import { traceIn } from '../http/trace-headers.js';
 import { clientOptions, type HttpClientOptions } from './client-options.js';
 import { createCodec, createMcpServer, type OperatorAccess } from './mcp-server.js';
 import { McpSessions } from './sessions.js';
@@ -68,7 +70,8 @@ export class McpEndpoint implements AsyncDisposable {
       errorHandler: answerUnreadable,
       handler: async (request, reply) => {
         const grant = authentication.grantOf(request);
-        const client = { grant, ...clientOptions(request.raw, services.access, grant) };
+        const trace = traceIn(request.headers);
+        const client = { grant, trace, ...clientOptions(request.raw, services.access, grant) };
         reply.header('cache-control', 'no-store').send(await this.#answer(request, reply, client));
         // Otherwise the headers of a stream are held back until its first event, while the client waits for them.
         if (reply.raw.hasHeader('content-type')) reply.raw.flushHeaders();
@@ -92,16 +95,18 @@ export class McpEndpoint implements AsyncDisposable {
       return known ?? Response.json(NO_SUCH_SESSION, { status: 404 });
     }
     if (isInitialize(body) && (await isLegacyRequest(asked, body))) {
-      return this.#sessions.begin(asked, connection, (orphaned) => this.#serverFor(client, orphaned));
+      // Later requests of the session belong to other traces.
+      const lasting = { ...client, trace: undefined };
+      return this.#sessions.begin(asked, connection, (orphaned) => this.#serverFor(lasting, orphaned));
     }
     const { id: clientId, role } = grant.principal;
     const authInfo = { token: '', clientId, scopes: [role], extra: { ...client } };
     return this.#modern.fetch(asked, { authInfo, ...(body !== undefined && { parsedBody: body }) });
   }
 
-  #serverFor({ grant: { principal }, tools, cwd, operator }: Client, orphaned?: () => AbortSignal): McpServer {
+  #serverFor({ grant: { principal }, trace, tools, cwd, operator }: Client, orphaned?: () => AbortSignal): McpServer {
     return createMcpServer({
-      backend: this.#backendOf(principal),
+      backend: this.#backendOf(principal, trace),
       version: this.#options.version,
       role: principal.role,
       tools,
@@ -122,16 +127,21 @@ export class McpEndpoint implements AsyncDisposable {
     };
   }
 
-  #backendOf(principal: Principal): ToolBackend {
+  #backendOf(principal: Principal, trace?: TraceCarrier): ToolBackend {
     const { services, log } = this.#options;
     const caller = { principal, sink: undefined, from: 'mcp' };
-    return { request: (name, payload) => dispatch({ services, log }, name, payload, caller) };
+    return {
+      request: (name, payload) => dispatch({ services, log, trace }, name, payload, caller),
+      within: (given) => this.#backendOf(principal, given),
+    };
   }
 }
 
 /** The options and the authentication of a request. */
 interface Client extends HttpClientOptions {
   readonly grant: Grant;
+  /** The trace that the headers of the request name. */
+  readonly trace: TraceCarrier | undefined;
 }
 
 /** Answers requests that never reach the MCP library in the format of MCP; other errors as on the other routes. */

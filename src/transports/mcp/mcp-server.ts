@@ -16,6 +16,7 @@ import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import type { Role } from '../../core/access/roles.js';
 import { AdapterError } from '../../core/errors.js';
 import { toolFailure } from '../../core/tools/answer.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import { parseArguments } from '../../core/tools/call-arguments.js';
 import { toolInstructions } from '../../core/tools/instructions.js';
 import type { Tool } from '../../core/tools/tool.js';
@@ -128,7 +129,8 @@ async function call(
   ctx: ServerContext,
   serving: Serving,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { backend, start, operator, orphaned } = serving.options;
+  const { start, operator, orphaned } = serving.options;
+  const backend = tracedBackend(serving.options.backend, ctx.mcpReq);
   const has = (name: string) => findTool(name, serving.tools) !== undefined;
   const capabilities = capabilitiesOf(ctx, serving.server);
   const canAsk = operator !== undefined && canShowForms(capabilities);
@@ -139,6 +141,12 @@ async function call(
     if (!(error instanceof AdapterError)) throw error;
     return render({ isError: true, answer: toolFailure(error.toBody(), { tool: tool.name, payload: {}, has }) });
   }
+}
+
+/** MCP names the trace of a request in `_meta`. Source: SEP-414 of the Model Context Protocol. */
+function tracedBackend(backend: ToolBackend, { _meta }: ServerContext['mcpReq']): ToolBackend {
+  const { traceparent, tracestate } = (_meta ?? {}) as TraceCarrier;
+  return (traceparent === undefined ? undefined : backend.within?.({ traceparent, tracestate })) ?? backend;
 }
 
 /** Answers a call, or continues one for which the person at the client was asked. */

@@ -1,4 +1,5 @@
 import type { RequestName } from '../../core/protocol/requests.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { ToolError } from '../../core/tools/answer.js';
 
 /** The result of a request: the daemon's answer, or an error. */
@@ -8,4 +9,6 @@ export type Reply = object | { readonly error: ToolError };
 export interface ToolBackend {
   /** Makes a request; returns its answer or its error. Never rejects. */
   request(name: RequestName, payload: unknown): Promise<Reply>;
+  /** Returns the same backend for requests that belong to a trace. Undefined where traces are not passed on. */
+  within?(trace: TraceCarrier): ToolBackend;
 }

@@ -12,6 +12,7 @@ import type { AnswerEncoding, EncodedAnswer } from '../../core/openai/encoding.j
 import { isRepeated, openAiFailure, unknownModel } from '../../core/openai/failure.js';
 import { ResponsesEncoding } from '../../core/openai/responses-encoding.js';
 import { parseResponsesRequest } from '../../core/openai/responses-request.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { Authentication } from '../../services/access/access.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Completion, CompletionListener } from '../../services/ports/completions-port.js';
@@ -19,6 +20,7 @@ import type { Services } from '../../services/services.js';
 import { originOf, type RequestAuthentication } from '../http/authentication.js';
 import { EventStream } from '../http/event-stream.js';
 import { goneSignal } from '../http/gone-signal.js';
+import { traceIn } from '../http/trace-headers.js';
 
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
 const MAX_BODY_BYTES = 24 * 1024 * 1024;
@@ -28,6 +30,11 @@ export interface OpenAiEndpointOptions {
   readonly services: Services;
   readonly authentication: RequestAuthentication;
   readonly log: Log;
+}
+
+/** A caller with the trace that its request belongs to. */
+interface TracedCaller extends Caller {
+  readonly trace: TraceCarrier | undefined;
 }
 
 /** The caller of a request, and the signal of its end of access. */
@@ -82,10 +89,13 @@ export class OpenAiEndpoint {
   }
 
   /** Runs a completion. Its outcome is recorded, and secrets in it are masked. */
-  async #ask(asked: CompletionRequest, caller: Caller, listener: CompletionListener): Promise<Completion> {
-    const { completions, requestAudit, secrets } = this.#options.services;
+  async #ask(asked: CompletionRequest, caller: TracedCaller, listener: CompletionListener): Promise<Completion> {
+    const { completions, requestAudit, secrets, traces } = this.#options.services;
+    const { principal, from, trace } = caller;
     try {
-      const answer = await completions.complete(asked, listener);
+      const answer = await traces.request({ name: 'llm_call', payload: asked, principal, from, trace }, () =>
+        completions.complete(asked, listener),
+      );
       requestAudit.answered('llm_call', asked, {}, caller);
       return secrets.value(answer);
     } catch (error) {
@@ -120,7 +130,8 @@ export class OpenAiEndpoint {
   }
 
   async #complete(api: Api, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { caller, ended } = this.#admit(request);
+    const { caller: admitted, ended } = this.#admit(request);
+    const caller = { ...admitted, trace: traceIn(request.headers) };
     const asked = api.parse(request.body);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');

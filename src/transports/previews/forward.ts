@@ -9,6 +9,7 @@ import type { Services } from '../../services/services.js';
 import { isOfOwnPage, isOfPage } from '../access.js';
 import { carryOut } from '../dispatch.js';
 import { type Grant, originOf, type RequestAuthentication } from '../http/authentication.js';
+import { traceIn } from '../http/trace-headers.js';
 import { askPort, type PortAnswer } from './ask-port.js';
 
 /** Longest path that is recorded, in characters. */
@@ -68,7 +69,7 @@ export async function forward(
   const caller = { principal, sink: undefined, from: originOf(socket) };
   const host = headers.host ?? '';
   return carryOut(
-    options,
+    { ...options, trace: traceIn(headers) },
     { name: 'preview_port', payload, caller },
     async (asked) => {
       const connection = previews.connect(asked, principal);

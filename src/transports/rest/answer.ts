@@ -4,6 +4,7 @@ import { ERROR_CATALOGUE, statusOf } from '../../core/error-catalogue/catalogue.
 import type { ErrorBody } from '../../core/errors.js';
 import { withJsonBytes } from '../../core/rest/json-bytes.js';
 import type { Keepable } from '../../core/rest/kept-answers.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { Caller, EventSink } from '../../services/registry/caller.js';
 import type { Reply } from '../dispatch.js';
 import { retryAfterOf } from '../http/retry-after.js';
@@ -18,6 +19,8 @@ export interface Asked {
   readonly key: string | undefined;
   /** Equal for the same request with the same payload. */
   readonly fingerprint: string;
+  /** The trace that it belongs to; undefined without one. */
+  readonly trace: TraceCarrier | undefined;
 }
 
 /** An answer, ready to be sent. */

@@ -11,6 +11,7 @@ import { endConnection } from '../connection.js';
 import { dispatch, refuseOversized } from '../dispatch.js';
 import { originOf, type RequestAuthentication } from '../http/authentication.js';
 import { goneSignal } from '../http/gone-signal.js';
+import { traceIn } from '../http/trace-headers.js';
 import { answerOf, type Asked, type RestAnswer, sendAnswer } from './answer.js';
 import { silentSink } from './event-stream-sink.js';
 import { fingerprintOf, IDEMPOTENCY_BOUNDS, idempotencyKeyOf } from './idempotency-key.js';
@@ -100,15 +101,16 @@ export class RestEndpoint {
       callerWith: (sink) => ({ principal, sink, from: originOf(raw.socket) }),
       key: idempotencyKeyOf(headers),
       fingerprint: fingerprintOf(name, body),
+      trace: traceIn(headers),
     };
   }
 
   /** Makes a request; one that repeats the key of an earlier one is answered as that one was. Never rejects. */
   readonly #once = async (asked: Asked, sink: EventSink | undefined): Promise<RestAnswer> => {
     const { quotas } = this.#options.services;
-    const { name, payload, key, fingerprint } = asked;
+    const { name, payload, key, fingerprint, trace } = asked;
     const caller = asked.callerWith(sink);
-    const run = async () => answerOf(await dispatch(this.#options, name, payload, caller));
+    const run = async () => answerOf(await dispatch({ ...this.#options, trace }, name, payload, caller));
     if (key === undefined) return run();
     const { principal } = caller;
     const kept = await this.#kept.once({ owner: principal.id, key, fingerprint }, run);

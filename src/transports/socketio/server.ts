@@ -7,6 +7,7 @@ import { Encoder } from 'socket.io-parser';
 import { auditPrincipal } from '../../core/audit/event.js';
 import type { Log } from '../../core/logging/log.js';
 import { settledWithin } from '../../core/time.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
 import type { OriginPolicy } from '../access.js';
@@ -149,8 +150,9 @@ export class SocketIoServer implements AsyncDisposable {
       answer(socket, name, { reply, requestId, acknowledge });
       return;
     }
-    const { requestId, body } = takeRequestId(payload);
-    const reply = await dispatch(this.#options, name, body, caller);
+    const { requestId, trace, body } = takeOwnFields(payload);
+    const context = trace ? { ...this.#options, trace } : this.#options;
+    const reply = await dispatch(context, name, body, caller);
     answer(socket, name, { reply, requestId, acknowledge });
   }
 }
@@ -172,11 +174,12 @@ function answer(socket: Socket, name: string, { reply, requestId, acknowledge }:
   else socket.emit(`${name}_result`, echoed);
 }
 
-/** `request_id` belongs to the transport: it is echoed for every request. */
-function takeRequestId(payload: unknown): { requestId: unknown; body: unknown } {
-  if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'request_id')) {
-    return { requestId: undefined, body: payload };
-  }
-  const { request_id: requestId, ...body } = payload as Record<string, unknown>;
-  return { requestId, body };
+/** Fields of a payload that belong to the transport: `request_id`, which is echoed, and the trace of the request. */
+const OWN_FIELDS = ['request_id', 'traceparent', 'tracestate'] as const;
+
+function takeOwnFields(payload: unknown): { requestId: unknown; trace: TraceCarrier | undefined; body: unknown } {
+  const hasOwn = (field: string) => typeof payload === 'object' && payload !== null && Object.hasOwn(payload, field);
+  if (!OWN_FIELDS.some(hasOwn)) return { requestId: undefined, trace: undefined, body: payload };
+  const { request_id: requestId, traceparent, tracestate, ...body } = payload as Record<string, unknown>;
+  return { requestId, trace: traceparent === undefined ? undefined : { traceparent, tracestate }, body };
 }

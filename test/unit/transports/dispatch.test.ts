@@ -6,6 +6,7 @@ import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/logging/log.js';
 import { NO_METRICS } from '../../../src/core/metrics/metrics.js';
 import { SecretMask } from '../../../src/core/secrets/secret-mask.js';
+import { NO_TRACES } from '../../../src/core/traces/traces.js';
 import type { Caller } from '../../../src/services/registry/caller.js';
 import { RequestAudit } from '../../../src/services/audit/request-audit.js';
 import type { Services } from '../../../src/services/services.js';
@@ -25,6 +26,7 @@ const servicesThat = (describe: () => unknown, isClosing = false): Services =>
   ({
     metadata: { describe },
     metrics: NO_METRICS,
+    traces: NO_TRACES,
     requestAudit: new RequestAudit(NO_AUDIT),
     secrets: new SecretMask(),
     quotas: { countRequest: () => undefined },

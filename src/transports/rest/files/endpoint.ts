@@ -5,10 +5,11 @@ import type { Log } from '../../../core/logging/log.js';
 import type { Caller } from '../../../services/registry/caller.js';
 import type { Services } from '../../../services/services.js';
 import { endConnection } from '../../connection.js';
-import { carryOut, type Reply } from '../../dispatch.js';
+import { carryOut, type DispatchContext, type Reply } from '../../dispatch.js';
 import { originOf, type RequestAuthentication } from '../../http/authentication.js';
 import { goneSignal } from '../../http/gone-signal.js';
 import type { PatientRequests } from '../../http/patient-requests.js';
+import { traceIn } from '../../http/trace-headers.js';
 import { answerOf, sendAnswer } from '../answer.js';
 import { silentSink } from '../event-stream-sink.js';
 import { entityTag, sendFile } from './download.js';
@@ -81,7 +82,7 @@ export class FileEndpoint {
     const { services } = this.#options;
     const payload = { ...fieldsOf(request, DOWNLOAD_FIELDS), ...partOf(request.headers) };
     const found = await this.#attended(request, reply, (caller) =>
-      carryOut(this.#options, { name: 'read_file', payload, caller }, (asked) =>
+      carryOut(this.#contextOf(request), { name: 'read_file', payload, caller }, (asked) =>
         services.files.download(asked, caller),
       ),
     );
@@ -104,7 +105,7 @@ export class FileEndpoint {
     const upload = { conditions, size: length === undefined ? undefined : Number(length), content, digest };
     const written = await this.#attended(request, reply, (caller) =>
       carryOut(
-        this.#options,
+        this.#contextOf(request),
         { name: 'write_file', payload, caller },
         (asked) => services.files.upload({ request: asked, ...upload }, caller),
         () => ({ ...payload, data: undefined, bytes: content.bytes }),
@@ -120,6 +121,10 @@ export class FileEndpoint {
     const { answer, version } = written;
     if (version !== undefined) reply.header('etag', entityTag(version));
     return this.#answer(reply, answer, answer.created ? 201 : undefined);
+  }
+
+  #contextOf({ headers }: FileHttpRequest): DispatchContext {
+    return { ...this.#options, trace: traceIn(headers) };
   }
 
   /** Makes a request whose confirmation is withdrawn when the client disconnects. */

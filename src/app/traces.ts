@@ -1,0 +1,32 @@
+import { ConfigurationError } from '../config/model/problems.js';
+import { NO_TRACES, type Traces } from '../core/traces/traces.js';
+import type { SecretMask } from '../core/secrets/secret-mask.js';
+
+import type { EngineContext } from './runtime-context.js';
+
+/**
+ * Builds the traces, and loads OpenTelemetry only if they are on. They are closed after what they show.
+ * @throws ConfigurationError when a package is missing
+ */
+export async function buildTraces(
+  { configuration, closers }: EngineContext,
+  { secrets, version, instance }: { readonly secrets: SecretMask; readonly version: string; readonly instance: string },
+): Promise<Traces> {
+  const { enabled, includeCommand, endpoint, sampleRatio, serviceName } = configuration().traces;
+  if (!enabled) return NO_TRACES;
+  const { EXPORT_PACKAGES, startExport } = await import('../traces/export.js');
+  const { OpenTelemetryTraces } = await import('../traces/open-telemetry.js');
+  try {
+    closers.push(await startExport({ endpoint, sampleRatio, serviceName, version, instanceId: instance }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw missing(EXPORT_PACKAGES, error as Error);
+  }
+  return new OpenTelemetryTraces({ version, secrets, includesCommand: includeCommand });
+}
+
+function missing(packages: readonly string[], cause: Error): ConfigurationError {
+  const message = `needs packages that are not installed: npm install ${packages.join(' ')}`;
+  const place = { file: 'configuration', line: undefined, column: undefined };
+  return new ConfigurationError([{ ...place, path: 'traces.enabled', message }], { cause });
+}
