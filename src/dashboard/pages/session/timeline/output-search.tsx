@@ -1,10 +1,13 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 
 import type { Answer, OutputStreamName } from '../../../../client/index.js';
 import { Button } from '../../../components/button.js';
 import { countOf } from '../../../format/words.js';
 import { useDashboard } from '../../../state/context.js';
+import { messageOf } from '../../../state/message.js';
+import { useDraft } from '../../../state/use-draft.js';
 
 type Match = Answer<'search_output'>['matches'][number];
 
@@ -23,60 +26,82 @@ interface Found {
   readonly problem?: string;
 }
 
-/** Searches the whole output of a command, in the daemon. */
-export function OutputSearch({ commandId, stream, onOpen }: SearchProps): JSX.Element {
-  const { connection } = useDashboard();
-  const [pattern, isRegex, found] = [useSignal(''), useSignal(false), useSignal<Found | undefined>(undefined)];
-  const onSubmit = async (event?: Event) => {
+/** Searches the whole output of a command, in the daemon. The text stays in its field for the next command and stream. */
+export function OutputSearch(props: SearchProps): JSX.Element {
+  const [pattern, regex] = [useDraft('output search'), useDraft('output search regex')];
+  const { found, search } = useSearch(props);
+  const isRegex = regex.value !== '';
+  const onSubmit = (event?: Event) => {
     event?.preventDefault();
-    if (pattern.value === '') return;
-    const request = { command_id: commandId, stream, pattern: pattern.value, regex: isRegex.value, limit: MAX_MATCHES };
-    found.value = { matches: [], isComplete: false };
-    try {
-      await searchAll(
-        (from) => connection.request('search_output', { ...request, ...from }),
-        (next) => {
-          found.value = next;
-        },
-      );
-    } catch (error) {
-      found.value = { matches: [], isComplete: true, problem: (error as Error).message };
-    }
+    if (pattern.value !== '') void search(pattern.value, isRegex);
   };
   return (
-    <form class="output-search" onSubmit={(event) => void onSubmit(event)} aria-label="Search the output">
+    <form class="output-search" onSubmit={onSubmit} aria-label="Search the output">
       <div class="toolbar">
         <input
           type="search"
           aria-label="Text to find in the output"
-          placeholder={`Search ${stream}…`}
+          placeholder={`Search ${props.stream}…`}
+          value={pattern.value}
           onInput={({ currentTarget }) => {
             pattern.value = currentTarget.value;
           }}
         />
         <label>
-          <input type="checkbox" checked={isRegex.value} onChange={() => (isRegex.value = !isRegex.value)} /> Regular
+          <input type="checkbox" checked={isRegex} onChange={() => (regex.value = isRegex ? '' : 'on')} /> Regular
           expression
         </label>
-        <Button onPress={() => void onSubmit()}>Search</Button>
+        <Button whyNot={pattern.value === '' ? 'Type first what to find.' : undefined} onPress={onSubmit}>
+          Search
+        </Button>
       </div>
-      {found.value ? <Matches found={found.value} onOpen={onOpen} /> : null}
+      {found.value ? <Matches found={found.value} onOpen={props.onOpen} /> : null}
     </form>
   );
 }
 
-/** Searches until everything was searched, or enough was found. */
+interface SearchState {
+  /** Undefined before the first search. */
+  readonly found: Signal<Found | undefined>;
+  readonly search: (pattern: string, isRegex: boolean) => Promise<void>;
+}
+
+/** Searches one stream. A search ends with the next one, and when its stream is left. */
+function useSearch({ commandId, stream }: SearchProps): SearchState {
+  const { connection } = useDashboard();
+  const found = useSignal<Found | undefined>(undefined);
+  const latest = useRef(0);
+  useEffect(() => () => void (latest.current += 1), []);
+  const search = async (pattern: string, isRegex: boolean) => {
+    const attempt = (latest.current += 1);
+    const show = (next: Found) => {
+      const isLatest = attempt === latest.current;
+      if (isLatest) found.value = next;
+      return isLatest;
+    };
+    const request = { command_id: commandId, stream, pattern, regex: isRegex, limit: MAX_MATCHES };
+    show({ matches: [], isComplete: false });
+    try {
+      await searchAll((from) => connection.request('search_output', { ...request, ...from }), show);
+    } catch (error) {
+      show({ matches: [], isComplete: true, problem: messageOf(error) });
+    }
+  };
+  return { found, search };
+}
+
+/** Searches until everything was searched, enough was found, or `onFound` returns false. */
 async function searchAll(
   search: (from: { readonly from_offset: number }) => Promise<Answer<'search_output'>>,
-  onFound: (found: Found) => void,
+  onFound: (found: Found) => boolean,
 ): Promise<void> {
   const matches: Match[] = [];
-  let [from, lines, isComplete] = [0, 0, false];
-  while (!isComplete && matches.length < MAX_MATCHES) {
+  let [from, lines, isComplete, isWanted] = [0, 0, false, true];
+  while (isWanted && !isComplete && matches.length < MAX_MATCHES) {
     const answer = await search({ from_offset: from });
     matches.push(...answer.matches.map((match) => ({ ...match, line: match.line + lines })));
     [from, lines, isComplete] = [answer.scanned_to, lines + answer.lines, answer.complete];
-    onFound({ matches: [...matches], isComplete });
+    isWanted = onFound({ matches: [...matches], isComplete });
   }
 }
 

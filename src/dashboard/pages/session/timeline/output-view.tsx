@@ -42,7 +42,7 @@ export function OutputView({ command }: { readonly command: CommandInfo }): JSX.
         <span class="spacer" />
         <DownloadButton commandId={command.command_id} stream={stream} size={size} />
       </div>
-      <OutputSearch commandId={command.command_id} stream={stream} onOpen={go} />
+      <OutputSearch key={stream} commandId={command.command_id} stream={stream} onOpen={go} />
       {size > PAGE_BYTES ? <Pager offset={offset} size={size} onGo={go} /> : null}
       <OutputPart commandId={command.command_id} stream={stream} offset={offset} size={size} />
     </div>
