@@ -896,6 +896,8 @@ class SignalCommandRequest(TypedDict):
 
 class SignalCommandAnswer(TypedDict):
     signalled: list[ProcessInfo]
+    """Those that got it. A shell that ignores SIGINT goes on with its next program, even when SIGKILL ends one:
+    `reset_session` ends it"""
 
 
 class WaitCommandRequest(TypedDict):

@@ -191,7 +191,8 @@ const MAIN_TOOLS: readonly Tool[] = [
 const OTHER_TOOLS: readonly Tool[] = [
   toolOf('signal_command', {
     title: 'Signal a command',
-    description: 'Sends a signal to a running command; SIGINT is Ctrl-C.',
+    description:
+      'Sends a signal to a running command; SIGINT is Ctrl-C. What goes on after SIGKILL is ended by reset_session.',
     hints: { destructiveHint: true },
   }),
   toolOf('list_sessions', { title: 'List sessions', description: 'Lists the open sessions.', hints: LOOKS }),

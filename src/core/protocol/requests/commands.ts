@@ -63,7 +63,13 @@ export const commandRequests = {
   signal_command: {
     summary: 'Sends a signal to the foreground processes of a running command.',
     input: z.strictObject({ ...target, signal: field.signalName }).refine(namesATarget, TARGET_MISSING),
-    output: z.object({ signalled: z.array(processInfo) }),
+    output: z.object({
+      signalled: z
+        .array(processInfo)
+        .describe(
+          'Those that got it. A shell that ignores SIGINT goes on with its next program, even when SIGKILL ends one: `reset_session` ends it',
+        ),
+    }),
   },
   wait_command: {
     summary: 'Waits for a command and returns its result, or the output so far.',

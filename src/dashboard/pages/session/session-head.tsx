@@ -3,7 +3,9 @@ import type { JSX } from 'preact';
 import { Badge } from '../../components/badge.js';
 import { Ago } from '../../components/time.js';
 import { hrefOf } from '../../router/route.js';
+import { StillRuns } from './controls/still-runs.js';
 import { StopActions } from './controls/stop-actions.js';
+import { useStop } from './controls/use-stop.js';
 import type { TerminalModel } from './terminal/terminal-model.js';
 import type { ViewedSession } from './use-session.js';
 
@@ -26,6 +28,7 @@ interface HeadProps {
 /** What a session is, how it is, what can be stopped, and its views. */
 export function SessionHead({ session, tab, model }: HeadProps): JSX.Element {
   const { info, ended } = session;
+  const stop = useStop(session, model);
   return (
     <header class="session-head">
       <div class="session-title">
@@ -36,8 +39,9 @@ export function SessionHead({ session, tab, model }: HeadProps): JSX.Element {
           <Badge tone="bad">ended</Badge>
         )}
         <span class="spacer" />
-        <StopActions session={session} model={model} />
+        <StopActions stop={stop} />
       </div>
+      <StillRuns session={session} stop={stop} />
       <Facts session={session} />
       <Warnings session={session} />
       <nav class="tabs" aria-label="Views of the session">
