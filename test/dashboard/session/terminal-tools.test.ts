@@ -1,6 +1,13 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+import { stripAnsi } from '../../../src/core/output/ansi.js';
+import { parseCast } from '../../../src/core/recording/asciicast.js';
+import { MAIN } from '../../support/daemon.js';
 import { dashboardTest } from '../harness/dashboard-test.js';
 
 const it = dashboardTest();
@@ -104,5 +111,27 @@ it('leads from what it has not shown to the output itself', async ({ openDashboa
   await page.mouse.click(x + 6, y + 5);
   await expect.poll(() => page.url()).toMatch(/view=timeline.*stream=stdout.*offset=\d+/);
   await page.getByRole('region', { name: 'Output: stdout' }).filter({ hasText: /^1$/m }).waitFor();
+  await client.request('close_session', { session_id: id });
+});
+
+it('saves what was shown as an asciicast file, which replays', async ({ openDashboard, client }) => {
+  const id = await client.openSession({ label: 'kept for others' });
+  await client.run('echo before-the-page', id);
+  const { page } = await openDashboard({ route: `#/sessions/${id}` });
+  await rows(page).filter({ hasText: 'before-the-page' }).waitFor();
+  await client.run('echo "€ and 漢字"; echo to-stderr >&2; false', id);
+  await rows(page).filter({ hasText: 'exit 1' }).waitFor();
+  const coming = page.waitForEvent('download');
+  await button(page, 'Save').click();
+  const download = await coming;
+  expect(download.suggestedFilename()).toBe(`${id}.cast`);
+  const path = await download.path();
+  const { header, events } = parseCast(readFileSync(path, 'utf8'));
+  expect(header).toMatchObject({ title: 'kept for others', width: expect.any(Number) as number });
+  const times = events.map(([seconds]) => seconds);
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'replay', path, '--speed', '1000']);
+  const replayed = stripAnsi(stdout);
+  for (const text of ['before-the-page', '€ and 漢字', 'to-stderr', 'exit 1']) expect(replayed).toContain(text);
   await client.request('close_session', { session_id: id });
 });

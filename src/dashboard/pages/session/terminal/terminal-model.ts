@@ -1,11 +1,13 @@
 import { type Signal, signal } from '@preact/signals';
 
 import { ClientError } from '../../../../client/index.js';
+import { saveFile } from '../../../components/save-file.js';
 import { hrefOf } from '../../../router/route.js';
 import type { Dashboard } from '../../../state/dashboard.js';
 import { FontSize } from './font-size.js';
 import { InputQueue } from './input-queue.js';
 import { ScreenFeed } from './screen-feed.js';
+import { SeenOutput } from './seen-output.js';
 import { SessionWatcher } from './session-watcher.js';
 import { TextLog } from './text-log.js';
 import type { ScreenListener, TerminalScreen } from './terminal-screen.js';
@@ -31,6 +33,7 @@ export class TerminalModel implements Disposable {
   readonly #dashboard: Dashboard;
   readonly #sessionId: string;
   readonly #feed = new ScreenFeed(MAX_WAITING_BYTES);
+  readonly #seen = new SeenOutput();
   readonly #watcher: SessionWatcher;
   readonly #keys: InputQueue;
   #watching: Promise<void> | undefined;
@@ -103,6 +106,12 @@ export class TerminalModel implements Disposable {
     screen?.focus();
   }
 
+  /** Saves what was shown as an asciicast file. */
+  save(title: string): void {
+    if (this.#seen.isEmpty) this.problem.value = 'Nothing was shown yet that could be saved.';
+    else saveFile(`${this.#sessionId}.cast`, new Blob([this.#seen.toCast(title)], { type: 'application/x-asciicast' }));
+  }
+
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     this.#watcher.stop();
@@ -128,9 +137,13 @@ export class TerminalModel implements Disposable {
       onFontSize: (change) => {
         this.fontSize.change(change);
       },
-      onShown: (piece) => {
+      onShown: (piece, bytes) => {
         this.log.add(piece);
+        this.#seen.add(bytes, now());
         this.shown.value += 1;
+      },
+      onResize: (size) => {
+        this.#seen.resize(size, now());
       },
     };
   }
@@ -140,6 +153,9 @@ export class TerminalModel implements Disposable {
     this.problem.value = error instanceof ClientError ? `${error.message} (${error.code})` : String(error);
   };
 }
+
+/** Milliseconds since the epoch, by a clock that is never set back. */
+const now = (): number => performance.timeOrigin + performance.now();
 
 /** Answers about input are no errors when the input has to be confirmed first: here they are. */
 function refuse(answer: { readonly status?: string | undefined; readonly reasons?: string[] | undefined }): void {

@@ -8,6 +8,7 @@ import { type FontSizeChange, fontSizeChangeOf } from './font-size.js';
 import { paletteOf } from './palette.js';
 import { parseGapLink, renderGap, renderMark, renderOutput } from './render-piece.js';
 import type { ScreenFeed, ScreenPiece } from './screen-feed.js';
+import type { TerminalSize } from './seen-output.js';
 import { selectMatch } from './terminal-search.js';
 
 /** Most bytes that xterm.js has not yet parsed: little, since what waits there cannot be dropped. */
@@ -27,8 +28,10 @@ export interface ScreenListener {
   onLeave(): void;
   /** The keys for larger or smaller text were pressed. */
   onFontSize(change: FontSizeChange): void;
-  /** Something was shown. */
-  onShown(piece: ScreenPiece): void;
+  /** Something was shown; `bytes` are what the terminal got. */
+  onShown(piece: ScreenPiece, bytes: Uint8Array): void;
+  /** The terminal has another size. */
+  onResize(size: TerminalSize): void;
 }
 
 /** What a screen shows. */
@@ -69,6 +72,9 @@ export class TerminalScreen implements Disposable {
     });
     this.#terminal.onRender(this.#lookWhetherFollowing);
     this.#terminal.onScroll(this.#lookWhetherFollowing);
+    this.#terminal.onResize((size) => {
+      listener.onResize(size);
+    });
     this.#terminal.open(element);
   }
 
@@ -83,7 +89,7 @@ export class TerminalScreen implements Disposable {
         this.#inFlight -= bytes.length;
         this.pump();
       });
-      this.#listener.onShown(piece);
+      this.#listener.onShown(piece, bytes);
     }
   }
 
@@ -110,7 +116,7 @@ export class TerminalScreen implements Disposable {
   }
 
   /** The size for which there is room; undefined before the element is shown. */
-  get room(): { readonly cols: number; readonly rows: number } | undefined {
+  get room(): TerminalSize | undefined {
     const { cols, rows } = this.#fit.proposeDimensions() ?? {};
     return cols === undefined || rows === undefined || !Number.isFinite(cols) ? undefined : { cols, rows };
   }

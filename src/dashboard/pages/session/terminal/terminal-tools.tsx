@@ -31,6 +31,15 @@ export function TerminalTools({ model, session, isText }: ToolsProps): JSX.Eleme
       </Button>
       <ReaderButton model={model} />
       <FontSizeButtons model={model} />
+      <Button
+        title="Save what was shown here as an asciicast file: for asciinema, or shell-adapter replay"
+        onPress={() => {
+          model.save(session.info.label ?? session.info.session_id);
+        }}
+      >
+        <Icon name="download" />
+        Save
+      </Button>
       <span class="spacer" />
       {model.isFollowing.value ? null : (
         <Button tone="primary" title="Show the newest line (End)" onPress={() => model.screen.peek()?.follow()}>
