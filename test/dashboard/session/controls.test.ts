@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { dashboardTest } from '../harness/dashboard-test.js';
@@ -9,6 +9,13 @@ const screen = (page: Page) => page.locator('.xterm-rows');
 /** A button that can be pressed. */
 const enabled = (page: Page, name: RegExp | string) =>
   page.getByRole('button', { name, exact: true }).and(page.locator('[aria-disabled=false]'));
+
+/** Presses a button of two steps by keys. */
+async function pressTwice(page: Page, button: Locator): Promise<void> {
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+}
 
 it('kills, resets and closes in two steps', async ({ openDashboard, client }) => {
   const id = await client.openSession({ label: 'two steps' });
@@ -31,6 +38,42 @@ it('kills, resets and closes in two steps', async ({ openDashboard, client }) =>
   await page.getByRole('button', { name: 'Close the session?' }).click();
   await page.getByRole('status').filter({ hasText: 'This session has ended' }).waitFor();
   expect((await client.request('get_session', { session_id: id })).error?.code).toBe('SESSION_NOT_FOUND');
+});
+
+it('says of a command that ignores signals what ends it, and offers that by keys', async ({
+  openDashboard,
+  client,
+}) => {
+  const id = await client.openSession({ label: 'ignores signals' });
+  const { page } = await openDashboard({ route: `#/sessions/${id}` });
+  await screen(page).waitFor();
+  const stubborn = client.run(`trap '' INT TERM; echo found-later; while :; do sleep 600; done`, id);
+  await enabled(page, 'Ctrl-C').press('Enter');
+  const advice = page.locator('.still-runs');
+  await advice.getByText('It still runs after Ctrl-C.').waitFor();
+  await pressTwice(page, advice.getByRole('button', { name: 'Kill' }));
+  await advice.waitFor({ state: 'detached' });
+  // The next program of the loop has begun.
+  await advice.getByText('It still runs after Kill.').waitFor();
+  expect(await advice.getByRole('button', { name: 'Kill' }).count()).toBe(0);
+  await pressTwice(page, advice.getByRole('button', { name: 'Reset' }));
+  await advice.waitFor({ state: 'detached' });
+  expect(await stubborn).toMatchObject({ stdout: 'found-later\n', killed_by: 'client' });
+  expect(await client.run('echo works-again', id)).toMatchObject({ stdout: 'works-again\n' });
+  await screen(page).filter({ hasText: 'works-again' }).waitFor();
+  await client.request('close_session', { session_id: id });
+});
+
+it('kills a loop of the shell itself that ignores signals', async ({ openDashboard, client }) => {
+  const id = await client.openSession({ label: 'spins' });
+  const { page } = await openDashboard({ route: `#/sessions/${id}` });
+  await screen(page).waitFor();
+  const spinning = client.run(`trap '' INT TERM; while :; do :; done`, id);
+  await enabled(page, 'Kill').click();
+  await page.getByRole('button', { name: 'Kill it now?' }).click();
+  expect(await spinning).toMatchObject({ killed_by: 'signal' });
+  expect(await client.run('echo works-again', id)).toMatchObject({ stdout: 'works-again\n' });
+  await client.request('close_session', { session_id: id });
 });
 
 it('forgets the first of two steps when the second does not come', async ({ openDashboard, client }) => {
@@ -99,6 +142,13 @@ it('shows what is used of each limit, and which came near', async ({ openDashboa
   await memory.getByRole('img', { name: /^Memory: now \d+ MB$/ }).waitFor();
   await client.request('signal_command', { command_id, signal: 'SIGKILL' });
   await memory.getByText(/most 1\d\d MB/).waitFor();
+  await page.getByRole('button', { name: 'As table' }).click();
+  await page
+    .getByRole('region', { name: 'Usage of the session' })
+    .getByRole('row')
+    .filter({ hasText: /1\d\d MB/ })
+    .first()
+    .waitFor();
   await client.request('close_session', { session_id: id });
 });
 

@@ -1,7 +1,10 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
 import { Bar } from '../../../components/bar.js';
+import { Button } from '../../../components/button.js';
 import { Chart } from '../../../components/chart.js';
+import { type Column, DataTable } from '../../../components/data-table.js';
 import { Panel } from '../../../components/panel.js';
 import { Empty } from '../../../components/states.js';
 import { formatClock } from '../../../format/time.js';
@@ -18,6 +21,19 @@ const WINDOW_MS = 300_000;
 
 const LINES = [{ title: 'Used', colour: '--accent' }] as const;
 
+type Sample = UsageRecord['samples'][number];
+
+/** The values of the charts. */
+const COLUMNS: readonly Column<Sample>[] = [
+  { key: 'at', title: 'Time', sortBy: ({ at }) => at, render: ({ at }) => formatClock(at) },
+  ...LIMIT_ROWS.map(({ title, of, format }): Column<Sample> => ({
+    key: title,
+    title,
+    isNumeric: true,
+    render: ({ used }) => (used ? format(of(used)) : '—'),
+  })),
+];
+
 interface LimitsViewProps {
   readonly session: ViewedSession;
   readonly model: TerminalModel;
@@ -26,14 +42,17 @@ interface LimitsViewProps {
 /** What a session uses, against its limits. */
 export function LimitsView({ session, model }: LimitsViewProps): JSX.Element {
   const record = useUsage(session.info.session_id, model);
+  const isTable = useSignal(false);
+  const onTable = () => (isTable.value = !isTable.value);
+  const tableButton = (
+    <Button isPressed={isTable.value} onPress={onTable}>
+      As table
+    </Button>
+  );
   return (
     <>
-      <Panel title="Usage and limits">
-        <div class="limits">
-          {LIMIT_ROWS.map((row) => (
-            <Resource key={row.title} row={row} session={session} record={record} />
-          ))}
-        </div>
+      <Panel title="Usage and limits" actions={tableButton}>
+        {isTable.value ? <UsageTable record={record} /> : <Resources session={session} record={record} />}
       </Panel>
       <Panel title="Limits that came near or were exceeded">
         {record.marks.length === 0 ? (
@@ -52,10 +71,31 @@ export function LimitsView({ session, model }: LimitsViewProps): JSX.Element {
   );
 }
 
-interface ResourceProps {
-  readonly row: LimitRow;
+interface UsageProps {
   readonly session: ViewedSession;
   readonly record: UsageRecord;
+}
+
+const UsageTable = ({ record: { samples } }: Pick<UsageProps, 'record'>): JSX.Element => (
+  <DataTable
+    label="Usage of the session"
+    rows={samples}
+    columns={COLUMNS}
+    keyOf={({ at }) => String(at)}
+    initialSort="-at"
+  />
+);
+
+const Resources = ({ session, record }: UsageProps): JSX.Element => (
+  <div class="limits">
+    {LIMIT_ROWS.map((row) => (
+      <Resource key={row.title} row={row} session={session} record={record} />
+    ))}
+  </div>
+);
+
+interface ResourceProps extends UsageProps {
+  readonly row: LimitRow;
 }
 
 function Resource({ row, session: { info }, record }: ResourceProps): JSX.Element {
