@@ -17,6 +17,16 @@ export interface ChartLine {
   readonly colour: string;
 }
 
+/** How a chart looks, and what it tells. */
+export interface ChartOptions {
+  readonly lines: readonly ChartLine[];
+  /** Called with the index of the values that are pointed at, in this chart or in one with the same times; undefined for none. */
+  readonly onPoint?: ((index: number | undefined) => void) | undefined;
+}
+
+/** Name under which charts show the same time. */
+const SYNC_KEY = 'time';
+
 /** Room above the highest value, as a factor. */
 const HEADROOM = 1.15;
 
@@ -28,10 +38,11 @@ export class ChartCanvas implements Disposable {
   readonly #colours = new Map<string, string>();
   #data: ChartData;
 
-  constructor(element: HTMLElement, lines: readonly ChartLine[], data: ChartData) {
+  constructor(element: HTMLElement, options: ChartOptions, data: ChartData) {
     this.#data = data;
     const { clientWidth: width, clientHeight: height } = element;
-    this.#plot = new uPlot(this.#options(element, lines, { width, height }), columnsOf(data), element);
+    const look = { ...this.#options(element, options.lines), ...cursorOf(options) };
+    this.#plot = new uPlot({ ...look, width, height }, columnsOf(data), element);
     this.#observer = new ResizeObserver(() => {
       this.#plot.setSize({ width: element.clientWidth, height: element.clientHeight });
     });
@@ -55,16 +66,14 @@ export class ChartCanvas implements Disposable {
     this.#plot.destroy();
   }
 
-  #options(element: HTMLElement, lines: readonly ChartLine[], size: { width: number; height: number }): uPlot.Options {
+  #options(element: HTMLElement, lines: readonly ChartLine[]): Omit<uPlot.Options, 'width' | 'height'> {
     const colourOf = (name: string) => {
       const colour = this.#colours.get(name) ?? getComputedStyle(element).getPropertyValue(name);
       this.#colours.set(name, colour);
       return colour;
     };
     return {
-      ...size,
       padding: [2, 0, 2, 0],
-      cursor: { show: false },
       select: { show: false, left: 0, top: 0, width: 0, height: 0 },
       legend: { show: false },
       axes: [{ show: false }, { show: false }],
@@ -84,6 +93,15 @@ export class ChartCanvas implements Disposable {
     };
   }
 }
+
+/** A line at the time that is pointed at, where there is a listener. */
+const cursorOf = ({ onPoint }: ChartOptions): Pick<uPlot.Options, 'cursor' | 'hooks'> =>
+  onPoint
+    ? {
+        cursor: { y: false, points: { show: false }, drag: { x: false, y: false }, sync: { key: SYNC_KEY } },
+        hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
+      }
+    : { cursor: { show: false } };
 
 const columnsOf = ({ columns }: ChartData): uPlot.AlignedData =>
   columns.map((column) => [...column]) as uPlot.AlignedData;

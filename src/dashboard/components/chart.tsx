@@ -13,10 +13,12 @@ interface ChartProps {
   readonly label: string;
   readonly lines: readonly ChartLine[];
   readonly data: ChartData;
+  /** Called with the index of the values that are pointed at, in any chart of the page; undefined for none. */
+  readonly onPoint?: (index: number | undefined) => void;
 }
 
 /** A small chart. Its code is loaded with the first one. */
-export function Chart({ label, lines, data }: ChartProps): JSX.Element {
+export function Chart({ label, lines, data, onPoint }: ChartProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   const canvas = useRef<ChartCanvas | undefined>(undefined);
   const latest = useRef(data);
@@ -25,7 +27,8 @@ export function Chart({ label, lines, data }: ChartProps): JSX.Element {
   const { isDark } = theme;
   const { code, isMissing } = useCode(() => import('./chart-canvas.js'));
   useEffect(() => {
-    if (code && element.current) canvas.current = new code.ChartCanvas(element.current, lines, latest.current);
+    if (code && element.current)
+      canvas.current = new code.ChartCanvas(element.current, { lines, onPoint }, latest.current);
     return () => {
       canvas.current?.[Symbol.dispose]();
       canvas.current = undefined;

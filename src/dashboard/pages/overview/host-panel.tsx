@@ -106,11 +106,10 @@ interface CardProps {
 }
 
 function Card({ card, seen, sizes, range }: CardProps): JSX.Element | null {
+  const pointed = useSignal<number | undefined>(undefined);
   const { title } = card;
   const last = seen.samples.at(-1);
   if (!last) return null;
-  const text = card.text(last);
-  const detail = card.detail(last, sizes);
   const data = {
     columns: columnsOf(seen, card),
     from: range.from / 1000,
@@ -120,11 +119,32 @@ function Card({ card, seen, sizes, range }: CardProps): JSX.Element | null {
   return (
     <article class="card">
       <h2>{title}</h2>
-      <p class="value">{text}</p>
+      <Value card={card} last={last} pointed={seen.samples[pointed.value ?? -1]} sizes={sizes} />
+      <Chart
+        label={`${title}: now ${card.text(last)} ${card.detail(last, sizes)}`}
+        lines={LINES.get(title) ?? []}
+        data={data}
+        onPoint={(index) => (pointed.value = index)}
+      />
+    </article>
+  );
+}
+
+interface ValueProps extends Pick<CardProps, 'card' | 'sizes'> {
+  readonly last: HostSample;
+  /** The one of the time that is pointed at. */
+  readonly pointed: HostSample | undefined;
+}
+
+/** The value at the time that is pointed at, and that time; else the newest one. */
+function Value({ card, last, pointed, sizes }: ValueProps): JSX.Element {
+  const detail = pointed ? `at ${formatClock(Date.parse(pointed.at))}` : card.detail(last, sizes);
+  return (
+    <>
+      <p class="value">{card.text(pointed ?? last)}</p>
       <p class="detail" title={card.hint?.(last) ?? detail}>
         {detail}
       </p>
-      <Chart label={`${title}: now ${text} ${detail}`} lines={LINES.get(title) ?? []} data={data} />
-    </article>
+    </>
   );
 }
