@@ -9,6 +9,8 @@ export interface DiffLine {
 }
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+/** Lines before the first hunk of a file that say nothing more than its first line. */
+const REPEATED = /^(?:index |--- |\+\+\+ )/;
 
 /** Where the lines of a hunk are, and how many are to come. */
 interface Place {
@@ -16,9 +18,11 @@ interface Place {
   after: number;
   beforeLeft: number;
   afterLeft: number;
+  /** Whether the line is between the name of a file and its first hunk. */
+  isBeforeHunks: boolean;
 }
 
-const NOWHERE: Readonly<Place> = { before: 0, after: 0, beforeLeft: 0, afterLeft: 0 };
+const NOWHERE: Readonly<Place> = { before: 0, after: 0, beforeLeft: 0, afterLeft: 0, isBeforeHunks: false };
 
 /**
  * Parses a unified diff as git prints it. The counts of a hunk say where it ends: a removed line such as `-- x` is no
@@ -28,22 +32,29 @@ export function parseDiff(patch: string): readonly DiffLine[] {
   const place = { ...NOWHERE };
   const lines = patch.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => parseLine(line, place));
+  return lines.flatMap((line) => (place.isBeforeHunks && REPEATED.test(line) ? [] : [parseLine(line, place)]));
 }
 
 function parseLine(line: string, place: Place): DiffLine {
   const [found, before, beforeCount = '1', after, afterCount = '1'] = HUNK.exec(line) ?? [];
   if (found !== undefined) {
-    Object.assign(place, { before: Number(before), after: Number(after) });
+    Object.assign(place, { before: Number(before), after: Number(after), isBeforeHunks: false });
     Object.assign(place, { beforeLeft: Number(beforeCount), afterLeft: Number(afterCount) });
     return outside('hunk', line);
   }
   if (line.startsWith('diff --git ')) {
-    Object.assign(place, NOWHERE);
-    return outside('file', line.slice('diff --git '.length));
+    Object.assign(place, NOWHERE, { isBeforeHunks: true });
+    return outside('file', nameOf(line.slice('diff --git '.length)));
   }
   if (place.beforeLeft + place.afterLeft > 0) return inside(line, place);
   return outside('note', line);
+}
+
+/** The name of a file that has the same one before and after; both otherwise. */
+function nameOf(names: string): string {
+  const middle = (names.length - 1) / 2;
+  const [before, after] = [names.slice('a/'.length, middle), names.slice(middle + 1 + 'b/'.length)];
+  return before === after ? before : names;
 }
 
 const outside = (kind: 'file' | 'hunk' | 'note', text: string): DiffLine => ({ kind, text, before: null, after: null });

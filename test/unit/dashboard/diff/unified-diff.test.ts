@@ -23,10 +23,7 @@ describe('a unified diff', () => {
   it('has numbers for the lines before and after', () => {
     const lines = parseDiff(PATCH).map(({ kind, text, before, after }) => [kind, before, after, text]);
     expect(lines).toEqual([
-      ['file', null, null, 'a/x.sql b/x.sql'],
-      ['note', null, null, 'index 1..2 100644'],
-      ['note', null, null, '--- a/x.sql'],
-      ['note', null, null, '+++ b/x.sql'],
+      ['file', null, null, 'x.sql'],
       ['hunk', null, null, '@@ -1,3 +1,3 @@ head'],
       ['context', 1, 1, 'one'],
       ['removed', 2, null, '-- a comment'],
@@ -36,7 +33,7 @@ describe('a unified diff', () => {
       ['context', 9, 9, 'nine'],
       ['added', null, 10, 'ten'],
       ['note', null, null, '\\ No newline at end of file'],
-      ['file', null, null, 'a/y b/y'],
+      ['file', null, null, 'y'],
       ['note', null, null, 'new file mode 100644'],
     ]);
   });
@@ -46,6 +43,16 @@ describe('a unified diff', () => {
       ({ kind }) => kind,
     );
     expect(kinds).toEqual(['hunk', 'context', 'note', 'note', 'hunk', 'removed', 'added']);
+  });
+
+  it('has both names of a file that was renamed, and one with spaces', () => {
+    const files = 'diff --git a/old b/new\nsimilarity index 90%\nrename from old\ndiff --git a/two words b/two words\n';
+    expect(parseDiff(files).map(({ text }) => text)).toEqual([
+      'a/old b/new',
+      'similarity index 90%',
+      'rename from old',
+      'two words',
+    ]);
   });
 
   it('has no lines for an empty patch', () => {
