@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { expect } from 'vitest';
 
 import { hrefOf } from '../../src/dashboard/router/route.js';
@@ -161,6 +158,39 @@ it('takes no press within 700 ms, and a double click for one card alone', async 
   await second;
 });
 
+it('keeps each card in its place while others come and go', async ({ openDashboard, daemon }) => {
+  const [above, kept, below] = ['comes-first', 'stays-in-place', 'comes-last'] as const;
+  const { page } = await openDashboard({ role: 'operator', route });
+  const card = (name: string) => page.getByRole('article').filter({ hasText: name });
+  const ask = async (name: string) => {
+    const agent = await come(daemon, name);
+    const asked = agent.run(`rm -f ${name}`).catch(() => undefined);
+    await card(name).locator('.button.primary[aria-disabled=false]').waitFor();
+    return { agent, asked };
+  };
+  const agents = [await ask(above), await ask(kept)];
+  const approve = card(kept).getByRole('button', { name: 'Approve' });
+  const place = await approve.boundingBox();
+  agents.push(await ask(below));
+  expect(await approve.boundingBox()).toEqual(place);
+  // One is decided elsewhere, the other one is withdrawn: both stay until they are dismissed.
+  const token = daemon.createToken('operator', 'elsewhere');
+  await using operator = await WireClient.connect(daemon.url, ['websocket'], { token });
+  const [first] = (await operator.request('list_confirmations', {})).confirmations;
+  await operator.request('confirm_command', { confirmation_id: first?.confirmation_id ?? '', decision: 'reject' });
+  await agents.at(-1)?.agent[Symbol.asyncDispose]();
+  await card(above).getByText('Rejected').waitFor();
+  await card(below).getByText('Withdrawn').waitFor();
+  expect(await approve.boundingBox()).toEqual(place);
+  expect(await page.getByRole('article').allInnerTexts()).toEqual(
+    [above, kept, below].map((name) => expect.stringContaining(name) as string),
+  );
+  for (const { agent, asked } of agents) {
+    await agent[Symbol.asyncDispose]();
+    await asked;
+  }
+});
+
 it('shows all that a decision needs, and is decided by a thumb', async ({ openDashboard, daemon, client }) => {
   await using agent = await come(daemon, 'complete');
   await client.request('checkpoint_workspace', { label: 'before' });
@@ -183,39 +213,4 @@ it('shows all that a decision needs, and is decided by a thumb', async ({ openDa
   expect(x + width).toBeLessThanOrEqual(320);
   await approve.click();
   expect(await running).toMatchObject({ exit_code: 0 });
-});
-
-it('restores a checkpoint after showing what changes, and undoes it', async ({ openDashboard, daemon, client }) => {
-  await using operator = await WireClient.connect(daemon.url, ['websocket'], {
-    token: daemon.createToken('operator', 'decides'),
-  });
-  await client.run('echo kept > kept.txt');
-  const { page } = await openDashboard({ route: hrefOf('checkpoints') });
-  await page.getByLabel('Label').fill('before the change');
-  await page.getByRole('button', { name: 'Save now' }).click();
-  await page.getByRole('row').filter({ hasText: 'before the change' }).getByRole('link').waitFor();
-  await client.run('echo more > added.txt; mv kept.txt moved.txt');
-  await page.getByRole('row').filter({ hasText: 'before the change' }).getByRole('link').click();
-  await page.getByText('added.txt').first().waitFor();
-  await page.getByRole('button', { name: 'Restore…' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByText('Will be removed').waitFor();
-  await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
-  // Commands of the local client have run since: an operator is asked.
-  await page.getByText('it waits here until it is').waitFor();
-  const asked = await operator.event('confirmation_required', ({ kind }) => kind === 'restore');
-  await operator.request('confirm_command', {
-    confirmation_id: asked.confirmation_id,
-    decision: 'approve',
-    justification: 'agreed',
-  });
-  await page.getByText('Restored.', { exact: true }).waitFor();
-  expect(existsSync(join(daemon.workspace, 'added.txt'))).toBe(false);
-  expect(existsSync(join(daemon.workspace, 'kept.txt'))).toBe(true);
-
-  await page.getByRole('button', { name: 'Undo the restore' }).and(page.locator('[aria-disabled=false]')).click();
-  // No other token has run a command since.
-  await expect.poll(() => existsSync(join(daemon.workspace, 'added.txt'))).toBe(true);
-  expect(existsSync(join(daemon.workspace, 'kept.txt'))).toBe(false);
-  expect(existsSync(join(daemon.workspace, 'moved.txt'))).toBe(true);
 });

@@ -71,6 +71,19 @@ it('shows what waits and which models are asked, on the overview', async ({ open
   await asked;
 });
 
+it('has its pages in one row that scrolls where there is little room', async ({ openDashboard }) => {
+  const { page } = await openDashboard({ viewport: { width: 320, height: 640 } });
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  await pages.getByRole('link', { name: 'Doctor' }).waitFor();
+  const tops = await page.evaluate<readonly number[]>(
+    `[...document.querySelectorAll('nav.pages a')].map(({ offsetTop }) => offsetTop)`,
+  );
+  expect(tops.length).toBeGreaterThan(7);
+  expect(new Set(tops).size).toBe(1);
+  await pages.getByRole('link', { name: 'Doctor' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
+});
+
 it('does not move for those who want nothing to move', async ({ openDashboard }) => {
   const { page } = await openDashboard({ signIn: 'none', reducedMotion: 'reduce' });
   await page.getByLabel('Token').waitFor();

@@ -56,11 +56,35 @@ it('keeps filters and sorting in the address', async ({ openDashboard, client })
   for (const id of [idle, busy]) await client.request('close_session', { session_id: id });
 });
 
+it('keeps the focus on a row while others come, change and go', async ({ openDashboard, client }) => {
+  const focused = await client.openSession({ label: 'mmm-focused' });
+  const { page } = await openDashboard();
+  const panel = page.getByRole('region', { name: 'Sessions', exact: true });
+  const row = (text: string) => panel.getByRole('row').filter({ hasText: text });
+  const focus = () => page.evaluate<string>('document.activeElement.textContent');
+  await row('mmm-focused').getByRole('link').focus();
+  const before = await client.openSession({ label: 'aaa-before' });
+  await row('aaa-before').waitFor();
+  await client.run('echo changed-the-row', focused);
+  await row('mmm-focused').filter({ hasText: 'echo changed-the-row' }).waitFor();
+  expect(await focus()).toBe('mmm-focused');
+  await client.request('close_session', { session_id: before });
+  await row('aaa-before').waitFor({ state: 'detached' });
+  expect(await focus()).toBe('mmm-focused');
+  await client.request('close_session', { session_id: focused });
+});
+
 it('has charts that show the chosen time, and a table of their values', async ({ openDashboard }) => {
   const { page } = await openDashboard();
   await page.locator('.chart canvas').nth(5).waitFor();
   const name = await page.locator('.chart').first().getAttribute('aria-label');
   expect(name).toMatch(/^CPU: now .* of \d+ CPUs?$/);
+  // All charts show the same time, whichever is pointed at.
+  const details = page.locator('.card .detail');
+  await page.locator('.chart').first().hover();
+  for (const index of [0, 5]) await expect.poll(() => details.nth(index).innerText()).toMatch(/^at \d\d:\d\d:\d\d$/);
+  await page.getByRole('button', { name: '1 h' }).hover();
+  await expect.poll(() => details.first().innerText()).toMatch(/^of \d+ CPUs?$/);
   await page.getByRole('button', { name: '1 h' }).click();
   await page.getByRole('button', { name: 'As table' }).click();
   await page.getByRole('region', { name: 'Values of the machine' }).getByRole('row').nth(1).waitFor();

@@ -64,6 +64,8 @@ it('loses nothing that was typed with the connection, comes back, and says what 
   for (const opened of [main, operator]) {
     await opened.page.getByRole('alert').filter({ hasText: 'Connection lost' }).waitFor();
   }
+  // What was shown stays, and is greyed.
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`)).toBe('grayscale(1)');
   await daemon.exited;
   // It goes on to be typed, and is not sent into another state of the session.
   await command.press('End');

@@ -86,9 +86,20 @@ it('shows the secret of a new token once, and ends tokens in two steps', async (
   expect(await holder.event('access_ended')).toMatchObject({ message: expect.stringContaining('revoked') as string });
 });
 
-it('says what the machine has, and what to do about what it lacks', async ({ openDashboard }) => {
-  const opened = await openDashboard({ role: 'operator', route: hrefOf('doctor') });
-  await opened.page.locator('.checks li').first().waitFor();
+it('says what the machine has, and what to do about what it lacks', async ({ openDashboard, client }) => {
+  const { page } = await openDashboard({ role: 'operator', route: hrefOf('doctor') });
+  const { checks } = await client.request('examine_machine', {});
+  await page
+    .locator('.checks li')
+    .nth(checks.length - 1)
+    .waitFor();
+  const shown = await page.locator('.checks').allInnerTexts();
+  for (const { detail, fix } of checks) {
+    expect(shown.join('\n')).toContain(detail);
+    if (fix !== undefined) expect(shown.join('\n')).toContain(fix);
+  }
+  const { hostname, sandbox, resource_limits: limits } = await client.request('shell_metadata', {});
+  for (const text of [hostname, sandbox.profile, limits.mechanism]) await page.getByText(text).first().waitFor();
 });
 
 /** A result of the check is kept for 30 s: this test comes last. */
