@@ -1,21 +1,30 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 
 import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
-/** As shipped: what may destroy data is confirmed by the one who runs it, or saved first. */
-const it = dashboardTest({ settings: { confirmation: {} } });
+const script = (name: string) => fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url));
 
-it('supervises an agent from the link on, by keys alone', async ({ openDashboard, daemon }) => {
+/** It must not install or build while other tests run. */
+beforeAll(() => {
+  execFileSync(script('prepare'), ['--check'], { encoding: 'utf8' });
+});
+
+/** As shipped: what may destroy data is confirmed by the one who runs it, or saved first. */
+const it = dashboardTest({ settings: { confirmation: {} }, command: [script('start')] });
+
+it('supervises an agent from the link that scripts/start prints, by keys alone', async ({ openDashboard, daemon }) => {
   await using agent = await WireClient.connect(daemon.url);
   await agent.run('echo kept > kept.txt');
   await agent.request('checkpoint_workspace', { label: 'before the agent' });
   const id = await agent.openSession({ label: 'agent at work' });
-  const { page } = await openDashboard({ signIn: 'link' });
+  const { page } = await openDashboard({ signIn: 'printed link' });
   const press = async (...keys: readonly string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };

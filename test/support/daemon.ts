@@ -46,6 +46,11 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Command line in front of `node dist/main.js`, such as `['prlimit', '--nofile=60']`. */
   readonly launcher?: readonly string[];
+  /**
+   * What starts it, before its arguments.
+   * @default the built binary, with `serve`
+   */
+  readonly command?: readonly string[];
 }
 
 /** A daemon process of a test's own: the built one, on a port of its own, in folders of its own. */
@@ -82,7 +87,7 @@ export class TestDaemon implements AsyncDisposable {
   /** Starts a daemon and waits until it listens. */
   static async start(options: DaemonOptions = {}, given?: string): Promise<TestDaemon> {
     const directory = given ?? mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
-    const { settings = {}, launcher = [], env = {} } = options;
+    const { settings = {}, launcher = [], command = [process.execPath, MAIN, 'serve'], env = {} } = options;
     const config = join(directory, 'config.yaml');
     writeFileSync(
       config,
@@ -109,7 +114,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.environments && { environments: settings.environments }),
       }),
     );
-    const [file, ...args] = [...launcher, process.execPath, MAIN, 'serve', '--config', config];
+    const [file, ...args] = [...launcher, ...command, '--config', config];
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     let output = '';
     let hasListened = false;

@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwrigh
 
 import type { Role } from '../../../src/core/access/roles.js';
 import type { TestDaemon } from '../../support/daemon.js';
+import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 import { Faults } from './faults.js';
 
@@ -18,10 +19,11 @@ export interface OpenOptions extends Pick<
   /** Name of its token, where it matters. */
   readonly name?: string;
   /**
-   * How the page signs in: with a token of its own, by a link of a local program, or not at all.
+   * How the page signs in: with a token of its own, by a link of a local program, by the one that the daemon prints at its start, or
+   * not at all.
    * @default 'token'
    */
-  readonly signIn?: 'token' | 'link' | 'none';
+  readonly signIn?: 'token' | 'link' | 'printed link' | 'none';
   /**
    * The page after signing in, such as `#/sessions`.
    * @default '#/'
@@ -65,8 +67,8 @@ export async function openDashboard(
   await faults.watch(context);
   const page = await context.newPage();
   const token = signIn === 'token' ? daemon.createToken(role, name) : undefined;
-  const fragment = signIn === 'link' ? await linkOf(daemon, role) : token === undefined ? route : `#token=${token}`;
-  await page.goto(`${daemon.url}/${fragment}`);
+  const fragment = token === undefined ? route : `#token=${token}`;
+  await page.goto((await linkFor(signIn, daemon, role)) ?? `${daemon.url}/${fragment}`);
   if (signIn !== 'none') {
     await page.getByRole('navigation').first().waitFor();
     if (route !== '#/') await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
@@ -78,9 +80,22 @@ export async function openDashboard(
   return { page, cdp: await context.newCDPSession(page), token, faults, close };
 }
 
-/** Makes a link as a local program does; gives its fragment. */
-async function linkOf(daemon: TestDaemon, role: Role): Promise<string> {
+/** The link that signs in; undefined where none does. */
+async function linkFor(signIn: OpenOptions['signIn'], daemon: TestDaemon, role: Role): Promise<string | undefined> {
+  if (signIn === 'printed link') return eventually(() => printedLink(daemon));
+  return signIn === 'link' ? makeLink(daemon, role) : undefined;
+}
+
+/** Makes a link as a local program does. */
+async function makeLink(daemon: TestDaemon, role: Role): Promise<string> {
   await using client = await WireClient.connect(daemon.url);
   const { path } = await client.request('create_dashboard_link', { role });
-  return path.slice(1);
+  return daemon.url + path;
+}
+
+/** The link that a person reads in the terminal in which the daemon was started. */
+function printedLink({ output }: TestDaemon): string {
+  const [, link] = /^dashboard: (\S+) \(counts once/m.exec(output) ?? [];
+  if (link === undefined) throw new Error(`there is no link in ${output}`);
+  return link;
 }
