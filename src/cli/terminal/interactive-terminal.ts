@@ -142,9 +142,10 @@ export class ConnectedTerminal implements AsyncDisposable {
 
   readonly #onKeys = (keys: string): void => {
     const leaving = keys.indexOf(LEAVE_KEY);
-    const typed = leaving === -1 ? keys : keys.slice(0, leaving);
-    if (this.#question) this.#question.take(typed);
-    else if (this.#onInterrupt && typed.includes(INTERRUPT_KEY)) this.#onInterrupt();
+    const all = leaving === -1 ? keys : keys.slice(0, leaving);
+    // What is typed after an answer is for the command.
+    const typed = this.#question ? this.#question.take(all) : all;
+    if (this.#onInterrupt && typed.includes(INTERRUPT_KEY)) this.#onInterrupt();
     else if (typed !== '') this.#sender.push(typed);
     if (leaving === -1) return;
     this.#question?.take(INTERRUPT_KEY);

@@ -10,6 +10,7 @@ export class RawLine {
   readonly done: Promise<string>;
   readonly #echo: (text: string) => void;
   #finish!: (line: string) => void;
+  #isDone = false;
   #line: string[] = [];
 
   constructor(echo: (text: string) => void) {
@@ -17,19 +18,29 @@ export class RawLine {
     this.done = new Promise((resolve) => (this.#finish = resolve));
   }
 
-  /** Processes typed keys: Enter ends the line, an erase key removes the last character. */
-  take(keys: string): void {
+  /**
+   * Processes typed keys: Enter ends the line, an erase key removes the last character.
+   * @returns the keys after its end, which belong to what comes next
+   */
+  take(keys: string): string {
+    let taken = 0;
     for (const key of keys) {
-      if (DECLINES.test(key) || ENTER.test(key)) {
-        this.#finish(ENTER.test(key) ? this.#line.join('') : '');
-        return;
-      }
-      if (ERASES.has(key)) {
-        if (this.#line.pop() !== undefined) this.#echo('\b \b');
-      } else if (key >= ' ') {
-        this.#line.push(key);
-        this.#echo(key);
-      }
+      if (this.#isDone) break;
+      taken += key.length;
+      this.#takeKey(key);
+    }
+    return keys.slice(taken);
+  }
+
+  #takeKey(key: string): void {
+    if (DECLINES.test(key) || ENTER.test(key)) {
+      this.#isDone = true;
+      this.#finish(ENTER.test(key) ? this.#line.join('') : '');
+    } else if (ERASES.has(key)) {
+      if (this.#line.pop() !== undefined) this.#echo('\b \b');
+    } else if (key >= ' ') {
+      this.#line.push(key);
+      this.#echo(key);
     }
   }
 }

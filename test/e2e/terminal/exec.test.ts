@@ -167,13 +167,24 @@ describe.skipIf(noTmux)('exec --tty with the shipped configuration (needs tmux)'
     // A key that edits the line makes it unknown: this is asked about once, and covers all that follows.
     screen.press('Up');
     await screen.until(/bash takes typed input[^]*everything that is typed into this command\? \[y\/N\]/);
-    screen.type('y');
-    screen.press('Enter');
-    await screen.until(/[$#] rm kept\s*$/m);
-    screen.press('C-u');
+    // What is typed right after the answer is for the command.
+    screen.press('y', 'Enter', 'C-u');
     screen.type('rm -f kept; exit 7');
     screen.press('Enter');
     await screen.until(/\[exit 7\]/);
+  });
+
+  it('what is typed in one go with an answer reaches the command', async () => {
+    writeFileSync(inWorkspace('inner'), 'exec bash --norc --noprofile\n');
+    writeFileSync(inWorkspace('doomed'), '');
+    using screen = exec('sh', './inner');
+    await screen.until(/[$#]$/m);
+    screen.type('rm doomed');
+    screen.press('Enter');
+    await screen.until(/Send it\? \[y\/N\]/);
+    screen.type('y\recho on\rexit 5\r');
+    await screen.until(/^on$[^]*\[exit 5\]/m);
+    expect(existsSync(inWorkspace('doomed'))).toBe(false);
   });
 
   it('without --tty, a command that reads from the terminal gets a hint', async () => {
