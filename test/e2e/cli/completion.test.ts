@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
@@ -77,6 +78,19 @@ describe('completion of files', () => {
     expect(await complete('bash', 'shell-adapter serve --config some')).toEqual(['some file', 'some folder']);
     expect(await complete('bash', 'shell-adapter exec cat --sand')).toEqual([]);
     expect(await complete('bash', 'shell-adapter exec cat some')).toEqual(['some file', 'some folder']);
+  });
+});
+
+describe('the file of zsh in the package', () => {
+  it.skipIf(!isInstalled('zsh'))('works from a folder of $fpath, at the first Tab', () => {
+    const folder = fileURLToPath(new URL('../../../completions', import.meta.url));
+    const complete = COMPLETERS.zsh('/dev/null', 'shell-adapter completion ').replace(
+      'autoload',
+      `fpath=(${folder} $fpath); autoload`,
+    );
+    const env = { PATH: process.env['PATH'], HOME: '/nonexistent', TERM: 'dumb', LANG: 'C.UTF-8' };
+    const output = execFileSync('zsh', ['-c', complete], { encoding: 'utf8', env, timeout: 20_000 });
+    expect(output.split('\n').filter((text) => text !== '')).toEqual(['bash', 'zsh', 'fish']);
   });
 });
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 import { describe, expect, it } from 'vitest';
 
 import { readConfiguration, skipRuleTests } from '../../../src/config/read/read.js';
@@ -160,6 +162,37 @@ describe('the manifests of Kubernetes', () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(STOP_SECONDS);
     const mounts = container.volumeMounts.map(({ mountPath }) => mountPath);
     for (const volume of imageVolumes) expect(mounts).toContain(volume);
+  });
+});
+
+describe('the unit of systemd', () => {
+  const unit = read('deploy/systemd/shell-adapter.service');
+
+  it('sets variables that the daemon takes, below its own directories', () => {
+    const pairs = [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
+    const { adapter } = configurationOf(Object.fromEntries(pairs) as Record<string, string>);
+    const [, own = ''] = /^StateDirectory=(.*)$/m.exec(unit) ?? [];
+    const made = own.split(' ').map((name) => `/var/lib/${name}`);
+    for (const path of [adapter.stateDirectory, adapter.workspaceDirectory]) expect(made).toContain(path);
+  });
+
+  it('has no line that breaks bubblewrap, and waits for the end', () => {
+    const lines = unit.split('\n').filter((line) => !line.startsWith('#'));
+    const broken =
+      /^(?:RestrictNamespaces|SystemCallFilter|ProtectKernelTunables|ProtectKernelLogs|ProtectProc|ProcSubset)=/;
+    expect(lines.filter((line) => broken.test(line))).toEqual([]);
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(STOP_SECONDS);
+  });
+});
+
+describe('the page', () => {
+  it('names files that exist', () => {
+    const page = read('docs/operate/deployment.md');
+    const named = [...page.matchAll(/(?<![\w.])(?:\$package\/)?((?:deploy|config)\/[\w./-]+\w)/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(named.length).toBeGreaterThan(10);
+    for (const path of named) expect(existsSync(new URL(`../../../${path}`, import.meta.url)), path).toBe(true);
   });
 });
 
