@@ -16,6 +16,8 @@ import type { ShellProcess } from '../shell/shell-process.js';
 export class BackgroundJobs {
   #lastPid = 0;
   #known: ProcessEntry[] = [];
+  /** Start of the command after which they were searched for. */
+  #since: StartMarker | undefined;
   /** Ended commands whose pipes are still held by background jobs. */
   readonly #openPipes = new Map<Command, CommandRun>();
 
@@ -46,7 +48,8 @@ export class BackgroundJobs {
   }
 
   /** Searches for the background jobs and remembers them. */
-  async look(shell: ShellProcess, isHeld: boolean): Promise<void> {
+  async look({ shell, startMarker }: Pick<CommandRun, 'startMarker' | 'shell'>, isHeld: boolean): Promise<void> {
+    this.#since = startMarker;
     this.#known = await findBackgroundProcesses({
       scope: shell,
       mustBeThere: isHeld,
@@ -55,10 +58,24 @@ export class BackgroundJobs {
   }
 
   /** Returns the background jobs that still run. */
-  report({ pid, root, installed }: ShellProcess): ReportedProcess[] {
+  report(shell: ShellProcess): ReportedProcess[] {
     if (this.#known.length === 0) return [];
-    this.#known = this.#known.filter(isAlive);
+    const living = this.#known.filter(isAlive);
+    this.#known = living.length === this.#known.length ? living : [...living, ...this.#successors(shell)];
+    const { pid, root, installed } = shell;
     return reportBackgroundProcesses(this.#known, { line: commandLineOf(pid), name: installed.shell.name }, root);
+  }
+
+  /**
+   * Processes that jobs have left which have ended: a daemon starts itself by a process that ends, which on a loaded
+   * machine may be all that runs when jobs are searched for.
+   */
+  #successors(shell: ShellProcess): ProcessEntry[] {
+    if (this.#since === undefined) return [];
+    const known = new Set(this.#known.map(({ pid }) => pid));
+    const ofShell = new Set([shell.pid]);
+    const found = findNewProcesses(shell, this.#since);
+    return found.filter((entry) => !known.has(entry.pid) && !descendsFrom(entry, ofShell));
   }
 
   /** Keeps the run of an ended command while a process still holds its pipes. */
@@ -81,5 +98,6 @@ export class BackgroundJobs {
     this.#openPipes.clear();
     this.#lastPid = 0;
     this.#known = [];
+    this.#since = undefined;
   }
 }

@@ -217,7 +217,7 @@ export class RunCycle implements Disposable {
       if (run.command.mayDisturbTerminal) sessionShell.saveNow();
       this.#settle(run, report.exitCode, this.state.sessionState, []);
     };
-    if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(shell, isHeld).then(settle);
+    if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(run, isHeld).then(settle);
     settle();
     return undefined;
   }

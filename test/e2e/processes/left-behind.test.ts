@@ -13,6 +13,15 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
       settings: { adapter: { limit_mechanism: name, kill_grace: 0.5 } },
     });
 
+    /** Waits until a session has this background process, and no other. */
+    async function named(id: string, command: string) {
+      return eventually(async () => {
+        const { background_processes: all } = await client.request('get_session', { session_id: id });
+        expect(all).toMatchObject([{ command }]);
+        return all;
+      });
+    }
+
     it.each(Object.entries(WAYS))('%s: in each of twelve sessions, which end it', async (_, way) => {
       for (let session = 0; session < ROUNDS; session += 1) {
         const id = await client.openSession();
@@ -20,15 +29,28 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
         const { background_processes: left } = await client.run(way(seconds), id);
         expect(left).toHaveLength(1);
         // On a busy machine it may not be what it is to become yet.
-        const expected = [{ pid: left[0]!.pid, command: `sleep ${seconds}` }];
-        await eventually(async () => {
-          expect((await client.request('get_session', { session_id: id })).background_processes).toEqual(expected);
-        });
+        const expected = await named(id, `sleep ${seconds}`);
         // Another command neither forgets it nor names another.
         expect((await client.run('ls /', id)).background_processes).toEqual(expected);
         await client.request('close_session', { session_id: id });
         expect(runs(seconds), 'at the answer to close_session').toBe(false);
       }
+    });
+
+    it('a process that has started another one, and has ended since: the other one', async () => {
+      const id = await client.openSession();
+      const seconds = nextSeconds();
+      const daemon = `import os, time
+if os.fork(): os._exit(0)
+os.setsid()
+time.sleep(0.5)
+if os.fork(): os._exit(0)
+os.execve("/bin/sleep", ["sleep", "${seconds}"], {})`;
+      const { background_processes: left } = await client.run(`python3 -c '${daemon}' >/dev/null 2>&1`, id);
+      expect(left).toMatchObject([{ command: expect.stringContaining('python3') as string }]);
+      await named(id, `sleep ${seconds}`);
+      await client.request('close_session', { session_id: id });
+      expect(runs(seconds)).toBe(false);
     });
 
     it.each(['echo on', 'ls /', 'cat <(echo on)', 'true & wait', 'sleep 0.05 | cat', '(true &); sleep 0.05'])(
