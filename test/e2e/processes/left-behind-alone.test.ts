@@ -15,7 +15,7 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
 
     // A namespace has ended with its first process, and what was in it can no longer be told.
     it.skipIf(name === 'pid_namespace').each(Object.entries(WAYS))(
-      '%s: of each of twelve commands without a session, which end it',
+      '%s: of each of several commands without a session, which end it',
       async (_, way) => {
         for (let round = 0; round < ROUNDS; round += 1) {
           const seconds = nextSeconds();

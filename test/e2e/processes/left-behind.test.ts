@@ -22,7 +22,7 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
       });
     }
 
-    it.each(Object.entries(WAYS))('%s: in each of twelve sessions, which end it', async (_, way) => {
+    it.each(Object.entries(WAYS))('%s: in each of several sessions, which end it', async (_, way) => {
       for (let session = 0; session < ROUNDS; session += 1) {
         const id = await client.openSession();
         const seconds = nextSeconds();
