@@ -18,6 +18,8 @@ export interface Principal {
   readonly expiresAt?: string | undefined;
   /** Id of the sign-in of a page of the dashboard; undefined for other clients. */
   readonly pageId?: string | undefined;
+  /** Name of the node of the cluster that has accepted it, and says when its access ends; undefined for this daemon. */
+  readonly via?: string | undefined;
 }
 
 /** Owner id of everything that was created without a token. No token has it: token ids begin with `token_`. */

@@ -13,14 +13,20 @@ export interface ObjectSchema {
 /** Keywords that cost a model tokens without information: an error names the problem when a value violates one. */
 const HIDDEN_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'pattern', 'propertyNames', 'minLength', 'maxLength']);
 
+/** Fields that are not shown: a daemon alone refuses them. */
+const CLUSTER_FIELDS: ReadonlySet<string> = new Set(['node', 'placement']);
+
 /** Numbers from this value on are technical ceilings (32-bit timers, safe integers), in the unit of the field. */
 const TECHNICAL_CEILING = 2 ** 31 - 1;
 
 /**
  * The schema of a tool's arguments for a model: without `null`, which optional fields also accept, and without noise.
  */
-export const argumentSchema = (input: z.ZodObject): ObjectSchema =>
-  shown(z.toJSONSchema(input, { io: 'input' }) as Json) as ObjectSchema;
+export function argumentSchema(input: z.ZodObject): ObjectSchema {
+  const schema = shown(z.toJSONSchema(input, { io: 'input' }) as Json) as ObjectSchema;
+  const properties = Object.entries(schema.properties).filter(([name]) => !CLUSTER_FIELDS.has(name));
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
 
 function shown(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(shown);

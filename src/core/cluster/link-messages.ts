@@ -1,0 +1,120 @@
+import { z } from 'zod';
+
+import { canGrant, ROLE_NAMES, type Role } from '../access/roles.js';
+import type { Principal } from '../access/principal.js';
+import { NODE_NAME } from '../node-name.js';
+
+/** Version of the messages between nodes. Daemons with another one are refused; within one, releases mix. */
+export const LINK_VERSION = 1;
+
+/** Least and most random bytes of a nonce, in base64url. */
+const nonce = z.string().regex(/^[\w-]{22,64}$/);
+/** HMAC-SHA-256 in hexadecimal digits. */
+const proof = z.string().regex(/^[0-9a-f]{64}$/);
+const text = z.string().min(1).max(256);
+
+/** What the dialled node sends first: what the proof of the other side has to cover, so that none can be replayed. */
+export const challenge = z.object({ link_version: z.int(), nonce });
+
+/** Who one end of a link is. */
+const identity = {
+  node: z.string().regex(NODE_NAME),
+  incarnation: z.string().regex(/^[a-z0-9]{7}$/),
+  version: text,
+  link_version: z.int(),
+  instance_id: text,
+};
+
+/** What the dialling node answers the challenge with. */
+export const hello = z.object({ ...identity, nonce, proof });
+
+/** What a node carries, and how much it may. */
+export const load = z.object({
+  sessions: z.int().min(0),
+  one_shots: z.int().min(0),
+  capacity: z.int().min(0),
+  is_draining: z.boolean(),
+});
+
+/** What the dialled node replies to a `hello` that it accepts. */
+export const welcome = z.object({ ...identity, proof, load, labels: z.record(z.string(), z.string()) });
+
+/** Why a `hello` is refused. */
+export const refusal = z.object({ refused: text });
+
+/** A client of the dialling node. */
+const relayedPrincipal = z.object({
+  id: text.refine((id) => id !== 'local', 'belongs to the programs of this machine'),
+  name: text,
+  role: z.enum(ROLE_NAMES),
+  run_as: z.string().optional(),
+  is_local_peer: z.boolean(),
+  expires_at: z.string().optional(),
+  page_id: z.string().optional(),
+});
+
+/** Announces a client whose events come over the link. */
+export const clientMessage = z.object({ client: text, principal: relayedPrincipal, from: z.string().optional() });
+
+/** Ends what belongs to a client that has gone. */
+export const goneMessage = z.object({ client: text });
+
+/** A request of a client that was announced, or of one without events. */
+export const requestMessage = z.object({
+  client: text.optional(),
+  caller: clientMessage.omit({ client: true }).optional(),
+  name: text,
+  payload: z.unknown(),
+});
+
+/** An event for a client. `bytes` is what it takes of the window. */
+export const eventMessage = z.object({ client: text, name: text, payload: z.unknown(), bytes: z.int().min(0) });
+
+/** Room of a client for more events. */
+export const creditMessage = z.object({ client: text, bytes: z.int().min(0) });
+
+/** The access of a principal has ended: what waits in its name counts no longer. */
+export const endedMessage = z.object({ principal: text });
+
+/** Whether the dialled node takes new sessions. */
+export const drainMessage = z.object({ drain: z.boolean() });
+
+/** A client as it is announced. */
+export type RelayedClient = Omit<z.output<typeof clientMessage>, 'client'>;
+
+/** Who one end of a link is. */
+export type LinkIdentity = Pick<z.output<typeof welcome>, keyof typeof identity>;
+
+/** What a node carries. */
+export type NodeLoad = z.output<typeof load>;
+
+/** Prefix of the ids of clients that connect to a node without a token: elsewhere they are those of that node. */
+const LOCAL_OF = 'local.';
+
+/** A principal as other nodes see it: a program that needs no token here is `local.NODE` there. */
+export function announced({ id, name, role, runAs, isLocalPeer, expiresAt, pageId }: Principal, node: string) {
+  const isLocal = isLocalPeer && id === 'local';
+  return {
+    id: isLocal ? LOCAL_OF + node : id,
+    name: isLocal ? LOCAL_OF + node : name,
+    role,
+    ...(runAs !== undefined && { run_as: runAs }),
+    is_local_peer: isLocalPeer,
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    ...(pageId !== undefined && { page_id: pageId }),
+  };
+}
+
+/**
+ * An announced principal, on the node that answers it. A program that needs no token at the other node has at most the
+ * role that the configuration of this node gives to such programs.
+ */
+export function accepted(
+  { id, name, role, run_as: runAs, is_local_peer: isLocalPeer, expires_at: expiresAt }: RelayedClient['principal'],
+  { node, localRole }: { readonly node: string; readonly localRole: Role },
+): Principal {
+  const own = isLocalPeer
+    ? { id: LOCAL_OF + node, name: LOCAL_OF + node, role: canGrant(localRole, role) ? role : localRole }
+    : { id, name, role };
+  return { ...own, runAs, isLocalPeer, expiresAt, via: node };
+}
