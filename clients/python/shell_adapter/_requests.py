@@ -270,6 +270,23 @@ class AsyncRequests:
         rights than its maker, and ends with the token of its maker."""
         return cast("models.CreateDashboardLinkAnswer", await self._request("create_dashboard_link", fields))
 
+    async def list_nodes(self, **fields: Unpack[models.ListNodesRequest]) -> models.ListNodesAnswer:
+        """Lists the nodes of the cluster. A daemon alone has none."""
+        return cast("models.ListNodesAnswer", await self._request("list_nodes", fields))
+
+    async def register_node(self, **fields: Unpack[models.RegisterNodeRequest]) -> models.RegisterNodeAnswer:
+        """Adds a worker to the nodes of this gateway, or changes it, and connects to it. It answers after the first
+        attempt."""
+        return cast("models.RegisterNodeAnswer", await self._request("register_node", fields))
+
+    async def remove_node(self, **fields: Unpack[models.RemoveNodeRequest]) -> models.RemoveNodeAnswer:
+        """Removes a worker from the nodes of this gateway. What runs on it counts as lost for the clients here."""
+        return cast("models.RemoveNodeAnswer", await self._request("remove_node", fields))
+
+    async def drain_node(self, **fields: Unpack[models.DrainNodeRequest]) -> models.DrainNodeAnswer:
+        """Has a node take no new sessions and one-shot commands, or take them again. What runs there goes on."""
+        return cast("models.DrainNodeAnswer", await self._request("drain_node", fields))
+
 
 class Requests:
     """Requests that wait for their answers."""
@@ -531,3 +548,20 @@ class Requests:
         """Makes a link that signs a browser in to the dashboard. It counts once, for a minute. Its page has no more
         rights than its maker, and ends with the token of its maker."""
         return cast("models.CreateDashboardLinkAnswer", self._request("create_dashboard_link", fields))
+
+    def list_nodes(self, **fields: Unpack[models.ListNodesRequest]) -> models.ListNodesAnswer:
+        """Lists the nodes of the cluster. A daemon alone has none."""
+        return cast("models.ListNodesAnswer", self._request("list_nodes", fields))
+
+    def register_node(self, **fields: Unpack[models.RegisterNodeRequest]) -> models.RegisterNodeAnswer:
+        """Adds a worker to the nodes of this gateway, or changes it, and connects to it. It answers after the first
+        attempt."""
+        return cast("models.RegisterNodeAnswer", self._request("register_node", fields))
+
+    def remove_node(self, **fields: Unpack[models.RemoveNodeRequest]) -> models.RemoveNodeAnswer:
+        """Removes a worker from the nodes of this gateway. What runs on it counts as lost for the clients here."""
+        return cast("models.RemoveNodeAnswer", self._request("remove_node", fields))
+
+    def drain_node(self, **fields: Unpack[models.DrainNodeRequest]) -> models.DrainNodeAnswer:
+        """Has a node take no new sessions and one-shot commands, or take them again. What runs there goes on."""
+        return cast("models.DrainNodeAnswer", self._request("drain_node", fields))

@@ -66,6 +66,10 @@ ErrorCode = Literal[
     "LLM_EMPTY",
     "LLM_FAILED",
     "LLM_CANCELLED",
+    "NODE_LOST",
+    "NODE_UNREACHABLE",
+    "NODE_DRAINING",
+    "NO_CAPACITY",
     "SHUTTING_DOWN",
     "INTERNAL",
 ]
@@ -108,6 +112,7 @@ REPEATABLE = frozenset(
         "describe_access",
         "subscribe",
         "host_history",
+        "list_nodes",
     }
 )
 """Requests that may be sent again when their delivery is unknown."""
@@ -340,6 +345,8 @@ class SessionWarnings(TypedDict):
 class Session(TypedDict):
     session_id: str
     """Id of a session, from `open_session`"""
+    node: NotRequired[str]
+    """Name of the node of a cluster that it runs on; left out by a daemon alone"""
     owner: str
     """Name of the token that it belongs to; `local` for clients without one"""
     run_as: NotRequired[str]
@@ -433,6 +440,14 @@ class ResourceUse(TypedDict):
     """Written to disks, approximately: what samples have shown since its start; null where that is not known"""
 
 
+class OpenSessionRequestPlacement(TypedDict):
+    """Where in a [cluster](../operate/cluster.md); by default on the node with the least load"""
+    node: NotRequired[str]
+    """On this node only"""
+    labels: NotRequired[dict[str, str]]
+    """Only on a node that has all these labels"""
+
+
 class OpenSessionRequestLimits(TypedDict):
     """Limits for this session, lower than the configured ones"""
     cpu_percent: NotRequired[float]
@@ -448,6 +463,8 @@ class OpenSessionRequestLimits(TypedDict):
 
 
 class OpenSessionRequest(TypedDict):
+    placement: NotRequired[OpenSessionRequestPlacement]
+    """Where in a [cluster](../operate/cluster.md); by default on the node with the least load"""
     cwd: NotRequired[str]
     """A directory: absolute, or relative to the current one"""
     env: NotRequired[dict[str, str]]
@@ -585,7 +602,9 @@ class CloseSessionAnswer(TypedDict):
 
 
 class ShellMetadataRequest(TypedDict):
-    pass
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
 
 
 class ShellMetadataAnswerShells(TypedDict):
@@ -818,8 +837,17 @@ class ListConfirmationsRequest(TypedDict):
     pass
 
 
+class ListConfirmationsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
 class ListConfirmationsAnswer(TypedDict):
     confirmations: list[Confirmation]
+    unreachable: NotRequired[list[ListConfirmationsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
 class ListRememberedApprovalsRequest(TypedDict):
@@ -848,10 +876,19 @@ class ListRememberedApprovalsAnswerApprovals(TypedDict):
     remembered_at: str
 
 
+class ListRememberedApprovalsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
 class ListRememberedApprovalsAnswer(TypedDict):
     approvals: list[ListRememberedApprovalsAnswerApprovals]
     problem: str | None
     """Why approvals of the scope `always` do not count: their file is damaged"""
+    unreachable: NotRequired[list[ListRememberedApprovalsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
 class RevokeRememberedApprovalRequest(TypedDict):
@@ -992,18 +1029,36 @@ class ListCommandsRequest(TypedDict):
     """Most commands to return; 50 by default"""
 
 
+class ListCommandsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
 class ListCommandsAnswer(TypedDict):
     commands: list[CommandInfo]
     next: str | None
     """`before` of the request for older ones; null at the end of the list"""
+    unreachable: NotRequired[list[ListCommandsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
 class ListSessionsRequest(TypedDict):
     pass
 
 
+class ListSessionsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
 class ListSessionsAnswer(TypedDict):
     sessions: list[Session]
+    unreachable: NotRequired[list[ListSessionsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
 class GetSessionRequest(TypedDict):
@@ -1173,12 +1228,21 @@ class ListRecordingsAnswerRecordings(TypedDict):
     """Why it ended before its session"""
 
 
+class ListRecordingsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
 class ListRecordingsAnswer(TypedDict):
     recordings: list[ListRecordingsAnswerRecordings]
     total_bytes: int
     """Of all of them, those above the limit included"""
     truncated: bool
     """Whether there are more"""
+    unreachable: NotRequired[list[ListRecordingsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
 class ReadRecordingRequest(TypedDict):
@@ -1211,6 +1275,9 @@ class DeleteRecordingAnswer(TypedDict):
 
 
 class CheckpointWorkspaceRequest(TypedDict):
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     label: NotRequired[str]
     """A name for people"""
 
@@ -1240,7 +1307,9 @@ class CheckpointWorkspaceAnswer(TypedDict):
 
 
 class ListCheckpointsRequest(TypedDict):
-    pass
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
 
 
 class ListCheckpointsAnswer(TypedDict):
@@ -1272,6 +1341,9 @@ class DiffWorkspaceRequestOutput(TypedDict):
 
 
 class DiffWorkspaceRequest(TypedDict):
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     checkpoint_id: NotRequired[str]
     """By default the newest"""
     paths: NotRequired[list[str]]
@@ -1354,6 +1426,9 @@ class ReadFileRequest(TypedDict):
     """Absolute, or relative to the directory of the session; without a session, to the workspace"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     offset: NotRequired[int]
     """Where to begin, in bytes; 0 by default"""
     length: NotRequired[int]
@@ -1404,6 +1479,9 @@ class WriteFileRequest(TypedDict):
     """Absolute, or relative to the directory of the session; without a session, to the workspace"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     data: str | bytes
     """The content: bytes, or text"""
     encoding: NotRequired[Literal["utf8", "base64"]]
@@ -1451,6 +1529,9 @@ class EditFileRequest(TypedDict):
     """Absolute, or relative to the directory of the session; without a session, to the workspace"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     old_text: str
     """The text to replace, exactly, with its spaces and line ends"""
     new_text: str
@@ -1494,6 +1575,9 @@ class ListDirectoryRequest(TypedDict):
     """The directory of the session, or the workspace, by default"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     after: NotRequired[str]
     """`next` of the answer before"""
     limit: NotRequired[int]
@@ -1544,6 +1628,9 @@ class StatPathRequest(TypedDict):
     """Absolute, or relative to the directory of the session; without a session, to the workspace"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     hash: NotRequired[bool]
     """Also the SHA-256 of a file of any size, which takes a second for each GB or so"""
 
@@ -1585,6 +1672,9 @@ class MakeDirectoryRequest(TypedDict):
     """Absolute, or relative to the directory of the session; without a session, to the workspace"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     parents: NotRequired[bool]
     """Make those above it too; that it exists already is no error"""
     permissions: NotRequired[str]
@@ -1622,6 +1712,9 @@ class MovePathRequest(TypedDict):
     """Its new path, not the directory to put it in"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     overwrite: NotRequired[bool]
     """Replace a file that is there; by default that is `FILE_EXISTS`"""
 
@@ -1655,6 +1748,9 @@ class RemovePathRequest(TypedDict):
     """Absolute, or relative to the directory of the session; without a session, to the workspace"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     recursive: NotRequired[bool]
     """Remove a directory with all that is in it"""
 
@@ -1687,6 +1783,9 @@ class FindFilesRequest(TypedDict):
     """Where to begin; the directory of the session, or the workspace, by default"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     pattern: NotRequired[str]
     """A [glob](#globs), such as `*.c` or `src/**/test-*`; everything by default"""
     type: NotRequired[Literal["file", "directory", "link", "other"]]
@@ -1739,6 +1838,9 @@ class SearchFilesRequest(TypedDict):
     """A directory or a file; that of the session, or the workspace, by default"""
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     pattern: str
     """The text to find, within one line"""
     regex: NotRequired[bool]
@@ -1791,6 +1893,9 @@ SearchFilesAnswer = TypedDict(
 
 
 class WaitForRequest(TypedDict):
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     session_id: NotRequired[str]
     """Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it. Of a
     screen: of the command that runs in it, or ran last"""
@@ -1878,8 +1983,17 @@ class ListPortsAnswerPorts(TypedDict):
     """Whether the machine can connect to it; a sandbox may have its own network"""
 
 
+class ListPortsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
 class ListPortsAnswer(TypedDict):
     ports: list[ListPortsAnswerPorts]
+    unreachable: NotRequired[list[ListPortsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
 class PreviewPortRequest(TypedDict):
@@ -1907,6 +2021,9 @@ class WatchPathsRequest(TypedDict):
     paths: list[str]
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
     recursive: NotRequired[bool]
     """Whether to watch what is in the directories below, too, without `.git` and what a `.gitignore` excludes"""
     debounce_ms: NotRequired[int]
@@ -2067,13 +2184,24 @@ class ListLlmCallsAnswerCalls(TypedDict):
     """As in the answer"""
 
 
+class ListLlmCallsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
 class ListLlmCallsAnswer(TypedDict):
     calls: list[ListLlmCallsAnswerCalls]
     """The newest first"""
+    unreachable: NotRequired[list[ListLlmCallsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
 class ListLlmProvidersRequest(TypedDict):
-    pass
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
+    sessions"""
 
 
 class ListLlmProvidersAnswerProviders(TypedDict):
@@ -2094,6 +2222,8 @@ class ListLlmProvidersAnswer(TypedDict):
 
 
 class ReadAuditRequest(TypedDict):
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md); by default the one that the client is connected to"""
     before: NotRequired[int]
     """Only records with a lower `seq`; the newest by default"""
     limit: NotRequired[int]
@@ -2134,7 +2264,8 @@ class ReadAuditAnswer(TypedDict):
 
 
 class VerifyAuditRequest(TypedDict):
-    pass
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md); by default the one that the client is connected to"""
 
 
 VerifyAuditAnswer = TypedDict(
@@ -2221,7 +2352,8 @@ class RevokeTokenAnswer(TypedDict):
 
 
 class ExamineMachineRequest(TypedDict):
-    pass
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md); by default the one that the client is connected to"""
 
 
 class ExamineMachineAnswerChecks(TypedDict):
@@ -2271,6 +2403,8 @@ class SubscribeAnswer(TypedDict):
 
 
 class HostHistoryRequest(TypedDict):
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md); by default the one that the client is connected to"""
     since: NotRequired[str]
     """Only entries after this time; by default all"""
 
@@ -2318,6 +2452,116 @@ class CreateDashboardLinkAnswer(TypedDict):
     expires_at: str
     """When the link counts no longer"""
     role: Literal["viewer", "agent", "operator", "admin"]
+
+
+class ListNodesRequest(TypedDict):
+    pass
+
+
+class ListNodesAnswerNodes(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    role: Literal["node", "gateway", "worker"]
+    state: Literal["live", "draining", "suspect", "lost"]
+    """`suspect`: its connection has broken, and it may come back; `lost`: what ran on it counts as lost"""
+    problem: str | None
+    """Why there is no connection"""
+    url: str | None
+    """Where other nodes reach it; null for the node that answers"""
+    version: str | None
+    """Of the adapter; null before the first connection"""
+    instance_id: str | None
+    labels: dict[str, str]
+    sessions: int
+    """Open sessions and running one-shot commands"""
+    capacity: int
+    """Most of them"""
+    seen_at: str | None
+    """When it has answered last"""
+
+
+class ListNodesAnswer(TypedDict):
+    nodes: list[ListNodesAnswerNodes]
+
+
+class RegisterNodeRequest(TypedDict):
+    node: str
+    """`cluster.name` of the worker"""
+    url: str
+    """Where its `cluster.link_port` is reached"""
+    labels: NotRequired[dict[str, str]]
+    """Besides those of its configuration, which they replace"""
+    capacity: NotRequired[int]
+    """Most sessions; by default what it says itself"""
+
+
+class RegisterNodeAnswerNode(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    role: Literal["node", "gateway", "worker"]
+    state: Literal["live", "draining", "suspect", "lost"]
+    """`suspect`: its connection has broken, and it may come back; `lost`: what ran on it counts as lost"""
+    problem: str | None
+    """Why there is no connection"""
+    url: str | None
+    """Where other nodes reach it; null for the node that answers"""
+    version: str | None
+    """Of the adapter; null before the first connection"""
+    instance_id: str | None
+    labels: dict[str, str]
+    sessions: int
+    """Open sessions and running one-shot commands"""
+    capacity: int
+    """Most of them"""
+    seen_at: str | None
+    """When it has answered last"""
+
+
+class RegisterNodeAnswer(TypedDict):
+    node: RegisterNodeAnswerNode
+
+
+class RemoveNodeRequest(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+
+
+class RemoveNodeAnswer(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+
+
+class DrainNodeRequest(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    drain: bool
+    """False ends it"""
+
+
+class DrainNodeAnswerNode(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    role: Literal["node", "gateway", "worker"]
+    state: Literal["live", "draining", "suspect", "lost"]
+    """`suspect`: its connection has broken, and it may come back; `lost`: what ran on it counts as lost"""
+    problem: str | None
+    """Why there is no connection"""
+    url: str | None
+    """Where other nodes reach it; null for the node that answers"""
+    version: str | None
+    """Of the adapter; null before the first connection"""
+    instance_id: str | None
+    labels: dict[str, str]
+    sessions: int
+    """Open sessions and running one-shot commands"""
+    capacity: int
+    """Most of them"""
+    seen_at: str | None
+    """When it has answered last"""
+
+
+class DrainNodeAnswer(TypedDict):
+    node: DrainNodeAnswerNode
 
 
 class DaemonInfoEvent(TypedDict):
@@ -2451,8 +2695,9 @@ class SessionClosedEventLimit(TypedDict):
 class SessionClosedEvent(TypedDict):
     session_id: str
     """Id of a session, from `open_session`"""
-    reason: Literal["client", "lifetime", "idle", "disconnected", "failed", "limit", "shutdown", "restarted"]
-    """`restarted` comes from client libraries: the session belonged to an earlier run of the daemon"""
+    reason: Literal["client", "lifetime", "idle", "disconnected", "failed", "limit", "shutdown", "restarted", "node_lost"]
+    """`restarted` comes from client libraries: the session belonged to an earlier run of the daemon. `node_lost`:
+    its node of the cluster was lost"""
     detail: str
     killed_by: NotRequired[Literal["timeout", "memory", "cpu", "processes", "disk", "signal", "client", "shutdown"]]
     """Which kind of limit, when it has ended for one"""
@@ -2462,11 +2707,34 @@ class SessionClosedEvent(TypedDict):
     """Processes of the session that could not be ended"""
 
 
+class SessionDetachedEvent(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    node: str
+    code: Literal["NODE_UNREACHABLE"]
+
+
+class SessionReattachedEventGap(TypedDict):
+    from_seq: int
+    to_seq: int
+
+
+class SessionReattachedEvent(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    node: str
+    next_seq: int
+    """`seq` of the next event"""
+    gap: SessionReattachedEventGap | None
+    """Events that are no longer kept, both ends included"""
+
+
 class SessionsChangedEventClosed(TypedDict):
     session_id: str
     """Id of a session, from `open_session`"""
-    reason: Literal["client", "lifetime", "idle", "disconnected", "failed", "limit", "shutdown", "restarted"]
-    """`restarted` comes from client libraries: the session belonged to an earlier run of the daemon"""
+    reason: Literal["client", "lifetime", "idle", "disconnected", "failed", "limit", "shutdown", "restarted", "node_lost"]
+    """`restarted` comes from client libraries: the session belonged to an earlier run of the daemon. `node_lost`:
+    its node of the cluster was lost"""
     detail: str
 
 

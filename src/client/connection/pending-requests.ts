@@ -40,6 +40,7 @@ const REPEATABLE: ReadonlySet<RequestName> = new Set([
   'wait_for',
   'list_ports',
   'preview_port',
+  'list_nodes',
 ]);
 
 /** Options of a request, with those that only the client itself uses. */

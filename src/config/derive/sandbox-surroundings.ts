@@ -20,13 +20,15 @@ export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'require
 
 /** Collects the settings of a configuration that a sandbox needs. */
 export function sandboxSurroundings(configuration: Configuration): SandboxSurroundings {
-  const { adapter, sandbox, socketio, recording, file, childEnvironment } = configuration;
+  const { adapter, sandbox, socketio, cluster, recording, file, childEnvironment } = configuration;
   const { profile, network, unixSockets, protectedPaths } = sandbox;
   const secrets = [
     adapter.stateDirectory,
     recording.directory,
     file,
     socketio.tls?.key,
+    cluster.tls.key,
+    cluster.secretFile,
     socketFolder(configuration),
     ...ownFiles(configuration),
   ];

@@ -3,6 +3,7 @@ import { adapterSection } from '../sections/adapter.js';
 import { auditSection } from '../sections/audit.js';
 import { authSection } from '../sections/auth.js';
 import { checkpointsSection } from '../sections/checkpoints.js';
+import { clusterProblems, clusterSection } from '../sections/cluster.js';
 import { confirmationSection } from '../sections/confirmation.js';
 import { environmentsSection } from '../sections/environments.js';
 import { httpSection } from '../sections/http.js';
@@ -36,6 +37,12 @@ export const configurationSchema = z
     http: httpSection,
     notify: notifySection.prefault({}),
     traces: tracesSection,
+    cluster: clusterSection,
+  })
+  .superRefine(({ cluster }, context) => {
+    for (const { key, message } of clusterProblems(cluster)) {
+      context.addIssue({ code: 'custom', path: ['cluster', key], message });
+    }
   })
   .superRefine(({ socketio: { host, tls, insecure_transport: isInsecure }, auth }, context) => {
     if (isLoopback(host)) return;

@@ -68,6 +68,10 @@ export const RECORDED: { readonly [N in RequestName]: 'each' | 'failures' | 'ref
   subscribe: 'refusals',
   host_history: 'refusals',
   create_dashboard_link: 'each',
+  list_nodes: 'refusals',
+  register_node: 'each',
+  remove_node: 'each',
+  drain_node: 'each',
 };
 
 /** Error codes for a principal without permission. */

@@ -1,3 +1,4 @@
+import { CLUSTER_ERRORS } from './cluster-errors.js';
 import { defineErrors } from './entry.js';
 import { FILE_ERRORS } from './file-errors.js';
 import { LLM_ERRORS } from './llm-errors.js';
@@ -210,6 +211,7 @@ export const ERROR_CATALOGUE = defineErrors({
   ...FILE_ERRORS,
   ...PORT_ERRORS,
   ...LLM_ERRORS,
+  ...CLUSTER_ERRORS,
   SHUTTING_DOWN: {
     meaning: 'The daemon is stopping and accepts no new work.',
     status: 503,

@@ -82,4 +82,8 @@ export const requestExamples: { readonly [N in RequestName]: RequestInput<N> } =
   subscribe: { topics: ['sessions', 'commands', 'host'], interval_ms: 1000 },
   host_history: {},
   create_dashboard_link: { role: 'viewer', expires_in_ms: 3_600_000 },
+  list_nodes: {},
+  register_node: { node: 'vm-17', url: 'https://10.0.0.17:8088', labels: { sandbox: 'a1b2' } },
+  remove_node: { node: 'vm-17' },
+  drain_node: { node: 'worker-1', drain: true },
 };

@@ -76,6 +76,10 @@ export const PERMISSIONS: { readonly [N in RequestName]: readonly Role[] } = {
   subscribe: ALL_ROLES,
   host_history: ALL_ROLES,
   create_dashboard_link: ALL_ROLES,
+  list_nodes: SUPERVISING_ROLES,
+  register_node: ADMINISTERING_ROLES,
+  remove_node: ADMINISTERING_ROLES,
+  drain_node: ADMINISTERING_ROLES,
 };
 
 /**

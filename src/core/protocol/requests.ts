@@ -9,6 +9,7 @@ import { dashboardRequests } from './requests/dashboard.js';
 import { fileSearchRequests } from './requests/file-search.js';
 import { fileRequests } from './requests/files.js';
 import { llmRequests } from './requests/llm.js';
+import { nodeRequests } from './requests/nodes.js';
 import { machineRequests } from './requests/machine.js';
 import { recordingRequests } from './requests/recordings.js';
 import { sessionRequests } from './requests/sessions.js';
@@ -61,6 +62,7 @@ export const requests = {
   examine_machine: machineRequests.examine_machine,
   ...subscriptionRequests,
   ...dashboardRequests,
+  ...nodeRequests,
 } as const;
 
 /** Name of a request. */

@@ -19,7 +19,7 @@ describe('an unknown key', () => {
     ['sockeito: {}', '1:1 sockeito: unknown key; did you mean "socketio"?'],
     [
       'zebra: 1',
-      '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, auth, confirmation, sandbox, llm, audit, recording, environments, secrets, http, notify, traces',
+      '1:1 zebra: unknown key. The sections are adapter, checkpoints, logging, socketio, auth, confirmation, sandbox, llm, audit, recording, environments, secrets, http, notify, traces, cluster',
     ],
     [
       'adapter: { prewarm: { zebra: 1 } }',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { auditRecord, sequence } from '../audit-record.js';
 import * as field from '../fields.js';
+import { ofNode } from './nodes.js';
 
 const { optional } = field;
 
@@ -18,6 +19,7 @@ export const auditRequests = {
   read_audit: {
     summary: 'Returns records of the audit log, the newest first.',
     input: z.strictObject({
+      node: ofNode,
       before: optional(sequence).describe('Only records with a lower `seq`; the newest by default'),
       limit: optional(z.int().min(1).max(MAX_RECORDS)).describe('Most records to return; 100 by default'),
       event: condition('Name of an event, see [Audit](../operate/audit-and-secrets.md)'),
@@ -40,7 +42,7 @@ export const auditRequests = {
   },
   verify_audit: {
     summary: 'Verifies the hash chain of the audit log. A finding is kept for 30 seconds.',
-    input: z.strictObject({}),
+    input: z.strictObject({ node: ofNode }),
     output: z.object({
       ok: z.boolean(),
       records: z.int(),

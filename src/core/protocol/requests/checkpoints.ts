@@ -4,6 +4,7 @@ import { MAX_LISTED_PATHS } from '../../checkpoints/entry.js';
 import * as field from '../fields.js';
 import { outputOptions } from '../output-options.js';
 import { changedPath, checkpointInfo, restoredWorkspace, skippedPath } from '../results.js';
+import { onNode } from './nodes.js';
 
 const { optional } = field;
 
@@ -11,7 +12,7 @@ const { optional } = field;
 export const checkpointRequests = {
   checkpoint_workspace: {
     summary: 'Saves the workspace as a checkpoint.',
-    input: z.strictObject({ label: optional(field.label) }),
+    input: z.strictObject({ node: onNode, label: optional(field.label) }),
     output: checkpointInfo.extend({
       skipped: z.array(skippedPath).describe(`What is not in it, at most ${MAX_LISTED_PATHS} entries`),
       skipped_count: z.int(),
@@ -22,12 +23,13 @@ export const checkpointRequests = {
   },
   list_checkpoints: {
     summary: 'Lists the checkpoints of the workspace, the oldest first.',
-    input: z.strictObject({}),
+    input: z.strictObject({ node: onNode }),
     output: z.object({ checkpoints: z.array(checkpointInfo) }),
   },
   diff_workspace: {
     summary: 'Lists the differences between the workspace and a checkpoint.',
     input: z.strictObject({
+      node: onNode,
       checkpoint_id: optional(field.checkpointId).describe('By default the newest'),
       paths: optional(field.workspacePaths).describe('Only these, each with all that is in it; by default everything'),
       format: optional(z.enum(['names', 'stat', 'patch'])).describe(

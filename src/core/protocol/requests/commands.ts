@@ -5,11 +5,15 @@ import * as field from '../fields.js';
 import { outputOptions } from '../output-options.js';
 import { commandInfo, commandResult, processInfo } from '../results.js';
 import { namesATarget, target, TARGET_MISSING } from './target.js';
+import { unreachable } from './nodes.js';
 
 const { optional } = field;
 
 /** Longest name of an owner, in characters. */
 const MAX_OWNER_LENGTH = 128;
+/** A cursor of a list: a number, and in a cluster one for each node. */
+const LIST_CURSOR = /^(?:\d{1,15}|[a-z0-9-]+:\d{1,15}(?:\+[a-z0-9-]+:\d{1,15})*)$/;
+const MAX_CURSOR = 65_536;
 /** Most commands of one `list_commands`. */
 const MAX_LISTED_COMMANDS = 200;
 
@@ -146,7 +150,7 @@ export const commandRequests = {
       session_id: optional(field.sessionId).describe('Only those of a session'),
       owner: optional(z.string().min(1).max(MAX_OWNER_LENGTH)).describe('Only those of a token, by its name'),
       state: optional(z.enum(['running', 'ended'])).describe('`running`: those that have not ended, queued ones too'),
-      before: optional(z.string().regex(/^\d{1,15}$/, 'must be `next` of an answer')).describe(
+      before: optional(z.string().max(MAX_CURSOR).regex(LIST_CURSOR, 'must be `next` of an answer')).describe(
         '`next` of the answer before',
       ),
       limit: optional(z.int().min(1).max(MAX_LISTED_COMMANDS)).describe('Most commands to return; 50 by default'),
@@ -154,6 +158,7 @@ export const commandRequests = {
     output: z.object({
       commands: z.array(commandInfo),
       next: z.string().nullable().describe('`before` of the request for older ones; null at the end of the list'),
+      unreachable,
     }),
   },
 } as const;

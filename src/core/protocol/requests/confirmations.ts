@@ -4,6 +4,7 @@ import { confirmationInfo, confirmationTerms, justification } from '../confirmat
 import * as field from '../fields.js';
 import { rememberedInfo, rememberScope } from '../remembered.js';
 import { commandResult } from '../results.js';
+import { unreachable } from './nodes.js';
 
 const { optional } = field;
 
@@ -32,7 +33,7 @@ export const confirmationRequests = {
   list_confirmations: {
     summary: 'Lists the open confirmations that this client has caused or may decide.',
     input: z.strictObject({}),
-    output: z.object({ confirmations: z.array(confirmationInfo) }),
+    output: z.object({ confirmations: z.array(confirmationInfo), unreachable }),
   },
   list_remembered_approvals: {
     summary:
@@ -44,6 +45,7 @@ export const confirmationRequests = {
         .string()
         .nullable()
         .describe('Why approvals of the scope `always` do not count: their file is damaged'),
+      unreachable,
     }),
   },
   revoke_remembered_approval: {

@@ -4,6 +4,7 @@ import { MAX_FILE_ENTRIES, MAX_FILE_MATCHES, MAX_GLOB_LENGTH, STOP_REASONS } fro
 import * as field from '../fields.js';
 import { fileOutcome } from '../results.js';
 import { entryType, filePath, inSession, mtime } from './file-fields.js';
+import { onNode } from './nodes.js';
 
 const { optional } = field;
 
@@ -26,6 +27,7 @@ export const fileSearchRequests = {
     input: z.strictObject({
       path: optional(filePath).describe('Where to begin; the directory of the session, or the workspace, by default'),
       session_id: inSession,
+      node: onNode,
       pattern: optional(glob).describe('A [glob](#globs), such as `*.c` or `src/**/test-*`; everything by default'),
       type: optional(entryType).describe('Only entries of this kind'),
       include_ignored: includeIgnored,
@@ -50,6 +52,7 @@ export const fileSearchRequests = {
     input: z.strictObject({
       path: optional(filePath).describe('A directory or a file; that of the session, or the workspace, by default'),
       session_id: inSession,
+      node: onNode,
       pattern: z.string().min(1).max(field.MAX_PATTERN_LENGTH).describe('The text to find, within one line'),
       regex: optional(z.boolean()).describe(
         'Whether `pattern` is a regular expression of [RE2](https://github.com/google/re2/wiki/Syntax)',

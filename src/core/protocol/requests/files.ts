@@ -10,6 +10,7 @@ import {
 import * as field from '../fields.js';
 import { fileOutcome } from '../results.js';
 import { entryType, filePath, inSession, mtime } from './file-fields.js';
+import { onNode } from './nodes.js';
 
 const { optional } = field;
 
@@ -36,6 +37,7 @@ export const fileRequests = {
       .strictObject({
         path: filePath,
         session_id: inSession,
+        node: onNode,
         offset: optional(z.int().min(0)).describe('Where to begin, in bytes; 0 by default'),
         length: optional(z.int().min(1).max(MAX_FILE_BYTES)).describe(
           `Most bytes to read; ${DEFAULT_FILE_BYTES} by default`,
@@ -69,6 +71,7 @@ export const fileRequests = {
     input: z.strictObject({
       path: filePath,
       session_id: inSession,
+      node: onNode,
       data: z.union([z.string(), field.bytes]).describe('The content: bytes, or text'),
       encoding: optional(z.enum(['utf8', 'base64'])).describe('What a text in `data` is; `utf8` by default'),
       mode: optional(z.enum(['create', 'overwrite', 'append'])).describe(
@@ -92,6 +95,7 @@ export const fileRequests = {
     input: z.strictObject({
       path: filePath,
       session_id: inSession,
+      node: onNode,
       old_text: z.string().min(1).describe('The text to replace, exactly, with its spaces and line ends'),
       new_text: z.string().describe('The text to put in its place'),
       all: optional(z.boolean()).describe('Replace every occurrence; by default there has to be exactly one'),
@@ -112,6 +116,7 @@ export const fileRequests = {
     input: z.strictObject({
       path: optional(filePath).describe('The directory of the session, or the workspace, by default'),
       session_id: inSession,
+      node: onNode,
       after: optional(z.string().max(MAX_PATH_LENGTH)).describe('`next` of the answer before'),
       limit: optional(z.int().min(1).max(MAX_FILE_ENTRIES)).describe('Most entries to return; 1000 by default'),
     }),
@@ -136,6 +141,7 @@ export const fileRequests = {
     input: z.strictObject({
       path: filePath,
       session_id: inSession,
+      node: onNode,
       hash: optional(z.boolean()).describe(
         'Also the SHA-256 of a file of any size, which takes a second for each GB or so',
       ),
@@ -159,6 +165,7 @@ export const fileRequests = {
     input: z.strictObject({
       path: filePath,
       session_id: inSession,
+      node: onNode,
       parents: optional(z.boolean()).describe('Make those above it too; that it exists already is no error'),
       permissions: optional(permissions).describe('Of the directory, in octal digits'),
     }),
@@ -174,6 +181,7 @@ export const fileRequests = {
       path: filePath,
       to: filePath.describe('Its new path, not the directory to put it in'),
       session_id: inSession,
+      node: onNode,
       overwrite: optional(z.boolean()).describe('Replace a file that is there; by default that is `FILE_EXISTS`'),
     }),
     output: z.object({
@@ -187,6 +195,7 @@ export const fileRequests = {
     input: z.strictObject({
       path: filePath,
       session_id: inSession,
+      node: onNode,
       recursive: optional(z.boolean()).describe('Remove a directory with all that is in it'),
     }),
     output: z.object({

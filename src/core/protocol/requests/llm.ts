@@ -4,6 +4,7 @@ import { LLM_PROVIDERS } from '../../llm/settings.js';
 import * as field from '../fields.js';
 import { llmCallInfo, llmUsage } from '../llm-call.js';
 import { resourceUse } from '../results.js';
+import { onNode, unreachable } from './nodes.js';
 
 const { optional } = field;
 
@@ -65,11 +66,12 @@ export const llmRequests = {
     }),
     output: z.object({
       calls: z.array(llmCallInfo).describe('The newest first'),
+      unreachable,
     }),
   },
   list_llm_providers: {
     summary: 'Lists the providers for `llm_call`, without calling them.',
-    input: z.strictObject({}),
+    input: z.strictObject({ node: onNode }),
     output: z.object({
       providers: z.array(
         z.object({

@@ -5,6 +5,7 @@ import { LIMIT_MECHANISM_NAMES } from '../../limits/limits.js';
 import * as field from '../fields.js';
 import { effectiveLimits } from '../results.js';
 import { daemonIdentity } from './daemon.js';
+import { ofNode, onNode } from './nodes.js';
 
 const diskFreeMb = z.number().nullable().describe('Free space to keep on the disk of the workspace, in MB');
 
@@ -13,7 +14,7 @@ export const machineRequests = {
   examine_machine: {
     summary:
       'Checks everything that the daemon needs or can use, as `shell-adapter doctor` does. A finding is kept for 30 seconds.',
-    input: z.strictObject({}),
+    input: z.strictObject({ node: ofNode }),
     output: z.object({
       checks: z.array(
         z.object({
@@ -28,7 +29,7 @@ export const machineRequests = {
   },
   shell_metadata: {
     summary: 'Describes the machine and the shell that commands run on.',
-    input: z.strictObject({}),
+    input: z.strictObject({ node: onNode }),
     output: z.object({
       operating_system: z.string(),
       shell: z.string().describe('The default shell and its version'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import * as field from '../fields.js';
+import { unreachable } from './nodes.js';
 
 const { optional } = field;
 
@@ -44,6 +45,7 @@ export const recordingRequests = {
       recordings: z.array(recordingInfo),
       total_bytes: z.int().describe('Of all of them, those above the limit included'),
       truncated: z.boolean().describe('Whether there are more'),
+      unreachable,
     }),
   },
   read_recording: {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import * as field from '../fields.js';
 import { commandResult, effectiveLimits, sessionInfo } from '../results.js';
+import { placement, unreachable } from './nodes.js';
 
 const { optional } = field;
 
@@ -10,6 +11,7 @@ export const sessionRequests = {
   open_session: {
     summary: 'Opens a persistent shell session.',
     input: z.strictObject({
+      placement,
       cwd: optional(field.directory),
       env: optional(field.environmentVariables),
       shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh, sh or fish, or the path of one'),
@@ -52,7 +54,7 @@ export const sessionRequests = {
   list_sessions: {
     summary: 'Lists the sessions.',
     input: z.strictObject({}),
-    output: z.object({ sessions: z.array(sessionInfo) }),
+    output: z.object({ sessions: z.array(sessionInfo), unreachable }),
   },
   get_session: {
     summary: 'Describes one session.',

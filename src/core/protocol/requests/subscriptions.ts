@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ROLE_NAMES } from '../../access/roles.js';
 import { optional, timestamp } from '../fields.js';
 import { hostEntry } from '../results.js';
+import { ofNode } from './nodes.js';
 
 /** Topics of `subscribe`. `nodes` is reserved: a daemon alone has none. */
 const TOPICS = ['sessions', 'commands', 'confirmations', 'llm', 'host', 'audit', 'nodes'] as const;
@@ -52,6 +53,7 @@ export const subscriptionRequests = {
   host_history: {
     summary: 'Returns the measured values of the machine in the last hour.',
     input: z.strictObject({
+      node: ofNode,
       since: optional(timestamp).describe('Only entries after this time; by default all'),
     }),
     output: z.object({

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as field from '../fields.js';
 import { filePath } from './file-fields.js';
 import { shownScreen } from './terminal.js';
+import { onNode, unreachable } from './nodes.js';
 
 const { optional } = field;
 
@@ -20,6 +21,7 @@ export const waitingRequests = {
       'Waits for a port, a file, a text in an output or on a screen, or the end of a command: for the first that comes.',
     input: z
       .strictObject({
+        node: onNode,
         session_id: optional(field.sessionId).describe(
           'Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it. Of a screen: of the command that runs in it, or ran last',
         ),
@@ -87,6 +89,7 @@ export const waitingRequests = {
           on_machine: z.boolean().describe('Whether the machine can connect to it; a sandbox may have its own network'),
         }),
       ),
+      unreachable,
     }),
   },
   preview_port: {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import * as field from '../fields.js';
 import { filePath, inSession } from './file-fields.js';
+import { onNode } from './nodes.js';
 
 const { optional } = field;
 
@@ -24,6 +25,7 @@ export const watchingRequests = {
     input: z.strictObject({
       paths: z.array(filePath).min(1).max(MAX_WATCHED_PATHS),
       session_id: inSession,
+      node: onNode,
       recursive: optional(z.boolean()).describe(
         'Whether to watch what is in the directories below, too, without `.git` and what a `.gitignore` excludes',
       ),

@@ -13,8 +13,10 @@ import { breach, kill, killedBy } from './limits.js';
 
 /** Reason for the end of a session. */
 const sessionEndReason = z
-  .enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown', 'restarted'])
-  .describe('`restarted` comes from client libraries: the session belonged to an earlier run of the daemon');
+  .enum(['client', 'lifetime', 'idle', 'disconnected', 'failed', 'limit', 'shutdown', 'restarted', 'node_lost'])
+  .describe(
+    '`restarted` comes from client libraries: the session belonged to an earlier run of the daemon. `node_lost`: its node of the cluster was lost',
+  );
 
 /** Most entries of a list in one event of a subscription. */
 export const MAX_TICK_ENTRIES = 1000;
@@ -114,6 +116,23 @@ export const events = {
       killed_by: optional(killedBy).describe('Which kind of limit, when it has ended for one'),
       limit: optional(kill).describe('Likewise: the limit, and what was ended for it'),
       survivors: optional(z.array(processInfo)).describe('Processes of the session that could not be ended'),
+    }),
+  },
+  session_detached: {
+    summary:
+      'The connection to the node of a session has broken. The session may still be there: `session_reattached` or `session_closed` follows.',
+    schema: z.object({ session_id: sessionId, node: z.string(), code: z.enum(['NODE_UNREACHABLE']) }),
+  },
+  session_reattached: {
+    summary: 'The node of a session is connected again, and the client gets its events again, from where they stopped.',
+    schema: z.object({
+      session_id: sessionId,
+      node: z.string(),
+      next_seq: z.int().describe('`seq` of the next event'),
+      gap: z
+        .object({ from_seq: z.int(), to_seq: z.int() })
+        .nullable()
+        .describe('Events that are no longer kept, both ends included'),
     }),
   },
   sessions_changed: {

@@ -15,6 +15,7 @@ const used = {
 /** A session in wire format. */
 export const sessionInfo = z.object({
   session_id: sessionId,
+  node: z.string().optional().describe('Name of the node of a cluster that it runs on; left out by a daemon alone'),
   owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
   run_as: z.string().optional().describe('User as which its processes run; left out for the user of the daemon'),
   label: label.nullable(),

@@ -60,6 +60,7 @@ describe('after a lost connection', () => {
     'wait_for',
     'list_ports',
     'preview_port',
+    'list_nodes',
   ];
 
   test.each(Object.keys(requests) as RequestName[])('%s is repeated only if that does no harm', (name) => {

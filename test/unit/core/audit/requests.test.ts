@@ -9,7 +9,7 @@ const names = Object.keys(requests) as RequestName[];
 /** Requests for more than viewers that change nothing. */
 const LOOKS: readonly RequestName[] = [
   ...(['check_command', 'list_confirmations', 'list_remembered_approvals'] as const),
-  ...(['read_audit', 'verify_audit', 'list_tokens', 'examine_machine', 'wait_for'] as const),
+  ...(['read_audit', 'verify_audit', 'list_tokens', 'list_nodes', 'examine_machine', 'wait_for'] as const),
 ];
 
 describe('which requests are recorded', () => {

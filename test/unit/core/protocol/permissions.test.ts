@@ -70,6 +70,10 @@ const EXPECTED: Readonly<Record<RequestName, string>> = {
   subscribe: 'vaoA',
   host_history: 'vaoA',
   create_dashboard_link: 'vaoA',
+  list_nodes: 'oA',
+  register_node: 'A',
+  remove_node: 'A',
+  drain_node: 'A',
 };
 
 const LETTERS: Readonly<Record<Role, string>> = { viewer: 'v', agent: 'a', operator: 'o', admin: 'A' };

@@ -1,0 +1,91 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+import { NODE_NAME, NODE_NAME_RULE } from '../../core/node-name.js';
+import { described, restarting } from './facts.js';
+import { choice, count, duration, flag, optionalCount, optionalPath } from './fields.js';
+
+const nameError = `must be ${NODE_NAME_RULE}`;
+const labelsError = 'must be a mapping of names to texts';
+
+const tls = z
+  .strictObject({
+    cert: optionalPath('none', 'The certificate of this node with its chain, in PEM.'),
+    key: optionalPath('none', 'Its private key, in PEM.'),
+    ca: optionalPath('none', 'The certificate authority of all nodes, in PEM: one that signs nothing else.'),
+  })
+  .superRefine(({ cert, key, ca }, context) => {
+    const missing = Object.entries({ cert, key, ca }).filter(([, file]) => file === undefined);
+    if (missing.length === 0 || missing.length === 3) return;
+    for (const [name] of missing) {
+      context.addIssue({ code: 'custom', path: [name], message: 'is missing: nodes need cert, key and ca' });
+    }
+  });
+
+/** `cluster`: this daemon as a node among others. */
+export const clusterSection = restarting({
+  enabled: flag(
+    false,
+    'Whether this daemon is a node of a cluster. Experimental; see [cluster](../operate/cluster.md).',
+  ),
+  role: choice(
+    ['gateway', 'worker'],
+    'worker',
+    '`gateway`: takes clients, and sends their requests on to workers; it starts no shells. `worker`: runs sessions for the clients of gateways; its port serves health and metrics only.',
+  ),
+  name: described(z.string({ error: nameError }).regex(NODE_NAME, { error: nameError }).optional(), {
+    text: `Name of the node in its cluster: ${NODE_NAME_RULE}.`,
+    fallback: 'from the name of the machine',
+  }),
+  link_host: described(
+    z
+      .string({ error: 'must be an address' })
+      .refine((host) => isIP(host) !== 0, { error: 'must be an IP address' })
+      .default('127.0.0.1'),
+    { text: 'The address on which a worker listens for gateways.', fallback: '`127.0.0.1`' },
+  ),
+  link_port: count({ unit: 'port', min: 0, max: 65_535 }, 8088, 'The port for gateways; 0 takes any free one.'),
+  tls: tls.prefault({}),
+  secret_file: optionalPath('none', 'A file with a secret that all nodes share: at least 32 characters.'),
+  insecure_links: flag(
+    false,
+    'Whether nodes connect without TLS, by the shared secret alone: only for a network that encrypts.',
+  ),
+  lease: duration(
+    'seconds',
+    6,
+    'How long a worker that does not answer may come back before what runs there counts as lost.',
+  ),
+  window_kb: count(
+    { unit: 'KB', min: 64, max: 65_536 },
+    256,
+    'Output of one client that may be under way between two nodes.',
+  ),
+  capacity: optionalCount(
+    { unit: 'sessions', min: 1, max: 1_000_000 },
+    '`adapter.max_sessions`',
+    'Open sessions and running one-shot commands up to which gateways choose this worker.',
+  ),
+  labels: described(z.record(z.string(), z.string({ error: labelsError }), { error: labelsError }).default({}), {
+    text: 'Labels of this worker, by which `open_session` can choose it.',
+    fallback: 'none',
+  }),
+  local_role: choice(
+    ['viewer', 'agent', 'operator', 'admin'],
+    'agent',
+    'Highest role, on this worker, of programs that need no token at a gateway.',
+  ),
+});
+
+/** Problems of the section as a whole: a node needs a secret, and certificates unless its network encrypts. */
+export function clusterProblems({
+  enabled,
+  tls: { cert },
+  secret_file: secretFile,
+  insecure_links: isInsecure,
+}: z.output<typeof clusterSection>): readonly { readonly key: string; readonly message: string }[] {
+  if (!enabled) return [];
+  const noSecret = { key: 'secret_file', message: 'is missing: all nodes of a cluster share a secret' };
+  const noTls = { key: 'tls', message: 'is missing: give cert, key and ca, or insecure_links: true' };
+  return [...(secretFile === undefined ? [noSecret] : []), ...(cert === undefined && !isInsecure ? [noTls] : [])];
+}
