@@ -25,14 +25,17 @@ export function buildAccess({ launcher }: Engine, context: RuntimeContext): Acce
   const peers = new Peers();
   const refusals = new Refusals({ audit, metrics, log: log('access') });
   const hasSandboxes = () => launcher.hasSharedNetwork;
-  const { files, store } = openTokens(context);
+  const { files, store } = openTokens(context, (id) => {
+    entrance.noteTokenEnd(id);
+  });
   const links = new DashboardLinks({ isServed: http.dashboard, endOfToken: (id) => store.endOf(id) });
   const pages = new PageTokens(audit);
   closers.push(() => {
     pages[Symbol.dispose]();
   });
+  const entrance = new Access({ mode: auth.mode, tokens: store, links, pages, peers, refusals, hasSandboxes });
   return {
-    access: new Access({ mode: auth.mode, tokens: store, links, pages, peers, refusals, hasSandboxes }),
+    access: entrance,
     admission: new Admission({ ...socketio, peers, refusals }),
     peers,
     refusals,
@@ -46,7 +49,10 @@ interface OpenTokens {
   readonly store: TokenStore;
 }
 
-function openTokens({ configuration, audit, log: logs, closers }: RuntimeContext): OpenTokens {
+function openTokens(
+  { configuration, audit, log: logs, closers }: RuntimeContext,
+  onEnd: (tokenId: string) => void,
+): OpenTokens {
   const log = logs('access');
   const files = new TokenFiles(configuration().adapter.stateDirectory);
   const first = files.createFirst();
@@ -55,6 +61,7 @@ function openTokens({ configuration, audit, log: logs, closers }: RuntimeContext
   const store = new TokenStore(files, log, (change, { id, name, role, run_as }) => {
     const principal = { id, name, role, ...(run_as !== undefined && { run_as }) };
     audit.record({ event: TOKEN_EVENTS[change], principal, details: { change } });
+    if (change === 'revoked' || change === 'expired') onEnd(id);
   });
   closers.push(() => {
     store[Symbol.dispose]();

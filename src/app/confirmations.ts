@@ -34,7 +34,7 @@ interface Parts {
 /** Creates the confirmations, with the model or operator that decides on them. */
 export function buildConfirmations(
   { connections, checkpoints, llm, access, approvals }: Parts,
-  { configuration, secrets, metrics, audit, notifications, log, closers }: RuntimeContext,
+  { configuration, secrets, metrics, audit, notifications, log, closers, node }: RuntimeContext,
 ): Confirmations {
   const reviewerSettings = () => configuration().confirmation.reviewer;
   const cache = new ReviewCache(() => reviewerSettings().cacheMs);
@@ -53,6 +53,7 @@ export function buildConfirmations(
     approvals,
     diffBaseFor: (viewer) => checkpoints.newestFor(viewer),
     isActive: (principal) => access.isActive(principal),
+    node: node?.id,
     observe: (record) => {
       observer(record);
       if (record.event === 'asked' && record.mode === 'operator') notifications.notify(waitingNotification(record));

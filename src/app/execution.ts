@@ -54,7 +54,7 @@ export function buildExecution(
   const recordings = buildRecordings(context);
   const { sessions, usage } = buildSessions({ ...guards, recordings }, context);
   const health = new SessionHealth({ env: engine.pool.env, notifier: context.notifications });
-  const descriptions = new SessionDescriptions({ usage, health, commands: guards.registry });
+  const descriptions = new SessionDescriptions({ usage, health, commands: guards.registry, node: context.node?.name });
   const screens = buildScreens({ commands: guards.registry, sessions: sessions.registry }, context);
   const commands = buildCommands(engine, guards, { sessions, health }, context);
   const startup = new SessionStartup({
@@ -82,7 +82,7 @@ function buildRecordings({ configuration, secrets, log }: RuntimeContext): Recor
 
 function buildSessions(
   { gate, confirmations, quotas, registry, monitor, executions, recordings }: Guards & Pick<Services, 'recordings'>,
-  { configuration, limits, metrics, audit, notifications, log, closers }: RuntimeContext,
+  { configuration, limits, metrics, audit, notifications, log, closers, node }: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
   const sessions = new Sessions({
@@ -97,6 +97,7 @@ function buildSessions(
     metrics,
     audit,
     log: log('sessions'),
+    node: node?.id,
   });
   closers.push(() => sessions[Symbol.asyncDispose]());
   return { sessions, usage };

@@ -2,6 +2,7 @@ import type { AuditTrail } from '../core/audit/event.js';
 import type { Metrics } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { Traces } from '../core/traces/traces.js';
+import type { ClusterPort } from './ports/cluster-port.js';
 import type { CompletionsPort } from './ports/completions-port.js';
 import type { AuditLog } from './audit/audit-log.js';
 import type { Access } from './access/access.js';
@@ -70,6 +71,7 @@ export interface Services {
   readonly screens: Screens;
   readonly llm: LlmPort;
   readonly completions: CompletionsPort & AsyncDisposable;
+  readonly cluster: ClusterPort;
   readonly metadata: Metadata;
   readonly status: DaemonStatus;
   readonly readiness: Readiness;

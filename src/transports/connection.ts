@@ -1,6 +1,12 @@
 import type { Authentication } from '../services/access/access.js';
-import type { EventSink } from '../services/registry/caller.js';
+import type { Caller, EventSink } from '../services/registry/caller.js';
 import type { Services } from '../services/services.js';
+
+/** Notes a connection that events can be sent to. */
+export function beginConnection(services: Services, caller: Caller): void {
+  services.connections.add(caller);
+  services.cluster.attach(caller);
+}
 
 /** Ends what belongs to a connection, or has it wait for the client's return. Harmless when there is nothing. */
 export function endConnection(services: Services, sink: EventSink): void {
@@ -10,6 +16,7 @@ export function endConnection(services: Services, sink: EventSink): void {
   services.llm.detach(sink);
   services.subscriptions.detach(sink);
   services.watching.detach(sink);
+  services.cluster.detach(sink);
 }
 
 /** Calls the listener when an authentication ends, until the returned function is called. */

@@ -58,7 +58,8 @@ export async function dispatch(
     request: unknown,
     caller: Caller,
   ) => Promise<Answer<RequestName>>;
-  const reply = await carryOut(context, { name, payload, caller }, (request) => handler(services, request, caller));
+  const made = { name, payload, caller, isRelayed: true };
+  const reply = await carryOut(context, made, (request) => handler(services, request, caller));
   return services.secrets.value(reply);
 }
 
@@ -67,6 +68,8 @@ export interface NamedRequest<N extends RequestName> {
   readonly name: N;
   readonly payload: unknown;
   readonly caller: Caller;
+  /** Whether another node of the cluster may answer it: its whole answer is the reply. */
+  readonly isRelayed?: boolean;
 }
 
 /**
@@ -83,16 +86,20 @@ export async function carryOut<N extends RequestName, T extends object>(
   const { name, payload, caller } = request;
   const { principal, from } = caller;
   const startedAt = performance.now();
-  const reply = await services.traces.request({ name, payload, principal, from, trace }, () =>
-    handle(context, request, act),
-  );
+  let isFromElsewhere = false;
+  const reply = await services.traces.request({ name, payload, principal, from, trace }, async () => {
+    const handled = await handle(context, request, act);
+    ({ isFromElsewhere } = handled);
+    return handled.reply;
+  });
   const outcome = 'error' in reply ? reply.error.code : 'ok';
   const tookMs = performance.now() - startedAt;
   // The client does not wait for its statistics.
   setImmediate(() => {
     services.metrics.requestAnswered(name, outcome, tookMs);
   });
-  services.requestAudit.answered(name, recorded(), reply, caller);
+  // The node that has answered has recorded it.
+  if (!isFromElsewhere) services.requestAudit.answered(name, recorded(), reply, caller);
   return reply;
 }
 
@@ -111,24 +118,65 @@ export function refuseOversized(
   return { error };
 }
 
+/** A reply, and whether another node has made it. */
+interface Handled<T> {
+  readonly reply: T | { readonly error: ErrorBody };
+  readonly isFromElsewhere: boolean;
+}
+
 async function handle<N extends RequestName, T extends object>(
-  { services, log }: DispatchContext,
-  { name, payload, caller }: NamedRequest<N>,
+  context: DispatchContext,
+  named: NamedRequest<N>,
   act: (request: Request<N>) => Promise<T>,
-): Promise<T | { readonly error: ErrorBody }> {
+): Promise<Handled<T>> {
+  const { services, log } = context;
+  const { name, payload, caller } = named;
   try {
     if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {
       throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     }
-    services.quotas.countRequest(caller.principal);
+    if (caller.relayedBy === undefined) services.quotas.countRequest(caller.principal);
     assertPermitted(caller.principal.role, name);
     const request = parsePayload(requests[name].input, name, payload) as Request<N>;
+    // A node answers what another one has sent on to it.
+    const elsewhere = caller.relayedBy === undefined ? routeOf(context, named, request, act) : undefined;
+    if (elsewhere) return await elsewhere();
     const { runAs } = caller.principal;
     if (runAs !== undefined) await services.executions.prepare(runAs);
-    return await act(request);
+    return { reply: await act(request), isFromElsewhere: false };
   } catch (error) {
-    return { error: bodyOf(error, name, log) };
+    return { reply: { error: bodyOf(error, name, log) }, isFromElsewhere: false };
   }
+}
+
+/** How other nodes of the cluster answer a request; undefined for one that is answered here. */
+function routeOf<N extends RequestName, T extends object>(
+  { services, log }: DispatchContext,
+  { name, payload, caller, isRelayed }: NamedRequest<N>,
+  request: Request<N>,
+  act: (request: Request<N>) => Promise<T>,
+): (() => Promise<Handled<T>>) | undefined {
+  const answerHere = async (fields?: object) => {
+    try {
+      return (await act({ ...request, ...fields })) as unknown as Answer<RequestName>;
+    } catch (error) {
+      return { error: bodyOf(error, name, log) };
+    }
+  };
+  const send = services.cluster.route({ name, payload, request, caller, answerHere });
+  if (!send) return undefined;
+  if (isRelayed !== true) throw notRelayed(name);
+  return async () => {
+    // A transport that has a request relayed takes its answer as the reply.
+    const { reply, isRecorded } = await send();
+    return { reply: reply as Handled<T>['reply'], isFromElsewhere: isRecorded };
+  };
+}
+
+/** Bytes of files and of ports go through one daemon only. */
+function notRelayed(name: RequestName): AdapterError {
+  const message = `${name} in this way is about another node, and bytes are not passed on between nodes: use ${name} of the protocol, or that node`;
+  return new AdapterError('INVALID_REQUEST', message, { details: { request: name } });
 }
 
 /** Longest request name repeated to the client, in characters. */

@@ -113,4 +113,8 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   subscribe: ({ subscriptions }, request, caller) => subscriptions.subscribe(request, caller),
   host_history: ({ host }, request) => host.history(request),
   create_dashboard_link: ({ links }, request, caller) => links.create(request, caller),
+  list_nodes: ({ cluster }) => cluster.nodes.list(),
+  register_node: ({ cluster }, request) => cluster.nodes.register(request),
+  remove_node: ({ cluster }, request) => cluster.nodes.remove(request),
+  drain_node: ({ cluster }, request) => cluster.nodes.drain(request),
 };

@@ -56,6 +56,9 @@ export class Access {
   readonly #options: AccessOptions;
   readonly #failures = new FailedAttempts();
   readonly #insideSockets = new PidNamespaceSockets();
+  readonly #endListeners: ((id: string) => void)[] = [];
+  /** Principals of other nodes whose access has ended there. */
+  readonly #endedElsewhere = new Set<string>();
 
   constructor(options: AccessOptions) {
     this.#options = options;
@@ -124,9 +127,26 @@ export class Access {
   }
 
   /** True when an authenticated principal would still be accepted now. */
-  isActive({ id, pageId }: Principal): boolean {
+  isActive({ id, pageId, via }: Principal): boolean {
+    if (via !== undefined) return !this.#endedElsewhere.has(id);
     if (pageId !== undefined) return this.#options.pages.isActive(pageId);
     return id === LOCAL_ID || this.#options.tokens.isActive(id);
+  }
+
+  /** Calls the listener with the id of each token that ends. */
+  onTokenEnd(listener: (id: string) => void): void {
+    this.#endListeners.push(listener);
+  }
+
+  /** Notes that a token has ended. */
+  noteTokenEnd(id: string): void {
+    for (const listener of this.#endListeners) listener(id);
+  }
+
+  /** Notes that another node has ended the access of a principal, or has accepted it again. */
+  noteElsewhere(id: string, isActive: boolean): void {
+    if (isActive) this.#endedElsewhere.delete(id);
+    else this.#endedElsewhere.add(id);
   }
 
   /** Reads the tokens again. */

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { type Principal, canAccess } from '../../core/access/principal.js';
 import type { Uncovered } from '../../core/checkpoints/coverage.js';
 import { AdapterError } from '../../core/errors.js';
-import { checkpointIdFrom, ID_BYTES } from '../../core/ids.js';
+import { checkpointIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
 import type { Log } from '../../core/logging/log.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
@@ -35,7 +35,7 @@ import { NewestCheckpoints } from './newest-checkpoints.js';
 const MAX_WAITING = 32;
 
 /** Dependencies of `Checkpoints`. */
-export interface CheckpointsOptions {
+export interface CheckpointsOptions extends IdOptions {
   /** Absolute path. The directory has to exist on construction. */
   readonly workspace: string;
   /** Parent directory of the stores of all workspaces. */
@@ -150,7 +150,7 @@ export class Checkpoints {
       scope: scopeOf(principal),
       owner: principal.id,
       paths: this.#pathsOf(request),
-      undoId: newId(),
+      undoId: this.#newId(),
     } as const;
     const { restored, removed, skipped, undoCheckpoint } = await this.#inTurn(job).catch(async (error: unknown) => {
       // The worker process may have been killed during the restore.
@@ -174,12 +174,16 @@ export class Checkpoints {
     };
   }
 
+  #newId(): string {
+    return checkpointIdFrom(randomBytes(ID_BYTES), this.#options.node);
+  }
+
   async #save(
     label: string | null,
     reason: 'requested' | 'before_command',
     { id: owner }: Principal,
   ): Promise<SavedCheckpoint> {
-    const saved = await this.#inTurn({ kind: 'save', id: newId(), label, reason, owner });
+    const saved = await this.#inTurn({ kind: 'save', id: this.#newId(), label, reason, owner });
     const { id, files, bytes, skipped } = saved;
     this.#options.log.info('the workspace was saved', { checkpoint: id, files, bytes, skipped: skipped.count });
     this.newest.note({ id, owner });
@@ -247,8 +251,6 @@ export class Checkpoints {
     return run(job, options);
   }
 }
-
-const newId = (): string => checkpointIdFrom(randomBytes(ID_BYTES));
 
 /**
  * The checkpoints visible to a principal: its own, or all. A restore only reads its checkpoint, so read access is

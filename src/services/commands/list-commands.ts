@@ -1,4 +1,5 @@
 import { type Principal, canAccess } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { describeCommand } from '../registry/command-info.js';
 import type { CommandJournal } from '../registry/command-journal.js';
@@ -14,6 +15,7 @@ export function listCommands(
 ): Answer<'list_commands'> {
   const { limit = DEFAULT_LIMIT, before } = request;
   const end = before === undefined ? Infinity : Number(before);
+  if (Number.isNaN(end)) throw foreignCursor();
   const found = journal
     .newestFirst()
     .filter(([record, number]) => number < end && isWanted(record, request) && isSeen(record, principal));
@@ -23,6 +25,11 @@ export function listCommands(
     next: found.length > limit ? String(page.at(-1)?.[1]) : null,
   };
 }
+
+const foreignCursor = (): AdapterError =>
+  new AdapterError('INVALID_REQUEST', 'before is of the list of a cluster, and this daemon is none', {
+    details: { field: 'before' },
+  });
 
 const isSeen = ({ owner }: CommandRecord, principal: Principal): boolean => canAccess(principal, owner.id, 'see');
 

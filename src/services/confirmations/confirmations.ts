@@ -4,7 +4,7 @@ import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from 
 import type { ConfirmationObserver, ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import { AdapterError } from '../../core/errors.js';
-import { confirmationIdFrom, ID_BYTES } from '../../core/ids.js';
+import { confirmationIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/command.js';
@@ -41,7 +41,7 @@ export type SaveBefore = (
 ) => Promise<{ readonly checkpointId: string | undefined; readonly warnings: readonly Warning[] }>;
 
 /** Dependencies of `Confirmations`. */
-export interface ConfirmationsOptions {
+export interface ConfirmationsOptions extends IdOptions {
   readonly settings: () => ConfirmationSettings;
   /** Connections that receive events. */
   readonly connections: Pick<Connections, 'all'>;
@@ -90,7 +90,7 @@ export class Confirmations implements AsyncDisposable {
     if (own.length >= MAX_OPEN) throw failures.tooMany(own, MAX_OPEN);
     const { expiresMs, ...ways } = this.#options.settings();
     const mode = wayOf(action.verdict, ways);
-    const id = confirmationIdFrom(randomBytes(ID_BYTES));
+    const id = confirmationIdFrom(randomBytes(ID_BYTES), this.#options.node);
     const confirmation = new Confirmation(id, action, mode, expiresMs);
     this.#open.set(id, confirmation);
     if (action.kind === 'command') this.#ofCommands.add(confirmation);

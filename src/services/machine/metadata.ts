@@ -37,6 +37,8 @@ export interface MetadataOptions {
   readonly limitsInForce: () => LimitsInForce;
   readonly mechanism: ChosenMechanism;
   readonly served: () => ServedParts;
+  /** Name of this node of a cluster; undefined for a daemon alone. */
+  readonly node: string | undefined;
 }
 
 /** A shell with its reported version. */
@@ -84,7 +86,7 @@ export class Metadata {
   async describe(principal: Principal): Promise<Answer<'shell_metadata'>> {
     const { pool } = this.#options.executions.of(principal);
     const workspace = pool.cwd;
-    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism, served } = this.#options;
+    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism, served, node } = this.#options;
     this.#fixed ??= this.#gatherFixed();
     const { mem } = await import('systeminformation');
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
@@ -107,7 +109,7 @@ export class Metadata {
       resource_limits: describeLimits(limitsInForce(), mechanism),
       sandbox: describeSandbox(pool.sandbox),
       ...served(),
-      node: null,
+      node: node ?? null,
       instance_id: instanceId,
       adapter_version: adapterVersion,
       protocol_version: PROTOCOL_VERSION,

@@ -1,5 +1,6 @@
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import { settledWithin } from '../../core/time.js';
+import type { ClusterPort } from '../ports/cluster-port.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
 
 /** Timeout of an answer, in milliseconds: most health checks time out after one second. */
@@ -9,6 +10,7 @@ const PATIENCE_MS = 900;
 export interface ReadinessOptions {
   readonly isClosing: () => boolean;
   readonly pool: Pick<ShellPool, 'assertCanStart'>;
+  readonly cluster: Pick<ClusterPort, 'findObstacle' | 'runsSessions'>;
 }
 
 /** Reports whether the daemon would accept a command now. */
@@ -25,6 +27,9 @@ export class Readiness {
    */
   async findObstacle(): Promise<ErrorBody | undefined> {
     if (this.#options.isClosing()) return { code: 'SHUTTING_DOWN', message: 'the daemon is being stopped' };
+    const { cluster } = this.#options;
+    const elsewhere = cluster.findObstacle();
+    if (elsewhere || !cluster.runsSessions) return elsewhere;
     const obstacle = this.#findShellObstacle();
     if (await settledWithin(obstacle, PATIENCE_MS)) return obstacle;
     const message = 'the last shell did not start, and the one that is being tried has not come up yet';

@@ -28,4 +28,6 @@ export interface Caller {
   readonly sink: EventSink | undefined;
   /** Origin of the connection, for records: the transport, and the address of the peer. */
   readonly from?: string | undefined;
+  /** Name of the node that has sent the request on; it has counted it. Undefined for a client of this daemon. */
+  readonly relayedBy?: string | undefined;
 }

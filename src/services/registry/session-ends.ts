@@ -6,7 +6,7 @@ import { renderKill } from './rendered-limits.js';
 
 /** Details for clients of a session that ends by a deadline. */
 export const REASONS: Record<
-  Exclude<SessionEndReason, 'client' | 'failed' | 'limit' | 'shutdown' | 'restarted'>,
+  Exclude<SessionEndReason, 'client' | 'failed' | 'limit' | 'shutdown' | 'restarted' | 'node_lost'>,
   string
 > = {
   lifetime: 'it reached its maximum lifetime (session_max_lifetime)',

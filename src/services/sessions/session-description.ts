@@ -12,6 +12,8 @@ export interface SessionDescriptionsOptions {
   readonly usage: Pick<SessionUsage, 'of'>;
   readonly health: Pick<SessionHealth, 'warningsOf'>;
   readonly commands: Pick<CommandRegistry, 'lastEndedOf'>;
+  /** Name of this node of a cluster; undefined for a daemon alone. */
+  readonly node?: string | undefined;
 }
 
 /** Describes sessions for the wire. */
@@ -29,6 +31,7 @@ export class SessionDescriptions {
     const last = this.#options.commands.lastEndedOf(record.id, record.owner.id);
     return {
       session_id: record.id,
+      ...(this.#options.node !== undefined && { node: this.#options.node }),
       owner: record.owner.name,
       ...(record.owner.runAs !== undefined && { run_as: record.owner.runAs }),
       label: record.label ?? null,

@@ -1,4 +1,5 @@
 import type { AuditTrail } from '../../core/audit/event.js';
+import type { IdOptions } from '../../core/ids.js';
 import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
@@ -23,7 +24,7 @@ export interface SessionLimits extends DeadlineLimits {
 }
 
 /** Dependencies of `Sessions`. */
-export interface SessionsOptions {
+export interface SessionsOptions extends IdOptions {
   readonly executions: Pick<Executions, 'of'>;
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;

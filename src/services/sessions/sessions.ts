@@ -76,7 +76,7 @@ export class Sessions implements AsyncDisposable {
     const installed = shellFor(request.shell, execution);
     const sandbox = chooseProfile(request.sandbox, pool.sandbox);
     const cwd = enterableDirectory(request.cwd ?? pool.cwd, pool.cwd, execution);
-    const id = sessionIdFrom(randomBytes(ID_BYTES));
+    const id = sessionIdFrom(randomBytes(ID_BYTES), this.#options.node);
     const opening = { owner: caller.principal.id };
     this.#opening.add(opening);
     try {

@@ -1,7 +1,7 @@
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { DEFAULT_DEBOUNCE_MS } from '../../core/protocol/requests/watching.js';
-import { ID_BYTES, watchIdFrom } from '../../core/ids.js';
+import { ID_BYTES, type IdOptions, watchIdFrom } from '../../core/ids.js';
 import { randomBytes } from '../../engine/system/random.js';
 import type { Files } from '../files/files.js';
 import type { Caller, EventSink } from '../registry/caller.js';
@@ -16,7 +16,7 @@ const SESSION_LOOK_MS = 1000;
 const RETRY_AFTER_MS = 1000;
 
 /** Dependencies of `Watching`. */
-export interface WatchingOptions {
+export interface WatchingOptions extends IdOptions {
   readonly files: Pick<Files, 'watchable'>;
   readonly sessions: Pick<SessionRegistry, 'get'>;
 }
@@ -46,7 +46,7 @@ export class Watching implements AsyncDisposable {
     }
     const own = this.#watches.get(sink.id) ?? new Map<string, ClientWatch | undefined>();
     if (own.size >= MAX_WATCHES) throw tooMany();
-    const watchId = watchIdFrom(randomBytes(ID_BYTES));
+    const watchId = watchIdFrom(randomBytes(ID_BYTES), this.#options.node);
     own.set(watchId, undefined);
     this.#watches.set(sink.id, own);
     const { debounce_ms: debounceMs = DEFAULT_DEBOUNCE_MS } = request;

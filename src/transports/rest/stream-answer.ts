@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../../services/access/access.js';
 import type { EventSink } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
-import { endConnection, onAccessEnd } from '../connection.js';
+import { beginConnection, endConnection, onAccessEnd } from '../connection.js';
 import { EventStream } from '../http/event-stream.js';
 import { whenOver } from '../http/gone-signal.js';
 import { type Asked, errorIn, type RestAnswer, sendAnswer } from './answer.js';
@@ -63,7 +63,7 @@ interface Streaming {
 function attend(asked: Asked, { stream, sink, answering }: Streaming, context: StreamContext): void {
   const { request, reply, services } = context;
   const caller = asked.callerWith(sink);
-  services.connections.add(caller);
+  beginConnection(services, caller);
   const stopWatching = onAccessEnd(context, (message) => {
     sink.send('access_ended', { message });
     stream.end(false);

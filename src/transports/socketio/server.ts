@@ -11,7 +11,7 @@ import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
 import type { OriginPolicy } from '../access.js';
-import { endConnection, onAccessEnd } from '../connection.js';
+import { beginConnection, endConnection, onAccessEnd } from '../connection.js';
 import { dispatch, refuseOversized, type Reply } from '../dispatch.js';
 import { Handshake, peerOf } from './handshake.js';
 import { frameBytesFor, OversizedPayload, sizedDecoder } from './sized-decoder.js';
@@ -103,7 +103,7 @@ export class SocketIoServer implements AsyncDisposable {
     const grant = this.#handshake.grantOf(socket);
     const caller: Caller = { principal: grant.principal, sink, from: peerOf(socket.request.socket).from };
     sink.send('daemon_info', services.status.identity);
-    services.connections.add(caller);
+    beginConnection(services, caller);
     services.audit.record({ event: 'connected', principal: auditPrincipal(grant.principal), from: caller.from });
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
     const stopWatching = onAccessEnd(grant, (message) => {

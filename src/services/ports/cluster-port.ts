@@ -1,0 +1,90 @@
+import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import type { NodeLoad } from '../../core/cluster/link-messages.js';
+import { ROUTES } from '../../core/cluster/routes.js';
+import type { Answer, Request, RequestName } from '../../core/protocol/requests.js';
+import type { Caller, EventSink } from '../registry/caller.js';
+
+/** A request that a transport has received, with its payload as it came and after parsing. */
+export interface ReceivedRequest {
+  readonly name: RequestName;
+  /** As it came: it is sent on unchanged, and parsed again by its node. */
+  readonly payload: unknown;
+  readonly request: object;
+  readonly caller: Caller;
+  /** Answers it, or the same request with other fields, by the services of this node. Never rejects. */
+  readonly answerHere: (fields?: object) => Promise<RoutedReply['reply']>;
+}
+
+/** The answer of other nodes, or an error of the catalogue. */
+export interface RoutedReply {
+  readonly reply: Answer<RequestName> | { readonly error: ErrorBody };
+  /** Whether a node has answered it, and has recorded it if it is to be recorded. */
+  readonly isRecorded: boolean;
+}
+
+/** The requests about the nodes of the cluster. */
+export interface NodesPort {
+  list(): Answer<'list_nodes'>;
+  register(request: Request<'register_node'>): Promise<Answer<'register_node'>>;
+  remove(request: Request<'remove_node'>): Answer<'remove_node'>;
+  drain(request: Request<'drain_node'>): Promise<Answer<'drain_node'>>;
+}
+
+/** The other nodes of the cluster, for the transports. */
+export interface ClusterPort extends AsyncDisposable {
+  /**
+   * How other nodes answer a request: the function sends it to them, and never rejects. Undefined for what is answered
+   * here.
+   * @throws AdapterError when no node can answer it
+   */
+  route(received: ReceivedRequest): (() => Promise<RoutedReply>) | undefined;
+  /** Notes that a client has connected. */
+  attach(caller: Caller): void;
+  /** Ends what belongs to a connection on other nodes. */
+  detach(sink: EventSink): void;
+  /** Tells the other nodes that the access of a principal has ended. */
+  endAccess(principal: string): void;
+  readonly nodes: NodesPort;
+  /** What this node carries, for the other nodes. */
+  load(): NodeLoad;
+  /** Has this node take no new sessions and one-shot commands, or take them again. */
+  setDraining(isDraining: boolean): void;
+  /** Whether sessions run on this node. */
+  readonly runsSessions: boolean;
+  /** Why no session could be opened anywhere; undefined when one could, and for a node that opens them itself. */
+  findObstacle(): ErrorBody | undefined;
+}
+
+/** Fields with which a request names nodes. */
+interface Placed {
+  readonly node?: unknown;
+  readonly placement?: unknown;
+}
+
+const alone = (): never => {
+  throw new AdapterError('INVALID_REQUEST', 'this daemon is not part of a cluster (cluster.enabled is false)');
+};
+
+/** The cluster of a daemon alone: everything is answered here. */
+export const NO_CLUSTER: ClusterPort = {
+  route: ({ name, request }) => {
+    const { node, placement } = request as Placed;
+    if (node !== undefined && ROUTES[name].route.by !== 'here') refuseField(name, 'node');
+    if (placement !== undefined) refuseField(name, 'placement');
+    return undefined;
+  },
+  attach: () => undefined,
+  detach: () => undefined,
+  endAccess: () => undefined,
+  load: () => ({ sessions: 0, one_shots: 0, capacity: 0, is_draining: false }),
+  setDraining: alone,
+  runsSessions: true,
+  nodes: { list: () => ({ nodes: [] }), register: alone, remove: alone, drain: alone },
+  findObstacle: () => undefined,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+};
+
+function refuseField(name: RequestName, field: string): never {
+  const message = `${name} has ${field}, but this daemon is not part of a cluster: leave ${field} out`;
+  throw new AdapterError('INVALID_REQUEST', message, { details: { field } });
+}
