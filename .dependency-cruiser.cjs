@@ -29,6 +29,7 @@ module.exports = {
     layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
     layer('llm-serves-services', '^src/llm/', ['^src/(core|engine|services|llm)/']),
     layer('traces-serve-app', '^src/traces/', ['^src/(core|traces)/']),
+    layer('cluster-serves-services', '^src/cluster/', ['^src/(core|engine|services|cluster)/']),
     layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),
     layer('client-imports-core', '^src/client/', ['^src/(core|client)/']),
     {
@@ -51,7 +52,9 @@ module.exports = {
       to: { path: '^src/dashboard/' },
     },
     layer('doctor-examines-what-runs', '^src/doctor/', ['^src/(core|engine|services|llm|doctor)/']),
-    layer('app-knows-no-cli', '^src/app/', ['^src/(core|config|engine|services|llm|transports|traces|logging|doctor|app)/']),
+    layer('app-knows-no-cli', '^src/app/', [
+      '^src/(core|config|engine|services|llm|cluster|transports|traces|logging|doctor|app)/',
+    ]),
     layer('cli-stands-outside', '^src/cli/', [
       '^src/(core|config|cli|client|doctor)/',
       '^src/(app/app|logging/logging)\\.ts$',

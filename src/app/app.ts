@@ -11,19 +11,20 @@ import { sampleWorkload } from '../services/machine/workload.js';
 import type { Notifications } from '../services/notifications/notifications.js';
 import type { Services } from '../services/services.js';
 import { PrometheusMetrics } from '../transports/http/prometheus.js';
-import type { SocketIoServer } from '../transports/socketio/server.js';
 
 import type { Disposables } from './disposables.js';
 import { buildAccess } from './access.js';
 import { buildAudit } from './audit.js';
+import { listenForGateways } from './cluster.js';
 import { CurrentSettings } from './current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
 import { buildNotifications } from './notifications.js';
+import { nameNode } from './own-node.js';
 import { reload } from './reload.js';
 import type { RuntimeContext } from './runtime-context.js';
 import { buildServices } from './services.js';
 import { buildTraces } from './traces.js';
-import { buildTransports } from './transports.js';
+import { buildTransports, type ClientServer } from './transports.js';
 
 /** Dependencies of `startApp`. */
 export interface AppOptions {
@@ -85,14 +86,15 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
-  const metrics = prometheus ?? NO_METRICS;
-  const early = { configuration: settings.configuration, limits: settings.limits, log, closers, metrics };
+  const current = { configuration: settings.configuration, limits: settings.limits };
+  const early = { ...current, log, closers, metrics: prometheus ?? NO_METRICS };
   const engine = await buildEngine(early);
   const recording = await buildAudit(configuration, secrets, log('audit'), closers);
   const notifications = buildNotifications(early, secrets);
   const context: RuntimeContext = {
     ...early,
     version,
+    node: nameNode(configuration),
     ...recording,
     traces: await buildTraces(early, { secrets, version, instance: engine.instance }),
     notifications,
@@ -105,7 +107,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const { http, server } = buildTransports(services, prometheus, context);
   const parts = { engine, services, server, settings, notifications };
   if (prometheus) watchWorkload(prometheus, parts);
-  await Promise.all([engine.pool.fill(), engine.oneShots.fill()]);
+  await Promise.all([startShells(engine, services), listenForGateways(engine, services, context)]);
   const address = await http.listen();
   engine.forbidOwnPort(address.port);
   announceStart(context, services);
@@ -118,6 +120,11 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     killAll: () => abandonEngine(engine),
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
+}
+
+/** Starts the shells that are kept ready, except on a gateway. */
+async function startShells({ pool, oneShots }: Engine, { cluster }: Services): Promise<void> {
+  if (cluster.runsSessions) await Promise.all([pool.fill(), oneShots.fill()]);
 }
 
 /** Tells the audit log and the webhooks that the daemon takes requests, and begins to measure the machine. */
@@ -133,7 +140,7 @@ function announceStart({ audit, notifications, version, configuration }: Runtime
 interface Parts {
   readonly engine: Engine;
   readonly services: Services;
-  readonly server: SocketIoServer;
+  readonly server: ClientServer;
   readonly settings: CurrentSettings;
   readonly notifications: Notifications;
 }
@@ -157,8 +164,8 @@ function dashboardOf(
   configuration: Configuration,
   { links }: Services,
 ): AppDashboard | undefined {
-  const { http, auth } = configuration;
-  if (!http.dashboard) return undefined;
+  const { http, auth, cluster } = configuration;
+  if (!http.dashboard || (cluster.enabled && cluster.role === 'worker')) return undefined;
   const host = address.address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1');
   const url = urlOf({ ...address, address: host }, configuration);
   return { url, createLink: auth.mode === 'auto' ? () => url + links.createForStart() : undefined };

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import type { Configuration } from '../config/model/configuration.js';
 import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
@@ -64,7 +65,7 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
   closers.push(() => worktrees[Symbol.asyncDispose]());
   const starter = new ProcessStarter(`${runtime.instance}.starter`, log('starter'));
   closers.push(() => starter[Symbol.asyncDispose]());
-  starter.warmUp();
+  if (!isGateway(configuration)) starter.warmUp();
   const chosen = prepareMechanism(runtime, context);
   const { mechanism } = chosen;
   const launcher = await buildLauncher(configuration, runtime.path, mechanism, { log: log('sandbox'), metrics });
@@ -89,6 +90,9 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
     ...forUsers(launcher, shared, context),
   };
 }
+
+/** A gateway of a cluster runs nothing. */
+const isGateway = ({ cluster }: Configuration): boolean => cluster.enabled && cluster.role === 'gateway';
 
 /** What runs processes of other users. */
 function forUsers(

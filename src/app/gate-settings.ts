@@ -31,7 +31,7 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
  * texts of commands, of all owners, that do not fit into a request.
  */
 export const ownPaths = (
-  { file, adapter: { stateDirectory }, logging, audit, recording }: Configuration,
+  { file, adapter: { stateDirectory }, logging, audit, recording, cluster }: Configuration,
   runtimeParent: string,
 ): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
   protectedPaths: [
@@ -42,7 +42,10 @@ export const ownPaths = (
     logging.logFilePath,
     audit.file,
   ],
-  secretPaths: [stateDirectory, recording.directory, runtimeParent],
+  secretPaths: [
+    ...[stateDirectory, recording.directory, runtimeParent],
+    ...[cluster.tls.key, cluster.secretFile].filter((path) => path !== undefined),
+  ],
 });
 
 /** Settings of confirmations. With the gate off no confirmation is requested. */

@@ -11,6 +11,7 @@ import type { AuditLog } from '../services/audit/audit-log.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
 
 import type { Disposables } from './disposables.js';
+import type { OwnNode } from './own-node.js';
 
 /** The parts of the context that exist before the engine. */
 export interface EngineContext {
@@ -28,6 +29,8 @@ export interface EngineContext {
 export interface RuntimeContext extends EngineContext {
   /** Version of the adapter. */
   readonly version: string;
+  /** This run as a node of a cluster; undefined for a daemon alone. */
+  readonly node: OwnNode | undefined;
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
   readonly auditLog: AuditLog;

@@ -21,6 +21,7 @@ import type { Services } from '../services/services.js';
 import { type Execution, Executions } from '../services/users/executions.js';
 
 import type { AccessServices } from './access.js';
+import { buildCluster } from './cluster.js';
 import { buildConfirmations } from './confirmations.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
@@ -69,9 +70,19 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     status: buildStatus(engine, { ...execution, connections, executions }, context),
     machine: buildMachine(context),
     ...buildObservation(engine, { ...execution, executions, confirmations, llm, registry }, context),
-    readiness: new Readiness({ isClosing, pool: engine.pool }),
+    ...withCluster(engine, { ...execution, access, executions, connections }, context),
     isClosing,
   };
+}
+
+/** The other nodes, and whether a command would be accepted, by this node or another one. */
+function withCluster(
+  engine: Engine,
+  parts: Parameters<typeof buildCluster>[1],
+  context: RuntimeContext,
+): Pick<Services, 'cluster' | 'readiness'> {
+  const cluster = buildCluster(engine, parts, context);
+  return { cluster, readiness: new Readiness({ isClosing: context.isClosing, pool: engine.pool, cluster }) };
 }
 
 function buildRestores(
@@ -103,7 +114,7 @@ function withWaiting(
     registry,
     connections,
   }: Pick<Services, 'sessions' | 'screens' | 'connections'> & { readonly registry: CommandRegistry },
-  { configuration, isClosing, closers }: RuntimeContext,
+  { configuration, isClosing, closers, node }: RuntimeContext,
 ): Pick<Services, 'files' | 'waiting' | 'watching' | 'ports' | 'previews'> {
   const waiting = new Waiting({
     sessions: sessions.registry,
@@ -113,7 +124,7 @@ function withWaiting(
     connections,
     isClosing,
   });
-  const watching = new Watching({ files, sessions: sessions.registry });
+  const watching = new Watching({ files, sessions: sessions.registry, node: node?.id });
   closers.push(() => watching[Symbol.asyncDispose]());
   const previews = new Previews({ sessions, isEnabled: () => configuration().http.previews });
   return { files, waiting, watching, ports: new Ports(sessions.registry), previews };
@@ -141,7 +152,7 @@ function buildExecutions(engine: Engine, { closers }: RuntimeContext): Execution
 function buildMetadata(
   { pool, instance, mechanism }: Engine,
   executions: Executions,
-  { version, configuration, limits }: RuntimeContext,
+  { version, configuration, limits, node }: RuntimeContext,
 ): Metadata {
   return new Metadata({
     executions,
@@ -153,6 +164,7 @@ function buildMetadata(
     limitsInForce: limits,
     mechanism,
     served: () => servedParts(configuration()),
+    node: node?.name,
   });
 }
 
@@ -179,7 +191,7 @@ function buildStatus(
 function buildCheckpoints(
   { runtimePath }: Engine,
   executions: Executions,
-  { configuration, log }: RuntimeContext,
+  { configuration, log, node }: RuntimeContext,
 ): WorkspaceCheckpoints {
   const { adapter, recording } = configuration();
   const { stateDirectory } = adapter;
@@ -200,6 +212,7 @@ function buildCheckpoints(
       output: () => outputLimits(configuration()),
       run: runJob,
       log: log('checkpoints'),
+      node: node?.name,
     });
   };
   return new WorkspaceCheckpoints({ executions, build });

@@ -25,24 +25,22 @@ import type { RuntimeContext } from './runtime-context.js';
 export function buildTransports(
   services: Services,
   metrics: PrometheusMetrics | undefined,
-  { configuration, version, log, closers }: RuntimeContext,
-): { readonly http: HttpServer; readonly server: SocketIoServer } {
+  context: RuntimeContext,
+): { readonly http: HttpServer; readonly server: ClientServer } {
+  const { configuration, log, closers } = context;
   const { readiness, access, admission, peers, refusals } = services;
-  const { socketio, http: settings } = configuration();
+  const { socketio } = configuration();
+  const settings = servedOf(context);
   const originPolicy = { ...socketio, takesPages: access.takesPages };
   const authentication = new RequestAuthentication(access, admission);
   const common = { services, authentication };
-  const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
-  const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
   const patientRequests = new PatientRequests();
-  const rest = settings.rest ? buildRest({ ...common, patientRequests, version, log: log('rest'), ...socketio }) : [];
-  const previews = new PreviewEndpoint({ ...common, patientRequests, log: log('previews') });
-  const endpoints = [openai, ...rest, mcp, previews].flatMap((endpoint) => endpoint?.register ?? []);
+  const { extensions, mcp } = buildExtensions({ ...common, patientRequests }, settings, context);
   const http = new HttpServer({
     readiness,
     metrics,
     originPolicy,
-    extensions: [toolRoutes(authentication), ...endpoints],
+    extensions,
     dashboard: settings.dashboard ? buildDashboard({ ...services, authentication }, log('http')) : undefined,
     admission,
     authentication,
@@ -56,10 +54,46 @@ export function buildTransports(
   });
   closers.push(() => http[Symbol.asyncDispose]());
   if (mcp) closers.push(() => mcp[Symbol.asyncDispose]());
+  if (!settings.hasClients) return { http, server: NO_CLIENTS };
   const server = new SocketIoServer({ services, http: http.server, originPolicy, log: log('socketio'), ...socketio });
   closers.push(() => server[Symbol.asyncDispose]());
   forwardUpgrades(http.server, { ...common, originPolicy, log: log('previews') });
   return { http, server };
+}
+
+/** What is served over HTTP with a token. */
+interface Extensions {
+  readonly extensions: readonly ((routes: FastifyInstance) => void)[];
+  readonly mcp: McpEndpoint | undefined;
+}
+
+function buildExtensions(
+  common: Pick<FileEndpointOptions, 'services' | 'authentication' | 'patientRequests'>,
+  settings: ReturnType<typeof servedOf>,
+  { configuration, version, log }: RuntimeContext,
+): Extensions {
+  if (!settings.hasClients) return { extensions: [], mcp: undefined };
+  const { socketio } = configuration();
+  const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
+  const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
+  const rest = settings.rest ? buildRest({ ...common, version, log: log('rest'), ...socketio }) : [];
+  const previews = new PreviewEndpoint({ ...common, log: log('previews') });
+  const endpoints = [openai, ...rest, mcp, previews].flatMap((endpoint) => endpoint?.register ?? []);
+  return { extensions: [toolRoutes(common.authentication), ...endpoints], mcp };
+}
+
+/** The clients over Socket.IO. */
+export type ClientServer = Pick<SocketIoServer, 'clients' | 'announceShutdown'>;
+
+/** A worker of a cluster has no clients of its own: those of gateways come over links. */
+const NO_CLIENTS: ClientServer = { clients: 0, announceShutdown: () => undefined };
+
+/** What is served beside health and metrics. A gateway has no tools that could answer as OpenAI's services do. */
+function servedOf({ configuration, node }: RuntimeContext) {
+  const { http, cluster } = configuration();
+  if (!node) return { ...http, hasClients: true };
+  if (cluster.role === 'gateway') return { ...http, openai: false, hasClients: true };
+  return { openai: false, rest: false, mcp: false, dashboard: false, hasClients: false };
 }
 
 /** Reads the built page; without it the daemon serves everything else. */

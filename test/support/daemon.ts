@@ -35,7 +35,8 @@ export type DaemonSettings = Partial<
     | 'notify'
     | 'environments'
     | 'recording'
-    | 'traces',
+    | 'traces'
+    | 'cluster',
     Record<string, unknown>
   >
 >;
@@ -112,6 +113,7 @@ export class TestDaemon implements AsyncDisposable {
         ...(settings.recording && { recording: settings.recording }),
         ...(settings.traces && { traces: settings.traces }),
         ...(settings.environments && { environments: settings.environments }),
+        ...(settings.cluster && { cluster: settings.cluster }),
       }),
     );
     const [file, ...args] = [...launcher, ...command, '--config', config];

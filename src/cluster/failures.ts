@@ -1,0 +1,27 @@
+import type { Repeat } from '../core/cluster/routes.js';
+import { AdapterError } from '../core/errors.js';
+
+/** The error of a request whose node is lost before its answer. */
+export function nodeLost(node: string, repeat: Repeat, why: string): AdapterError {
+  const isSafe = repeat === 'safe';
+  const consequence = isSafe ? 'the request has changed nothing' : 'it may have been done';
+  return new AdapterError('NODE_LOST', `node ${node} was lost before its answer (${why}); ${consequence}`, {
+    details: { node, retry_safe: isSafe, maybe_executed: !isSafe },
+  });
+}
+
+/** The error of a request that was not sent, since there is no connection. */
+export const nodeUnreachable = (node: string, why: string): AdapterError =>
+  new AdapterError('NODE_UNREACHABLE', `there is no connection to node ${node}: ${why}`, {
+    details: { node, retry_safe: true, maybe_executed: false },
+  });
+
+/** The error of a request about a session whose node is lost. */
+export const sessionLost = (sessionId: string, node: string): AdapterError =>
+  new AdapterError('SESSION_NOT_FOUND', `session ${sessionId} has ended: its node ${node} was lost`, {
+    details: { session_id: sessionId, reason: 'node_lost', node },
+  });
+
+/** The error of a request that no node can take. */
+export const noCapacity = (why: string): AdapterError =>
+  new AdapterError('NO_CAPACITY', why, { details: { retry_safe: true, maybe_executed: false } });

@@ -1,0 +1,142 @@
+import type { Socket } from 'socket.io-client';
+
+import { announced } from '../core/cluster/link-messages.js';
+import type { RequestName } from '../core/protocol/requests.js';
+import type { SessionEndReason } from '../core/protocol/results.js';
+import type { LinkedCaller, LinkReply } from './link-types.js';
+import { type FollowedSession, LinkClient } from './link-client.js';
+
+/** A request that was answered without an error. */
+interface Answered {
+  readonly name: RequestName;
+  readonly payload: unknown;
+  readonly reply: LinkReply;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The clients of this node that a link serves, and what they follow on the worker. */
+export class LinkClients {
+  readonly #node: string;
+  readonly #clients = new Map<string, LinkClient>();
+
+  /** @param node name of the worker */
+  constructor(node: string) {
+    this.#node = node;
+  }
+
+  /** The client of this connection; undefined when it has used nothing of the worker. */
+  find(id: string): LinkClient | undefined {
+    return this.#clients.get(id);
+  }
+
+  /** Announces a client to the worker, unless this connection has. */
+  announce(caller: LinkedCaller, socket: Socket, ownNode: string): LinkClient {
+    const { id } = caller.sink;
+    let client = this.#clients.get(id);
+    if (!client) {
+      client = new LinkClient(caller, (bytes) => this.#grant(id, bytes));
+      this.#clients.set(id, client);
+    }
+    if (client.isAnnounced) return client;
+    client.isAnnounced = true;
+    client.socket = socket;
+    socket.emit('client', { client: id, principal: announced(caller.principal, ownNode), from: caller.from });
+    return client;
+  }
+
+  /** Removes a client that has gone; returns whether it was there. */
+  remove(id: string): boolean {
+    this.#clients.get(id)?.end();
+    return this.#clients.delete(id);
+  }
+
+  /** Notes what an answered request has begun or ended. */
+  note(client: LinkClient, { name, payload, reply }: Answered): void {
+    const { session_id: id, next_seq: nextSeq, watch_id: watchId } = reply as Fields;
+    const asked = (payload ?? {}) as Fields;
+    if (typeof id === 'string') noteSession(client, name, { id, nextSeq, rate: asked['max_bytes_per_second'] });
+    if (name === 'watch_paths' && typeof watchId === 'string') client.watches.add(watchId);
+    if (name === 'unwatch_paths' && typeof watchId === 'string') client.watches.delete(watchId);
+    if (name === 'watch_resources') client.standing.set(`resources of ${String(id)}`, { name, payload });
+  }
+
+  /** Tells the clients that the connection has broken. */
+  detached(): void {
+    for (const client of this.#clients.values()) {
+      client.isAnnounced = false;
+      for (const session_id of client.sessions.keys())
+        client.tell('session_detached', { session_id, node: this.#node, code: 'NODE_UNREACHABLE' });
+      for (const watch_id of client.watches)
+        client.tell('watch_ended', {
+          watch_id,
+          reason: 'failed',
+          detail: `the connection to node ${this.#node} has broken`,
+        });
+    }
+  }
+
+  /** Makes again over a new connection what the clients had. */
+  resume(socket: Socket, ownNode: string): void {
+    for (const client of this.#clients.values()) {
+      if (client.sessions.size === 0 && client.standing.size === 0) continue;
+      this.announce(client.caller, socket, ownNode);
+      for (const [id, followed] of client.sessions) this.#reattach(client, id, followed);
+      for (const { name, payload } of client.standing.values())
+        socket.emit('request', { client: client.caller.sink.id, name, payload }, () => undefined);
+    }
+  }
+
+  /** Tells the clients that what ran on the worker is gone. */
+  lose(why: string): void {
+    for (const client of this.#clients.values()) {
+      for (const session_id of client.sessions.keys())
+        client.tell('session_closed', {
+          session_id,
+          reason: 'node_lost',
+          detail: `node ${this.#node} was lost: ${why}`,
+        });
+      client.standing.clear();
+    }
+  }
+
+  #grant(id: string, bytes: number): void {
+    const client = this.#clients.get(id);
+    if (client?.isAnnounced === true) client.socket?.emit('credit', { client: id, bytes });
+  }
+
+  #reattach(client: LinkClient, id: string, { nextSeq, maxBytesPerSecond }: FollowedSession): void {
+    const rate = maxBytesPerSecond === undefined ? {} : { max_bytes_per_second: maxBytesPerSecond };
+    const request = { client: client.caller.sink.id, name: 'attach_session' };
+    const payload = { session_id: id, from_seq: nextSeq, ...rate };
+    client.socket?.emit('request', { ...request, payload }, (reply: LinkReply) => {
+      if ('error' in reply) {
+        client.tell('session_closed', closedFrom(id, reply.error));
+        return;
+      }
+      const { next_seq, gap } = reply as { next_seq: number; gap: { from_seq: number; to_seq: number } | null };
+      client.tell('session_reattached', { session_id: id, node: this.#node, next_seq, gap });
+    });
+  }
+}
+
+function noteSession(
+  client: LinkClient,
+  name: RequestName,
+  { id, nextSeq, rate }: { readonly id: string; readonly nextSeq: unknown; readonly rate: unknown },
+): void {
+  if (name === 'open_session' && !client.sessions.has(id)) client.sessions.set(id, { nextSeq: 0 });
+  if (name === 'detach_session') client.sessions.delete(id);
+  if (name !== 'attach_session') return;
+  const maxBytesPerSecond = typeof rate === 'number' ? rate : undefined;
+  client.sessions.set(id, { nextSeq: typeof nextSeq === 'number' ? nextSeq : 0, maxBytesPerSecond });
+}
+
+/** A session that has ended while the connection was broken: the error of the attempt says why. */
+function closedFrom(
+  session_id: string,
+  { message, details = {} }: { readonly message: string; readonly details?: Fields },
+) {
+  const reason = (details['reason'] ?? 'failed') as SessionEndReason;
+  return { session_id, reason, detail: typeof details['detail'] === 'string' ? details['detail'] : message };
+}

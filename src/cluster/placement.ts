@@ -1,0 +1,55 @@
+/** A node on which something could be placed. */
+export interface PlacementNode {
+  readonly name: string;
+  readonly isLive: boolean;
+  readonly isDraining: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Open sessions and running one-shot commands, those included that are about to be there. */
+  readonly load: number;
+  readonly capacity: number;
+}
+
+/** Where something may be placed. */
+export interface PlacementWish {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Has the same thing placed on the same node while the nodes stay the same, whichever gateway places it. */
+  readonly key?: string | undefined;
+}
+
+/** The nodes that can take something more. */
+export const placeable = <N extends PlacementNode>(nodes: readonly N[], { labels = {} }: PlacementWish): readonly N[] =>
+  nodes.filter(
+    (node) =>
+      node.isLive &&
+      !node.isDraining &&
+      node.load < node.capacity &&
+      Object.entries(labels).every(([name, value]) => node.labels[name] === value),
+  );
+
+/**
+ * The node on which something is placed: with a key by rendezvous hashing, otherwise the one that is least full; of
+ * several the first by name. Undefined when none can take it.
+ */
+export function choosePlace<N extends PlacementNode>(nodes: readonly N[], wish: PlacementWish): N | undefined {
+  const { key } = wish;
+  const rankOf = key === undefined ? fullnessOf : (node: N) => -hashOf(`${key}\0${node.name}`);
+  return placeable(nodes, wish).reduce<N | undefined>((best, node) => {
+    if (!best) return node;
+    const difference = rankOf(node) - rankOf(best);
+    return difference < 0 || (difference === 0 && node.name < best.name) ? node : best;
+  }, undefined);
+}
+
+const fullnessOf = ({ load, capacity }: PlacementNode): number => load / capacity;
+
+const FNV_OFFSET = 0x81_1c_9d_c5;
+const FNV_PRIME = 0x01_00_01_93;
+
+/** FNV-1a, 32 bits, with the last step of MurmurHash3 so that similar keys differ in all bits. */
+function hashOf(text: string): number {
+  let hash = FNV_OFFSET;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85_eb_ca_6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2_b2_ae_35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

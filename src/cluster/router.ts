@@ -1,0 +1,181 @@
+import { addressOf } from '../core/cluster/address.js';
+import { nameOfNode } from '../core/cluster/node-id.js';
+import { ROUTES } from '../core/cluster/routes.js';
+import { AdapterError } from '../core/errors.js';
+import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
+import type { Request } from '../core/protocol/requests.js';
+import { randomText } from '../engine/system/random.js';
+import type { ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
+import { noCapacity, sessionLost } from './failures.js';
+import { askAll, askOwner } from './gather.js';
+import type { LinkReply } from './link-types.js';
+import { ObjectPlaces } from './object-places.js';
+import { choosePlace } from './placement.js';
+import type { ClusterSubscriptions } from './subscribe.js';
+import type { Worker, Workers } from './workers.js';
+
+/** Sends a request to other nodes; never rejects. */
+type Send = () => Promise<RoutedReply>;
+
+/** Fields of a request that say where it goes. */
+interface Placed {
+  readonly command_id?: string | undefined;
+  readonly call_id?: string | undefined;
+  readonly placement?: Request<'open_session'>['placement'];
+}
+
+/** Finds the worker of each request that a gateway receives, and sends it there. */
+export class Router {
+  readonly #workers: Workers;
+  readonly #subscriptions: ClusterSubscriptions;
+  readonly #places = new ObjectPlaces();
+
+  constructor(workers: Workers, subscriptions: ClusterSubscriptions) {
+    this.#workers = workers;
+    this.#subscriptions = subscriptions;
+  }
+
+  /**
+   * How workers answer a request; undefined for one that is answered here.
+   * @throws AdapterError SESSION_NOT_FOUND for a session of a lost node, INVALID_REQUEST for a node that there is not,
+   *   NO_CAPACITY when none can take it
+   */
+  route(received: ReceivedRequest): Send | undefined {
+    const { name, request } = received;
+    const address = addressOf(name, request);
+    switch (address.to) {
+      case 'here':
+      case 'machine':
+        return undefined;
+      case 'node':
+        return this.#toNode(address, received);
+      case 'named':
+        return this.#to(this.#workers.get(address.name), received);
+      case 'only_worker':
+        return this.#to(this.#onlyWorker(received), received);
+      case 'owner':
+        return this.#toOwner(address.id, received);
+      case 'all':
+        return this.#toAll(received);
+      case 'place':
+        return this.#toPlace(received);
+    }
+  }
+
+  #toNode(
+    { node, sessionId }: { readonly node: string; readonly sessionId?: string },
+    received: ReceivedRequest,
+  ): Send {
+    const worker = this.#workers.find(node);
+    if (worker) return this.#to(worker, received);
+    if (sessionId !== undefined) throw sessionLost(sessionId, nameOfNode(node));
+    // The id may be one that a client has chosen, or of an earlier run of a node.
+    return () => this.#askOwner(received);
+  }
+
+  #to(worker: Worker, received: ReceivedRequest): Send {
+    return async () => answeredBy(await this.#request(worker, received));
+  }
+
+  #toOwner(id: string, received: ReceivedRequest): Send {
+    const worker = this.#earlierPlace(received.caller.principal.id, id);
+    return worker ? this.#to(worker, received) : () => this.#askOwner(received);
+  }
+
+  async #askOwner(received: ReceivedRequest): Promise<RoutedReply> {
+    const reply = await askOwner(this.#workers.all(), (worker) => this.#request(worker, received));
+    // Without a worker the services of this node know what is not there.
+    return reply ? answeredBy(reply) : { reply: await received.answerHere(), isRecorded: false };
+  }
+
+  #toAll(received: ReceivedRequest): Send {
+    if (received.name === 'subscribe') return () => this.#subscriptions.subscribe(received);
+    return async () => answeredBy(await askAll(this.#workers.all(), received));
+  }
+
+  #toPlace(received: ReceivedRequest): Send {
+    const { name, request, caller } = received;
+    const { command_id: commandId, call_id: callId, placement } = request as Placed;
+    const id = commandId ?? callId;
+    const earlier = this.#earlierPlace(caller.principal.id, id);
+    if (earlier) return this.#to(earlier, received);
+    const wished = placement?.node === undefined ? this.#workers.all() : [this.#usable(placement.node)];
+    const key = id === undefined ? undefined : `${caller.principal.id} ${id}`;
+    const worker = choosePlace(wished, { labels: placement?.labels, key });
+    if (!worker) throw noCapacity(this.#whyNone(placement));
+    if (name === 'check_command') return this.#to(worker, received);
+    return async () => {
+      const end = worker.begin();
+      const reply = await this.#request(worker, received);
+      end();
+      return answeredBy(reply);
+    };
+  }
+
+  /** Where this gateway has sent something of this id before; undefined when it has not, or the worker was removed. */
+  #earlierPlace(owner: string, id: string | undefined): Worker | undefined {
+    const node = id === undefined ? undefined : this.#places.find(owner, id);
+    return node === undefined ? undefined : this.#workers.find(node);
+  }
+
+  /** @throws AdapterError INVALID_REQUEST, NODE_DRAINING */
+  #usable(name: string): Worker {
+    const worker = this.#workers.get(name);
+    if (!worker.isDraining) return worker;
+    const details = { node: name, retry_safe: true, maybe_executed: false };
+    throw new AdapterError('NODE_DRAINING', `node ${name} is being drained, and takes no new sessions`, { details });
+  }
+
+  /** The worker of a request that is about files or a machine, and names none. */
+  #onlyWorker({ name }: ReceivedRequest): Worker {
+    const workers = this.#workers.all();
+    const [only] = workers;
+    if (!only) throw noCapacity('no worker is registered at this gateway: shell-adapter nodes register adds one');
+    if (workers.length === 1) return only;
+    const nodes = workers.map((worker) => worker.name);
+    const message = `${name} is about one node: give session_id, or node: ${nodes.join(', ')}`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'node', nodes } });
+  }
+
+  #whyNone(placement: Placed['placement']): string {
+    const workers = this.#workers.all();
+    if (workers.length === 0) return 'no worker is registered at this gateway: shell-adapter nodes register adds one';
+    const wish = placement ? ` with ${JSON.stringify(placement)}` : '';
+    return `none of ${workers.length} workers${wish} is connected, takes new work and has room`;
+  }
+
+  async #request(worker: Worker, { name, payload, request, caller }: ReceivedRequest): Promise<LinkReply> {
+    const named = withId(worker, name, payload, request);
+    const { repeat } = ROUTES[name];
+    if (named.id !== undefined) this.#places.note(caller.principal.id, named.id, worker.name);
+    const reply = await worker.link.request({ name, payload: named.payload, caller, repeat });
+    const { command_id: commandId } = reply as Placed;
+    if (typeof commandId === 'string') this.#places.note(caller.principal.id, commandId, worker.name);
+    return reply;
+  }
+}
+
+const answeredBy = (reply: LinkReply): RoutedReply => ({ reply, isRecorded: !isOfThisNode(reply) });
+
+/** Errors of this node itself, which no worker has recorded. */
+const isOfThisNode = (reply: LinkReply): boolean =>
+  'error' in reply && (reply.error.code === 'NODE_LOST' || reply.error.code === 'NODE_UNREACHABLE');
+
+/** A request that begins something has an id, so that it can be sent again. */
+function withId(
+  worker: Worker,
+  name: ReceivedRequest['name'],
+  payload: unknown,
+  { command_id: commandId, call_id: callId }: Placed,
+): { readonly id: string | undefined; readonly payload: unknown } {
+  const node = worker.link.known?.id;
+  const fields = payload as object;
+  if (name === 'execute_command') {
+    if (commandId !== undefined) return { id: commandId, payload };
+    return { id: undefined, payload: { ...fields, command_id: commandIdFrom(randomText(ID_BYTES), node) } };
+  }
+  if (name !== 'llm_call' && name !== 'llm_stream') return { id: undefined, payload };
+  if (callId !== undefined) return { id: callId, payload };
+  const random = Buffer.from(randomText(ID_BYTES), 'base64url');
+  return { id: undefined, payload: { ...fields, call_id: callIdFrom(random, node) } };
+}

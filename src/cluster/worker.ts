@@ -1,0 +1,75 @@
+import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
+import { AdapterError, type ErrorBody } from '../core/errors.js';
+import type { ClusterPort, NodesPort } from '../services/ports/cluster-port.js';
+
+/** Dependencies of `WorkerNode`. */
+export interface WorkerNodeOptions {
+  readonly identity: LinkIdentity;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly capacity: () => number;
+  readonly workload: () => Pick<NodeLoad, 'sessions' | 'one_shots'>;
+}
+
+const onGateways = (): never => {
+  throw new AdapterError('INVALID_REQUEST', 'this node is a worker: nodes are registered and drained at a gateway');
+};
+
+/** The cluster of a worker: it answers everything itself, for the clients of gateways. */
+export class WorkerNode implements ClusterPort {
+  readonly runsSessions = true;
+  readonly #options: WorkerNodeOptions;
+  #isDraining = false;
+
+  constructor(options: WorkerNodeOptions) {
+    this.#options = options;
+  }
+
+  route(): undefined {
+    return undefined;
+  }
+
+  attach(): void {
+    // Its clients are those of gateways.
+  }
+
+  detach(): void {
+    // The same.
+  }
+
+  endAccess(): void {
+    // The same.
+  }
+
+  readonly nodes: NodesPort = {
+    list: () => {
+      const { identity, labels, capacity, workload } = this.#options;
+      const { node, version, instance_id } = identity;
+      const { sessions, one_shots: oneShots } = workload();
+      const state = this.#isDraining ? 'draining' : 'live';
+      const own = { role: 'worker', state, problem: null, url: null, seen_at: null } as const;
+      return {
+        nodes: [{ node, ...own, version, instance_id, labels, sessions: sessions + oneShots, capacity: capacity() }],
+      };
+    },
+    register: onGateways,
+    remove: onGateways,
+    drain: onGateways,
+  };
+
+  load(): NodeLoad {
+    const { capacity, workload } = this.#options;
+    return { ...workload(), capacity: capacity(), is_draining: this.#isDraining };
+  }
+
+  setDraining(isDraining: boolean): void {
+    this.#isDraining = isDraining;
+  }
+
+  findObstacle(): ErrorBody | undefined {
+    return this.#isDraining ? { code: 'NODE_DRAINING', message: 'this node is being drained' } : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // It holds nothing.
+  }
+}

@@ -1,0 +1,187 @@
+import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
+import { nameOfNode } from '../core/cluster/node-id.js';
+import { AdapterError } from '../core/errors.js';
+import type { Log } from '../core/logging/log.js';
+import type { NodeInfo } from '../core/protocol/requests/nodes.js';
+import { findNearest } from '../core/validation/nearest.js';
+import type { LinkSecret } from '../services/access/link-proof.js';
+import { dial, type LinkTls } from './dial.js';
+import { Link } from './link.js';
+import type { LinkedCaller } from './link-types.js';
+import type { PlacementNode } from './placement.js';
+
+/** Dependencies of `Workers`. */
+export interface WorkersOptions {
+  /** Who this node is. */
+  readonly identity: LinkIdentity;
+  readonly secret: LinkSecret;
+  readonly tls: LinkTls | undefined;
+  readonly leaseMs: number;
+  /** Clients that every worker has to know. */
+  readonly audience: () => readonly LinkedCaller[];
+  /** Called when a worker has been connected, or is lost. */
+  readonly onChange: () => void;
+  readonly log: Log;
+}
+
+/** What a worker is registered with. */
+export interface Registration {
+  readonly node: string;
+  readonly url: string;
+  /** Replace those that the worker says itself. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly capacity?: number | undefined;
+}
+
+/** A worker with its link. */
+export interface Worker extends PlacementNode {
+  readonly link: Link;
+  /** Notes that something is about to be placed there; the function ends that. */
+  begin(): () => void;
+  describe(): NodeInfo;
+}
+
+/** The workers that were registered at this gateway, each with a link. */
+export class Workers implements AsyncDisposable {
+  readonly #options: WorkersOptions;
+  readonly #workers = new Map<string, RegisteredWorker>();
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  /** All that are registered. */
+  all(): readonly Worker[] {
+    return [...this.#workers.values()];
+  }
+
+  /** The worker of this name, or with this `name-incarnation`; undefined when there is none. */
+  find(node: string): Worker | undefined {
+    const found = this.#workers.get(node) ?? this.#workers.get(nameOfNode(node));
+    return found && (found.name === node || found.link.known?.id === node) ? found : undefined;
+  }
+
+  /** @throws AdapterError INVALID_REQUEST when there is none */
+  get(name: string): Worker {
+    const worker = this.#workers.get(name);
+    if (worker) return worker;
+    const names = [...this.#workers.keys()];
+    const meant = findNearest(name, names);
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    throw new AdapterError('INVALID_REQUEST', `there is no node ${name} here${hint}`, {
+      details: { field: 'node', nodes: names },
+    });
+  }
+
+  /** Adds a worker, or replaces one of the same name, whose connection then ends. */
+  async register(registration: Registration): Promise<Worker> {
+    await this.#end(registration.node);
+    const { node, url } = registration;
+    const { leaseMs, audience, onChange, log, ...known } = this.#options;
+    const link = new Link({
+      node,
+      ownNode: known.identity.node,
+      dial: (signal) => dial({ ...known, url, node, signal }),
+      leaseMs,
+      audience,
+      onChange,
+      log,
+    });
+    const worker = new RegisteredWorker(registration, link);
+    this.#workers.set(node, worker);
+    await link.attempted;
+    return worker;
+  }
+
+  /** Removes a worker; returns whether it was there. Its connection ends. */
+  remove(node: string): boolean {
+    const isKnown = this.#workers.has(node);
+    void this.#end(node);
+    return isKnown;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#workers.keys()].map((node) => this.#end(node)));
+  }
+
+  async #end(node: string): Promise<void> {
+    const worker = this.#workers.get(node);
+    this.#workers.delete(node);
+    await worker?.link[Symbol.asyncDispose]();
+  }
+}
+
+const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining: false };
+
+class RegisteredWorker implements Worker {
+  readonly link: Link;
+  readonly #registration: Registration;
+  /** What was placed, or is being placed, since the worker last said what it carries. */
+  #begun = 0;
+  #countedWith: NodeLoad | undefined;
+  #underWay = 0;
+
+  constructor(registration: Registration, link: Link) {
+    this.#registration = registration;
+    this.link = link;
+  }
+
+  get name(): string {
+    return this.#registration.node;
+  }
+
+  get isLive(): boolean {
+    return this.link.state === 'live';
+  }
+
+  get isDraining(): boolean {
+    return this.#load.is_draining;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.#registration.labels ?? this.link.known?.labels ?? {};
+  }
+
+  get load(): number {
+    const load = this.#load;
+    const begun = this.#countedWith === load ? this.#begun : this.#underWay;
+    return load.sessions + load.one_shots + begun;
+  }
+
+  get capacity(): number {
+    return this.#registration.capacity ?? this.#load.capacity;
+  }
+
+  begin(): () => void {
+    const load = this.#load;
+    if (this.#countedWith !== load) this.#begun = this.#underWay;
+    this.#countedWith = load;
+    this.#begun += 1;
+    this.#underWay += 1;
+    return () => {
+      this.#underWay -= 1;
+    };
+  }
+
+  describe(): NodeInfo {
+    const { state, known, problem, seenAt } = this.link;
+    const { sessions, one_shots: oneShots, is_draining: isDraining } = this.#load;
+    return {
+      node: this.name,
+      role: 'worker',
+      state: state === 'live' && isDraining ? 'draining' : state,
+      problem: problem ?? null,
+      url: this.#registration.url,
+      version: known?.version ?? null,
+      instance_id: known?.instance_id ?? null,
+      labels: this.labels,
+      sessions: sessions + oneShots,
+      capacity: this.capacity,
+      seen_at: seenAt?.toISOString() ?? null,
+    };
+  }
+
+  get #load(): NodeLoad {
+    return this.link.known?.load ?? NO_LOAD;
+  }
+}

@@ -1,0 +1,142 @@
+import type { Socket } from 'socket.io';
+import type { z } from 'zod';
+
+import {
+  accepted,
+  clientMessage,
+  creditMessage,
+  drainMessage,
+  endedMessage,
+  goneMessage,
+  requestMessage,
+  type RelayedClient,
+} from '../../core/cluster/link-messages.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Role } from '../../core/access/roles.js';
+import type { Caller } from '../../services/registry/caller.js';
+import type { Services } from '../../services/services.js';
+import { endConnection } from '../connection.js';
+import { dispatch, type Reply } from '../dispatch.js';
+import { RelaySink } from './relay-sink.js';
+
+/** Dependencies of `GatewayLink`. */
+export interface GatewayLinkOptions {
+  readonly services: Services;
+  /** Name of the node at the other end. */
+  readonly gateway: string;
+  readonly localRole: Role;
+  readonly windowBytes: number;
+  readonly log: Log;
+}
+
+/** A client of the other node. */
+interface Client {
+  readonly caller: Caller;
+  readonly sink: RelaySink;
+}
+
+/** One open link from a gateway: the requests and events of its clients. */
+export class GatewayLink {
+  readonly #options: GatewayLinkOptions;
+  readonly #socket: Socket;
+  readonly #clients = new Map<string, Client>();
+
+  constructor(socket: Socket, options: GatewayLinkOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#on('client', clientMessage, ({ client, ...about }) => {
+      this.#add(client, about);
+    });
+    this.#on('gone', goneMessage, ({ client }) => {
+      this.#remove(client);
+    });
+    this.#on('credit', creditMessage, ({ client, bytes }) => {
+      this.#clients.get(client)?.sink.credit(bytes);
+    });
+    this.#on('ended', endedMessage, ({ principal }) => {
+      options.services.access.noteElsewhere(principal, false);
+    });
+    this.#on('request', requestMessage, (request, acknowledge) => this.#answer(request, acknowledge));
+    this.#on('drain', drainMessage, ({ drain }, acknowledge) => {
+      options.services.cluster.setDraining(drain);
+      acknowledge?.(options.services.cluster.load());
+    });
+    socket.once('disconnect', () => {
+      for (const client of [...this.#clients.keys()]) this.#remove(client);
+    });
+  }
+
+  #on<S extends z.ZodType>(
+    name: string,
+    schema: S,
+    act: (message: z.output<S>, acknowledge: ((reply: unknown) => void) | undefined) => void | Promise<void>,
+  ): void {
+    this.#socket.on(name, (message: unknown, acknowledge?: (reply: unknown) => void) => {
+      const parsed = schema.safeParse(message);
+      if (parsed.success) void act(parsed.data, acknowledge);
+      else acknowledge?.(refusalOf(name, parsed.error));
+    });
+  }
+
+  #add(client: string, about: RelayedClient): void {
+    if (this.#clients.has(client)) return;
+    const { services, gateway, windowBytes } = this.#options;
+    const sink = new RelaySink({
+      client,
+      // The same client may come over a new link before the end of the old one is known.
+      id: `${gateway}.${this.#socket.id}.${client}`,
+      windowBytes,
+      mask: services.secrets.value,
+      emit: (event) => this.#socket.emit('event', event),
+    });
+    const caller = { ...this.#callerOf(about), sink };
+    services.access.noteElsewhere(caller.principal.id, true);
+    this.#clients.set(client, { caller, sink });
+    services.connections.add(caller);
+  }
+
+  #remove(id: string): void {
+    const client = this.#clients.get(id);
+    if (!client) return;
+    this.#clients.delete(id);
+    this.#options.services.connections.remove(client.caller);
+    endConnection(this.#options.services, client.sink);
+  }
+
+  #callerOf({ principal, from = 'unknown' }: RelayedClient): Caller {
+    const { gateway: node, localRole } = this.#options;
+    return {
+      principal: accepted(principal, { node, localRole }),
+      sink: undefined,
+      from: `node ${node}, ${from}`,
+      relayedBy: node,
+    };
+  }
+
+  /** Handles a request; never rejects. */
+  async #answer(
+    { client, caller: about, name, payload }: z.output<typeof requestMessage>,
+    acknowledge: ((reply: unknown) => void) | undefined,
+  ): Promise<void> {
+    const known = client === undefined ? undefined : this.#clients.get(client)?.caller;
+    const caller = known ?? (about && this.#callerOf(about));
+    if (!caller) {
+      acknowledge?.(errorReply(`${name} is of a client that was not announced`));
+      return;
+    }
+    try {
+      acknowledge?.(await dispatch(this.#options, name, payload, caller));
+    } catch (error) {
+      this.#options.log.error('an answer could not be given', { node: this.#options.gateway, error: String(error) });
+      acknowledge?.(errorReply('internal error; the log of the node has the details', 'INTERNAL'));
+    }
+  }
+}
+
+const errorReply = (message: string, code: 'INVALID_REQUEST' | 'INTERNAL' = 'INVALID_REQUEST'): Reply => ({
+  error: new AdapterError(code, message).toBody(),
+});
+
+const refusalOf = (name: string, error: z.ZodError): Reply =>
+  errorReply(`the message ${name} of a node cannot be read: ${error.issues[0]?.message ?? ''}`);

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+import { Server, type Socket } from 'socket.io';
+import type { z } from 'zod';
+
+import { hello as helloSchema, type LinkIdentity, LINK_VERSION } from '../../core/cluster/link-messages.js';
+import type { Role } from '../../core/access/roles.js';
+import type { Log } from '../../core/logging/log.js';
+import { randomNonce } from '../../services/access/link-proof.js';
+import type { LinkSecret } from '../../services/access/link-proof.js';
+import type { Services } from '../../services/services.js';
+import { frameBytesFor } from '../socketio/sized-decoder.js';
+import { GatewayLink } from './gateway-link.js';
+
+/** Interval of the heartbeat, and time to answer it, in milliseconds: a frozen node is noticed within both. */
+const PING_MS = 2000;
+/** Time for the proof of a gateway, in milliseconds. */
+const HELLO_TIMEOUT_MS = 5000;
+/** How often gateways are told what the node carries, if it has changed, in milliseconds. */
+const LOAD_MS = 250;
+/** A message may have its request around a payload of the largest size. */
+const EXTRA_BYTES = 1024 * 1024;
+/** Time for the headers of a request, and for the TLS handshake, in milliseconds. */
+const HEADERS_TIMEOUT_MS = 5000;
+
+/** Dependencies of `LinkServer`. */
+export interface LinkServerOptions {
+  readonly services: Services;
+  readonly identity: LinkIdentity;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly secret: LinkSecret;
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** Contents in PEM; undefined for links without TLS. */
+  readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined;
+  readonly windowBytes: number;
+  readonly localRole: Role;
+  readonly maxMessageBytes: number;
+  readonly log: Log;
+}
+
+/**
+ * The port for gateways: a server of its own, with certificates on both sides, and a heartbeat faster than that of clients.
+ * A gateway has proven that it knows the secret before any of its messages counts.
+ */
+export class LinkServer implements AsyncDisposable {
+  readonly #options: LinkServerOptions;
+  readonly #http: HttpServer;
+  readonly #io: Server;
+  #lastLoad = '';
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @throws the error of OpenSSL when the certificate or its key cannot be used */
+  constructor(options: LinkServerOptions) {
+    this.#options = options;
+    this.#http = makeServer(options);
+    this.#http.on('tlsClientError', (error: Error, { remoteAddress }: { remoteAddress?: string }) => {
+      options.log.warn('a connection to the port for nodes was refused', { from: remoteAddress, why: error.message });
+    });
+    this.#io = new Server(this.#http, {
+      serveClient: false,
+      transports: ['websocket'],
+      perMessageDeflate: false,
+      maxHttpBufferSize: frameBytesFor(options.maxMessageBytes) + EXTRA_BYTES,
+      pingInterval: PING_MS,
+      pingTimeout: PING_MS,
+      connectTimeout: HELLO_TIMEOUT_MS,
+      allowRequest: refusePages,
+    });
+    this.#io.on('connection', (socket) => {
+      this.#challenge(socket);
+    });
+  }
+
+  /** Starts listening; returns the address. Rejects when the port is in use. */
+  async listen(): Promise<AddressInfo> {
+    this.#http.listen(this.#options.port, this.#options.host);
+    await once(this.#http, 'listening');
+    this.#timer = setInterval(this.#tellLoad, LOAD_MS).unref();
+    return this.#http.address() as AddressInfo;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    if (!this.#http.listening) return;
+    await this.#io.close();
+  }
+
+  #challenge(socket: Socket): void {
+    const nonce = randomNonce();
+    const timer = setTimeout(() => socket.disconnect(true), HELLO_TIMEOUT_MS);
+    socket.once('disconnect', () => {
+      clearTimeout(timer);
+    });
+    socket.once('hello', (message: unknown, acknowledge: unknown) => {
+      clearTimeout(timer);
+      if (typeof acknowledge === 'function')
+        this.#admit(socket, { message, nonce, acknowledge: acknowledge as Acknowledge });
+      else socket.disconnect(true);
+    });
+    socket.emit('challenge', { link_version: LINK_VERSION, nonce });
+  }
+
+  #admit(socket: Socket, { message, nonce: dialled, acknowledge }: Introduction): void {
+    const { secret, identity, labels, services, log } = this.#options;
+    const parsed = helloSchema.safeParse(message);
+    const why = parsed.success ? this.#refusalOf(parsed.data, dialled) : 'the hello cannot be read';
+    if (!parsed.success || why !== undefined) {
+      const from = socket.request.socket.remoteAddress;
+      log.warn('a node was refused', { from, node: parsed.data?.node, why });
+      acknowledge({ refused: why });
+      socket.disconnect(true);
+      return;
+    }
+    const { node, nonce: dialling } = parsed.data;
+    const proof = secret.prove('dialled', { dialling, dialled }, identity);
+    void socket.join(ADMITTED);
+    new GatewayLink(socket, { ...this.#options, gateway: node });
+    log.info('a gateway is connected', { node });
+    services.audit.record({ event: 'connected', from: `node ${node}` });
+    acknowledge({ ...identity, proof, labels, load: services.cluster.load() });
+  }
+
+  #refusalOf(hello: z.output<typeof helloSchema>, dialled: string): string | undefined {
+    const { proof, nonce: dialling, ...them } = hello;
+    const { secret, identity } = this.#options;
+    if (!secret.accepts(proof, 'dialling', { dialling, dialled }, them))
+      return 'the secret is not that of this cluster';
+    if (hello.link_version !== LINK_VERSION)
+      return `this node speaks version ${LINK_VERSION} of links, not ${hello.link_version}`;
+    return hello.node === identity.node ? `this node is called ${hello.node} too` : undefined;
+  }
+
+  readonly #tellLoad = (): void => {
+    const load = this.#options.services.cluster.load();
+    const text = JSON.stringify(load);
+    if (text === this.#lastLoad) return;
+    this.#lastLoad = text;
+    this.#io.to(ADMITTED).emit('load', load);
+  };
+}
+
+/** The gateways that have proven who they are. */
+const ADMITTED = 'admitted';
+
+type Acknowledge = (reply: unknown) => void;
+
+interface Introduction {
+  readonly message: unknown;
+  readonly nonce: string;
+  readonly acknowledge: Acknowledge;
+}
+
+/** Nodes send no `Origin`: a request with one comes from a web page. */
+const refusePages = (
+  { headers }: IncomingMessage,
+  decide: (refusal: string | null, isAllowed: boolean) => void,
+): void => {
+  const isPage = headers.origin !== undefined;
+  decide(isPage ? 'web pages cannot connect to nodes' : null, !isPage);
+};
+
+function makeServer({ tls }: LinkServerOptions): HttpServer {
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS };
+  const answer = (_request: IncomingMessage, response: { writeHead(status: number): { end(): void } }) => {
+    response.writeHead(404).end();
+  };
+  if (!tls) return createServer(limits, answer);
+  const secure = { ...limits, handshakeTimeout: HEADERS_TIMEOUT_MS, minVersion: 'TLSv1.3' } as const;
+  return createTlsServer({ ...secure, ...tls, requestCert: true, rejectUnauthorized: true }, answer);
+}

@@ -1,0 +1,59 @@
+import { linkSizeOf, SendWindow } from '../../core/cluster/credit.js';
+import type { EventName, EventPayload } from '../../core/protocol/results.js';
+import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import type { EventSink, Marks } from '../../services/registry/caller.js';
+
+/** An event on its way to the node of a client. */
+interface OutgoingEvent {
+  readonly client: string;
+  readonly name: EventName;
+  readonly payload: unknown;
+  readonly bytes: number;
+}
+
+/** Dependencies of a sink. */
+export interface RelaySinkOptions {
+  /** Id of the client at its own node. */
+  readonly client: string;
+  /** Unlike that of any client of another node, or of this one. */
+  readonly id: string;
+  readonly windowBytes: number;
+  readonly mask: SecretMask['value'];
+  readonly emit: (event: OutgoingEvent) => void;
+}
+
+/** A client of another node as a destination of events: its output is held while its node has given no credit. */
+export class RelaySink implements EventSink {
+  readonly id: string;
+  readonly marks: Marks;
+  readonly #options: RelaySinkOptions;
+  readonly #window: SendWindow;
+
+  constructor(options: RelaySinkOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.#window = new SendWindow(options.windowBytes);
+    this.marks = this.#window.marks;
+  }
+
+  send<N extends EventName>(event: N, payload: EventPayload<N>): void {
+    const { client, emit, mask } = this.#options;
+    const bytes = linkSizeOf(event, payload);
+    this.#window.send(bytes);
+    // Output was masked when it was read.
+    emit({ client, name: event, payload: event === 'command_output' ? payload : mask(payload), bytes });
+  }
+
+  pendingBytes(): number {
+    return this.#window.pending;
+  }
+
+  onDrained(listener: () => void): void {
+    this.#window.onDrained(listener);
+  }
+
+  /** Takes credit of the client's node. */
+  credit(bytes: number): void {
+    this.#window.credit(bytes);
+  }
+}
