@@ -20,6 +20,7 @@ import { EXIT, reportFailure, UsageError } from './console/failure.js';
 import { llmSubcommand } from './models/llm.js';
 import { mcpSubcommand } from './models/mcp.js';
 import { metadataSubcommand } from './daemon/metadata.js';
+import { nodesSubcommand } from './nodes/nodes.js';
 import { openSubcommand } from './sessions/open.js';
 import { protocolSubcommand } from './models/protocol.js';
 import { recordSubcommand } from './recordings/record.js';
@@ -76,6 +77,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   skillSubcommand,
   tokenSubcommand,
   auditSubcommand,
+  nodesSubcommand,
   dashboardSubcommand,
   metadataSubcommand,
   doctorSubcommand,
