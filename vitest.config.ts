@@ -52,6 +52,18 @@ export default defineConfig({
           maxWorkers: PROCESS_TEST_WORKERS,
         },
       },
+      // Real daemons that are killed and frozen, and their ends waited for.
+      {
+        test: {
+          name: 'cluster',
+          include: ['test/cluster/**/*.test.ts'],
+          sequence: { groupOrder: 8 },
+          testTimeout: PROCESS_TEST_TIMEOUT_MS,
+          hookTimeout: PROCESS_TEST_TIMEOUT_MS,
+          retry: REPEATS,
+          maxWorkers: 2,
+        },
+      },
       {
         test: {
           name: 'conformance',

@@ -36,6 +36,7 @@ _shell_adapter() {
       '|skill') path='skill' ;;
       '|token') path='token' ;;
       '|audit') path='audit' ;;
+      '|nodes') path='nodes' ;;
       '|dashboard') path='dashboard' ;;
       '|metadata') path='metadata' ;;
       '|doctor') path='doctor' ;;
@@ -87,6 +88,16 @@ _shell_adapter() {
       'audit_verify|-c'|'audit_verify|--config'|'audit_verify|--file') skip=1 ;;
       'audit_tail|-c'|'audit_tail|--config'|'audit_tail|--file'|'audit_tail|-n'|'audit_tail|--lines') skip=1 ;;
       'audit_search|-c'|'audit_search|--config'|'audit_search|--file'|'audit_search|--principal'|'audit_search|--session'|'audit_search|--command-id'|'audit_search|--event'|'audit_search|--since'|'audit_search|--until'|'audit_search|--text') skip=1 ;;
+      'nodes|list') path='nodes_list' ;;
+      'nodes|register') path='nodes_register' ;;
+      'nodes|drain') path='nodes_drain' ;;
+      'nodes|undrain') path='nodes_undrain' ;;
+      'nodes|remove') path='nodes_remove' ;;
+      'nodes_list|--url'|'nodes_list|-c'|'nodes_list|--config'|'nodes_list|--token') skip=1 ;;
+      'nodes_register|--url'|'nodes_register|-c'|'nodes_register|--config'|'nodes_register|--token'|'nodes_register|--label'|'nodes_register|--capacity') skip=1 ;;
+      'nodes_drain|--url'|'nodes_drain|-c'|'nodes_drain|--config'|'nodes_drain|--token') skip=1 ;;
+      'nodes_undrain|--url'|'nodes_undrain|-c'|'nodes_undrain|--config'|'nodes_undrain|--token') skip=1 ;;
+      'nodes_remove|--url'|'nodes_remove|-c'|'nodes_remove|--config'|'nodes_remove|--token') skip=1 ;;
       'dashboard|--url'|'dashboard|-c'|'dashboard|--config'|'dashboard|--token'|'dashboard|--role'|'dashboard|--for') skip=1 ;;
       'metadata|--url'|'metadata|-c'|'metadata|--config'|'metadata|--token') skip=1 ;;
       'doctor|--url'|'doctor|-c'|'doctor|--config'|'doctor|--token') skip=1 ;;
@@ -255,6 +266,23 @@ _shell_adapter() {
     'audit_search|--since') :; return ;;
     'audit_search|--until') :; return ;;
     'audit_search|--text') :; return ;;
+    'nodes_list|--url') :; return ;;
+    'nodes_list|-c'|'nodes_list|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'nodes_list|--token') :; return ;;
+    'nodes_register|--url') :; return ;;
+    'nodes_register|-c'|'nodes_register|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'nodes_register|--token') :; return ;;
+    'nodes_register|--label') :; return ;;
+    'nodes_register|--capacity') :; return ;;
+    'nodes_drain|--url') :; return ;;
+    'nodes_drain|-c'|'nodes_drain|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'nodes_drain|--token') :; return ;;
+    'nodes_undrain|--url') :; return ;;
+    'nodes_undrain|-c'|'nodes_undrain|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'nodes_undrain|--token') :; return ;;
+    'nodes_remove|--url') :; return ;;
+    'nodes_remove|-c'|'nodes_remove|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'nodes_remove|--token') :; return ;;
     'dashboard|--url') :; return ;;
     'dashboard|-c'|'dashboard|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'dashboard|--token') :; return ;;
@@ -274,7 +302,7 @@ _shell_adapter() {
   esac
   case $path in
     '')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop exec check confirm open sessions top history output attach screenshot wait ports watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit dashboard metadata doctor config protocol completion version help' -- "$cur"); fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop exec check confirm open sessions top history output attach screenshot wait ports watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config protocol completion version help' -- "$cur"); fi ;;
     'serve')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config -w --workspace --host --port --example --no-example -h --help' -- "$cur"); else :; fi ;;
     'status')
@@ -349,6 +377,18 @@ _shell_adapter() {
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config --file --json -n --lines -f --follow -h --help' -- "$cur"); else :; fi ;;
     'audit_search')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config --file --json --principal --session --command-id --event --since --until --text -h --help' -- "$cur"); else :; fi ;;
+    'nodes')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'list register drain undrain remove help' -- "$cur"); fi ;;
+    'nodes_list')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
+    'nodes_register')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json --label --capacity -h --help' -- "$cur"); else :; fi ;;
+    'nodes_drain')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json --wait -h --help' -- "$cur"); else :; fi ;;
+    'nodes_undrain')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
+    'nodes_remove')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
     'dashboard')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --role --for --print -h --help' -- "$cur"); else :; fi ;;
     'metadata')

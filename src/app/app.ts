@@ -86,7 +86,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
-  const current = { configuration: settings.configuration, limits: settings.limits };
+  const current = { configuration: settings.configuration, limits: settings.limits, node: nameNode(configuration) };
   const early = { ...current, log, closers, metrics: prometheus ?? NO_METRICS };
   const engine = await buildEngine(early);
   const recording = await buildAudit(configuration, secrets, log('audit'), closers);
@@ -94,7 +94,6 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const context: RuntimeContext = {
     ...early,
     version,
-    node: nameNode(configuration),
     ...recording,
     traces: await buildTraces(early, { secrets, version, instance: engine.instance }),
     notifications,

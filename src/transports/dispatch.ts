@@ -86,10 +86,10 @@ export async function carryOut<N extends RequestName, T extends object>(
   const { name, payload, caller } = request;
   const { principal, from } = caller;
   const startedAt = performance.now();
-  let isFromElsewhere = false;
+  const answered: { isFromElsewhere: boolean } = { isFromElsewhere: false };
   const reply = await services.traces.request({ name, payload, principal, from, trace }, async () => {
     const handled = await handle(context, request, act);
-    ({ isFromElsewhere } = handled);
+    answered.isFromElsewhere = handled.isFromElsewhere;
     return handled.reply;
   });
   const outcome = 'error' in reply ? reply.error.code : 'ok';
@@ -99,7 +99,7 @@ export async function carryOut<N extends RequestName, T extends object>(
     services.metrics.requestAnswered(name, outcome, tookMs);
   });
   // The node that has answered has recorded it.
-  if (!isFromElsewhere) services.requestAudit.answered(name, recorded(), reply, caller);
+  if (!answered.isFromElsewhere) services.requestAudit.answered(name, recorded(), reply, caller);
   return reply;
 }
 

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { TestDaemon } from '../support/daemon.js';
+import { MIB, percentile, timed } from '../support/measure.js';
+import { residentBytes } from '../support/processes.js';
+import { TestCluster, type TestWorker } from './harness/cluster.js';
+
+let cluster: TestCluster;
+let gateway: TestDaemon;
+let worker: TestWorker;
+
+/** Bytes of a flood. */
+const FLOOD = 50 * MIB;
+
+beforeAll(async () => {
+  cluster = new TestCluster();
+  const started = await cluster.startWith('worker-1');
+  gateway = started.gateway;
+  worker = started.workers[0]!;
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+});
+
+describe('a flood through a gateway', () => {
+  it('comes whole and in order, does not fill the worker, and lets other sessions answer', async () => {
+    await using client = await cluster.connect(gateway);
+    await using other = await cluster.connect(gateway);
+    const [id, quick] = await Promise.all([client.openSession(), other.openSession()]);
+    const hash = createHash('sha256');
+    let bytes = 0;
+    client.socket.on('command_output', ({ data }: { data: string | Uint8Array }) => {
+      hash.update(data);
+      bytes += data.length;
+      client.events.length = 0;
+    });
+    const before = residentBytes(worker.daemon.pid);
+    const flood = client.run(`head -c ${FLOOD} /dev/zero | tr '\\0' x`, id, { stream: true });
+    const times: number[] = [];
+    let growth = 0;
+    const over = new AbortController();
+    void flood.then(() => {
+      over.abort();
+    });
+    while (!over.signal.aborted) {
+      times.push((await timed(() => other.run(':', quick))).ms);
+      growth = Math.max(growth, residentBytes(worker.daemon.pid) - before);
+    }
+    expect(await flood).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(bytes).toBe(FLOOD);
+    expect(hash.digest('hex')).toBe(createHash('sha256').update('x'.repeat(FLOOD)).digest('hex'));
+    expect(client.all('output_gap')).toEqual([]);
+    expect(percentile(times, 0.5)).toBeLessThan(100);
+    expect(growth).toBeLessThan(80 * MIB);
+  });
+});

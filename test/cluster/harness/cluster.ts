@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Role } from '../../../src/core/access/roles.js';
+import type { NodeInfo } from '../../../src/core/protocol/requests/nodes.js';
+import { type DaemonSettings, TestDaemon } from '../../support/daemon.js';
+import { eventually } from '../../support/measure.js';
+import { WireClient } from '../../support/wire.js';
+import { CertificateAuthority, type NodeCertificate } from './certificates.js';
+
+/** A worker of a test: a real daemon, and where gateways reach it. */
+export interface TestWorker {
+  readonly name: string;
+  readonly daemon: TestDaemon;
+  readonly url: string;
+}
+
+/** Gateways and workers of a test: daemons of their own, with certificates and a secret of their own. */
+export class TestCluster implements AsyncDisposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'shell-adapter-cluster-'));
+  readonly authority = new CertificateAuthority(this.directory);
+  readonly secretFile = join(this.directory, 'secret');
+  readonly #daemons = new Set<AsyncDisposable>();
+
+  constructor() {
+    writeFileSync(this.secretFile, randomBytes(32).toString('hex'));
+  }
+
+  /** Starts a gateway. */
+  async startGateway(name = 'gate', cluster: Record<string, unknown> = {}): Promise<TestDaemon> {
+    const tls = this.authority.issue(name, 'serverAuth,clientAuth');
+    return this.#start({ cluster: this.#settings(name, 'gateway', tls, cluster) });
+  }
+
+  /** Starts a worker. Its certificate can be used to be dialled only. */
+  async startWorker(name: string, settings: DaemonSettings = {}): Promise<TestWorker> {
+    const tls = this.authority.issue(name, 'serverAuth');
+    const cluster = this.#settings(name, 'worker', tls, settings.cluster);
+    const daemon = await this.#start({ ...settings, cluster });
+    return { name, daemon, url: `https://127.0.0.1:${await linkPortOf(daemon)}` };
+  }
+
+  /** Starts a gateway with registered workers of these names. */
+  async startWith(...names: readonly string[]): Promise<{ gateway: TestDaemon; workers: TestWorker[] }> {
+    const [gateway, ...workers] = await Promise.all([
+      this.startGateway(),
+      ...names.map((name) => this.startWorker(name)),
+    ]);
+    for (const worker of workers) await this.register(gateway, worker);
+    return { gateway, workers };
+  }
+
+  /** Registers a worker at a gateway; gives what the gateway says of it. */
+  async register(
+    gateway: TestDaemon,
+    { name: node, url }: Pick<TestWorker, 'name' | 'url'>,
+    labels?: Record<string, string>,
+  ): Promise<NodeInfo> {
+    await using admin = await this.connect(gateway, 'admin');
+    const answer = await admin.request('register_node', { node, url, ...(labels && { labels }) });
+    if (answer.error) throw new Error(`register_node: ${answer.error.message}`);
+    return answer.node;
+  }
+
+  /** A client with a token of its own. */
+  connect(
+    gateway: TestDaemon,
+    role: Role = 'agent',
+    name = `${role}-${randomBytes(4).toString('hex')}`,
+  ): Promise<WireClient> {
+    return WireClient.connect(gateway.url, ['websocket'], { token: gateway.createToken(role, name) });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#daemons].map((daemon) => daemon[Symbol.asyncDispose]()));
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  #settings(name: string, role: string, tls: NodeCertificate, more: Record<string, unknown> = {}) {
+    return { enabled: true, role, name, link_port: 0, tls, secret_file: this.secretFile, ...more };
+  }
+
+  async #start(settings: DaemonSettings): Promise<TestDaemon> {
+    const daemon = await TestDaemon.start({ settings });
+    this.#daemons.add(daemon);
+    return daemon;
+  }
+}
+
+/** The port on which a worker listens for gateways: its log says so. */
+const linkPortOf = (daemon: TestDaemon): Promise<number> =>
+  eventually(() => {
+    const [, port] =
+      /listening for gateways.*?port[=":]+\s*(\d+)/.exec(readFileSync(join(daemon.directory, 'log'), 'utf8')) ?? [];
+    if (port === undefined) throw new Error('the worker does not listen for gateways yet');
+    return Number(port);
+  });
