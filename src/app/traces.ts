@@ -9,7 +9,7 @@ import type { EngineContext } from './runtime-context.js';
  * @throws ConfigurationError when a package is missing
  */
 export async function buildTraces(
-  { configuration, closers }: EngineContext,
+  { configuration, closers, log: logs }: EngineContext,
   { secrets, version, instance }: { readonly secrets: SecretMask; readonly version: string; readonly instance: string },
 ): Promise<Traces> {
   const { enabled, includeCommand, endpoint, sampleRatio, serviceName } = configuration().traces;
@@ -17,7 +17,8 @@ export async function buildTraces(
   const { EXPORT_PACKAGES, startExport } = await import('../traces/export.js');
   const { OpenTelemetryTraces } = await import('../traces/open-telemetry.js');
   try {
-    closers.push(await startExport({ endpoint, sampleRatio, serviceName, version, instanceId: instance }));
+    const log = logs('traces');
+    closers.push(await startExport({ endpoint, sampleRatio, serviceName, version, instanceId: instance, log }));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw missing(EXPORT_PACKAGES, error as Error);

@@ -10,6 +10,11 @@ import { makeFolder } from './cli/support.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What npm says about a package. */
+interface Report {
+  readonly files: readonly { readonly path: string }[];
+}
+
 interface Manifest {
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
@@ -108,9 +113,9 @@ describe('the package', () => {
     const { status, stdout, stderr } = spawnSync('npm', ['publish', ...options], { cwd: ROOT, encoding: 'utf8' });
     expect(status, stderr).toBe(0);
     expect(stderr).not.toMatch(/auto-corrected|error/);
-    const [{ files }] = Object.values(JSON.parse(stdout) as Record<string, { files: readonly { path: string }[] }>) as [
-      { files: readonly { path: string }[] },
-    ];
+    // npm 10 prints the report itself, npm 11 by the name of the package.
+    const printed = JSON.parse(stdout) as Partial<Report> & Readonly<Record<string, Report>>;
+    const { files } = printed.files === undefined ? printed['shell-adapter']! : (printed as Report);
     expect(files.map(({ path }) => path)).toEqual(packed);
   });
 

@@ -25,7 +25,8 @@ const startDaemon = (traces: object, settings: DaemonSettings = {}) =>
 
 beforeAll(async () => {
   collector = await Collector.start();
-  const settings = { secrets: { values: [SECRET] }, confirmation: ASKING };
+  const llm = { shell_providers: { parrot: { command: 'cat', args: [] } } };
+  const settings = { secrets: { values: [SECRET] }, confirmation: ASKING, llm };
   daemon = await startDaemon({ include_command: true, service_name: 'test-daemon' }, settings);
   client = await WireClient.connect(daemon.url);
 });
@@ -138,6 +139,17 @@ describe('the trace of a client', () => {
     expect((await spanOf(traceId, 'execute_command')).parentSpanId).toBe(spanId);
   });
 
+  it('is taken from the headers of the OpenAI endpoint', async () => {
+    const { traceId, spanId, traceparent } = newTrace();
+    const response = await fetch(new URL('/v1/chat/completions', daemon.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', traceparent },
+      body: JSON.stringify({ model: 'parrot', messages: [{ role: 'user', content: 'hello' }] }),
+    });
+    expect(response.status, await response.text()).toBe(200);
+    expect((await spanOf(traceId, 'llm_call')).parentSpanId).toBe(spanId);
+  });
+
   it('is ignored when it is invalid', async () => {
     expect(await ask('execute_command', { traceparent: { odd: [] }, command: 'echo hi' })).toMatchObject({
       stdout: 'hi\n',
@@ -167,10 +179,14 @@ describe('a daemon', () => {
     expect(attributes).not.toHaveProperty('shell_adapter.command');
   });
 
-  it('goes on, and ends, when the collector does not answer', async () => {
-    const own = await startDaemon({ endpoint: 'http://127.0.0.1:9/v1/traces' });
+  it('goes on, says so, and ends when the collector does not answer', async () => {
+    const own = await TestDaemon.start({
+      env: { ...SOON, OTEL_EXPORTER_OTLP_TIMEOUT: '50' },
+      settings: { traces: { enabled: true, endpoint: 'http://127.0.0.1:9/v1/traces' } },
+    });
     await using other = await WireClient.connect(own.url);
     expect(await other.run('echo hi')).toMatchObject({ stdout: 'hi\n' });
+    await expect.poll(() => own.output, { timeout: 10_000 }).toContain('spans could not be sent');
     expect(await own.stop()).toBe(0);
     await own[Symbol.asyncDispose]();
   });
