@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<SessionInfo>[] = [
     title: 'Session',
     sortBy: ({ label, session_id: id }) => label ?? id,
     render: ({ label, session_id: id }) => (
-      <a data-row href={hrefOf('sessions', [id])} class="ellipsis name">
+      <a data-row href={hrefOf('sessions', [id])} class="ellipsis session-name">
         {label ?? id}
       </a>
     ),

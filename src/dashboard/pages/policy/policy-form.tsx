@@ -17,7 +17,7 @@ export const PolicyForm = ({ text, session, directory }: PolicyFormProps): JSX.E
     <label class="field">
       <span>Command</span>
       <textarea
-        class="mono"
+        class="mono policy-command"
         rows={4}
         spellcheck={false}
         autoComplete="off"

@@ -61,7 +61,7 @@ export function SessionHead({ session, tab, model }: HeadProps): JSX.Element {
 
 function Facts({ session: { info } }: { readonly session: ViewedSession }): JSX.Element {
   return (
-    <p class="facts muted">
+    <p class="session-facts muted">
       <span>{`${info.shell} of ${info.owner}`}</span>
       <code>{info.working_directory}</code>
       <span>{`sandbox: ${info.sandbox}`}</span>

@@ -15,7 +15,7 @@ export function CommandDetail({ command: info }: { readonly command: CommandInfo
   const line = [info.command, ...(info.args ?? [])].join(' ');
   return (
     <Panel title="Command" actions={<Badge tone={tone}>{text}</Badge>}>
-      <div class="detail">
+      <div class="command-detail">
         <div class="detail-command">
           <pre tabIndex={0} role="region" aria-label="Text of the command">
             {line}
@@ -44,7 +44,9 @@ function Result({ info }: { readonly info: CommandInfo }): JSX.Element {
       <Fact name="Memory, most">{used.peak_memory_bytes === null ? '—' : formatBytes(used.peak_memory_bytes)}</Fact>
       <Fact name="Processes, most">{used.peak_processes ?? '—'}</Fact>
       <Fact name="Written">{used.written_bytes === null ? '—' : formatBytes(used.written_bytes)}</Fact>
-      <Fact name="Directory">{info.working_directory ?? '—'}</Fact>
+      <Fact name="Directory" isLong>
+        {info.working_directory ?? '—'}
+      </Fact>
       {info.class === undefined ? null : <Fact name="Class">{info.class.replaceAll('_', ' ')}</Fact>}
       {limit ? <Fact name="Limit">{`${limit.resource}: ${limit.observed} of ${limit.limit}`}</Fact> : null}
       {info.checkpoint_id === undefined ? null : <Fact name="Checkpoint">{info.checkpoint_id}</Fact>}
@@ -52,8 +54,15 @@ function Result({ info }: { readonly info: CommandInfo }): JSX.Element {
   );
 }
 
-const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element => (
-  <div>
+interface FactProps {
+  readonly name: string;
+  readonly children: ComponentChildren;
+  /** Whether it takes the room of two. */
+  readonly isLong?: boolean;
+}
+
+const Fact = ({ name, children, isLong = false }: FactProps): JSX.Element => (
+  <div class={isLong ? 'long' : undefined}>
     <dt>{name}</dt>
     <dd>{children}</dd>
   </div>

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<CommandInfo>[] = [
     render: ({ command, command_id: id, session_id: session }) => (
       <a
         data-row
-        class="ellipsis command"
+        class="ellipsis command-cell"
         href={hrefOf('sessions', [session ?? ''], { view: 'timeline', command: id })}
       >
         <code>{command}</code>
