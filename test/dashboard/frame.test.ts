@@ -80,8 +80,12 @@ it('has its pages in one row that scrolls where there is little room', async ({ 
   );
   expect(tops.length).toBeGreaterThan(7);
   expect(new Set(tops).size).toBe(1);
-  await pages.getByRole('link', { name: 'Doctor' }).click();
+  await page.evaluate(`location.hash = '#/doctor'`);
   await page.getByRole('heading', { level: 1, name: 'Doctor' }).waitFor();
+  // The page that is shown is in sight.
+  const { x = 0, width = 0 } = (await pages.getByRole('link', { name: 'Doctor' }).boundingBox()) ?? {};
+  expect(x).toBeGreaterThan(0);
+  expect(x + width).toBeLessThanOrEqual(320);
 });
 
 it('does not move for those who want nothing to move', async ({ openDashboard }) => {

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 
 import { Icon } from '../components/icon.js';
 import { pages } from '../pages/pages.js';
@@ -11,8 +12,12 @@ export function Navigation(): JSX.Element {
   const { router } = useDashboard();
   const { page } = router.route.value;
   const current = pages.find(({ name }) => name === page);
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (element.current) showCurrent(element.current);
+  }, [page]);
   return (
-    <nav class="pages" aria-label="Pages">
+    <nav ref={element} class="pages" aria-label="Pages">
       <ul>
         {pages
           .filter(({ parent }) => parent === undefined)
@@ -22,6 +27,12 @@ export function Navigation(): JSX.Element {
       </ul>
     </nav>
   );
+}
+
+/** Where there is little room, the pages are a row that scrolls. `scrollIntoView` would change where Tab begins. */
+function showCurrent(nav: HTMLElement): void {
+  const link = nav.querySelector<HTMLElement>('[aria-current]');
+  if (link) nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
 }
 
 function Entry({ page, isCurrent }: { readonly page: Page; readonly isCurrent: boolean }): JSX.Element {
