@@ -60,6 +60,19 @@ it('judges a command as it would be in a session', async ({ openDashboard, clien
   await client.request('close_session', { session_id: id });
 });
 
+it('judges a command as it would be in a directory', async ({ openDashboard, client }) => {
+  const ask = { command: 'rm -r conf.d' };
+  const [here] = (await client.request('check_command', ask)).reasons;
+  const [there] = (await client.request('check_command', { ...ask, cwd: '/etc' })).reasons;
+  expect(there).not.toBe(here);
+  const { page } = await openDashboard({ route: hrefOf('policy') });
+  await page.getByLabel(/^Command/).fill(ask.command);
+  const reasons = page.getByRole('region', { name: 'Reasons' });
+  await reasons.getByText(here ?? '').waitFor();
+  await page.getByLabel(/^Directory/).fill('/etc');
+  await reasons.getByText(there ?? '').waitFor();
+});
+
 it('shows the secret of a new token once, and ends tokens in two steps', async ({ openDashboard, daemon }) => {
   const { page } = await openDashboard({ route: hrefOf('tokens') });
   await page.getByLabel('Name').fill('made-here');

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+import { findViolations } from '../harness/axe.js';
 import { dashboardTest } from '../harness/dashboard-test.js';
 
 const it = dashboardTest({ settings: { adapter: { memory_mb_limit: 200, process_limit: 40 } } });
@@ -45,12 +46,13 @@ it('says of a command that ignores signals what ends it, and offers that by keys
   client,
 }) => {
   const id = await client.openSession({ label: 'ignores signals' });
-  const { page } = await openDashboard({ route: `#/sessions/${id}` });
+  const { page, cdp } = await openDashboard({ route: `#/sessions/${id}` });
   await screen(page).waitFor();
   const stubborn = client.run(`trap '' INT TERM; echo found-later; while :; do sleep 600; done`, id);
   await enabled(page, 'Ctrl-C').press('Enter');
   const advice = page.locator('.still-runs');
   await advice.getByText('It still runs after Ctrl-C.').waitFor();
+  expect(await findViolations(cdp)).toEqual([]);
   await pressTwice(page, advice.getByRole('button', { name: 'Kill' }));
   await advice.waitFor({ state: 'detached' });
   // The next program of the loop has begun.
