@@ -73,15 +73,17 @@ export class Workers implements AsyncDisposable {
     });
   }
 
-  /** Adds a worker, or replaces one of the same name, whose connection then ends. */
+  /** Adds a worker, or changes one of the same name. With another address, its connection ends, and what it had is lost. */
   async register(registration: Registration): Promise<Worker> {
+    const known = this.#workers.get(registration.node);
+    if (known?.change(registration) === true) return known;
     await this.#end(registration.node);
     const { node, url } = registration;
-    const { leaseMs, audience, onChange, log, ...known } = this.#options;
+    const { leaseMs, audience, onChange, log, ...own } = this.#options;
     const link = new Link({
       node,
-      ownNode: known.identity.node,
-      dial: (signal) => dial({ ...known, url, node, signal }),
+      ownNode: own.identity.node,
+      dial: (signal) => dial({ ...own, url, node, signal }),
       leaseMs,
       audience,
       onChange,
@@ -115,7 +117,7 @@ const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining:
 
 class RegisteredWorker implements Worker {
   readonly link: Link;
-  readonly #registration: Registration;
+  #registration: Registration;
   /** What was placed, or is being placed, since the worker last said what it carries. */
   #begun = 0;
   #countedWith: NodeLoad | undefined;
@@ -124,6 +126,13 @@ class RegisteredWorker implements Worker {
   constructor(registration: Registration, link: Link) {
     this.#registration = registration;
     this.link = link;
+  }
+
+  /** Takes other labels and another capacity; returns false when the address has changed, too. */
+  change(registration: Registration): boolean {
+    if (registration.url !== this.#registration.url) return false;
+    this.#registration = registration;
+    return true;
   }
 
   get name(): string {

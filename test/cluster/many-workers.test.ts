@@ -39,6 +39,7 @@ describe('sessions', () => {
     for (const node of ['worker-1', 'worker-2', 'worker-1'])
       expect(nodeOf(await client.openSession({ placement: { node } }))).toBe(node);
     await cluster.register(gateway, workers[1]!, { sandbox: 'a1' });
+    expect(client.all('session_closed'), 'what ran there').toEqual([]);
     expect(nodeOf(await client.openSession({ placement: { labels: { sandbox: 'a1' } } }))).toBe('worker-2');
     const none = await client.request('open_session', { placement: { labels: { sandbox: 'b2' } } });
     expect(none.error?.code).toBe('NO_CAPACITY');
