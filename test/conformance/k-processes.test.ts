@@ -5,15 +5,15 @@ import { HASTY, stillWorks } from './harness/hostile.js';
 import { alone, oneOf, run, type Trap } from './harness/table.js';
 
 const ZOMBIES = `python3 -c 'import os,time
-for _ in range(500):
+for _ in range(200):
     if os.fork() == 0: os._exit(0)
 time.sleep(0.3)'`;
 const ORPHANS = `python3 -c 'import os
-for _ in range(300):
+for _ in range(150):
     if os.fork() == 0:
         if os.fork() == 0: os._exit(0)
         os._exit(0)
-for _ in range(300): os.wait()'`;
+for _ in range(150): os.wait()'`;
 
 const processes: Trap[] = [
   {
