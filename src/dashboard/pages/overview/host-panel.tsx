@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
 import { Button } from '../../components/button.js';
-import { Chart } from '../../components/chart.js';
+import { Chart } from '../../components/chart/chart.js';
 import { Chip } from '../../components/chip.js';
 import type { Column } from '../../components/data-table.js';
 import { DataTable } from '../../components/data-table.js';

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 
 import { Bar } from '../../../components/bar.js';
 import { Button } from '../../../components/button.js';
-import { Chart } from '../../../components/chart.js';
+import { Chart } from '../../../components/chart/chart.js';
 import { type Column, DataTable } from '../../../components/data-table.js';
 import { Panel } from '../../../components/panel.js';
 import { Empty } from '../../../components/states.js';
@@ -13,6 +13,7 @@ import type { TerminalModel } from '../terminal/terminal-model.js';
 import type { ViewedSession } from '../use-session.js';
 import { LIMIT_ROWS, type LimitRow } from './limit-rows.js';
 import { type UsageRecord, useUsage } from './use-usage.js';
+import { marksOf, warningText } from './warnings.js';
 
 import './limits.css';
 
@@ -55,13 +56,13 @@ export function LimitsView({ session, model }: LimitsViewProps): JSX.Element {
         {isTable.value ? <UsageTable record={record} /> : <Resources session={session} record={record} />}
       </Panel>
       <Panel title="Limits that came near or were exceeded">
-        {record.marks.length === 0 ? (
+        {record.warnings.length === 0 ? (
           <Empty title="None">While this page is open, they are listed here.</Empty>
         ) : (
           <ul class="marks">
-            {record.marks.map(({ at, text }) => (
-              <li key={`${at} ${text}`}>
-                <time>{formatClock(at)}</time> {text}
+            {record.warnings.map(({ at, warning }) => (
+              <li key={`${at} ${warning.resource}`}>
+                <time>{formatClock(at)}</time> {warningText(warning)}
               </li>
             ))}
           </ul>
@@ -115,7 +116,12 @@ function Resource({ row, session: { info }, record }: ResourceProps): JSX.Elemen
       <h3>{row.title}</h3>
       <Bar label={row.title} value={usage ? row.of(usage) : 0} limit={limit} text={now} />
       <p class="muted">{`limit ${limit === null ? 'none' : row.format(limit)}, most ${row.format(row.of(peaks))}`}</p>
-      <Chart label={`${row.title}: now ${now}`} lines={LINES} data={data} />
+      <Chart
+        label={`${row.title}: now ${now}`}
+        lines={LINES}
+        data={data}
+        marks={marksOf(record.warnings, row.resource)}
+      />
     </section>
   );
 }
