@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface PanelProps {
@@ -6,15 +6,19 @@ interface PanelProps {
   readonly children: ComponentChildren;
   /** Controls beside the title. */
   readonly actions?: ComponentChildren;
+  /** Gets the title, which can then be focused. */
+  readonly titleRef?: RefObject<HTMLHeadingElement | null>;
 }
 
 /** A part of a page with a title. */
-export function Panel({ title, children, actions }: PanelProps): JSX.Element {
+export function Panel({ title, children, actions, titleRef }: PanelProps): JSX.Element {
   const id = useId();
   return (
     <section class="panel" aria-labelledby={id}>
       <header class="panel-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} ref={titleRef ?? null} tabIndex={titleRef ? -1 : undefined}>
+          {title}
+        </h2>
         {actions}
       </header>
       {children}

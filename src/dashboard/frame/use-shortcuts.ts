@@ -59,7 +59,9 @@ function goUp(router: Router): void {
 
 function visitRow(step: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>(ROWS)];
-  const current = rows.findIndex((row) => row.contains(document.activeElement));
+  const focused = rows.findIndex((row) => row.contains(document.activeElement));
+  // What a row has opened may have the focus: the next row is then the one after it.
+  const current = focused === -1 ? rows.findIndex((row) => row.closest('tr.selected') !== null) : focused;
   const next = current === -1 ? rows[step === 1 ? 0 : rows.length - 1] : rows[current + step];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });

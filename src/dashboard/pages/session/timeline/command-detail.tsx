@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 
 import { Badge } from '../../../components/badge.js';
 import { CopyButton } from '../../../components/copy-button.js';
@@ -9,12 +9,17 @@ import type { CommandInfo } from '../../../state/wire.js';
 import { statusOf } from './command-status.js';
 import { OutputView } from './output-view.js';
 
+interface CommandDetailProps {
+  readonly command: CommandInfo;
+  readonly titleRef: RefObject<HTMLHeadingElement | null>;
+}
+
 /** Everything about one command. */
-export function CommandDetail({ command: info }: { readonly command: CommandInfo }): JSX.Element {
+export function CommandDetail({ command: info, titleRef }: CommandDetailProps): JSX.Element {
   const { text, tone } = statusOf(info);
   const line = [info.command, ...(info.args ?? [])].join(' ');
   return (
-    <Panel title="Command" actions={<Badge tone={tone}>{text}</Badge>}>
+    <Panel title="Command" titleRef={titleRef} actions={<Badge tone={tone}>{text}</Badge>}>
       <div class="command-detail">
         <div class="detail-command">
           <pre tabIndex={0} role="region" aria-label="Text of the command">

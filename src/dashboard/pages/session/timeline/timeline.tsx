@@ -16,6 +16,7 @@ import type { ViewedSession } from '../use-session.js';
 import { CommandDetail } from './command-detail.js';
 import { statusOf } from './command-status.js';
 import { useCommands } from './use-commands.js';
+import { useTitleInView } from './use-title-in-view.js';
 
 import './timeline.css';
 
@@ -92,13 +93,14 @@ export function Timeline({ session }: { readonly session: ViewedSession }): JSX.
   const { commands, problem, loadOlder } = useCommands(session.info.session_id);
   const selected = router.route.value.query['command'];
   const command = commands?.find(({ command_id: id }) => id === selected);
+  const titleRef = useTitleInView(selected, command !== undefined);
   if (problem !== '') return <Problem title="The commands cannot be listed">{problem}</Problem>;
   if (!commands) return <Loading what="the commands" />;
   if (commands.length === 0 && selected === undefined)
     return <Empty title="No commands yet">Run one on the tab Terminal.</Empty>;
   return (
     <>
-      {command ? <CommandDetail key={command.command_id} command={command} /> : null}
+      {command ? <CommandDetail key={command.command_id} command={command} titleRef={titleRef} /> : null}
       {selected !== undefined && !command ? <Missing hasOlder={loadOlder !== undefined} /> : null}
       <Panel title="Commands" actions={loadOlder ? <Button onPress={loadOlder}>Load older ones</Button> : null}>
         <DataTable
