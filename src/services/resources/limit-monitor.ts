@@ -56,6 +56,8 @@ export class LimitMonitor {
   readonly #reported = new WeakSet<Command>();
   /** The command whose end is awaited. */
   #command: Command | undefined;
+  /** Whether a command ran when the snapshot was begun: what it has left may be missing there. */
+  #ranAtSnapshot = false;
 
   constructor(watched: LimitTarget, listener: LimitListener, settings: LimitMonitorSettings) {
     this.watched = watched;
@@ -84,6 +86,11 @@ export class LimitMonitor {
     return Math.min(pauseMs, Math.max(SHORTEST_MS, this.#listener.wantedIntervalMs() ?? Infinity));
   }
 
+  /** Called before the snapshot of a sample is taken. */
+  beginSnapshot(): void {
+    this.#ranAtSnapshot = this.watched.running !== undefined;
+  }
+
   /**
    * Takes a sample, and acts on exceeded limits.
    * @param freeBytes free space of the workspace's disk, in bytes
@@ -91,7 +98,7 @@ export class LimitMonitor {
    */
   check(snapshot: ProcessSnapshot, freeBytes: number | undefined): { mustContinue: boolean; actedMs: number } {
     const observation = this.#sampler.observe(snapshot);
-    const { sample, running } = observation;
+    const { running } = observation;
     if (running && running !== this.#command) this.#followToEnd(running);
     const findings = this.#judge(observation, freeBytes);
     this.#pace.note(findings);
@@ -104,9 +111,14 @@ export class LimitMonitor {
     const end = performance.now();
     // The shell alone may exceed a limit, and so may the one that replaces it.
     const mayExceed = canEndShell(worst, observation) || this.#escalation.isWaiting(end);
-    const mustContinue = running !== undefined || this.#sampler.hasOthers(sample.pids) || mayExceed;
+    const mustContinue = mayExceed || this.#mayRun(observation);
     if (!mustContinue) this.#endPeriod();
     return { mustContinue, actedMs: end - begin };
+  }
+
+  /** Whether processes may run that have to be sampled. */
+  #mayRun({ running, sample }: Observation): boolean {
+    return running !== undefined || this.#ranAtSnapshot || this.#sampler.hasOthers(sample.pids);
   }
 
   #endPeriod(): void {

@@ -120,6 +120,7 @@ export class ResourceMonitor implements Disposable {
 
   /** Returns the time spent on ending processes, in milliseconds. */
   async #sampleAll(due: readonly Watch[]): Promise<number> {
+    for (const { monitor } of due) monitor.beginSnapshot();
     const snapshot = await this.#takeSnapshot();
     const freeBytes = this.#freeBytes();
     const slices = new Slices();

@@ -50,6 +50,29 @@ describe('the resource monitor', () => {
     expect(sample.mock.calls.length).toBeGreaterThan(before);
   });
 
+  it('looks again when a command has ended while the processes were walked through', async () => {
+    const command = { id: 'c1', endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: vi.fn() };
+    const watched = target();
+    const others = [[1], [1, 2]];
+    Object.assign(watched, { running: command, limits: {} });
+    Object.assign(watched.group, { sample: () => ({ ...SAMPLE, pids: others.shift() ?? [1, 2] }) });
+    const sample = vi.fn(() => {
+      // What it leaves is started behind the walk.
+      Object.assign(watched, { running: undefined });
+      return Promise.resolve({} as ProcessSnapshot);
+    });
+    using monitor = new ResourceMonitor({
+      workspace: '/',
+      mechanism: { sample, isEnforced: false },
+      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    });
+    monitor.watch(watched, listener);
+    await vi.waitFor(() => {
+      expect(sample.mock.calls.length).toBeGreaterThan(2);
+    });
+  });
+
   it('keeps what the kernel has done to a command for which nothing had to be ended', async () => {
     const command = { id: 'c1', endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: vi.fn() };
     const actions = [
