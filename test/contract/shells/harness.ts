@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,6 +46,7 @@ export class ShellHarness implements AsyncDisposable {
   readonly #runtime: RuntimeDirectory;
   /** Creates the process group of each shell. */
   readonly mechanism: LimitMechanism;
+  readonly #launcher: Launcher;
   readonly #pool: ShellPool;
   readonly #descriptorsBefore: number;
 
@@ -60,6 +61,7 @@ export class ShellHarness implements AsyncDisposable {
     this.installed = installed;
     this.#runtime = runtime;
     this.mechanism = mechanism;
+    this.#launcher = launcher;
     const env = { PATH, HOME: this.root, LANG: 'C.UTF-8', TERM: 'dumb', PAGER: 'cat' };
     this.#pool = new ShellPool({
       runtime: this.#runtime,
@@ -80,6 +82,8 @@ export class ShellHarness implements AsyncDisposable {
     profile: SandboxProfile,
     limitMechanism: LimitMechanismName | 'auto',
   ): Promise<ShellHarness> {
+    // All watches of a process share one descriptor, which stays.
+    watch('/', { persistent: false }).close();
     const before = openDescriptors();
     const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
     const runtime = makeRuntimeDirectory([root]);
@@ -140,6 +144,7 @@ export class ShellHarness implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]();
+    await this.#launcher[Symbol.asyncDispose]();
     this.mechanism[Symbol.dispose]();
     removeRuntimeDirectory(this.#runtime.path);
     rmSync(this.root, { recursive: true, force: true });
