@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { bubblewrapArguments, type Place, type SandboxPlan } from '../../core/sandbox/arguments.js';
-import { coversOf } from '../../core/sandbox/covers.js';
+import { coversOf, isWithin } from '../../core/sandbox/covers.js';
 import { launchScript } from '../../core/sandbox/launch-script.js';
 import type { RealProfile, SandboxProfile } from '../../core/sandbox/profiles.js';
 import { socketFilter } from '../../core/sandbox/socket-filter.js';
@@ -169,9 +169,15 @@ export class Sandbox {
     return coversOf(user ? all.filter(({ path }) => user.canReach(path)) : all, this.#workspace);
   }
 
-  /** The names whose appearance may change them, links on the way included. */
+  /**
+   * The names whose appearance may change them, links on the way included. What is in /tmp is left out: a sandbox has
+   * its own, and that of the machine changes all the time.
+   */
   watchedNames(): WatchedNames {
-    return watchedNames([...this.#hidden, ...this.covers().map(({ path }) => path)]);
+    const paths = [...this.#hidden, ...this.covers().map(({ path }) => path)];
+    const own = this.#systemPlaces.filter(({ view }) => view === 'temporary' || view === 'frame');
+    const isReplaced = (path: string) => own.some((place) => isWithin(path, place.path));
+    return watchedNames(paths.filter((path) => isWithin(path, this.#workspace) || !isReplaced(path)));
   }
 
   /** Computed for each launch. */
