@@ -141,7 +141,7 @@ it('shows what is used of each limit, and which came near', async ({ openDashboa
     .first()
     .waitFor();
   await memory.getByRole('meter', { name: 'Memory' }).waitFor();
-  await memory.getByRole('img', { name: /^Memory: now \d+ MB$/ }).waitFor();
+  await memory.getByRole('img', { name: /^Memory: now \d+ MB; warning at / }).waitFor();
   await client.request('signal_command', { command_id, signal: 'SIGKILL' });
   await memory.getByText(/most 1\d\d MB/).waitFor();
   await page.getByRole('button', { name: 'As table' }).click();
